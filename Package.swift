@@ -80,9 +80,13 @@ let targets: [Target] = [
     module(
         "Gateways",
         [
-            "HTTP2", "CurlClient", "CPKCS12", "PushCore", .nioCore, .nioPosix, .nioTLS, .nioSSL, .crypto, .cryptoExtras,
-            .x509, .asn1,
+            "HTTP2", "CurlClient", "CPKCS12", "PushCore", .nioCore, .nioSSL, .crypto, .cryptoExtras, .x509, .asn1,
         ]
+    ),
+    // Protocols that their vendors have switched off.
+    module(
+        "LegacyGateways",
+        ["Gateways", "HTTP2", "CurlClient", "PushCore", .nioCore, .nioPosix, .nioTLS, .nioSSL]
     ),
     module(
         "GatewaySimulator",
@@ -94,8 +98,8 @@ let targets: [Target] = [
     module(
         "MTAChild",
         [
-            "ProcessEvents", "ProcessProtocol", "Gateways", "Store", "PostgresClient", "Content", "OperatingSystem",
-            "PushCore",
+            "ProcessEvents", "ProcessProtocol", "LegacyGateways", "Gateways", "Store", "PostgresClient", "Content",
+            "OperatingSystem", "PushCore",
             .nioCore,
             .nioPosix, .histogram, .system, .logging,
         ]
@@ -112,11 +116,17 @@ let targets: [Target] = [
         ]
     ),
     // Connections from outside, for the web process and the console.
-    module("HTTPConnections", ["PushCore", .httpTypes, .nioHTTPTypes, .nioHTTPTypesHTTP1, .nioCore, .nioHTTP1]),
+    module(
+        "HTTPConnections",
+        ["PushCore", .httpTypes, .nioHTTPTypes, .nioHTTPTypesHTTP1, .nioCore, .nioHTTP1, .nioSSL]
+    ),
     module("TrackingSpools", ["ProcessEvents", "Store", "OperatingSystem", "PushCore", .system, .logging]),
     module(
         "FeedbackWorker",
-        ["ProcessEvents", "TrackingSpools", "MetricsEndpoint", "Gateways", "Store", "PushCore", .nioPosix, .logging]
+        [
+            "ProcessEvents", "TrackingSpools", "MetricsEndpoint", "LegacyGateways", "Gateways", "Store", "PushCore",
+            .nioPosix, .logging,
+        ]
     ),
     module(
         "WebServer",
@@ -193,6 +203,15 @@ let targets: [Target] = [
         path: "Tests/TestSupport",
         swiftSettings: swiftSettings
     ),
+    // A simulator, and what hears gateways.
+    .target(
+        name: "GatewayTestSupport",
+        dependencies: [
+            "LegacyGateways", "Gateways", "GatewaySimulator", "PushCore", "TestSupport", .nioCore, .nioPosix,
+        ],
+        path: "Tests/GatewayTestSupport",
+        swiftSettings: swiftSettings
+    ),
     tests("PackageLayoutTests", []),
     .testTarget(
         name: "MobileSDKTests",
@@ -212,7 +231,7 @@ let targets: [Target] = [
     tests("CurlClientTests", ["CurlClient", .nioCore, .nioPosix, .nioHTTP1]),
     .testTarget(
         name: "HTTP2Tests",
-        dependencies: ["HTTP2", "CNGHTTP2", .nioCore, .nioPosix, .nioEmbedded, .nioSSL],
+        dependencies: ["HTTP2", "CNGHTTP2", "GatewayTestSupport", .nioCore, .nioPosix, .nioEmbedded, .nioSSL],
         exclude: ["Fixtures"],
         swiftSettings: swiftSettings
     ),
@@ -220,9 +239,15 @@ let targets: [Target] = [
     tests(
         "GatewaysTests",
         [
-            "Gateways", "GatewaySimulator", "HTTP2", "PushCore", "TestSupport", .nioCore, .nioPosix, .nioEmbedded,
-            .nioSSL,
-            .nioTLS, .crypto, .cryptoExtras, .x509, .asn1,
+            "Gateways", "GatewayTestSupport", "GatewaySimulator", "HTTP2", "PushCore", "TestSupport", .nioCore,
+            .nioPosix, .nioSSL, .crypto, .cryptoExtras, .x509, .asn1,
+        ]
+    ),
+    tests(
+        "LegacyGatewaysTests",
+        [
+            "LegacyGateways", "Gateways", "GatewayTestSupport", "GatewaySimulator", "HTTP2", "PushCore", "TestSupport",
+            .nioCore, .nioPosix, .nioEmbedded, .nioTLS,
         ]
     ),
     tests("GatewaySimulatorTests", ["GatewaySimulator", "HTTP2", "PushCore", .nioCore, .nioPosix, .nioSSL, .jwtKit]),
@@ -230,7 +255,7 @@ let targets: [Target] = [
         name: "MTAChildTests",
         dependencies: [
             "MTAChild", "Gateways", "HTTP2", "ProcessProtocol", "Store", "PostgresClient", "Content", "OperatingSystem",
-            "PushCore", "TestSupport", .nioCore, .system,
+            "PushCore", "TestSupport", .nioCore, .nioPosix, .logging, .system,
         ],
         exclude: ["Goldens"],
         swiftSettings: swiftSettings
@@ -245,8 +270,8 @@ let targets: [Target] = [
     tests(
         "FeedbackWorkerTests",
         [
-            "FeedbackWorker", "TrackingSpools", "GatewaySimulator", "Gateways", "Store", "PostgresClient", "PushCore",
-            "TestSupport", .logging,
+            "FeedbackWorker", "TrackingSpools", "GatewaySimulator", "LegacyGateways", "Gateways", "Store",
+            "PostgresClient", "PushCore", "TestSupport", .logging,
         ]
     ),
     tests(

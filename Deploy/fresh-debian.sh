@@ -1,10 +1,10 @@
-# Fresh systems of Debian 12 for tests of the package: how one is made, and what stands in for the service manager there. To be sourced by bash
-# after lib.sh.
+# Fresh Debian 12 systems for tests of the package: how to make one, and a replacement for its service manager. To be sourced by bash after
+# lib.sh.
 # shellcheck shell=bash
-# project is lib.sh's.
+# lib.sh sets project.
 # shellcheck disable=SC2154
 
-# The commands of a guide that stand under a mark: block GUIDE NAME.
+# Prints the commands of a guide under a mark: block GUIDE NAME.
 block() {
     awk -v mark="<!-- run in a fresh system: $2 -->" '
         $0 == mark { found = 1; next }
@@ -19,7 +19,7 @@ put_block() {
     [ -s "$1/root/$3.sh" ] || fail "Deploy/guide/$2.md has no commands $3 for a fresh system"
 }
 
-# What is called in the fresh system, which has no service manager: it starts what a unit starts, as its user, with its folders.
+# The systemctl of the fresh system, which has no service manager: it starts what a unit starts, as its user, with its folders.
 systemctl_stand_in() {
     cat <<'SCRIPT'
 #!/bin/bash
@@ -32,7 +32,7 @@ start() {
     mkdir -p /run/credentials
     install -d -o pushmta "/run/credentials/$1"
     install -m 0400 -o pushmta "$(value "$1" LoadCredential | cut -d: -f2)" "/run/credentials/$1/pushmta-credential-key"
-    # Descriptors of who calls are not the service's: the package manager waits until all of its own are closed.
+    # The service must not inherit the caller's descriptors: the package manager waits until all of its own are closed.
     CREDENTIALS_DIRECTORY=/run/credentials/$1 setsid su -s /bin/sh "$(value "$1" User)" \
         -c "exec $(value "$1" ExecStart)" >>"/var/log/$1.log" 2>&1 </dev/null 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
 }
@@ -45,7 +45,7 @@ for word in "$@"; do
     case "$verb:$word" in
         *:-*) ;;
         :*) verb=$word ;;
-        # It is not started at installation here.
+        # It is not started on installation here.
         reload:nginx) nginx ;;
         enable:* | start:*) start "$word" ;;
         reload:*) pkill -HUP -u pushmta -f "^$(value "$word" ExecStart)" ;;
@@ -54,10 +54,10 @@ for word in "$@"; do
         restart:*) stop "$word" && start "$word" ;;
         try-restart:*) if is_active "$word"; then stop "$word" && start "$word"; fi ;;
         disable:*) ;;
-        *) echo "the stand-in for systemctl does not know: $*" >&2 && exit 1 ;;
+        *) echo "the replacement for systemctl does not support: $*" >&2 && exit 1 ;;
     esac
 done
-[ "$verb" = daemon-reload ] || [ $# -gt 1 ] || { echo "the stand-in for systemctl does not know: $*" >&2 && exit 1; }
+[ "$verb" = daemon-reload ] || [ $# -gt 1 ] || { echo "the replacement for systemctl does not support: $*" >&2 && exit 1; }
 SCRIPT
 }
 
@@ -67,16 +67,16 @@ fresh_debian() {
     command -v debootstrap >/dev/null || install_packages debootstrap
     as_root debootstrap --variant=minbase --include="$2" bookworm "$root" >"$project/.build/debootstrap.log" 2>&1 ||
         { tail -n 5 "$project/.build/debootstrap.log" >&2; fail "debootstrap could not make a Debian 12"; }
-    # The folder is its root, which all users of it pass through.
+    # The folder is its root, which all its users must be able to enter.
     as_root chmod 0755 "$root"
     echo 'APT::Install-Recommends "false";' | as_root tee "$root/etc/apt/apt.conf.d/90test" >/dev/null
-    # Nothing is started at installation.
+    # Nothing is started on installation.
     printf '#!/bin/sh\nexit 101\n' | as_root tee "$root/usr/sbin/policy-rc.d" >/dev/null
     systemctl_stand_in | as_root tee "$root/usr/local/bin/systemctl" >/dev/null
     as_root chmod 0755 "$root/usr/sbin/policy-rc.d" "$root/usr/local/bin/systemctl"
 }
 
-# What a running system has besides its files: mount_system ROOT, in a mount namespace of its own.
+# Mounts what a running system has in addition to its files: mount_system ROOT, in its own mount namespace.
 mount_system() {
     local root=$1
     mount --bind "$root" "$root"
@@ -87,8 +87,8 @@ mount_system() {
     chmod 1777 "$root/run/postgresql"
 }
 
-# Starts a simulator of the gateways, which keeps its state and its record in a folder and plays APNs on port 8443:
-# start_simulator FOLDER ADDRESS NAME COMMAND, the command being the program and what stands before it.
+# Starts a simulator of the gateways, which keeps its state and its record in a folder and plays APNs on port 8443: start_simulator FOLDER
+# ADDRESS NAME COMMAND, where the command is the program with any prefix.
 start_simulator() {
     local folder=$1 address=$2 name=$3
     shift 3
@@ -100,8 +100,8 @@ start_simulator() {
     done
 }
 
-# Writes what a guide leaves to the site as site.sh, with its files: an application of the simulated gateway, its credential, and who
-# subscribes. site_commands FOLDER GATEWAY SUBSCRIBERS TARGET, the folder being the simulator's.
+# Writes the part that a guide leaves to the site as site.sh, with its files: an application of the simulated gateway, its credential, and
+# its subscribers. site_commands FOLDER GATEWAY SUBSCRIBERS TARGET, where the folder is the simulator's.
 site_commands() {
     local target=$4 ca key_file key_id team
     read -r ca key_file key_id team < <(/usr/bin/python3 -c 'import json, sys
@@ -122,7 +122,7 @@ pushmta doctor
 SITE
 }
 
-# The query of a delivery's outcomes, a line each: delivery, sequence, tracking key, status, and whether it is on record as ambiguous.
+# The query for a delivery's outcomes, one per line: delivery, sequence, tracking key, status, and whether it is recorded as ambiguous.
 outcomes_query() {
     echo "COPY (SELECT m.delivery_id, m.sequence, encode(k.key, 'hex'), m.status, EXISTS (SELECT FROM pushmta.ambiguous_message a
         WHERE a.delivery_id = m.delivery_id AND a.sequence = m.sequence)
@@ -130,13 +130,13 @@ outcomes_query() {
         JOIN pushmta_engine.tracking_key k ON k.log_day = d.log_day WHERE m.delivery_id = $1) TO STDOUT"
 }
 
-# Compares outcomes with what the gateway has recorded: each message was taken, and twice only what is on record as ambiguous.
-# reconcile FOLDER MESSAGES, with the files outcomes and record in the folder.
+# Compares outcomes with the gateway's record: each message was accepted, and only recorded ambiguous ones twice. reconcile FOLDER MESSAGES,
+# with the files outcomes and record in the folder.
 reconcile() {
     /usr/bin/python3 - "$1/outcomes" "$1/record" "$2" <<'PYTHON'
 import collections, json, subprocess, sys, uuid
 outcomes = [line.rstrip("\n").split("\t") for line in open(sys.argv[1])]
-# A message's id at the gateway is made of delivery and sequence under the delivery's key: AES-128 of one block.
+# A message's id at the gateway is delivery and sequence encrypted with the delivery's key: one block of AES-128.
 plain = b"".join(int(o[0]).to_bytes(8, "big") + int(o[1]).to_bytes(4, "big") + bytes(4) for o in outcomes)
 cipher = subprocess.run(["openssl", "enc", "-aes-128-ecb", "-nosalt", "-nopad", "-K", outcomes[0][2]],
                         input=plain, stdout=subprocess.PIPE, check=True).stdout

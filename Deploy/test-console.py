@@ -362,16 +362,16 @@ def test_doors(site, browser):
         browser.sign_in("nobody", "not a password")
         browser.has("Name or password is wrong")
     browser.sign_in("nobody", "not a password")
-    browser.has("There were too many failures")
+    browser.has("Too many attempts have failed")
     browser.sign_in("read", site.passwords["read"])
     browser.has("Sending")
     check("Audit" not in browser.find("header").text, "a reader is shown the audit log")
     browser.open("/audit")
-    browser.has("Your role may not do this")
+    browser.has("Your role does not allow this")
     browser.open(f"/deliveries/{site.open}")
-    check("Stop for good" not in browser.text(), "a reader is shown how to stop a delivery")
+    check("Stop permanently" not in browser.text(), "a reader is shown how to stop a delivery")
     browser.open(f"/deliveries/{site.open}/stop")
-    browser.has("Your role may not do this")
+    browser.has("Your role does not allow this")
 
 
 def test_first(site, browser):
@@ -386,7 +386,7 @@ def test_first(site, browser):
     for field, words in (("password", "not the one"), ("new", chosen), ("again", chosen)):
         browser.find(f"#{field}").send_keys(words)
     browser.find("main button").click()
-    browser.has("The password so far is wrong")
+    browser.has("The current password is wrong")
     for field, words in (("password", password), ("new", chosen), ("again", chosen)):
         browser.find(f"#{field}").send_keys(words)
     browser.find("main button").click()
@@ -406,7 +406,7 @@ def test_forms(site, browser):
         "document.querySelector('form[action$=\"/pause\"] input[name=token]').value = '0'.repeat(64)"
     )
     browser.find("form[action$='/pause'] button").click()
-    browser.has("This form is not valid any more")
+    browser.has("This form is no longer valid")
     check(site.state(site.open) == "in_progress", f"it was changed: {site.state(site.open)}")
     cookies = {row["name"]: row for row in browser.driver.get_cookies()}
     session = cookies["pushmta-session"]
@@ -426,9 +426,9 @@ def test_work(site, browser):
     browser.has("The delivery is paused")
     check(site.state(site.open) == "paused", "it is not paused")
     browser.find("form[action$='/resume'] button").click()
-    browser.has("The delivery goes on")
+    browser.has("The delivery continues")
     browser.find("a.danger").click()
-    browser.has("Stop this delivery for good?")
+    browser.has("Stop this delivery permanently?")
     browser.find("form.actions a").click()
     browser.has("From target to click")
     browser.find("a.danger").click()
@@ -467,7 +467,7 @@ def test_people(site, browser):
     browser.open(own)
     browser.find("#wanted").send_keys("customer-nobody")
     browser.find("main form[role=search] button").click()
-    browser.has("Nobody was found")
+    browser.has("No subscription was found")
     browser.judge_here("service-subscriptions-nobody")
     browser.find(f"main nav a[href='{own}']").click()
     browser.find("#wanted").send_keys("customer-4711")
@@ -477,7 +477,7 @@ def test_people(site, browser):
     browser.driver.find_element(By.CSS_SELECTOR, "#by option[value=push_token]").click()
     browser.find("#wanted").send_keys(token[::-1])
     browser.find("main form[role=search] button").click()
-    browser.has("Nobody was found")
+    browser.has("No subscription was found")
     check(token[::-1] not in browser.driver.page_source, "a push token that was typed is shown again")
     browser.open("/subscribers")
     browser.driver.find_element(By.CSS_SELECTOR, "#by option[value=push_token]").click()
@@ -511,7 +511,7 @@ def test_people(site, browser):
     target = int(site.sql(f"SELECT target FROM pushmta.delivery_progress WHERE id = {first}"))
     check(lines[0].startswith("message,subscription_id,") and len(lines) == target + 2, f"{len(lines)} lines of {target} messages")
     browser.open("/audit")
-    for words in ("looked somebody up", "lifted a quarantine", "forgot a user", "took outcomes away"):
+    for words in ("looked up a subscriber", "lifted a quarantine", "forgot a user", "downloaded outcomes"):
         browser.has(words)
 
 
@@ -556,12 +556,12 @@ def test_compose(site, browser):
     browser.find("header a[href='/compose']").click()
     browser.find("#label").send_keys("Spring sale")
     browser.find("form[action='/compose'] button").click()
-    browser.has("Save and go on")
+    browser.has("Save and continue")
     draft = browser.driver.current_url.removeprefix(site.base).removesuffix("/applications")
     for box in browser.driver.find_elements(By.CSS_SELECTOR, "input[type=checkbox]"):
         box.click()
     browser.find("button[value=next]").click()
-    browser.has("Who of the subscribers")
+    browser.has("Which subscribers")
     browser.find("#filter").send_keys("locale = ")
     browser.find("button[value=next]").click()
     browser.find(".wrong #filter").clear()
@@ -577,9 +577,9 @@ def test_compose(site, browser):
     browser.has("Saved.")
     site.sql("DELETE FROM pushmta_engine.exclusion_list WHERE name = 'left-us'")
     browser.judge("compose-send-gone", draft + "/send")
-    browser.has("\u201cleft-us\u201d is no longer there")
+    browser.has("\u201cleft-us\u201d no longer exists")
     browser.judge("compose-target-gone", draft + "/target")
-    browser.has("no longer there")
+    browser.has("no longer exists")
     browser.find("[name='list.left-us']").click()
     browser.find("#filter").clear()
     browser.find("button[value=next]").click()
@@ -629,7 +629,7 @@ def test_compose(site, browser):
     browser.judge_here("compose-preview-person")
     browser.find("#key").send_keys("customer-nobody")
     browser.find("form[action$='/reader'] button").click()
-    browser.has("Nobody with this user key")
+    browser.has("No one with this user key")
     for step in ("applications", "target", "content", "preview", "send"):
         browser.judge(f"compose-{step}", f"{draft}/{step}")
     browser.judge("compose", "/compose")
@@ -648,7 +648,7 @@ def test_compose(site, browser):
     browser.find("[id='settings.ambiguity_policy'] option[value=report]").click()
     browser.find("#keep").send_keys("Spring again")
     browser.find("[formaction$='/template']").click()
-    browser.has("The template is kept")
+    browser.has("The template is saved")
     browser.has('"validity_seconds": 129600')
     browser.open(draft + "/send")
     check(field("settings.validity_seconds").get_attribute("value") == "36", "a setting is gone")
@@ -667,7 +667,7 @@ def test_compose(site, browser):
     kept = site.sql(f"SELECT weight, validity, ambiguity_policy FROM pushmta_engine.delivery WHERE id = {delivery}").strip()
     check(kept == "3|36:00:00|report", f"it is sent with {kept}")
     browser.open(draft + "/send")
-    browser.has("Nothing is here")
+    browser.has("Page not found")
 
 
 def test_audience(site, browser):
@@ -686,7 +686,7 @@ def test_audience(site, browser):
     choose(browser, "by", "user_key")
     browser.find("input[name=wanted]").send_keys("customer-nobody")
     browser.find("main form button.main").click()
-    browser.has("there is no such subscription")
+    browser.has("does not exist")
     check("customer-nobody" not in browser.driver.page_source, "what was typed is shown again")
     browser.judge_here("seed-new-wrong")
     browser.find("input[name=wanted]").send_keys("customer-0815")
@@ -737,7 +737,7 @@ def test_audience(site, browser):
     browser.has("Sending")
     for path in ("/seeds", "/exclusions"):
         browser.open(path)
-        browser.has("Your role may not do this")
+        browser.has("Your role does not allow this")
 
 
 def test_messages(site, browser):
@@ -747,7 +747,7 @@ def test_messages(site, browser):
     browser.has("Sending")
     browser.open(f"/deliveries/{first}")
     browser.find(f"a[href='/deliveries/{first}/messages']").click()
-    browser.has("The highest number first")
+    browser.has("Highest number first")
     browser.judge_here("messages")
     numbers = [row.text for row in browser.driver.find_elements(By.CSS_SELECTOR, "tbody th")]
     browser.find(".pages a[href*='below=']").click()
@@ -777,7 +777,7 @@ def test_templates(site, browser):
     check(browser.find("#template").get_attribute("value") == "Spring in France", "the template is not chosen")
     browser.find("#label").send_keys("Printemps")
     browser.find("form[action='/compose'] button").click()
-    browser.has("Save and go on")
+    browser.has("Save and continue")
     boxes = [box.get_attribute("name") for box in browser.driver.find_elements(By.CSS_SELECTOR, "input[type=checkbox]:checked")]
     check(boxes == [f"application.{site.applications[0]['name']}"], f"these applications are chosen: {boxes}")
     draft = browser.driver.current_url.removeprefix(site.base).removesuffix("/applications")
@@ -792,7 +792,7 @@ def test_templates(site, browser):
     browser.sign_in("admin", site.passwords["admin"])
     browser.has("Sending")
     browser.open("/audit")
-    for words in ("kept a template", "deleted a template", "Spring again"):
+    for words in ("saved a template", "deleted a template", "Spring again"):
         browser.has(words)
 
 
@@ -875,7 +875,7 @@ def test_services(site, browser):
     browser.has("compare the environment of app and gateway")
     browser.judge("application-believe", path + "/resume")
     browser.find("main form button.main").click()
-    browser.has("Nothing holds it back any more")
+    browser.has("Its messages are sent again")
 
     # A test push goes the way of all messages.
     own = site.applications[0]
@@ -902,7 +902,7 @@ def test_services(site, browser):
     browser.has("PushClient.shared")
     check(not browser.driver.find_elements(By.CSS_SELECTOR, "main .actions"), "a reader may change something")
     browser.open(path + "/credential")
-    browser.has("Your role may not do this")
+    browser.has("Your role does not allow this")
 
 
 # A PNG file of 48 by 48 pixels of one colour.
@@ -944,7 +944,7 @@ def test_change(site, browser):
     until("the file is read", lambda: browser.find("#field-icon").get_attribute("value").startswith("iVBOR"))
     browser.find("main button.main").click()
     browser.has("Nothing is saved")
-    check("separator of thousands" in browser.find(".wrong:has([name=rate]) .field-problem").text, "the problem is not at its field")
+    check("thousands separator" in browser.find(".wrong:has([name=rate]) .field-problem").text, "the problem is not at its field")
     check("Apple" in browser.find(".row.wrong .field-problem").text, "the problem is not at its row")
     check(len(browser.driver.find_elements(By.CSS_SELECTOR, ".wrong")) == 2, "another field is called wrong")
     browser.judge_here("application-change-wrong")
@@ -974,7 +974,7 @@ def test_change(site, browser):
     site.command("app", "set", "bank-ios", "--label", "Faster")
     fill(browser, "label", "Slower")
     browser.find("main button.main").click()
-    browser.has("Somebody else has changed it")
+    browser.has("Another user has changed it")
     browser.judge_here("application-change-stale")
     browser.find("p[role=alert] a").click()
     check(browser.find("[name=label]").get_attribute("value") == "Faster", "the page is not loaded anew")
@@ -1012,7 +1012,7 @@ def test_change(site, browser):
     choose(browser, "trust", "server")
     browser.find("main button.main").click()
     browser.has("Our bank")
-    browser.has("server: only the API and imports say it")
+    browser.has("server: only the API and imports set it")
     browser.open("/services/change?service=bank")
     choose(browser, "trust", "open")
     browser.find("main button.main").click()
@@ -1025,11 +1025,11 @@ def test_change(site, browser):
     check(not browser.driver.find_elements(By.CSS_SELECTOR, "a[href*='/change']"), "an operator may change an application")
     for place in (path, account):
         browser.open(place + "/change")
-        browser.has("Your role may not do this")
+        browser.has("Your role does not allow this")
     # SIGHUP has it read its certificate again, and ends nothing.
     site.console.send_signal(signal.SIGHUP)
     log = site.folder / "log/console.log"
-    until("the signal is taken", lambda: "There is no certificate to read again" in log.read_text(errors="replace"))
+    until("the signal is taken", lambda: "There is no certificate to reload" in log.read_text(errors="replace"))
     browser.open(path)
     browser.has("chime.caf")
 
@@ -1048,7 +1048,10 @@ def test_live(site, browser):
     browser.has("Updates every 2 seconds")
     site.sql(f"SELECT pushmta.stop_delivery({site.paused})")
     browser.has("stopped")
-    check(not browser.driver.find_elements(By.CSS_SELECTOR, "#live-button"), "a delivery that has ended is followed")
+    until(
+        "a delivery that has ended is no longer followed",
+        lambda: not browser.driver.find_elements(By.CSS_SELECTOR, "#live-button"),
+    )
     browser.open("/")
     until("a stopped delivery leaves the page", lambda: "Winter sale" not in browser.text())
 

@@ -5,22 +5,20 @@
 //   file's order.
 //
 // HOW IT IS USED
-//   PKCS12File of Gateways calls pkcs12_to_pem(...), the one function, with room for the text. PKCS12Result says what it came
-//   to, and the detail names the algorithm or cipher at fault.
+//   PKCS12File of Gateways calls the only function, pkcs12_to_pem(...), with a buffer for the text. PKCS12Result is the result, and the
+//   detail names the algorithm or cipher at fault.
 //
 // THREADS AND TASKS
-//   Any thread: a call has a library context of its own, with the providers default and legacy, so that what libpq and
-//   libcurl do with OpenSSL in the same process goes on without old ciphers. It computes as long as the file's key
-//   derivations take.
+//   Any thread. A call has its own library context, with the providers default and legacy, so libpq and libcurl in the same process
+//   continue to use OpenSSL without old ciphers. It computes as long as the file's key derivations take.
 //
 // STATE AND FILES
-//   Nothing is kept between calls. OpenSSL's provider modules are read from the folder that it was built with, or from the
-//   given one.
+//   Nothing is kept between calls. OpenSSL's provider modules are loaded from the folder that it was built with, or from the given one.
 //
 // FAILURES
-//   Files come from people. What is malformed or nests too deep, asks for more rounds of derivation than the caller allows,
-//   or is protected in a way that is not supported is refused, and PKCS12Result says which; rounds are counted before they
-//   are made. Needs OpenSSL 3.0 or later to be built.
+//   Files come from users. A file is refused if it is malformed, nests too deeply, asks for more rounds of derivation than the caller
+//   allows, or uses an unsupported protection; PKCS12Result says which. Rounds are counted before they run. Building needs OpenSSL 3.0 or
+//   later.
 //
 // SEE ALSO
 //   include/CPKCS12.h, Sources/Gateways/Credentials/PKCS12File.swift, Sources/COpenSSL/module.modulemap
@@ -47,21 +45,21 @@
 #endif
 
 enum {
-    /// Bags within bags deeper than this have nothing to say.
+    /// The maximum depth of nested bags; no real file nests deeper.
     deepest = 8,
-    /// The longest name of an algorithm, with the zero at its end; OpenSSL's own limit (OSSL_MAX_NAME_SIZE).
+    /// The longest name of an algorithm, with its terminating zero; OpenSSL's own limit (OSSL_MAX_NAME_SIZE).
     longest_name = 50,
 };
 
-/// One file while it is read.
+/// The state of reading one file.
 typedef struct {
     OSSL_LIB_CTX *context;
     bool has_legacy;
-    /// UTF-8 without a zero at its end; null for none, which is not the same as an empty one (see `check_mac`).
+    /// UTF-8 without a terminating zero; null for none, which differs from an empty one (see `check_mac`).
     const char *passphrase;
     int passphrase_length;
     int64_t rounds_left;
-    /// The authentication code was right, so the passphrase is.
+    /// The authentication code was correct, and so is the passphrase.
     bool is_authentic;
     BIO *pem;
     char *detail;
@@ -73,12 +71,12 @@ static PKCS12Result unsupported(reading *r, const ASN1_OBJECT *algorithm) {
     return PKCS12ResultUnsupported;
 }
 
-/// What failed to decrypt: with the right passphrase it is the file that is wrong.
+/// The result of a failed decryption: with the right passphrase, the file is damaged.
 static PKCS12Result not_decrypted(const reading *r) {
     return r->is_authentic ? PKCS12ResultMalformed : PKCS12ResultWrongPassphrase;
 }
 
-/// Takes the rounds of a derivation that is about to be made from what the file may cost; none stands for one.
+/// Subtracts the rounds of the next derivation from the file's allowance; a missing number means one round.
 static PKCS12Result spend(reading *r, const ASN1_INTEGER *rounds) {
     int64_t count = 1;
     if (rounds != NULL && (!ASN1_INTEGER_get_int64(&count, rounds) || count <= 0)) return PKCS12ResultMalformed;
@@ -87,7 +85,7 @@ static PKCS12Result spend(reading *r, const ASN1_INTEGER *rounds) {
     return PKCS12ResultRead;
 }
 
-/// Checks that OpenSSL has a cipher here. Without this a missing one would look like a wrong passphrase.
+/// Checks that this OpenSSL has a cipher. Without the check, a missing one would look like a wrong passphrase.
 static PKCS12Result check_cipher(reading *r, const ASN1_OBJECT *algorithm, const char *name) {
     EVP_CIPHER *cipher = EVP_CIPHER_fetch(r->context, name, NULL);
     if (cipher != NULL) {
@@ -99,7 +97,7 @@ static PKCS12Result check_cipher(reading *r, const ASN1_OBJECT *algorithm, const
     return PKCS12ResultNoLegacyProvider;
 }
 
-/// PBES2 (RFC 8018), what files of today have. Only PBKDF2's cost is one number, so no other derivation is allowed.
+/// PBES2 (RFC 8018), which current files use. Only PBKDF2's cost is a single number, so no other derivation is allowed.
 static PKCS12Result check_pbes2(reading *r, const PBE2PARAM *scheme) {
     if (OBJ_obj2nid(scheme->keyfunc->algorithm) != NID_id_pbkdf2) return unsupported(r, scheme->keyfunc->algorithm);
     PBKDF2PARAM *derivation = ASN1_TYPE_unpack_sequence(ASN1_ITEM_rptr(PBKDF2PARAM), scheme->keyfunc->parameter);
@@ -118,7 +116,7 @@ static PKCS12Result check_pbes2(reading *r, const PBE2PARAM *scheme) {
     return result;
 }
 
-/// Checks how something is encrypted, before anything is derived for it.
+/// Checks an encryption before any key is derived for it.
 static PKCS12Result check_protection(reading *r, const X509_ALGOR *protection) {
     int nid = OBJ_obj2nid(protection->algorithm), cipher = NID_undef;
     PKCS12Result result = PKCS12ResultMalformed;
@@ -128,7 +126,7 @@ static PKCS12Result check_protection(reading *r, const X509_ALGOR *protection) {
         PBE2PARAM_free(scheme);
         return result;
     }
-    // PKCS#12's own ways and PBES1, all of which have salt and rounds as their parameters.
+    // PKCS#12's own schemes and PBES1, which all have salt and rounds as their parameters.
     if (!EVP_PBE_find(EVP_PBE_TYPE_OUTER, nid, &cipher, NULL, NULL) || cipher <= 0) {
         return unsupported(r, protection->algorithm);
     }
@@ -157,7 +155,7 @@ static PKCS12Result add_encrypted_key(reading *r, const PKCS12_SAFEBAG *bag) {
 }
 
 static PKCS12Result add_certificate(reading *r, const PKCS12_SAFEBAG *bag) {
-    // The other kind is SDSI, which nobody has.
+    // The other kind is SDSI, which is not used.
     if (PKCS12_SAFEBAG_get_bag_nid(bag) != NID_x509Certificate) return PKCS12ResultRead;
     X509 *certificate = PKCS12_SAFEBAG_get1_cert(bag);
     if (certificate == NULL) return PKCS12ResultMalformed;
@@ -176,14 +174,14 @@ static PKCS12Result read_bags(reading *r, const STACK_OF(PKCS12_SAFEBAG) *bags, 
         case NID_pkcs8ShroudedKeyBag: result = add_encrypted_key(r, bag); break;
         case NID_certBag: result = add_certificate(r, bag); break;
         case NID_safeContentsBag: result = read_bags(r, PKCS12_SAFEBAG_get0_safes(bag), depth + 1); break;
-        // Lists of revoked certificates, and secrets.
+        // Revocation lists, and secrets.
         default: break;
         }
     }
     return result;
 }
 
-/// Reads one part of the file. Its content is optional to the decoder, so that it may be missing.
+/// Reads one part of the file. The decoder treats its content as optional, so it may be missing.
 static PKCS12Result read_part(reading *r, PKCS7 *part) {
     STACK_OF(PKCS12_SAFEBAG) *bags = NULL;
     if (PKCS7_type_is_data(part)) {
@@ -197,7 +195,7 @@ static PKCS12Result read_part(reading *r, PKCS7 *part) {
         bags = PKCS12_unpack_p7encdata(part, r->passphrase, r->passphrase_length);
         if (bags == NULL) return not_decrypted(r);
     } else {
-        // Encrypted for a public key: not for us.
+        // Encrypted with a public key: not supported.
         return PKCS12ResultRead;
     }
     PKCS12Result result = read_bags(r, bags, 1);
@@ -205,19 +203,19 @@ static PKCS12Result read_part(reading *r, PKCS7 *part) {
     return result;
 }
 
-/// Checks the file's authentication code, which tells a wrong passphrase from a damaged file. A file may have none.
+/// Checks the file's authentication code, which distinguishes a wrong passphrase from a damaged file. A file may have none.
 static PKCS12Result check_mac(reading *r, PKCS12 *file) {
     if (!PKCS12_mac_present(file)) return PKCS12ResultRead;
     const X509_ALGOR *algorithm = NULL;
     const ASN1_INTEGER *rounds = NULL;
     PKCS12_get0_mac(NULL, &algorithm, NULL, &rounds, file);
-    // PBMAC1 (RFC 9579), whose rounds stand elsewhere, is no digest.
+    // PBMAC1 (RFC 9579), whose rounds are elsewhere, is not a digest.
     char name[longest_name];
     OBJ_obj2txt(name, sizeof name, algorithm->algorithm, 0);
     EVP_MD *digest = EVP_MD_fetch(r->context, name, NULL);
     if (digest == NULL) return unsupported(r, algorithm->algorithm);
     EVP_MD_free(digest);
-    // Some programs write an empty passphrase as two zero bytes, others as nothing at all.
+    // Some programs encode an empty passphrase as two zero bytes, others as none.
     const char *const passphrases[] = {r->passphrase, NULL};
     for (int i = 0; i < (r->passphrase_length == 0 ? 2 : 1); i++) {
         PKCS12Result result = spend(r, rounds);
@@ -232,7 +230,7 @@ static PKCS12Result check_mac(reading *r, PKCS12 *file) {
 }
 
 static PKCS12Result read_file(reading *r, const uint8_t *bytes, size_t length) {
-    // Decoded into an object of our context, which takes over from there.
+    // Decoded into an object of our library context, which all later calls then use.
     PKCS12 *file = PKCS12_init_ex(NID_pkcs7_data, r->context, NULL);
     if (file == NULL) return PKCS12ResultFailed;
     const unsigned char *next = bytes;
@@ -250,7 +248,7 @@ static PKCS12Result read_file(reading *r, const uint8_t *bytes, size_t length) {
     return result;
 }
 
-/// Reads a file in a context whose default provider is there.
+/// Reads a file in a context with a loaded default provider.
 static PKCS12Result read_to_pem(reading *r, const uint8_t *bytes, size_t length, uint8_t *pem, size_t pem_size,
                                 size_t *pem_length) {
     r->pem = BIO_new(BIO_s_mem());
@@ -266,7 +264,7 @@ static PKCS12Result read_to_pem(reading *r, const uint8_t *bytes, size_t length,
             *pem_length = (size_t)count;
         }
     }
-    // Wipes the text, too.
+    // This also wipes the text.
     BIO_free(r->pem);
     return result;
 }
@@ -277,9 +275,9 @@ PKCS12Result pkcs12_to_pem(const uint8_t *file, size_t file_length, const uint8_
     *pem_length = 0;
     if (detail_size == 0 || detail_size > INT_MAX || file_length > INT_MAX) return PKCS12ResultFailed;
     detail[0] = 0;
-    // Twice as long in UTF-16, which OpenSSL counts in an int.
+    // The length doubles in UTF-16, and OpenSSL counts it in an int.
     if (passphrase_length > INT_MAX / 4) return PKCS12ResultWrongPassphrase;
-    // What goes wrong here stays here: others look at the thread's list of errors after their own calls.
+    // Errors of this call are removed: other code reads the thread's error queue after its own calls.
     ERR_set_mark();
     PKCS12Result result = PKCS12ResultFailed;
     OSSL_LIB_CTX *context = OSSL_LIB_CTX_new();

@@ -1,24 +1,23 @@
-// ClockShift: a library that shows a process another wall clock than the machine's, for drills and tests.
+// ClockShift: a library that gives a process a shifted wall clock, for drills and tests.
 //
 // WHAT IT DOES
-//   Stands in front of the C library's clock functions and adds a shift to the wall clock: clock_gettime, gettimeofday, time
-//   and timespec_get. Deadlines that a process made from the shifted clock are shifted back before the kernel gets them:
-//   pthread_cond_timedwait, pthread_mutex_timedlock, sem_timedwait, timerfd_settime, clock_nanosleep. The monotonic clocks
-//   and what waits by them are left alone, as on a machine whose wall clock is stepped.
+//   Interposes the C library's clock functions and adds a shift to the wall clock: clock_gettime, gettimeofday, time and timespec_get.
+//   Deadlines computed from the shifted clock are shifted back before the kernel gets them: pthread_cond_timedwait,
+//   pthread_mutex_timedlock, sem_timedwait, timerfd_settime, clock_nanosleep. Monotonic clocks and waits on them are unchanged, as on a
+//   machine whose wall clock is stepped.
 //
 // HOW IT IS USED
-//   Nobody imports it. ClockDrill and its test start processes, PostgreSQL among them, with LD_PRELOAD and CLOCK_SHIFT_FILE,
-//   a file with the shift in nanoseconds: eight bytes, signed, in the machine's byte order. Who writes the file moves the
-//   clock of all of them.
+//   No target imports it. ClockDrill and its test start processes, including PostgreSQL, with LD_PRELOAD and CLOCK_SHIFT_FILE. That
+//   variable names a file with the shift in nanoseconds: eight bytes, signed, in the machine's byte order. Writing to the file moves the
+//   clocks of all these processes.
 //
 // THREADS AND TASKS
-//   Any thread of the process. The file is mapped once, read only, when the library is loaded; a read of the clock is the
-//   real call and a load.
+//   Any thread of the process. The file is mapped once, read only, when the library is loaded; reading the clock is the real call plus a
+//   load.
 //
 // WHY NOT LIBFAKETIME
-//   With FAKETIME_DONT_FAKE_MONOTONIC it still shifts the deadlines of clock_nanosleep, of timerfd_settime and of condition
-//   variables that wait by the monotonic clock, and a Swift task sleeps for ever; and under it PostgreSQL's statement_timeout
-//   does not come.
+//   With FAKETIME_DONT_FAKE_MONOTONIC it still shifts the deadlines of clock_nanosleep, timerfd_settime and condition variables on the
+//   monotonic clock, so a Swift task sleeps forever. PostgreSQL's statement_timeout never fires under it.
 //
 // FAILURES
 //   Without the variable, or with a file that cannot be opened or mapped, the shift is 0. Linux only: elsewhere it is empty.
@@ -45,8 +44,8 @@
 
 enum { NANOSECONDS = 1000000000 };
 
-// A deadline on the monotonic clock counts from the machine's start and stays below this for 31 years; one on the wall clock
-// has been above it since 2001. So a deadline tells its clock, which a condition variable does not.
+// A deadline on the monotonic clock counts from the machine's boot and stays below this for 31 years; one on the wall clock has been above
+// it since 2001. So the deadline shows its clock, which a condition variable does not.
 static const time_t LEAST_WALL_CLOCK_SECONDS = 1000000000;
 
 static const int64_t no_shift = 0;
@@ -61,7 +60,7 @@ static int (*real_clock_nanosleep)(clockid_t, int, const struct timespec *, stru
 
 __attribute__((constructor)) static void clock_shift_start(void) {
     real_clock_gettime = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
-    // The version of the symbol matters: glibc keeps an old condition variable under the same name.
+    // The symbol version matters: glibc has an old condition variable under the same name.
     real_cond_timedwait = (int (*)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *))dlvsym(
         RTLD_NEXT, "pthread_cond_timedwait", "GLIBC_2.3.2");
     if (!real_cond_timedwait) {
@@ -102,13 +101,13 @@ static int is_wall_clock(clockid_t clock) {
     return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI;
 }
 
-// What the kernel has to be told for a deadline that the process made from the shifted clock.
+// The deadline for the kernel, from one that the process computed with the shifted clock.
 static struct timespec true_deadline(const struct timespec *deadline) {
     return deadline->tv_sec < LEAST_WALL_CLOCK_SECONDS ? *deadline : moved(*deadline, -*shift);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
-    // Another library's constructor may ask before ours has run.
+    // Another library's constructor may read the clock before ours has run.
     if (!real_clock_gettime) clock_shift_start();
     int result = real_clock_gettime(clock, time);
     if (result == 0 && is_wall_clock(clock)) *time = moved(*time, *shift);

@@ -1,45 +1,45 @@
 import CCurl
 
-/// A request that got no answer.
+/// A request that got no response.
 ///
 /// The description names the server, never the path, the query, a header or the body.
-public struct CurlError: Error, Sendable, CustomStringConvertible {
-    /// What went wrong, in the classes that a caller tells apart.
-    public enum Code: String, Sendable {
-        /// The request cannot be performed as it stands, for example because of a malformed address.
+package struct CurlError: Error, Sendable, CustomStringConvertible {
+    /// The kind of failure, as far as callers distinguish.
+    package enum Code: String, Sendable {
+        /// The request is invalid, for example because of a malformed address.
         case invalidRequest
-        /// The host name, or the proxy's, has no address.
+        /// The name of the host or of the proxy cannot be resolved.
         case resolve
-        /// No connection came about.
+        /// The connection could not be opened.
         case connect
         /// The TLS handshake failed, the certificate is not trusted, or the CA file cannot be used.
         case tls
-        /// The time was up.
+        /// The timeout passed.
         case timeout
-        /// The connection ended in the middle of the exchange, or the answer is not HTTP.
+        /// The connection ended during the exchange, or the response is not HTTP.
         case transfer
-        /// The answer is larger than ``CurlRequest/maximumResponseBytes`` or its header fields exceed 64 KiB.
+        /// The response is larger than ``CurlRequest/maxResponseBytes`` or its header fields exceed 64 KiB.
         case responseTooLarge
-        /// The caller did not want it any more.
+        /// The caller cancelled it.
         case cancelled
-        /// The caller said that it must not leave when it could have.
+        /// A connection was ready and the caller's `mayLeave` returned false.
         case withheld
         /// The client could not be started.
         case unavailable
     }
 
     /// The class of the error.
-    public let code: Code
-    /// libcurl's own number (`CURLcode`), 0 if the error is not libcurl's.
-    public let curlCode: Int32
-    /// Whether bytes of the request may have reached the server, so that it may have acted on it.
-    public let mayHaveBeenSent: Bool
+    package let code: Code
+    /// libcurl's number (`CURLcode`); 0 if the error is not libcurl's.
+    package let curlCode: Int32
+    /// Whether bytes of the request may have reached the server, which may have acted on them.
+    package let mayHaveBeenSent: Bool
     /// What happened, to which server, and why.
-    public let message: String
-    /// The cause alone, in libcurl's words; empty if the error is not libcurl's.
-    public let cause: String
+    package let message: String
+    /// libcurl's message alone; empty if the error is not libcurl's.
+    package let cause: String
 
-    public init(
+    package init(
         _ code: Code,
         _ message: String,
         curlCode: Int32 = 0,
@@ -53,17 +53,17 @@ public struct CurlError: Error, Sendable, CustomStringConvertible {
         self.mayHaveBeenSent = mayHaveBeenSent
     }
 
-    public var description: String { message }
+    package var description: String { message }
 }
 
 extension CurlError {
-    /// Makes an error of a failed transfer.
+    /// Makes the error for a failed transfer.
     ///
     /// - Parameters:
     ///   - result: libcurl's result, not `CURLE_OK`.
-    ///   - server: scheme, host and port as they may be shown.
-    ///   - detail: the text of libcurl's error buffer, may be empty.
-    ///   - mayHaveBeenSent: whether bytes of the request left.
+    ///   - server: scheme, host and port, safe to show.
+    ///   - detail: the text of libcurl's error buffer; may be empty.
+    ///   - mayHaveBeenSent: whether bytes of the request may have been sent.
     init(result: CURLcode, server: String, detail: String, mayHaveBeenSent: Bool) {
         let code = Self.code(of: result)
         let cause = detail.isEmpty ? String(cString: curl_easy_strerror(result)) : detail

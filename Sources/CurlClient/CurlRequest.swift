@@ -1,36 +1,36 @@
 /// One HTTP request that ``CurlClient`` performs.
-public struct CurlRequest: Sendable {
+package struct CurlRequest: Sendable {
     /// The method, upper case: `GET`, `POST`, `PUT`, `DELETE`, `HEAD`.
-    public var method: String
-    /// The absolute address, `https://…` or `http://…`, without user name and password.
-    public var url: String
-    /// Header fields in the order in which they are sent.
-    public var headers: [CurlHeader]
+    package var method: String
+    /// The absolute URL, `https://…` or `http://…`, without a user name or password.
+    package var url: String
+    /// Header fields, in the order in which they are sent.
+    package var headers: [CurlHeader]
     /// The body; empty for none.
-    public var body: [UInt8]
-    /// Longest time from the start of the transfer to its last byte, in milliseconds, at least 1.
-    public var timeoutMilliseconds: Int
-    /// Longest time for name resolution, TCP and TLS together, in milliseconds, at least 1.
-    public var connectTimeoutMilliseconds: Int
-    /// Path of a PEM file whose certificates alone are trusted; nil for the system's.
-    public var certificateAuthorityFile: String?
-    /// The way to the server.
-    public var proxy: CurlProxy
-    /// Largest body that is accepted, in bytes.
-    public var maximumResponseBytes: Int
-    /// Whether the request may travel on a connection left by an earlier one.
+    package var body: [UInt8]
+    /// The maximum time from the start of the transfer to its last byte, in milliseconds; at least 1.
+    package var timeoutMilliseconds: Int
+    /// The maximum time for name resolution, TCP and TLS together, in milliseconds; at least 1.
+    package var connectTimeoutMilliseconds: Int
+    /// The path of a PEM file with the only trusted certificates; nil for the system's authorities.
+    package var certificateAuthorityFile: String?
+    /// How the server is reached.
+    package var proxy: CurlProxy
+    /// The maximum size of the response's body, in bytes.
+    package var maxResponseBytes: Int
+    /// Whether the request may reuse the connection of an earlier one.
     ///
-    /// libcurl would silently send a request again when such a connection ends before its first byte of answer; the client
-    /// does not let it, so that such a request fails with ``CurlError/mayHaveBeenSent``.
-    public var reusesConnection: Bool
-    /// Whether HTTP/2 is offered beside HTTP/1.1 in the TLS handshake: some servers speak nothing else, and end the handshake of
-    /// who does not.
-    public var offersHTTP2 = false
+    /// If such a connection ends before the first byte of the response, libcurl would silently send the request again.
+    /// The client prevents that: the request fails with ``CurlError/mayHaveBeenSent``.
+    package var reusesConnection: Bool
+    /// Whether the TLS handshake offers HTTP/2 in addition to HTTP/1.1. Some servers speak only HTTP/2 and end the
+    /// handshake if it is not offered.
+    package var offersHTTP2 = false
 
     /// Makes a request.
     ///
-    /// The limits by default suit small answers such as a token endpoint's: 30 s in all, 10 s to connect, 1 MiB.
-    public init(
+    /// The default limits suit small responses such as a token endpoint's: 30 s in total, 10 s to connect, 1 MiB.
+    package init(
         method: String = "GET",
         url: String,
         headers: [CurlHeader] = [],
@@ -39,7 +39,7 @@ public struct CurlRequest: Sendable {
         connectTimeoutMilliseconds: Int = 10_000,
         certificateAuthorityFile: String? = nil,
         proxy: CurlProxy = .none,
-        maximumResponseBytes: Int = 1 << 20,
+        maxResponseBytes: Int = 1 << 20,
         reusesConnection: Bool = false
     ) {
         self.method = method
@@ -50,28 +50,28 @@ public struct CurlRequest: Sendable {
         self.connectTimeoutMilliseconds = connectTimeoutMilliseconds
         self.certificateAuthorityFile = certificateAuthorityFile
         self.proxy = proxy
-        self.maximumResponseBytes = maximumResponseBytes
+        self.maxResponseBytes = maxResponseBytes
         self.reusesConnection = reusesConnection
     }
 }
 
 extension CurlRequest {
-    /// Scheme, host and port of the address, as they may be shown and logged.
+    /// Scheme, host and port of the address, safe to show and log.
     var server: String {
         guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else {
-            return "an address without scheme"
+            return "an address without a scheme"
         }
         let start = url.index(colon, offsetBy: 3)
         let authority = url[start...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        // A user name or password before the @ is not shown.
+        // Hides a user name and password before the @.
         let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
         return String(url[..<start]) + host
     }
 
-    /// Refuses what would let one value become two lines of the request, and limits without sense.
+    /// Refuses values that could inject a line into the request, and limits out of range.
     func validate() throws(CurlError) {
         guard !method.isEmpty, method.utf8.allSatisfy(Self.isTokenByte) else {
-            throw CurlError(.invalidRequest, "request to \(server) not sent: its method is no HTTP method")
+            throw CurlError(.invalidRequest, "request to \(server) not sent: its method is not an HTTP method")
         }
         guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
             throw CurlError(
@@ -90,8 +90,11 @@ extension CurlRequest {
                 )
             }
         }
-        guard timeoutMilliseconds > 0, connectTimeoutMilliseconds > 0, maximumResponseBytes >= 0 else {
-            throw CurlError(.invalidRequest, "request to \(server) not sent: timeouts must be positive")
+        guard timeoutMilliseconds > 0, connectTimeoutMilliseconds > 0, maxResponseBytes >= 0 else {
+            throw CurlError(
+                .invalidRequest,
+                "request to \(server) not sent: its timeouts must be positive, its size limit not negative"
+            )
         }
     }
 
@@ -105,47 +108,4 @@ extension CurlRequest {
             "!#$%&'*+-.^_`|~".utf8.contains(byte)
         }
     }
-}
-
-public struct CurlResponse: Sendable {
-    /// The HTTP status, 200 to 599. A redirect is returned, not followed.
-    public var status: Int
-    /// The header fields of the final answer in their order.
-    public var headers: [CurlHeader]
-    public var body: [UInt8]
-
-    public init(status: Int, headers: [CurlHeader] = [], body: [UInt8] = []) {
-        self.status = status
-        self.headers = headers
-        self.body = body
-    }
-
-    /// Returns the first value of a field; names are compared without regard to case.
-    public func header(_ name: String) -> String? {
-        let wanted = name.lowercased()
-        return headers.first { $0.name.lowercased() == wanted }?.value
-    }
-}
-
-public struct CurlHeader: Sendable, Equatable {
-    /// The field's name as it is written.
-    public var name: String
-    /// The field's value without surrounding white space.
-    public var value: String
-
-    /// Makes a field; a line break in name or value is refused when the request is performed.
-    public init(_ name: String, _ value: String) {
-        self.name = name
-        self.value = value
-    }
-}
-
-/// The way that a request takes to its server.
-public enum CurlProxy: Sendable, Equatable {
-    /// Directly, whatever the environment says.
-    case none
-    /// As the variables `https_proxy`, `http_proxy`, `all_proxy` and `no_proxy` say.
-    case environment
-    /// Through this proxy, for example `http://proxy.example:3128`; `https` servers by CONNECT.
-    case url(String)
 }

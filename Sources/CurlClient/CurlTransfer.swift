@@ -6,15 +6,15 @@ import Darwin
 import Glibc
 #endif
 
-/// One request on its way, on the client's thread.
+/// A request in progress, on the client's thread.
 final class CurlTransfer {
-    /// Room for all header fields of an answer, in bytes; servers that we speak to send one or two thousand.
-    private static let maximumHeaderBytes = 65_536
+    /// The maximum size of a response's header, in bytes; the servers we use send one or two thousand.
+    private static let maxHeaderBytes = 65_536
 
     let id: UInt64
     let request: CurlRequest
     let easy: UnsafeMutableRawPointer
-    /// Memory that libcurl reads while the transfer lives.
+    /// libcurl reads this memory for the life of the transfer.
     var headerList: UnsafeMutablePointer<curl_slist>?
     let errorBuffer: UnsafeMutablePointer<CChar>
 
@@ -24,14 +24,14 @@ final class CurlTransfer {
     private var headerBytes = 0
     private var body: [UInt8] = []
     private var isTooLarge = false
-    /// Bytes that were sent before the first connection was ready, to a proxy; nil as long as none was.
+    /// Bytes sent to a proxy before the first connection was ready; nil until one is.
     private var bytesBefore: Int?
-    /// The connections that were made for the request when one was ready.
+    /// The number of connections opened for the request by the time one was ready.
     private var connects = 0
     private var isRepetition = false
     private var isWithheld = false
 
-    /// Returns nil when memory is short; the completion is then untouched.
+    /// Returns nil when out of memory; the completion is then not called.
     init?(
         id: UInt64,
         request: CurlRequest,
@@ -54,20 +54,20 @@ final class CurlTransfer {
         errorBuffer.deallocate()
     }
 
-    /// Tells the caller the answer or the error.
+    /// Passes the response or the error to the caller.
     func finish(_ result: CURLcode) {
         completion(outcome(of: result))
     }
 
-    /// Tells the caller, who does not want it any more.
+    /// Completes a cancelled request.
     func giveUp() {
         completion(.failure(CurlWorker.cancelled(request.server, mayHaveBeenSent: mayHaveBeenSent)))
     }
 
     /// A connection is ready; returns whether the request may be sent on it.
     ///
-    /// libcurl comes here again when it wants to repeat the request, because a connection that was used before ended without
-    /// an answer. What may have arrived must not arrive twice.
+    /// libcurl calls this again to repeat the request when a reused connection ended without a response. A request that
+    /// may have arrived must not arrive twice.
     func ready(peer: String) -> Bool {
         let bytes = sentBytes
         if let before = bytesBefore, bytes > before {
@@ -83,9 +83,9 @@ final class CurlTransfer {
         return !isWithheld
     }
 
-    /// Takes a piece of the body; returns false to end the transfer.
+    /// Takes a piece of the response's body; returns false to end the transfer.
     func receive(body piece: UnsafeRawBufferPointer) -> Bool {
-        guard body.count + piece.count <= request.maximumResponseBytes else {
+        guard body.count + piece.count <= request.maxResponseBytes else {
             isTooLarge = true
             return false
         }
@@ -96,13 +96,13 @@ final class CurlTransfer {
     /// Takes one line of the header; returns false to end the transfer.
     func receive(headerLine line: UnsafeRawBufferPointer) -> Bool {
         headerBytes += line.count
-        guard headerBytes <= Self.maximumHeaderBytes else {
+        guard headerBytes <= Self.maxHeaderBytes else {
             isTooLarge = true
             return false
         }
         let text = String(decoding: line, as: UTF8.self)
         if text.hasPrefix("HTTP/") {
-            // The final answer follows an interim one such as 100 Continue.
+            // The final response follows an interim one such as 100 Continue.
             headers.removeAll()
         } else if let colon = text.firstIndex(of: ":") {
             headers.append(CurlHeader(String(text[..<colon]), Self.trimmed(text[text.index(after: colon)...])))
@@ -122,16 +122,16 @@ final class CurlTransfer {
     private func outcome(of result: CURLcode) -> Result<CurlResponse, CurlError> {
         if isTooLarge {
             let text =
-                "answer of \(request.server) is larger than \(request.maximumResponseBytes) bytes of body or "
-                + "\(Self.maximumHeaderBytes) bytes of header. Check that the address is the right server's."
+                "the response of \(request.server) exceeds \(request.maxResponseBytes) bytes of body or "
+                + "\(Self.maxHeaderBytes) bytes of header. Check that the address is the right server's."
             let number = Int32(bitPattern: result.rawValue)
             return .failure(CurlError(.responseTooLarge, text, curlCode: number, mayHaveBeenSent: true))
         }
         if isWithheld {
-            return .failure(CurlError(.withheld, "request to \(request.server) was withheld when it could have left"))
+            return .failure(CurlError(.withheld, "request to \(request.server) was withheld by its caller"))
         }
         guard result == CURLE_OK else {
-            let detail = isRepetition ? "the connection ended without an answer" : cause(of: result)
+            let detail = isRepetition ? "the connection ended without a response" : cause(of: result)
             let sent = mayHaveBeenSent
             let result = isRepetition ? CURLE_GOT_NOTHING : result
             return .failure(
@@ -143,7 +143,7 @@ final class CurlTransfer {
         return .success(CurlResponse(status: status, headers: headers, body: body))
     }
 
-    /// libcurl's words, and the system's for a connection that did not come about: libcurl leaves these out.
+    /// libcurl's message, plus the system's for a connection that could not be opened, which libcurl omits.
     private func cause(of result: CURLcode) -> String {
         let text = String(cString: errorBuffer)
         var number = 0
@@ -176,10 +176,10 @@ extension CurlTransfer {
         settings.set(CURLOPT_URL, text: request.url)
         settings.set(CURLOPT_PROTOCOLS_STR, text: "http,https")
         settings.set(CURLOPT_HTTP_VERSION, request.offersHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
-        // Timeouts must not be made with SIGALRM in a process of many threads.
+        // A multithreaded process must not use SIGALRM for timeouts.
         settings.set(CURLOPT_NOSIGNAL, 1)
         settings.set(CURLOPT_FOLLOWLOCATION, 0)
-        // A password in an address would end up in logs.
+        // Passwords in addresses end up in logs.
         settings.set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
         settings.set(CURLOPT_TIMEOUT_MS, request.timeoutMilliseconds)
         settings.set(CURLOPT_CONNECTTIMEOUT_MS, request.connectTimeoutMilliseconds)
@@ -191,7 +191,7 @@ extension CurlTransfer {
         case .environment: break
         case .url(let proxy):
             settings.set(CURLOPT_PROXY, text: proxy)
-            // The variable no_proxy would be obeyed otherwise, which the caller has not asked for.
+            // Otherwise libcurl obeys the variable no_proxy, which the caller has not asked for.
             settings.set(CURLOPT_NOPROXY, text: "")
         }
         return settings.result
@@ -200,12 +200,12 @@ extension CurlTransfer {
     private func configureTrust() -> CURLcode {
         var settings = Settings(easy)
         settings.set(CURLOPT_SSL_VERIFYPEER, 1)
-        // 2 = the certificate's name must be the host's.
+        // 2: the certificate's name must match the host.
         settings.set(CURLOPT_SSL_VERIFYHOST, 2)
         settings.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         if let file = request.certificateAuthorityFile {
             settings.set(CURLOPT_CAINFO, text: file)
-            // The system's folder of authorities would otherwise stay trusted beside the file.
+            // Otherwise the system's folder of authorities stays trusted in addition to the file.
             settings.set(CURLOPT_CAPATH, text: nil)
         }
         return settings.result
@@ -241,11 +241,11 @@ extension CurlTransfer {
     }
 
     private func makeHeaderList() -> UnsafeMutablePointer<curl_slist>? {
-        // curl waits a second for "100 Continue" before larger bodies unless told otherwise.
+        // By default curl waits a second for "100 Continue" before it sends a larger body.
         var lines = ["Expect:"]
         var hasContentType = false
         for header in request.headers {
-            // curl takes "Name:" as "leave it out" and "Name;" as "send it without a value".
+            // To curl, "Name:" means "omit the field" and "Name;" means "send it without a value".
             lines.append(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)")
             hasContentType = hasContentType || header.name.lowercased() == "content-type"
         }
@@ -261,7 +261,7 @@ extension CurlTransfer {
         return list
     }
 
-    // The transfer outlives its handle's last callback, because it removes the handle from the loop before it goes.
+    // The transfer outlives its handle's last callback: the loop removes the handle before it releases the transfer.
     private static let bodyCallback: ccurl_data_callback = { data, size, count, context in
         guard let data, let context else { return 0 }
         let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
@@ -282,7 +282,7 @@ extension CurlTransfer {
         return isReady ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
     }
 
-    /// Sets options one after the other and keeps the first error.
+    /// Sets options in turn and keeps the first error.
     private struct Settings {
         private let easy: UnsafeMutableRawPointer
         private(set) var result = CURLE_OK
@@ -309,7 +309,7 @@ extension CurlTransfer {
 
         mutating func set(_ option: CURLoption, bytes: [UInt8]) {
             bytes.withUnsafeBytes { buffer in
-                // An empty array has no address, and a null pointer would mean "read the body from a callback".
+                // An empty array has no address, and to curl a null pointer means "read the body from a callback".
                 if let start = buffer.baseAddress, !buffer.isEmpty {
                     note(ccurl_set_pointer(easy, option, start))
                 } else {

@@ -7,7 +7,7 @@ final class CurlWorker: Sendable {
     typealias Completion = @Sendable (Result<CurlResponse, CurlError>) -> Void
     typealias MayLeave = @Sendable (CurlConnection) -> Bool
 
-    /// What a caller wants of the thread.
+    /// A caller's request to the thread.
     enum Command: Sendable {
         case start(UInt64, CurlRequest, MayLeave?, Completion)
         case cancel(UInt64)
@@ -16,9 +16,9 @@ final class CurlWorker: Sendable {
     private struct State {
         var lastID: UInt64 = 0
         var commands: [Command] = []
-        /// Requests handed to the thread and not yet answered.
+        /// Requests handed to the thread that have no result yet.
         var running: Set<UInt64> = []
-        /// Requests whose task was cancelled before they were handed over.
+        /// Requests whose task was cancelled before they reached the thread.
         var cancelledEarly: Set<UInt64> = []
         var multi: CurlMultiHandle?
         var stopped = false
@@ -33,7 +33,7 @@ final class CurlWorker: Sendable {
         }
     }
 
-    /// Hands a request over; the completion is called exactly once.
+    /// Hands a request to the thread; the completion is called exactly once.
     func start(_ id: UInt64, _ request: CurlRequest, mayLeave: MayLeave?, _ completion: @escaping Completion) {
         let refusal: CurlError? = state.withLock { state in
             if state.cancelledEarly.remove(id) != nil { return Self.cancelled(request.server) }
@@ -57,7 +57,7 @@ final class CurlWorker: Sendable {
         }
     }
 
-    /// Gives up a request that was handed over and has no result yet.
+    /// Cancels a request that the thread has and that has no result yet.
     func cancelRunning(_ id: UInt64) {
         state.withLock { state in
             guard state.running.contains(id) else { return }
@@ -66,7 +66,7 @@ final class CurlWorker: Sendable {
         }
     }
 
-    /// Drops what is remembered of a request whose caller has its result.
+    /// Drops the state of a request whose caller has the result.
     func forget(_ id: UInt64) {
         state.withLock {
             $0.running.remove(id)
@@ -74,7 +74,7 @@ final class CurlWorker: Sendable {
         }
     }
 
-    /// Ends the thread; it closes the handle itself.
+    /// Ends the thread, which closes the handle.
     func stop() {
         state.withLock {
             $0.stopped = true
@@ -82,11 +82,11 @@ final class CurlWorker: Sendable {
         }
     }
 
-    /// Returns the new commands, nil when the thread shall end. Called by the thread.
+    /// Returns the new commands, or nil when the thread must end. Called by the thread.
     func takeCommands() -> [Command]? {
         state.withLock { state in
             if state.stopped {
-                // From here on nobody may wake a handle that is about to be closed.
+                // The handle is about to be closed and must not be woken any more.
                 state.multi = nil
                 return nil
             }
@@ -99,7 +99,7 @@ final class CurlWorker: Sendable {
     static func cancelled(_ server: String, mayHaveBeenSent: Bool = false) -> CurlError {
         CurlError(
             .cancelled,
-            "request to \(server) was given up because its task was cancelled",
+            "request to \(server) was cancelled",
             mayHaveBeenSent: mayHaveBeenSent
         )
     }
@@ -120,9 +120,9 @@ final class CurlWorker: Sendable {
     }
 }
 
-/// The loop of the client's thread: takes commands, drives the transfers, tells the callers.
+/// The loop of the client's thread: takes commands, drives the transfers and completes them.
 ///
-/// Lives on that thread only.
+/// Confined to that thread.
 final class CurlLoop {
     private let worker: CurlWorker
     private let multi: CurlMultiHandle
@@ -133,14 +133,14 @@ final class CurlLoop {
         self.multi = multi
     }
 
-    /// Runs until the client is gone.
+    /// Runs until the client is released.
     func run() {
         while let commands = worker.takeCommands() {
             for command in commands { handle(command) }
             var running: Int32 = 0
             curl_multi_perform(multi.pointer, &running)
             collectFinished()
-            // A wake-up, a socket or libcurl's own timer ends the wait; the number is only an upper bound.
+            // A wake-up, a socket or libcurl's timer ends the wait; the timeout is only an upper bound.
             curl_multi_poll(multi.pointer, nil, 0, 60_000, nil)
         }
         for id in transfers.keys.sorted() { cancel(id) }
@@ -186,7 +186,7 @@ final class CurlLoop {
         var left: Int32 = 0
         while let message = curl_multi_info_read(multi.pointer, &left) {
             guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
-            // The message is gone with the handle's removal, so its result is read first.
+            // Removing the handle frees the message, so its result is read first.
             let result = ccurl_message_result(message)
             guard let transfer = transfers.first(where: { $0.value.easy == easy })?.value else { continue }
             transfers[transfer.id] = nil
@@ -196,24 +196,24 @@ final class CurlLoop {
     }
 }
 
-/// libcurl's handle for transfers side by side.
+/// libcurl's handle for parallel transfers.
 ///
-/// `@unchecked Sendable`: only the client's thread uses the handle, but for `wakeUp`, which libcurl allows from any thread
-/// (curl_multi_wakeup(3)) and which ``CurlWorker`` calls only while the thread has not begun to close the handle.
+/// `@unchecked Sendable`: only the client's thread uses the handle. The exception is `wakeUp`, which libcurl allows
+/// from any thread (curl_multi_wakeup(3)); ``CurlWorker`` calls it only until the thread begins to close the handle.
 struct CurlMultiHandle: @unchecked Sendable {
     let pointer: UnsafeMutableRawPointer
 
-    /// Connections that are kept for later requests; far more than run side by side.
+    /// Connections kept for later requests; far more than there are parallel requests.
     private static let mostConnections = 512
 
-    /// libcurl's global set-up, thread safe since 7.84 and done once here.
+    /// libcurl's global initialisation, thread-safe since 7.84 and done once.
     private static let isInitialised = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-    /// Returns nil when memory is short.
+    /// Returns nil when out of memory.
     init?() {
         guard Self.isInitialised, let pointer = curl_multi_init() else { return nil }
         self.pointer = pointer
-        // Otherwise libcurl closes idle connections beyond four times the requests that are on their way at the moment.
+        // By default libcurl keeps idle connections only up to four times the number of current transfers.
         ccurl_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, Self.mostConnections)
     }
 

@@ -3,9 +3,9 @@ import ProcessEvents
 import PushCore
 import TrackingSpools
 
-/// The page of metrics of a feedback worker.
+/// The metrics page of a feedback worker.
 extension FeedbackWorker {
-    /// Serves the page until cancelled, if it is to be served.
+    /// Serves the page until cancelled, if it is enabled.
     func serveMetrics() async {
         let metrics = setup.settings.metrics
         await MetricsServer.serve(

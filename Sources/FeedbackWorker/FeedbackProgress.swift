@@ -3,7 +3,7 @@ import Store
 import Synchronization
 import TrackingSpools
 
-/// What the worker has done since its last heartbeat, and whether it acts.
+/// What the worker has done since its last heartbeat, and whether it is the active one.
 final class FeedbackProgress: Sendable {
     struct Values: Sendable {
         var isActing = false
@@ -12,20 +12,20 @@ final class FeedbackProgress: Sendable {
         /// Hits loaded from spools.
         var loaded: Int64 = 0
         var backlog = SpoolBacklog()
-        /// What was done since the start, for metrics.
+        /// What it has done since the start, for metrics.
         var totals: [FeedbackDuty: Int64] = [:]
         var totalLoaded: Int64 = 0
     }
 
     private let values = Mutex(Values())
-    /// The heartbeats that reach the database.
+    /// Records whether heartbeats reach the database.
     let pulse = DatabasePulse()
 
     var isActing: Bool { values.withLock(\.isActing) }
 
     var current: Values { values.withLock { $0 } }
 
-    /// Takes whether the worker acts; returns whether that is new.
+    /// Sets whether the worker acts; returns whether that has changed.
     func setActing(_ value: Bool) -> Bool {
         values.withLock { values in
             defer { values.isActing = value }
@@ -42,7 +42,7 @@ final class FeedbackProgress: Sendable {
         }
     }
 
-    /// Takes how many hits were loaded from spools, and what waits in those of this host.
+    /// Adds hits loaded from spools, and sets what waits in the spools of this host.
     func add(loaded count: Int, _ backlog: SpoolBacklog) {
         values.withLock { values in
             values.backlog = backlog
@@ -53,7 +53,7 @@ final class FeedbackProgress: Sendable {
         }
     }
 
-    /// Puts into a heartbeat what was done since the last one, and forgets it.
+    /// Moves what was done since the last heartbeat into a heartbeat.
     func move(into heartbeat: inout FeedbackHeartbeat) {
         values.withLock { values in
             heartbeat.lastAction = values.lastAction
@@ -69,12 +69,12 @@ final class FeedbackProgress: Sendable {
         }
     }
 
-    /// Takes back what was to be said of spools.
+    /// Takes back the figures of spools after a failed report.
     func restore(spoolsOf heartbeat: FeedbackHeartbeat) {
         values.withLock { $0.loaded &+= heartbeat.hitsLoaded }
     }
 
-    /// Takes back what a heartbeat that failed was to say.
+    /// Takes back the figures of a failed heartbeat.
     func restore(_ heartbeat: FeedbackHeartbeat) {
         restore(spoolsOf: heartbeat)
         values.withLock { values in

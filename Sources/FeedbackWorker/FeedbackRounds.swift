@@ -3,24 +3,25 @@ import ProcessEvents
 import PushCore
 import Store
 
-/// Carries out pieces of the worker's duties.
+/// Runs pieces of the worker's duties.
 struct FeedbackRounds: Sendable {
     let store: Store
-    /// Another connection: a backlog of token events is work for two processors of the database.
+    /// A second connection: a backlog of token events can keep two processors of the database busy.
     let second: Store
     let worker: String
     let settings: Settings
 
-    /// Events of one transaction: a tenth of a second, so that nobody waits for its locks.
+    /// The maximum number of events per transaction: a tenth of a second, so that its locks are short.
     static let events = 2_000
-    /// Messages or hits that one transaction counts: a tenth of a second, too.
+    /// The maximum number of messages or hits counted per transaction: also a tenth of a second.
     static let counted = 10_000
-    /// Rows that one transaction deletes.
+    /// The maximum number of rows deleted per transaction.
     static let deleted = 2_000
-    /// Forgotten subscriptions that one reading of a day's logs is for; it compares each message with all of them.
+    /// The maximum number of forgotten subscriptions per pass over a day's logs; a pass compares each message with all
+    /// of them.
     static let forgotten = 100
 
-    /// Does a piece of a duty, or two of its pieces beside each other; nil if another worker acts.
+    /// Runs one piece of a duty, or two in parallel; nil if another worker acts.
     func run(_ duty: FeedbackDuty, inTwos: Bool) async throws -> FeedbackRound? {
         let kept = settings.feedback.retention
         switch duty {
@@ -36,7 +37,7 @@ struct FeedbackRounds: Sendable {
             let count = try await store.countHits(worker: worker, limit: Self.counted)
             return count.map { FeedbackRound(count: $0, isMore: $0 >= Self.counted) }
         case .alarms:
-            // If another process has just looked, that is enough. It is no work to show.
+            // Does nothing if another process has just looked. It does not count as work done.
             try await store.noteAlarms()
             return .idle
         case .partitions:
@@ -50,7 +51,7 @@ struct FeedbackRounds: Sendable {
             guard kept.tokenEventDays > 0 else { return .idle }
             let days = kept.tokenEventDays
             let count = try await store.purgeTokenEvents(worker: worker, limit: Self.deleted, days: days)
-            // Of the oldest rows some may have to stay.
+            // Some of the oldest rows may have to stay.
             return count.map { FeedbackRound(count: $0, isMore: $0 > Self.deleted / 2) }
         case .oldTrackingSources:
             let count = try await store.purgeTrackingSources(worker: worker, limit: Self.deleted)
@@ -75,7 +76,7 @@ struct FeedbackRounds: Sendable {
         }
     }
 
-    /// The statement passes by events that another one decides at the moment.
+    /// Two statements can run in parallel: each skips events that the other is deciding.
     private func applyTokenEvents(inTwos: Bool) async throws -> FeedbackRound? {
         let rules = settings.mta.quarantine
         async let other = inTwos ? second.applyTokenEvents(worker: worker, limit: Self.events, rules: rules) : 0
@@ -98,7 +99,7 @@ struct FeedbackRounds: Sendable {
     private func days(of table: PartitionedTable) -> Int {
         let kept = settings.feedback.retention
         return switch table {
-        // Without the one nobody can tell what the other says.
+        // A broad log can only be read together with its part targets.
         case .broadLog, .partTarget: kept.broadLogDays
         case .trackingLog: kept.trackingLogDays
         case .exclusionLog: kept.exclusionLogDays
@@ -107,10 +108,10 @@ struct FeedbackRounds: Sendable {
 }
 
 extension FeedbackWorker {
-    /// How long what was seen of whether somebody sends is believed.
+    /// How long the answer to whether messages are being sent stays valid.
     private static let lookInterval = Duration.milliseconds(500)
 
-    /// Does its duties, as long as it acts, until cancelled.
+    /// Runs the duties while this worker acts, until cancelled.
     func keepWorking() async {
         guard let store = await open("feedback") else { return }
         guard let second = await open("feedback-second") else { return await store.close() }
@@ -118,7 +119,7 @@ extension FeedbackWorker {
         let clock = ContinuousClock()
         var plan = FeedbackPlan(
             sharePercent: setup.settings.feedback.shareWhileSendingPercent,
-            longestPause: longestPause,
+            maxPause: maxPause,
             at: clock.now
         )
         var bursts = FeedbackBursts()
@@ -132,10 +133,10 @@ extension FeedbackWorker {
             case .run(let duty):
                 let start = clock.now
                 do {
-                    // Whoever sends has the other processor.
+                    // While messages are sent, the other processor is left to the children.
                     let inTwos = plan.hasTokenBacklog && !isSending
                     guard let round = try await rounds.run(duty, inTwos: inTwos) else {
-                        // The next heartbeat says who acts.
+                        // The next heartbeat says which worker acts.
                         _ = progress.setActing(false)
                         continue
                     }
@@ -152,7 +153,7 @@ extension FeedbackWorker {
                 } catch {
                     if Task.isCancelled { break }
                     let pause = plan.failed(duty, at: clock.now)
-                    setup.logger.failure("\(duty.rawValue): failed and is tried again in \(pause.pauseText)", of: error)
+                    setup.logger.failure("\(duty.rawValue) failed; next attempt in \(pause.pauseText)", of: error)
                 }
             }
         }
@@ -161,16 +162,16 @@ extension FeedbackWorker {
     }
 }
 
-/// Sums up pieces of work that follow each other, so that the log has one line for all of them.
+/// Sums up consecutive pieces of work, so that the log has one line for all of them.
 struct FeedbackBursts: Sendable {
-    /// What was done of a duty at a stretch.
+    /// A run of consecutive pieces of a duty.
     struct Line: Sendable, Equatable {
         let words: String
-        /// Whether so much had gathered that it is worth a line in the log: what comes in every few seconds is done in less.
+        /// Whether it was a backlog worth a line in the log: usual input takes less time.
         let isBacklog: Bool
     }
 
-    /// A worker looks every five seconds at the latest: what takes twice as long had waited for it.
+    /// A worker looks at least every five seconds; work that takes twice as long was a backlog.
     private static let backlog = Duration.seconds(10)
 
     private struct Burst {
@@ -180,7 +181,7 @@ struct FeedbackBursts: Sendable {
 
     private var bursts: [FeedbackDuty: Burst] = [:]
 
-    /// Takes a piece that began at a moment; returns the line for the log if it was the last of its burst and something was done.
+    /// Adds a piece of work. Returns the line for the log if it was the last of its burst and something was done.
     mutating func add(
         _ duty: FeedbackDuty,
         _ round: FeedbackRound,

@@ -1,4 +1,5 @@
 import Gateways
+import LegacyGateways
 import Logging
 import NIOPosix
 import ProcessEvents
@@ -11,8 +12,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Reads feedback services of APNs' binary gateway: which tokens have died. The gateway itself takes messages to them like any other,
-/// so that this is the only way to hear of it.
+/// Reads the feedback services of APNs' binary gateway, which report dead tokens. The gateway itself accepts messages
+/// to dead tokens like any other, so this is the only way to learn of them.
 struct FeedbackServiceRound: Sendable {
     let store: Store
     let readers: FeedbackReaders
@@ -20,14 +21,14 @@ struct FeedbackServiceRound: Sendable {
     let periodSeconds: Int
     let logger: Logger
 
-    /// Services that are read at the same time.
+    /// The maximum number of services read in parallel.
     private static let width = 8
-    /// A service that could not be reached is asked again after so long: it keeps what it has to tell for days.
+    /// Seconds until an unreachable service is read again: it keeps its reports for days.
     private static let pauseAfterTrouble = 300
-    /// The most that is kept of what went wrong.
-    private static let longestTrouble = 1_000
+    /// The maximum length of a stored error, in characters.
+    private static let maxTrouble = 1_000
 
-    /// Claims what is due and reads it; returns how many services that were.
+    /// Claims and reads the services that are due; returns their number.
     func run() async throws -> Int {
         let claimed = try await store.claimFeedbackReadings(
             worker: worker,
@@ -53,20 +54,20 @@ struct FeedbackServiceRound: Sendable {
             }
             if !trouble.isEmpty {
                 logger.warning(
-                    "the feedback service of application \(application.name), account \(account.name), was not read to its end: \(trouble)",
+                    "The feedback service of application \(application.name), account \(account.name), was not read completely: \(trouble)",
                     metadata: ["application": "\(application.name)", "account": "\(account.name)"]
                 )
             }
         } catch {
             trouble = "\(error)"
-            logger.failure("a feedback service cannot be read", of: error)
+            logger.failure("A feedback service could not be read", of: error)
         }
         let pause = trouble.isEmpty ? periodSeconds : min(periodSeconds, Self.pauseAfterTrouble)
         do {
-            let words = String(trouble.prefix(Self.longestTrouble))
+            let words = String(trouble.prefix(Self.maxTrouble))
             try await store.endFeedbackReading(reading, trouble: words, pauseSeconds: pause)
         } catch {
-            logger.failure("the end of a reading could not be noted, so the service is read again soon", of: error)
+            logger.failure("The end of a reading could not be recorded, so the service is read again soon", of: error)
         }
     }
 
@@ -83,7 +84,7 @@ struct FeedbackServiceRound: Sendable {
         }
         if report.entries > 0 {
             logger.info(
-                "the feedback service has named \(report.entries) tokens of application \(application) whose app is gone"
+                "The feedback service reported \(report.entries) tokens of application \(application) whose app is no longer installed"
             )
         }
         return report
@@ -91,13 +92,13 @@ struct FeedbackServiceRound: Sendable {
 }
 
 extension FeedbackWorker {
-    /// How often it is looked whether a service is due.
+    /// How often to check whether a service is due.
     private static let serviceInterval = Duration.seconds(1)
-    /// A worker that is asked to end brings a reading under way to its end, as the service has forgotten what it told; but it does not
-    /// wait longer than this, well within the time that service managers give.
-    private static let longestFarewell = Duration.seconds(30)
+    /// The maximum time that an ending worker spends on completing a reading: the service has forgotten what it
+    /// reported. It is well within the time that service managers allow.
+    private static let maxFarewell = Duration.seconds(30)
 
-    /// Reads the feedback services of binary gateways, as long as it acts, until cancelled.
+    /// Reads the feedback services of binary gateways while this worker acts, until cancelled.
     func keepReading() async {
         guard let store = await open("feedback-reader") else { return }
         let round = FeedbackServiceRound(
@@ -124,8 +125,8 @@ extension FeedbackWorker {
         await store.close()
     }
 
-    /// Lets something come to its end even when this task is cancelled meanwhile. Who waits for a database that does not answer is
-    /// freed by the end of its connection alone.
+    /// Completes work even if this task is cancelled, within ``maxFarewell``. Then it closes the connection,
+    /// because cancellation does not end a wait for a database that does not answer.
     private func finish<T: Sendable>(_ work: @escaping @Sendable () async throws -> T, _ store: Store) async throws -> T
     {
         let task = Task { try await work() }
@@ -133,7 +134,7 @@ extension FeedbackWorker {
             try await task.value
         } onCancel: {
             Task {
-                try await Task.sleep(for: Self.longestFarewell)
+                try await Task.sleep(for: Self.maxFarewell)
                 task.cancel()
                 await store.close()
             }
@@ -141,11 +142,11 @@ extension FeedbackWorker {
     }
 }
 
-/// Makes the readers of feedback services of what the database and the settings say.
+/// Creates readers of feedback services from the database and the settings.
 struct FeedbackReaders: Sendable {
     let store: Store
     let settings: Settings
-    /// The process's variables, for systemd's credentials and for a proxy.
+    /// The environment variables, for systemd's credentials and for a proxy.
     let environment: [String: String]
 
     /// The reader of a service, with the application's certificate.
@@ -162,9 +163,10 @@ struct FeedbackReaders: Sendable {
         try options.checkTrustRoots()
         let time = try await store.databaseClock()
         let now = Date(timeIntervalSince1970: Double(time.microsecondsSince1970) / 1_000_000)
-        return try GatewayFactory(now: { now }).feedbackReader(
+        return try APNsFeedbackReader(
             credential: try await certificate(of: application),
-            options: options
+            options: options,
+            now: now
         )
     }
 
@@ -172,7 +174,7 @@ struct FeedbackReaders: Sendable {
         let row = try await store.credential(application: application.id)
         guard row.kind == .apnsCertificate else {
             throw GatewaySetupFailure(
-                "the credential of application \(application.name) is no certificate, and a feedback service takes nothing else: "
+                "the credential of application \(application.name) is not a certificate, and a feedback service accepts nothing else: "
                     + "set one with 'pushmta credential set \(application.name)'",
                 isHostsFault: false
             )
@@ -181,21 +183,22 @@ struct FeedbackReaders: Sendable {
     }
 }
 
-/// Stores what a feedback service told, however often it takes: the service has forgotten it, so nobody else knows.
+/// Stores what a feedback service reported, however long it takes: the service has forgotten it, so this is the only
+/// copy.
 ///
-/// It is in memory only: what the database has not taken when the process ends is lost, and these subscriptions go on until the
-/// service names them again.
+/// The copy is only in memory: what is not stored when the process ends is lost. These subscriptions then stay active
+/// until the service reports them again.
 struct FeedbackStoring: Sendable {
     let logger: Logger
-    /// The pause before the second attempt; it doubles, up to ``longestPause``.
+    /// The pause before the second attempt; it doubles, up to ``maxPause``.
     var pause = Duration.milliseconds(200)
-    /// A database that comes back after a failover is not kept waiting longer than this.
-    var longestPause = Duration.seconds(5)
+    /// The maximum pause, so that storing continues soon after a failover.
+    var maxPause = Duration.seconds(5)
     let store: @Sendable ([APNsFeedbackEntry]) async throws -> Void
 
-    /// Returns when the entries are stored; throws only what an attempt after its task's cancellation throws.
+    /// Returns when the entries are stored; throws only an error after the task was cancelled.
     func keep(_ entries: [APNsFeedbackEntry]) async throws {
-        var backOff = BackOff(initial: pause, maximum: longestPause)
+        var backOff = BackOff(initial: pause, maximum: maxPause)
         while true {
             do {
                 return try await store(entries)

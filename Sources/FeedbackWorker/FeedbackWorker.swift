@@ -1,32 +1,32 @@
-// FeedbackWorker: does what nobody waits for: token events, statistics, retention, feedback services, spools.
+// FeedbackWorker: background work: token events, statistics, retention, feedback services, spools.
 //
 // WHAT IT DOES
-//   Applies what gateways said about push tokens, counts outcomes and hits, reads the feedback services of binary gateways,
-//   loads hits that web processes of its host left on disk, notes alarms beside the supervisors, and deletes what is older
-//   than the settings allow.
+//   Applies what gateways reported about push tokens, counts outcomes and hits, and reads the feedback services of
+//   binary gateways. Loads hits that web processes of its host left on disk. Records alarms as supervisors do, and
+//   deletes data that is older than the settings allow.
 //
 // HOW IT IS USED
-//   `pushmta feedback` makes one of a FeedbackSetup and awaits run(); SIGTERM and SIGINT call drain(). Any number may run:
-//   one acts, the others stand by. Which one, the database decides with each heartbeat, and each piece of work is fenced by
-//   that decision.
+//   `pushmta feedback` creates one from a FeedbackSetup and awaits run(); SIGTERM and SIGINT call drain(). Any number
+//   may run: one acts, and the others stand by. The database decides which one acts with each heartbeat, and fences
+//   each piece of work by that decision.
 //
 // THREADS AND TASKS
-//   One task serves metrics. Four tasks have connections of their own: keepHeartbeat (every 3 s), keepWorking (FeedbackPlan says
-//   which duty comes next, in bounded pieces; a backlog of token events takes a second connection while nobody sends), keepReading
-//   (feedback services, eight at once, on shared event loops) and keepLoading (spools, also while it stands by, as nobody else
-//   reaches this host's files).
+//   One task serves metrics. Four tasks have connections of their own. keepHeartbeat runs every 3 s. keepWorking runs
+//   bounded pieces of the duties that FeedbackPlan chooses; a backlog of token events uses a second connection while
+//   nothing is sent. keepReading reads up to eight feedback services in parallel on shared event loops. keepLoading
+//   loads spools, also while the worker stands by, because no other worker reaches this host's files.
 //
 // STATE AND FILES
-//   Its row in feedback_worker and what the duties change in the database. It reads the spools in web.workingPath and removes
-//   those that are loaded. After a kill another worker acts when nothing was heard for 15 s; a piece under way is rolled back
-//   and done anew. Tokens of a feedback service that were read and not stored are lost with the process, until the service
-//   names them again.
+//   Its row in feedback_worker and the data that the duties change. It reads the spools in web.workingPath and removes
+//   loaded ones. After a kill, another worker acts when this one has been silent for 15 s; an unfinished piece is
+//   rolled back and done again. Tokens read from a feedback service and not stored are lost with the process, until the
+//   service reports them again.
 //
 // FAILURES
-//   Database away: it waits, with pauses up to mta.master.dataBaseRetryDelaySec, and never ends for it. A duty that fails is
-//   tried again by itself, after a growing pause, while the others go on. A feedback service out of reach is asked again
-//   after 300 s at most. Asked to end, it brings a reading under way to its end, but waits 30 s at most. While messages are
-//   sent it works a part of the time only. If no worker acts, supervisors apply token events; the other duties wait.
+//   Database down: it retries with pauses up to mta.master.dataBaseRetryDelaySec, and never ends because of it. A
+//   failed duty is retried after a growing pause while the others continue. An unreachable feedback service is read
+//   again after at most 300 s. When asked to end, it waits at most 30 s for a reading in progress. While messages are
+//   sent, it works only part of the time. If no worker acts, supervisors apply token events; the other duties wait.
 //
 // SETTINGS
 //   feedback.*, metrics.address, metrics.feedbackPort, mta.quarantine.*, nmac.*, web.workingPath,
@@ -54,30 +54,30 @@ import Glibc
 import Darwin
 #endif
 
-/// The process that does what nobody waits for: it asks feedback services for dead tokens, applies what gateways said about tokens,
-/// counts outcomes and hits, loads what web processes left on disk, and throws away what is old.
+/// The process for background work. It reads feedback services for dead tokens, applies what gateways reported about
+/// tokens, and counts outcomes and hits. It loads hits that web processes left on disk, and deletes old data.
 ///
-/// Any number of them may run. One acts, the others stand by; which one is decided in the database, and each piece of work is fenced by
-/// that decision. It knows no signals: the command line calls ``drain()``.
-public final class FeedbackWorker: Sendable {
+/// Any number may run: one acts, and the others stand by. The database decides which one, and fences each piece of work
+/// by that decision. The worker handles no signals: the command line calls ``drain()``.
+package final class FeedbackWorker: Sendable {
     let setup: FeedbackSetup
     /// Its id in `feedback_worker`.
-    public let id: String
+    package let id: String
     let progress = FeedbackProgress()
     private let task = Mutex<Task<Void, Never>?>(nil)
     private let isDraining = Mutex(false)
 
-    /// Makes a worker that has not started.
-    public init(_ setup: FeedbackSetup) {
+    /// Creates a worker without starting it.
+    package init(_ setup: FeedbackSetup) {
         self.setup = setup
         id = UUID().uuidString.lowercased()
     }
 
-    /// Whether it is the one that acts, as far as it knows.
-    public var isActing: Bool { progress.isActing }
+    /// Whether it is the active worker, as far as it knows.
+    package var isActing: Bool { progress.isActing }
 
-    /// Runs until it was asked to drain. Trouble with the database never ends it.
-    public func run() async {
+    /// Runs until a drain is requested. A database failure never ends it.
+    package func run() async {
         let work = Task {
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.keepHeartbeat() }
@@ -97,14 +97,14 @@ public final class FeedbackWorker: Sendable {
         setup.logger.event(.processEnded, "Feedback worker ended")
     }
 
-    /// Asks it to end in order: a piece of work under way is taken back, as another worker does it anew, but for the reading of a
-    /// feedback service, which comes to its end.
-    public func drain() {
+    /// Requests an orderly end. A piece of work in progress is rolled back, and another worker does it again. Only the
+    /// reading of a feedback service is completed.
+    package func drain() {
         isDraining.withLock { $0 = true }
         task.withLock { $0 }?.cancel()
     }
 
-    /// Opens a connection, however long the database takes to be there; nil when cancelled.
+    /// Opens a connection and waits for the database without a limit; nil when cancelled.
     func open(_ role: String) async -> Store? {
         var pause = makeBackOff()
         while !Task.isCancelled {
@@ -112,7 +112,7 @@ public final class FeedbackWorker: Sendable {
                 return try await setup.connect(role)
             } catch {
                 let time = pause.next()
-                // Who connects tells it, once (database_away).
+                // The connection already logs the outage once (database_away).
                 setup.logger.debug("The database cannot be used, next attempt in \(time.pauseText): \(error)")
                 try? await Task.sleep(for: time)
             }
@@ -120,19 +120,19 @@ public final class FeedbackWorker: Sendable {
         return nil
     }
 
-    /// The longest pause after an error is that of the supervisor.
-    var longestPause: Duration { .seconds(setup.settings.mta.master.dataBaseRetryDelaySec) }
+    /// The longest pause after an error, the same as the supervisor's.
+    var maxPause: Duration { .seconds(setup.settings.mta.master.dataBaseRetryDelaySec) }
 
-    func makeBackOff() -> BackOff { .database(longest: longestPause) }
+    func makeBackOff() -> BackOff { .database(longest: maxPause) }
 }
 
 extension FeedbackWorker {
-    /// Four heartbeats fit into a lease of 15 s, so that one or two may be lost.
+    /// Four heartbeats fit into a lease of 15 s, so one or two may be lost.
     private static let heartbeatInterval = Duration.seconds(3)
-    /// How long the database may take to hear that the worker has ended.
+    /// How long to wait for the database to record the end of the worker.
     private static let stopRecordTimeout = Duration.seconds(2)
 
-    /// Keeps this worker's row, and with it the right to act, until cancelled.
+    /// Maintains this worker's row, and with it the right to act, until cancelled.
     func keepHeartbeat() async {
         guard let store = await open("feedback-heartbeat") else { return }
         var pause = makeBackOff()
@@ -159,14 +159,14 @@ extension FeedbackWorker {
         await recordStop(store)
     }
 
-    /// The heartbeat is out; what it was to say of spools is said with the next one if this fails.
+    /// Reports the figures of spools after a successful heartbeat; after a failure, the next heartbeat reports them.
     private func tellSpools(_ heartbeat: FeedbackHeartbeat, _ store: Store) async {
         do {
             try await store.noteFeedbackSpools(heartbeat)
         } catch {
             progress.restore(spoolsOf: heartbeat)
             guard !Task.isCancelled else { return }
-            setup.logger.failure("The feedback worker could not report what it knows of tracking spools", of: error)
+            setup.logger.failure("The feedback worker could not report its figures of tracking spools", of: error)
         }
     }
 
@@ -179,7 +179,8 @@ extension FeedbackWorker {
         }
     }
 
-    /// A statement that waits for a server out of reach ends with its connection, not with its cancellation.
+    /// Records the end of this worker. Closing the connection limits the wait: cancellation does not end a statement
+    /// that waits for an unreachable server.
     private func recordStop(_ store: Store) async {
         let id = id
         let stopRecord = Task { try? await store.feedbackStop(worker: id) }
@@ -193,24 +194,25 @@ extension FeedbackWorker {
     }
 }
 
-/// What a feedback worker is made from.
-public struct FeedbackSetup: Sendable {
-    /// Opens one connection to the database; the role ("feedback-heartbeat", "feedback", "feedback-second", "feedback-reader", "feedback-spools") goes into its application name.
-    public typealias Connect = @Sendable (_ role: String) async throws -> Store
+/// The configuration of a feedback worker.
+package struct FeedbackSetup: Sendable {
+    /// Opens one connection to the database. The role ("feedback-heartbeat", "feedback", "feedback-second",
+    /// "feedback-reader", "feedback-spools") becomes part of its application name.
+    package typealias Connect = @Sendable (_ role: String) async throws -> Store
 
     /// The settings of all processes.
-    public var settings: Settings
-    /// How it connects; called again with growing pauses as long as it throws.
-    public var connect: Connect
-    public var hostName: String
-    public var version: String
-    public var logger: Logger
-    /// The process's variables, for systemd's credentials and for a proxy.
-    public var environment = ProcessInfo.processInfo.environment
-    /// How long nothing may be heard of the worker that acts until another one does, in seconds.
-    public var leaseSeconds = Store.feedbackLeaseSeconds
+    package var settings: Settings
+    /// Opens a connection; called again with growing pauses while it throws.
+    package var connect: Connect
+    package var hostName: String
+    package var version: String
+    package var logger: Logger
+    /// The environment variables, for systemd's credentials and for a proxy.
+    package var environment = ProcessInfo.processInfo.environment
+    /// How long the active worker may be silent before another one acts, in seconds.
+    package var leaseSeconds = Store.feedbackLeaseSeconds
 
-    public init(
+    package init(
         settings: Settings,
         connect: @escaping Connect,
         hostName: String,

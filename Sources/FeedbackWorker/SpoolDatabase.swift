@@ -6,7 +6,7 @@ import Store
 import Synchronization
 import TrackingSpools
 
-/// The database as the loader of spools sees it.
+/// The database for the loader of spools.
 final class SpoolDatabase: HitStoring {
     let store: Store
     private let host: String
@@ -19,7 +19,7 @@ final class SpoolDatabase: HitStoring {
         self.logger = logger
     }
 
-    /// A statement waits for the database; the next one is sent when the one before is answered.
+    /// Always true: each statement waits for the database, and the next follows its result.
     var isReady: Bool { true }
 
     var keys: TrackingKeyring { keyring.withLock { $0 } }
@@ -30,14 +30,14 @@ final class SpoolDatabase: HitStoring {
             keyring.withLock { $0 = keys }
             return true
         } catch {
-            if !Task.isCancelled { logger.failure("The tracking keys cannot be read, and spools wait", of: error) }
+            if !Task.isCancelled { logger.failure("The tracking keys cannot be read, so spools wait", of: error) }
             return false
         }
     }
 
     func store(_ head: TrackingSpool.Head, _ hits: [ResolvedHit], _ dropped: DroppedHits) async -> [Int]? {
         do {
-            // Nil: somebody has stored this record before.
+            // Nil: this record was stored before.
             return try await store.recordHits(
                 source: head.source,
                 position: head.record.position,
@@ -55,22 +55,22 @@ final class SpoolDatabase: HitStoring {
 
     func loaded(_ head: TrackingSpool.Head, stored: Int, expired: Int) {
         guard expired > 0 else { return }
-        logger.info("\(expired) hits of a spool are of messages that are gone.")
+        logger.info("\(expired) hits of a spool belong to messages that no longer exist.")
     }
 }
 
 extension FeedbackWorker {
-    /// How often it is looked for spools of web processes that are gone; a web process that follows looks at its start.
+    /// How often to look for spools of web processes that are gone; a new web process looks when it starts.
     private static let spoolInterval = Duration.seconds(5)
 
-    /// Loads the tracking spools that web processes of this host have left, until cancelled; whether this worker acts or not, as
-    /// nobody else reaches this host's files.
+    /// Loads the tracking spools that web processes of this host left, until cancelled. It does so even while another
+    /// worker acts, because no other worker reaches this host's files.
     func keepLoading() async {
         let folder = setup.settings.web.workingPath
         var spool: TrackingSpool?
         var database: SpoolDatabase?
         while !Task.isCancelled {
-            // Only hosts of web processes have the folder.
+            // Only hosts with web processes have the folder.
             if spool == nil, FileManager.default.fileExists(atPath: folder) {
                 spool = TrackingSpool(adoptingIn: folder, logger: setup.logger)
             }

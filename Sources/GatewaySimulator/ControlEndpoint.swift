@@ -1,7 +1,7 @@
 import Foundation
 import PushCore
 
-/// The control port: counters and records out, faults and devices in.
+/// The control port, which returns counters and records, and accepts faults and devices.
 struct ControlEndpoint: Sendable {
     private struct DeviceChange: Decodable {
         var tokens: [String]
@@ -71,7 +71,7 @@ struct ControlEndpoint: Sendable {
         var gateway: SimulatedGateway?
     }
 
-    /// The most records that one answer holds unless the caller names another number.
+    /// The default maximum number of records in an answer.
     private static let usualLimit = 1000
 
     let core: SimulatorCore
@@ -86,7 +86,7 @@ struct ControlEndpoint: Sendable {
             case ("GET", let path) where path.hasPrefix("/messages/"):
                 let id = String(path.dropFirst("/messages/".count))
                 let records = SimulatedGateway.allCases.compactMap { core.recorder($0).record(of: MessageKey(id: id)) }
-                return records.isEmpty ? .error(404, "no message \(id) has come") : HTTP1Answer(records)
+                return records.isEmpty ? .error(404, "message \(id) has not arrived") : HTTP1Answer(records)
             case ("GET", "/faults"):
                 let plans = SimulatedGateway.allCases.map { ($0.rawValue, core.conditions($0).current.plan) }
                 return HTTP1Answer(Dictionary(uniqueKeysWithValues: plans))
@@ -105,7 +105,7 @@ struct ControlEndpoint: Sendable {
             case ("POST", "/reset"):
                 core.reset()
                 return HTTP1Answer(core.counters)
-            default: return .error(404, "\(request.method) \(request.path) is nothing that the control port knows")
+            default: return .error(404, "the control port does not know \(request.method) \(request.path)")
             }
         } catch let error as SimulatorError {
             return .error(400, error.description)
@@ -121,7 +121,7 @@ struct ControlEndpoint: Sendable {
         if let name = query["gateway"] {
             guard let gateway = SimulatedGateway(rawValue: name) else {
                 let known = SimulatedGateway.allCases.map(\.rawValue).joined(separator: ", ")
-                throw SimulatorError(.badRequest, "\"\(name)\" is no gateway; these are: \(known)")
+                throw SimulatorError(.badRequest, "\"\(name)\" is not a gateway; the gateways are: \(known)")
             }
             gateways = [gateway]
         }
@@ -148,7 +148,7 @@ struct ControlEndpoint: Sendable {
             guard let known = DeviceState(name: name, sinceMilliseconds: since, by: change.by) else {
                 throw SimulatorError(
                     .badRequest,
-                    "\"\(name)\" is no state of a device; \(DeviceState.names.joined(separator: ", ")) are"
+                    "\"\(name)\" is not a device state; the states are: \(DeviceState.names.joined(separator: ", "))"
                 )
             }
             state = known
@@ -157,13 +157,14 @@ struct ControlEndpoint: Sendable {
         return HTTP1Answer(["devices": change.tokens.count])
     }
 
-    /// Without an answer the endpoint gives tokens again; with `"closed":true` its port is closed, with `delay_ms` it takes its time.
+    /// Without an answer, the endpoint issues tokens again. With `"closed":true` its port is closed; `delay_ms` delays
+    /// its answers.
     private func setTokenAnswer(_ body: [UInt8]) throws -> HTTP1Answer {
         let change = try JSONBody.decode(TokenEndpointChange.self, from: body)
         let script = change.answer?.answer
         let delay = change.delayMilliseconds ?? 0
         guard (0...60_000).contains(delay) else {
-            throw SimulatorError(.badRequest, "delay_ms must be 0 to 60000, not \(delay)")
+            throw SimulatorError(.badRequest, "delay_ms must be from 0 to 60000, not \(delay)")
         }
         core.setTokenEndpoint(script, isClosed: change.closed ?? false, delayMilliseconds: delay)
         return HTTP1Answer(["scripted": script != nil, "closed": change.closed ?? false])
@@ -173,7 +174,7 @@ struct ControlEndpoint: Sendable {
         let change = try JSONBody.decode(FeedbackChange.self, from: body)
         let since = change.since ?? Int64(Date().timeIntervalSince1970 * 1000)
         guard feedback.add(change.tokens, sinceMilliseconds: since, topic: change.topic) else {
-            throw SimulatorError(.badRequest, "a token is not an even number of hexadecimal digits, 200 at most")
+            throw SimulatorError(.badRequest, "a token must be an even number of hexadecimal digits, at most 200")
         }
         return HTTP1Answer(["tokens": feedback.count])
     }
@@ -234,7 +235,7 @@ extension ControlEndpoint {
             integrationKey = try values.decode(String.self, forKey: .integrationKey)
             let name = try values.decode(String.self, forKey: .platform)
             guard let platform = Platform(rawValue: name) else {
-                throw SimulatorError(.badRequest, "\"\(name)\" is no platform; ios and android are")
+                throw SimulatorError(.badRequest, "\"\(name)\" is not a platform; the platforms are: ios, android")
             }
             self.platform = platform
             count = try values.decode(Int.self, forKey: .count)
@@ -243,12 +244,12 @@ extension ControlEndpoint {
         }
     }
 
-    /// Names the web server that devices register with and report to. Without `click_every` they report nothing, with 0 they
-    /// report receipts only.
+    /// Sets the web server that devices register with and report to. Without `click_every` they report nothing; with 0
+    /// they report only receipts.
     func setFleet(_ body: [UInt8]) throws -> HTTP1Answer {
         let change = try JSONBody.decode(ServerChange.self, from: body)
         guard !change.host.isEmpty, (1...65_535).contains(change.port), (change.clickEvery ?? 0) >= 0 else {
-            throw SimulatorError(.badRequest, "host, port or click_every is out of its range")
+            throw SimulatorError(.badRequest, "host is empty, or port or click_every is out of range")
         }
         fleet.use(FleetServer(host: change.host, port: change.port, clickEvery: change.clickEvery ?? -1))
         return HTTP1Answer(fleet.counters)
@@ -259,14 +260,15 @@ extension ControlEndpoint {
         let change = try JSONBody.decode(Registration.self, from: body)
         let first = change.first ?? 1
         guard fleet.server != nil else {
-            throw SimulatorError(.badRequest, "the devices have no web server: POST /fleet names it")
+            throw SimulatorError(.badRequest, "the devices have no web server: set it with POST /fleet")
         }
         guard (0...FleetRegistration.most).contains(change.count), (0...FleetRegistration.most).contains(first),
             change.integrationKey.utf8.allSatisfy(Self.isPlain)
         else {
             throw SimulatorError(
                 .badRequest,
-                "count or first is not between 0 and \(FleetRegistration.most), or the key has more than letters, digits and -._~"
+                "count and first must be from 0 to \(FleetRegistration.most), and the key may contain only letters, "
+                    + "digits and -._~"
             )
         }
         fleet.register(
@@ -280,7 +282,7 @@ extension ControlEndpoint {
         return HTTP1Answer(fleet.counters)
     }
 
-    /// What a form carries as it is (RFC 3986 section 2.3).
+    /// Whether a form carries the byte unescaped (RFC 3986 section 2.3).
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,34 +1,35 @@
-// GatewaySimulator: plays APNs and FCM on this machine, with their checks, their answers, and faults on demand.
+// GatewaySimulator: simulates APNs and FCM on this machine, with their checks, their answers, and faults on demand.
 //
 // WHAT IT DOES
-//   Listens as APNs over HTTP/2, APNs' binary gateway with its feedback service, FCM HTTP v1, legacy FCM and Google's token
-//   endpoint, all over TLS, and on a control port in plain HTTP. Counts and records what came, and says how often each
-//   message was accepted. Can play the devices, too: they register with a web process and report what they get.
+//   Listens as APNs over HTTP/2, APNs' binary gateway with its feedback service, FCM HTTP v1, legacy FCM and Google's
+//   token endpoint, all over TLS. Its control port is plain HTTP. It counts and records every push, and reports how
+//   often each message was accepted. It can also simulate the devices, which register with a web process and report
+//   receipts.
 //
 // HOW IT IS USED
-//   The program gateway-simulator and tests: GatewaySimulator.start(_:) with GatewaySimulatorOptions returns when all ports
-//   are open; stop() ends it. Faults are a FaultPlan (setFaults), the control port takes the same in JSON (ControlEndpoint),
-//   states of devices are DeviceState. A gateway's rules are a GatewayRules; GatewayLoop has its share of an event loop,
-//   GatewayRecorder its records.
+//   The program gateway-simulator and tests call GatewaySimulator.start(_:) with GatewaySimulatorOptions. It returns
+//   when all ports are open; stop() ends the simulator. Faults are a FaultPlan (setFaults); the control port accepts
+//   the same as JSON (ControlEndpoint). Device states are DeviceState. A gateway's rules are a GatewayRules.
+//   GatewayLoop is a gateway's share of an event loop, and GatewayRecorder keeps its records.
 //
 // THREADS AND TASKS
-//   An event loop group of its own, with one loop unless the options say otherwise. A connection stays on its loop. Whoever
-//   changes conditions does so from any thread (SharedConditions), and loops take them over before their next read. Records
-//   are behind a mutex, taken once a read. Writing the record file blocks the loop.
+//   It has its own event loop group, with one loop by default. A connection stays on its loop. Any thread may change
+//   the conditions (SharedConditions); the loops apply the change before their next read. Records are protected by a
+//   mutex, taken once per read. Writing the record file blocks the loop.
 //
 // STATE AND FILES
-//   The state folder: CA, certificates and sample credentials, made at the first start and used again, and ports.json. The
-//   record file, if one is asked for: a line of JSON for each push, written before its answer leaves. Records, devices and
-//   faults are in memory and end with the process.
+//   The state folder has the CA, certificates and sample credentials, which are created at the first start and reused,
+//   and ports.json. The optional record file gets one JSON line per push, written before the answer is sent. Records,
+//   devices and faults are only in memory.
 //
 // FAILURES
-//   A start that cannot be made (folder, port, credential, fault plan) is a SimulatorError. A request that breaks the
-//   gateway's rules gets the gateway's own answer. A record file on a full disk becomes short, and the simulator goes on. The
-//   control port obeys everybody who reaches it, so it listens on 127.0.0.1 unless told otherwise. It is for tests, and never
-//   speaks to the real gateways.
+//   A failed start (folder, port, credential, fault plan) throws a SimulatorError. A request that breaks the gateway's
+//   rules gets the gateway's own answer. If the record file's disk is full, lines are missing and the simulator
+//   continues. The control port has no access control, so it listens on 127.0.0.1 by default. The simulator is for
+//   tests, and never connects to the real gateways.
 //
 // SETTINGS
-//   None of the product's: GatewaySimulatorOptions.
+//   None of PushMTA's settings; see GatewaySimulatorOptions.
 //
 // SEE ALSO
 //   SimulatorStart.swift, ControlEndpoint.swift, Faults/FaultPlan.swift, Server/GatewayLoop.swift, APNs/APNsRules.swift,
@@ -40,26 +41,26 @@ import NIOPosix
 import NIOSSL
 import PushCore
 
-/// APNs and FCM on this machine: real HTTP/2, APNs' binary protocol, and HTTP/1.1 for legacy FCM, over TLS; their checks and their
-/// answers, and faults on demand.
-public final class GatewaySimulator: Sendable {
+/// Simulates APNs and FCM on this machine: real HTTP/2, APNs' binary protocol, and HTTP/1.1 for legacy FCM, over TLS,
+/// with their checks, their answers, and faults on demand.
+package final class GatewaySimulator: Sendable {
     /// The port of the APNs gateway.
-    public let apnsPort: Int
+    package let apnsPort: Int
     /// The port of the FCM gateway.
-    public let fcmPort: Int
+    package let fcmPort: Int
     /// The port of the legacy FCM gateway.
-    public let fcmLegacyPort: Int
+    package let fcmLegacyPort: Int
     /// The port of the binary APNs gateway.
-    public let apnsBinaryPort: Int
+    package let apnsBinaryPort: Int
     /// The port of the binary APNs gateway's feedback service.
-    public let apnsFeedbackPort: Int
+    package let apnsFeedbackPort: Int
     /// The port of the OAuth 2.0 token endpoint.
-    public let oauthPort: Int
-    public let controlPort: Int
-    /// The path of the CA certificate, in PEM, that clients have to trust.
-    public let caFile: String
+    package let oauthPort: Int
+    package let controlPort: Int
+    /// The path of the CA certificate in PEM, which clients must trust.
+    package let caFile: String
     /// The sample credentials that the gateways accept.
-    public let credentials: SimulatorCredentials
+    package let credentials: SimulatorCredentials
 
     let core: SimulatorCore
     let fleet: DeviceFleet
@@ -74,7 +75,7 @@ public final class GatewaySimulator: Sendable {
 
     /// Starts a simulator; it is ready when this returns.
     /// - Throws: `SimulatorError` when the state folder, a credential, a port or a fault plan is unusable.
-    public static func start(_ options: GatewaySimulatorOptions) async throws -> GatewaySimulator {
+    package static func start(_ options: GatewaySimulatorOptions) async throws -> GatewaySimulator {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: max(1, options.threads))
         do {
             return try await SimulatorStart(options: options, group: group).run()
@@ -106,13 +107,13 @@ public final class GatewaySimulator: Sendable {
         recordFile = parts.recordFile
     }
 
-    /// Returns when connections that are open follow the conditions that were set before: each does so on its event loop.
+    /// Waits until the open connections have applied the conditions set before; each does so on its event loop.
     func conditionsTaken() async {
         for loop in group.makeIterator() { try? await loop.submit {}.get() }
     }
 
-    /// Stops listening, ends every connection and its threads. Files in the state folder stay.
-    public func stop() async {
+    /// Stops listening, closes every connection and ends the threads. Files in the state folder stay.
+    package func stop() async {
         fleet.stop()
         await control.stop()
         await oauth.stop()
@@ -126,93 +127,94 @@ public final class GatewaySimulator: Sendable {
 }
 
 extension GatewaySimulator {
-    /// The counters of all gateways now.
-    public func counters() -> SimulatorCounters { core.counters }
+    /// The current counters of all gateways.
+    package func counters() -> SimulatorCounters { core.counters }
 
-    /// How often a message was accepted, by all gateways together. The id is a UUID in either case, the decimal of a `_mId`, or
-    /// the FCM token of a message that had no `_mId`.
-    public func occurrences(ofID id: String) -> Int {
+    /// How often all gateways together have accepted a message. The id is a UUID in upper or lower case, the decimal
+    /// form of an `_mId`, or the FCM token of a message without `_mId`.
+    package func occurrences(ofID id: String) -> Int {
         records(ofID: id).reduce(0) { $0 + $1.accepted }
     }
 
-    /// How often a message was accepted, by all gateways together.
-    public func occurrences(of id: MessageUUID) -> Int {
+    /// How often all gateways together have accepted a message.
+    package func occurrences(of id: MessageUUID) -> Int {
         let key = MessageKey(high: id.high, low: id.low)
         return SimulatedGateway.allCases.reduce(0) { $0 + (core.recorder($1).record(of: key)?.accepted ?? 0) }
     }
 
-    /// What each gateway knows of a message.
-    public func records(ofID id: String) -> [MessageRecord] {
+    /// Each gateway's record of a message.
+    package func records(ofID id: String) -> [MessageRecord] {
         SimulatedGateway.allCases.compactMap { core.recorder($0).record(of: MessageKey(id: id)) }
     }
 
-    /// What is known of a message; nil when it never came.
-    public func record(ofID id: String) -> MessageRecord? { records(ofID: id).first }
+    /// The first record of a message; nil if it never arrived.
+    package func record(ofID id: String) -> MessageRecord? { records(ofID: id).first }
 
-    /// The ids that a gateway has accepted at least once, in the order in which they came first.
-    public func acceptedIDs(_ gateway: SimulatedGateway) -> [String] {
+    /// The ids that a gateway has accepted at least once, in the order of their first arrival.
+    package func acceptedIDs(_ gateway: SimulatedGateway) -> [String] {
         core.recorder(gateway).records(limit: .max) { $0.accepted > 0 }.map(\.id)
     }
 
     /// The messages that a gateway has accepted more than once.
-    public func duplicates(_ gateway: SimulatedGateway, limit: Int = 1000) -> [MessageRecord] {
+    package func duplicates(_ gateway: SimulatedGateway, limit: Int = 1000) -> [MessageRecord] {
         core.recorder(gateway).records(limit: limit) { $0.accepted > 1 }
     }
 
-    /// Replaces the faults of one gateway, or of all when it is nil; requests that come later meet the new ones.
-    /// - Throws: `SimulatorError` when the plan makes no sense, such as a reason that the gateway does not know.
-    public func setFaults(_ plan: FaultPlan, for gateway: SimulatedGateway? = nil) throws(SimulatorError) {
+    /// Replaces the faults of one gateway, or of all if it is nil. They apply to later requests.
+    ///
+    /// - Throws: `SimulatorError` if the plan is invalid, for example with a reason that the gateway does not know.
+    package func setFaults(_ plan: FaultPlan, for gateway: SimulatedGateway? = nil) throws(SimulatorError) {
         try core.setFaults(plan, for: gateway)
     }
 
-    /// Says what all gateways know of a device; nil makes it valid again.
-    public func setDevice(_ token: String, to state: DeviceState?) {
+    /// Sets a device's state at all gateways; nil makes it valid again.
+    package func setDevice(_ token: String, to state: DeviceState?) {
         core.setDevices([token], to: state)
     }
 
-    /// Says what all gateways know of many devices.
-    public func setDevices(_ tokens: [String], to state: DeviceState?) {
+    /// Sets the state of many devices at all gateways; nil makes them valid again.
+    package func setDevices(_ tokens: [String], to state: DeviceState?) {
         core.setDevices(tokens, to: state)
     }
 
-    /// Says what the endpoint of access tokens answers, nil for tokens again, and whether its port is closed.
-    public func setTokenAnswer(_ answer: ScriptedAnswer?, isClosed: Bool = false) {
+    /// Sets the token endpoint's answer (nil: it issues tokens again), and whether its port is closed.
+    package func setTokenAnswer(_ answer: ScriptedAnswer?, isClosed: Bool = false) {
         core.setTokenEndpoint(answer, isClosed: isClosed)
     }
 
-    /// Puts tokens into the list of the feedback service of a topic, as the gateway does when a push meets a device without the
-    /// app; returns false, and does nothing, if one of them is no token.
+    /// Adds tokens to a topic's list at the feedback service, as the gateway does when a push reaches a device without
+    /// the app. Returns false, and does nothing, if one of them is not a token.
     @discardableResult
-    public func addFeedback(_ tokens: [String], sinceMilliseconds: Int64, topic: String) -> Bool {
+    package func addFeedback(_ tokens: [String], sinceMilliseconds: Int64, topic: String) -> Bool {
         apnsBinary.service.feedback.add(tokens, sinceMilliseconds: sinceMilliseconds, topic: topic)
     }
 
-    /// How many tokens the feedback service has to tell.
-    public var feedbackCount: Int { apnsBinary.service.feedback.count }
+    /// The number of tokens in the feedback service's lists.
+    package var feedbackCount: Int { apnsBinary.service.feedback.count }
 
-    /// Revokes the sample credential of a gateway, or takes that back.
-    public func revokeKey(_ isRevoked: Bool, for gateway: SimulatedGateway) {
+    /// Revokes a gateway's sample credential, or accepts it again.
+    package func revokeKey(_ isRevoked: Bool, for gateway: SimulatedGateway) {
         core.conditions(gateway).change { $0.isRevoked = isRevoked }
     }
 
-    /// Says that every APNs device that no other call named is registered for the other environment, or that it is not: a
-    /// mix-up of sandbox and production, and its end.
-    public func setDevicesOfOtherEnvironment(_ areElsewhere: Bool) {
+    /// Sets whether every APNs device without its own state is registered for the other environment, which simulates a
+    /// mix-up of sandbox and production.
+    package func setDevicesOfOtherEnvironment(_ areElsewhere: Bool) {
         core.setDevicesOfOtherEnvironment(areElsewhere)
     }
 
-    /// Ends every open connection of one gateway, or of all when it is nil, with a TCP reset.
-    public func dropConnections(_ gateway: SimulatedGateway? = nil) {
+    /// Resets (TCP RST) every open connection of one gateway, or of all if it is nil.
+    package func dropConnections(_ gateway: SimulatedGateway? = nil) {
         core.dropConnections(gateway)
     }
 
-    /// Forgets records and counters; faults and devices stay.
-    public func resetRecords() {
+    /// Clears records and counters; faults and devices stay.
+    package func resetRecords() {
         core.reset()
     }
 }
 
-/// Everything that a running simulator is made of.
+/// The parts of a running simulator.
 struct SimulatorParts {
     var core: SimulatorCore
     var fleet: DeviceFleet

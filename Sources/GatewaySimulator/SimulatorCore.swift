@@ -1,4 +1,4 @@
-/// What the servers of a simulator share: records and conditions of all gateways.
+/// The state that a simulator's servers share: the records and conditions of all gateways.
 final class SimulatorCore: Sendable {
     private let apnsRecorder: GatewayRecorder
     private let fcmRecorder: GatewayRecorder
@@ -59,7 +59,7 @@ final class SimulatorCore: Sendable {
         for gateway in gateways { change(gateway) { $0.plan = plan } }
     }
 
-    /// Says what the endpoint of access tokens answers, nil for tokens, whether it can be reached, and how long it takes.
+    /// Sets the token endpoint's answer (nil: it issues tokens), whether its port is closed, and its delay.
     func setTokenEndpoint(_ answer: ScriptedAnswer?, isClosed: Bool, delayMilliseconds: Int = 0) {
         change(.fcm) { conditions in
             conditions.tokenAnswer = answer
@@ -68,7 +68,7 @@ final class SimulatorCore: Sendable {
         }
     }
 
-    /// Changes conditions that may begin or end an outage.
+    /// Changes conditions in a way that may start or end an outage.
     private func change(_ gateway: SimulatedGateway, _ body: (inout GatewayConditions) -> Void) {
         conditions(gateway).change { conditions in
             body(&conditions)
@@ -76,7 +76,7 @@ final class SimulatorCore: Sendable {
         }
     }
 
-    /// Tells all gateways about devices; nil makes them valid again.
+    /// Sets the state of devices at all gateways; nil makes them valid again.
     func setDevices(_ tokens: [String], to state: DeviceState?) {
         let apnsKeys = tokens.compactMap { APNsDeviceToken.key(of: $0) }
         let fcmKeys = tokens.map { token in
@@ -91,7 +91,7 @@ final class SimulatorCore: Sendable {
         }
     }
 
-    /// Says whether APNs devices that nothing else is known of belong to the other environment.
+    /// Sets whether APNs devices without their own state belong to the other environment.
     func setDevicesOfOtherEnvironment(_ areElsewhere: Bool) {
         for conditions in [apnsConditions, apnsBinaryConditions] {
             conditions.change { $0.areDevicesElsewhere = areElsewhere }
@@ -105,7 +105,7 @@ final class SimulatorCore: Sendable {
         }
     }
 
-    /// Forgets records and counters.
+    /// Clears records and counters.
     func reset() {
         for gateway in SimulatedGateway.allCases { recorder(gateway).reset() }
     }

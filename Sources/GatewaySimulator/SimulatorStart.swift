@@ -3,12 +3,12 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// The steps of a start.
+/// Starts a simulator, step by step.
 struct SimulatorStart {
     let options: GatewaySimulatorOptions
     let group: MultiThreadedEventLoopGroup
 
-    /// Starts everything; ready when it returns.
+    /// Starts everything. The simulator is ready when this returns.
     func run() async throws -> GatewaySimulator {
         let folder = try StateFolder(options.stateFolder)
         let authority = try CertificateAuthority(folder: folder, names: certificateNames)
@@ -185,7 +185,7 @@ struct SimulatorStart {
         return listener
     }
 
-    /// localhost and both loopback addresses always, and what the options add.
+    /// localhost, both loopback addresses, and the options' names.
     private var certificateNames: [String] {
         Array(Set(["localhost", "127.0.0.1", "::1", options.host] + options.certificateNames)).sorted()
     }

@@ -2,15 +2,15 @@ import HTTP2
 import PushCore
 
 /// Messages of a batch with their outcomes.
-public struct ResolvedBatch: Sendable {
-    public var batch: GatewayRequestBatch
+package struct ResolvedBatch: Sendable {
+    package var batch: GatewayRequestBatch
     /// One for each resolved message, in the order in which they were resolved.
-    public var outcomes: [Outcome]
-    /// For each of the outcomes the microseconds from writing the request to its end; 0 if it was never written.
-    public var latencies: [UInt32]
+    package var outcomes: [Outcome]
+    /// For each outcome, the microseconds from writing the request to its end; 0 if it was never written.
+    package var latencies: [UInt32]
 
     /// Outcomes of messages of a batch.
-    public init(batch: GatewayRequestBatch, outcomes: [Outcome], latencies: [UInt32]) {
+    package init(batch: GatewayRequestBatch, outcomes: [Outcome], latencies: [UInt32]) {
         self.batch = batch
         self.outcomes = outcomes
         self.latencies = latencies
@@ -18,18 +18,19 @@ public struct ResolvedBatch: Sendable {
 }
 
 /// The outcomes of one read, by batch.
-struct ResolvedBatches {
-    private(set) var all: [ResolvedBatch] = []
+package struct ResolvedBatches: Sendable {
+    package private(set) var all: [ResolvedBatch] = []
     private var current = 0
     private let expected: Int
 
-    /// - Parameter expected: how many outcomes will come at most.
-    init(expected: Int) {
+    /// - Parameter expected: the maximum number of outcomes that will come.
+    package init(expected: Int) {
         self.expected = expected
     }
 
-    mutating func add(_ outcome: consuming Outcome, _ latencyMicroseconds: UInt32, _ batch: GatewayRequestBatch) {
-        // Answers of a read are mostly of the batch before; where latencies differ much they are of many.
+    package mutating func add(_ outcome: consuming Outcome, _ latencyMicroseconds: UInt32, _ batch: GatewayRequestBatch)
+    {
+        // Answers of one read mostly belong to the same batch; where latencies differ widely they belong to many.
         if current >= all.count || all[current].batch !== batch { current = position(of: batch) }
         all[current].outcomes.append(outcome)
         all[current].latencies.append(latencyMicroseconds)
@@ -47,30 +48,39 @@ struct ResolvedBatches {
     }
 }
 
-/// What a gateway's answer other than 200 means, and what has to be done about it.
-struct Decision {
-    var outcome: Outcome
-    var row: AnswerRow
+/// What a gateway's answer other than 200 means, and what to do about it.
+package struct Decision: Sendable {
+    package var outcome: Outcome
+    package var row: AnswerRow
     /// The gateway's text for people; empty when it gave none.
-    var text = ""
-    /// Requests that still wait carry a token that is no longer taken and have to be made anew.
-    var makesWaitingAnew = false
+    package var text: String
+    /// Waiting requests carry a token that is no longer accepted, so they have to be built again.
+    package var makesWaitingAnew: Bool
+
+    package init(outcome: Outcome, row: AnswerRow, text: String = "", makesWaitingAnew: Bool = false) {
+        self.outcome = outcome
+        self.row = row
+        self.text = text
+        self.makesWaitingAnew = makesWaitingAnew
+    }
 }
 
-/// What has to be done after the outcomes of one read were handed over.
-struct FollowUp {
-    var hasAccepted = false
-    var replacesConnections = false
-    var makesWaitingAnew = false
-    /// One decision for each reason that concerns the application.
-    private(set) var decisions: [Decision] = []
-    /// What the gateway says in words of messages that it refuses for good.
-    private(set) var texts: Set<RefusalText> = []
-    /// More of one read say nothing new.
-    private static let mostTexts = 20
+/// What to do after the outcomes of one read were handed over.
+package struct FollowUp: Sendable {
+    package var hasAccepted = false
+    package var replacesConnections = false
+    package var makesWaitingAnew = false
+    /// One decision per reason that concerns the application.
+    package private(set) var decisions: [Decision] = []
+    /// The gateway's explanations of final refusals.
+    package private(set) var texts: Set<RefusalText> = []
+    /// Further ones from the same read add nothing new.
+    private static let maxTexts = 20
 
-    mutating func note(_ decision: Decision, of deliveryID: Int64) {
-        if decision.outcome.outcomeClass == .permanent, !decision.text.isEmpty, texts.count < Self.mostTexts {
+    package init() {}
+
+    package mutating func note(_ decision: Decision, of deliveryID: Int64) {
+        if decision.outcome.outcomeClass == .permanent, !decision.text.isEmpty, texts.count < Self.maxTexts {
             texts.insert(
                 RefusalText(deliveryID: deliveryID, reason: decision.outcome.reason, words: decision.text)
             )
@@ -83,17 +93,17 @@ struct FollowUp {
     }
 }
 
-/// The reasons of outcomes that have no answer of the gateway, short enough to cost no memory of their own.
-enum NoAnswerReason {
-    static let cancelled = "NotSent"
-    static let queueFull = "QueueFull"
-    /// The binary gateway threw it away because of a message before it.
-    static let discarded = "Discarded"
+/// The reasons of outcomes without a gateway's answer, short enough for Swift to store without an allocation.
+package enum NoAnswerReason {
+    package static let cancelled = "NotSent"
+    package static let queueFull = "QueueFull"
+    /// The gateway discarded it because of an earlier message.
+    package static let discarded = "Discarded"
 
     /// The connection was lost before the message was written.
-    static let notWritten = "NotWritten"
-    /// An answer that looks like success and is none of the gateway's.
-    static let malformed = "MalformedAnswer"
+    package static let notWritten = "NotWritten"
+    /// An answer that looks like success and does not come from the gateway.
+    package static let malformed = "MalformedAnswer"
 
     static func text(_ cause: HTTP2Failure.Cause, isWritten: Bool) -> String {
         switch cause {

@@ -8,18 +8,18 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The HTTP proxy that gateways and token endpoints are reached through, and the hosts that are reached without it.
-public struct GatewayProxy: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+/// The HTTP proxy for gateways and token endpoints, and the hosts that are reached without it.
+package struct GatewayProxy: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// The proxy's name or IP address.
-    public var host: String
-    public var port: Int
+    package var host: String
+    package var port: Int
     private let login: String
     private let password: String
-    /// Names of hosts that are reached directly; `*` stands for anything.
-    public var direct: [String]
+    /// Names of hosts that are reached directly; `*` matches anything.
+    package var direct: [String]
 
-    /// A proxy; an empty login and password mean that it asks for none.
-    public init(host: String, port: Int, login: String = "", password: String = "", direct: [String] = []) {
+    /// Makes a proxy; an empty login and password mean that it needs none.
+    package init(host: String, port: Int, login: String = "", password: String = "", direct: [String] = []) {
         self.host = host
         self.port = port
         self.login = login
@@ -27,35 +27,35 @@ public struct GatewayProxy: Sendable, Hashable, CustomStringConvertible, CustomR
         self.direct = direct
     }
 
-    /// `host:port`, nothing of the login.
-    public var description: String { GatewayAddress(host: host, port: port).description }
+    /// `host:port`, without the login.
+    package var description: String { GatewayAddress(host: host, port: port).description }
 
-    /// Shows nothing of the login.
-    public var customMirror: Mirror { Mirror(self, children: ["host": host, "port": port, "direct": direct]) }
+    /// Shows none of the login.
+    package var customMirror: Mirror { Mirror(self, children: ["host": host, "port": port, "direct": direct]) }
 
     /// Whether a host is reached through the proxy.
-    public func isUsed(for target: String) -> Bool {
+    package func isUsed(for target: String) -> Bool {
         !direct.contains { Self.matches(target.lowercased().utf8[...], Array($0.lowercased().utf8)[...]) }
     }
 
-    /// The proxy as the HTTP/2 client takes it; nil when the host is reached directly.
-    public func http2(for target: String) -> HTTP2Proxy? {
+    /// The proxy in the HTTP/2 client's form; nil if the host is reached directly.
+    package func http2(for target: String) -> HTTP2Proxy? {
         isUsed(for: target) ? HTTP2Proxy(host: host, port: port, login: login, password: password) : nil
     }
 
-    /// The proxy as libcurl takes it, for the host of an address.
-    public func curl(for target: String) -> CurlProxy {
+    /// The proxy in libcurl's form, for the host of an address.
+    package func curl(for target: String) -> CurlProxy {
         guard isUsed(for: target) else { return .none }
         let name = login.isEmpty && password.isEmpty ? "" : "\(Self.escaped(login)):\(Self.escaped(password))@"
         return .url("http://\(name)\(description)")
     }
 
-    /// The host of an `http` or `https` address; the whole text when it has none.
-    public static func host(of address: String) -> String {
+    /// The host of an `http` or `https` address; the whole text if it has none.
+    package static func host(of address: String) -> String {
         URL(string: address)?.host() ?? address
     }
 
-    /// Everything but letters and digits as %XX, so that no character of a password ends it.
+    /// Encodes everything but letters and digits as %XX, so that no character of a password ends it.
     private static func escaped(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {
@@ -65,10 +65,10 @@ public struct GatewayProxy: Sendable, Hashable, CustomStringConvertible, CustomR
         }.joined()
     }
 
-    /// Whether a name fits a pattern in which `*` stands for any number of characters.
+    /// Whether a name matches a pattern in which `*` stands for any number of characters.
     private static func matches(_ name: some BidirectionalCollection<UInt8>, _ pattern: ArraySlice<UInt8>) -> Bool {
         let name = Array(name)
-        // fits[i]: the first i bytes of the name fit what has been read of the pattern.
+        // fits[i]: the first i bytes of the name match the pattern read so far.
         var fits = [Bool](repeating: false, count: name.count + 1)
         fits[0] = true
         for byte in pattern {
@@ -89,13 +89,13 @@ public struct GatewayProxy: Sendable, Hashable, CustomStringConvertible, CustomR
 }
 
 extension NMACSettings {
-    /// The word in place of an address that has the proxy read from the environment.
+    /// The value of the address setting that makes the process read the proxy from the environment.
     static let fromEnvironment = "environment"
 
-    /// The proxy that the settings name; nil when none is to be used.
+    /// The proxy that the settings name; nil if none is to be used.
     ///
-    /// - Parameter environment: the process's variables, looked at only if the settings say so.
-    public func gatewayProxy(environment: [String: String]) throws(SettingsError) -> GatewayProxy? {
+    /// - Parameter environment: the process's variables, used only if the settings say so.
+    package func gatewayProxy(environment: [String: String]) throws(SettingsError) -> GatewayProxy? {
         guard useHTTPProxy else { return nil }
         let separators: (Character) -> Bool = { $0 == ";" || $0 == "," || $0.isWhitespace }
         let direct = proxyHTTP.override.split(whereSeparator: separators).map(String.init)
@@ -115,7 +115,7 @@ extension NMACSettings {
         )
     }
 
-    /// The proxy of the usual variables; nil when they name none.
+    /// The proxy of the usual variables; nil if they name none.
     private static func proxy(_ environment: [String: String], _ direct: [String]) throws(SettingsError)
         -> GatewayProxy?
     {
@@ -127,19 +127,19 @@ extension NMACSettings {
         guard let url = URL(string: address), url.scheme == "http", let host = url.host(), !host.isEmpty else {
             throw SettingsError(
                 .range,
-                "the variable \(name) names no HTTP proxy, and nmac.proxyHTTP.address says to use it: give http://host:port"
+                "the variable \(name) names no HTTP proxy, and nmac.proxyHTTP.address says to use it: set it to http://host:port"
             )
         }
         let exceptions = (environment["no_proxy"] ?? environment["NO_PROXY"] ?? "")
             .split(whereSeparator: { $0 == "," || $0.isWhitespace })
-            // ".example.com" and "example.com" both mean the domain and all in it.
+            // ".example.com" and "example.com" both mean the domain and all its subdomains.
             .flatMap { item in
                 let name = item.first == "." ? item.dropFirst() : item
                 return name == "*" ? ["*"] : [String(name), "*.\(name)"]
             }
         return GatewayProxy(
             host: host,
-            // curl's default port for proxies.
+            // curl's default proxy port.
             port: url.port ?? 1_080,
             login: url.user(percentEncoded: false) ?? "",
             password: url.password(percentEncoded: false) ?? "",

@@ -2,34 +2,35 @@ import HTTP2
 import NIOCore
 import PushCore
 
-/// Turns trouble into events for the operator, each once and not once a message.
-struct GatewayReports {
-    /// Connections are replaced because of answers at most this often: Apple takes more for an attack.
+/// Turns trouble into events for the operator: each once, not once per message.
+package struct GatewayReports: Sendable {
+    /// The minimum interval between connection replacements caused by answers. Apple may treat more frequent ones as an
+    /// attack.
     private static let replacementInterval = TimeAmount.seconds(10)
-    /// A paused project is told of at most this often.
+    /// The minimum interval between reports of a paused project.
     private static let throttleInterval = TimeAmount.seconds(10)
 
-    let gateway: String
-    let address: GatewayAddress
+    package let gateway: String
+    package let address: GatewayAddress
     private var isUnreachable = false
-    /// Connections that are open; one that never was has its own event.
+    /// Open connections. One that never opened has its own event.
     private var openConnections = 0
     private var lacksToken = false
-    /// It allows no streams, so that all messages wait.
+    /// The gateway allows no streams, so all messages wait.
     private var allowsNothing = false
     private var stopReasons: Set<String> = []
     private var lastReplacement: NIODeadline?
     private var lastThrottle: NIODeadline?
 
-    init(gateway: String, address: GatewayAddress) {
+    package init(gateway: String, address: GatewayAddress) {
         self.gateway = gateway
         self.address = address
     }
 
-    /// Whether an accepted message is news.
-    var isInTrouble: Bool { !stopReasons.isEmpty }
+    /// Whether an accepted message is worth an event.
+    package var isInTrouble: Bool { !stopReasons.isEmpty }
 
-    mutating func accepted() -> GatewayEvent? {
+    package mutating func accepted() -> GatewayEvent? {
         guard isInTrouble else { return nil }
         stopReasons = []
         return GatewayEvent(
@@ -38,14 +39,14 @@ struct GatewayReports {
         )
     }
 
-    mutating func opened(_ peer: String) -> GatewayEvent? {
+    package mutating func opened(_ peer: String) -> GatewayEvent? {
         let kind: GatewayEvent.Kind = isUnreachable ? .recovered : .connected
         isUnreachable = false
         openConnections += 1
         return GatewayEvent(kind, message: "connected to \(gateway) gateway \(address) at \(peer)")
     }
 
-    mutating func dialFailed(_ reason: String, _ attempt: Int, _ delay: Int64) -> GatewayEvent? {
+    package mutating func dialFailed(_ reason: String, _ attempt: Int, _ delay: Int64) -> GatewayEvent? {
         isUnreachable = true
         let cause = DialFailure(reason)
         return GatewayEvent(
@@ -59,7 +60,7 @@ struct GatewayReports {
         )
     }
 
-    /// The gateway allows so many streams on a connection.
+    /// The gateway changed the number of streams per connection.
     mutating func limited(_ streams: Int) -> GatewayEvent? {
         guard allowsNothing != (streams == 0) else { return nil }
         allowsNothing = streams == 0
@@ -71,11 +72,11 @@ struct GatewayReports {
             reason: "no streams allowed",
             message:
                 "\(gateway) gateway \(address) is connected and allows 0 streams (SETTINGS_MAX_CONCURRENT_STREAMS): "
-                + "nothing can be sent. Messages stay pending until it allows some; check what is between this host and the gateway."
+                + "nothing can be sent. Messages stay pending until it allows some; check for a proxy or firewall between this host and the gateway."
         )
     }
 
-    mutating func closed(_ reason: String?) -> GatewayEvent? {
+    package mutating func closed(_ reason: String?) -> GatewayEvent? {
         guard openConnections > 0 else { return nil }
         openConnections -= 1
         guard let reason else { return nil }
@@ -83,7 +84,7 @@ struct GatewayReports {
             .connectionLost,
             reason: DialFailure(reason).text,
             message: "a connection to \(gateway) gateway \(address) was lost: \(DialFailure(reason).text). "
-                + "Another one is made."
+                + "A new one is opened."
         )
     }
 
@@ -95,7 +96,7 @@ struct GatewayReports {
         return GatewayEvent(.applicationStopped, reason: reason, message: text + " Messages stay pending.")
     }
 
-    mutating func answer(_ decision: Decision) -> GatewayEvent? {
+    package mutating func answer(_ decision: Decision) -> GatewayEvent? {
         let outcome = decision.outcome
         let said = decision.text.isEmpty ? outcome.reason : "\(outcome.reason): \(decision.text)"
         let text = "\(gateway) gateway \(address) answers \(outcome.status) (\(said)): \(decision.row.explanation)."
@@ -120,8 +121,8 @@ struct GatewayReports {
         )
     }
 
-    /// The server does not take the client's certificate; nil if something else is the matter.
-    mutating func certificateRefused(_ reason: String) -> GatewayEvent? {
+    /// The event for a client certificate that the server refuses; nil if the cause is another.
+    package mutating func certificateRefused(_ reason: String) -> GatewayEvent? {
         guard let text = DialFailure.certificateRefusal(reason) else { return nil }
         isUnreachable = true
         guard stopReasons.insert("certificate").inserted else { return nil }
@@ -161,7 +162,7 @@ struct GatewayReports {
         )
     }
 
-    /// Whether connections may be replaced now; remembers that they are.
+    /// Whether connections may be replaced now; if so, notes the replacement.
     mutating func mayReplaceConnections() -> Bool {
         let now = NIODeadline.now()
         if let last = lastReplacement, now - last < Self.replacementInterval { return false }
@@ -170,50 +171,50 @@ struct GatewayReports {
     }
 }
 
-/// Why a connection did not come about or ended, in words for people.
-struct DialFailure {
+/// Why a connection could not be made or ended, in words.
+package struct DialFailure: Sendable {
     /// Phrases in the errors of NIO, BoringSSL and the system, and what they mean to an operator.
     private static let known: [(phrase: String, text: String, isUntrusted: Bool)] = [
-        ("CERTIFICATE_VERIFY_FAILED", "its certificate is signed by nobody that is trusted here, or has expired", true),
+        ("CERTIFICATE_VERIFY_FAILED", "its certificate is not signed by a trusted authority, or has expired", true),
         ("unableToValidateCertificate", "its certificate does not name this host", true),
         ("failedToValidateHostname", "its certificate does not name this host", true),
         ("SocketAddressError.UnknownHost", "DNS does not know its name", false),
-        ("WRONG_VERSION_NUMBER", "no TLS is spoken on this port", false),
+        ("WRONG_VERSION_NUMBER", "the port does not speak TLS", false),
         ("EOF during handshake", "the connection was closed during the TLS handshake", false),
-        ("Connection refused", "connection refused, nobody listens on this port", false),
+        ("Connection refused", "connection refused, nothing listens on this port", false),
         ("Connection reset", "connection reset", false),
         ("Network is unreachable", "network unreachable", false),
         ("No route to host", "no route to host", false),
         ("connectTimeout", "no connection within the time limit", false),
     ]
 
-    /// The cause; what is not known is given as it came.
-    let text: String
+    /// The cause; an unknown error is shown as it is.
+    package let text: String
     /// Whether the server's certificate is the cause.
     let isUntrusted: Bool
-    /// Whether it was the proxy on the way that did not let the connection through.
+    /// Whether the proxy refused the connection.
     let isProxys: Bool
     /// Whether the server refuses the client's certificate.
     let isRefusedCertificate: Bool
 
-    /// What servers say of a client's certificate (RFC 8446 section 6.2), as BoringSSL writes it.
+    /// TLS alerts about a client's certificate (RFC 8446 section 6.2), as BoringSSL writes them.
     private static let certificateAlerts: [(phrase: String, text: String)] = [
         ("ALERT_CERTIFICATE_EXPIRED", "it says that the certificate has expired"),
         ("ALERT_CERTIFICATE_REVOKED", "it says that the certificate was revoked"),
         ("ALERT_CERTIFICATE_UNKNOWN", "it does not accept the certificate"),
-        ("ALERT_CERTIFICATE_REQUIRED", "it wants a certificate"),
-        ("ALERT_BAD_CERTIFICATE", "it says that the certificate is bad"),
-        ("ALERT_UNSUPPORTED_CERTIFICATE", "it does not take certificates of this kind"),
+        ("ALERT_CERTIFICATE_REQUIRED", "it requires a certificate"),
+        ("ALERT_BAD_CERTIFICATE", "it says that the certificate is invalid"),
+        ("ALERT_UNSUPPORTED_CERTIFICATE", "it does not accept certificates of this kind"),
         ("ALERT_UNKNOWN_CA", "it does not know who signed the certificate"),
-        ("ALERT_ACCESS_DENIED", "it says that the certificate gives no access"),
+        ("ALERT_ACCESS_DENIED", "it says that the certificate does not grant access"),
     ]
 
-    /// What the server says against the client's certificate; nil if that is not the cause.
+    /// The server's objection to the client's certificate; nil if that is not the cause.
     static func certificateRefusal(_ reason: String) -> String? {
         certificateAlerts.first { reason.contains($0.phrase) }?.text
     }
 
-    init(_ reason: String) {
+    package init(_ reason: String) {
         isProxys = reason.hasPrefix("the proxy ")
         let found = isProxys ? nil : Self.known.first { reason.contains($0.phrase) }
         let refusal = isProxys ? nil : Self.certificateRefusal(reason)
@@ -225,55 +226,9 @@ struct DialFailure {
     /// What to do about it.
     var wayOut: String {
         if isProxys { return "check the settings nmac.proxyHTTP and what the proxy allows" }
-        if isRefusedCertificate { return "set the application's certificate anew with `pushmta credential set`" }
+        if isRefusedCertificate { return "set the application's certificate again with `pushmta credential set`" }
         return isUntrusted
             ? "check the gateway's certificate, the CA file in the settings (trustedCertsChain) and this machine's clock"
             : "check host and port of the external account, DNS, firewall and network"
     }
-}
-
-/// What only the binary protocol has to tell.
-extension GatewayReports {
-    /// The gateway is to be maintained.
-    func shutdown(_ identifier: UInt32) -> GatewayEvent {
-        GatewayEvent(
-            .goAway,
-            reason: AnswerTable.apnsBinary(status: Int16(BinaryErrorPacket.shutdown)).reason,
-            status: Int16(BinaryErrorPacket.shutdown),
-            message: "\(gateway) gateway \(address) shuts a connection down behind notification \(identifier). "
-                + "What it did not take is sent again."
-        )
-    }
-
-    /// An error packet came when messages of it had been reported as accepted.
-    func tooLate(_ packet: BinaryErrorPacket, _ number: Int, _ milliseconds: Int64) -> GatewayEvent {
-        let row = AnswerTable.apnsBinary(status: Int16(packet.status))
-        return GatewayEvent(
-            .unproved,
-            reason: row.reason,
-            status: Int16(packet.status),
-            message:
-                "\(gateway) gateway \(address) sent error \(packet.status) (\(row.reason)) after more than \(milliseconds) ms: "
-                + "\(number) messages that were taken for accepted by then were not. " + Self.remedy
-        )
-    }
-
-    /// A connection ended, and nothing has proved what was presumed on it.
-    ///
-    /// - Parameter inAll: with those of the connections before it.
-    func unproved(_ number: Int, inAll: Int, _ milliseconds: Int64) -> GatewayEvent {
-        let sum = inAll > number ? " (\(inAll) with those of connections before it)" : ""
-        return GatewayEvent(
-            .unproved,
-            reason: AnswerTable.silence,
-            message:
-                "a connection to \(gateway) gateway \(address) ended without an error packet that proves them: \(number) messages "
-                + "were taken for accepted on it after \(milliseconds) ms of silence and may not have been\(sum). "
-                + Self.remedy
-        )
-    }
-
-    private static let remedy =
-        "They have the reason \(AnswerTable.silence) and are not sent again; "
-        + "make nmac.binary.presumedAcceptedMs longer if this repeats."
 }

@@ -1,8 +1,8 @@
-/// The open streams of a connection, found by stream id: nearly all without hashing.
+/// The open streams of a connection by stream id; nearly all are found without hashing.
 ///
-/// A client's stream ids grow by two, so `id / 2` modulo a power of two is a slot of its own for each of the streams that
-/// are open at once. One that stays open while thousands come and go makes room and waits beside the table: the table grows
-/// with the number of open streams, never with the distance between their ids, which the peer could choose.
+/// A client's stream ids grow by two, so `id / 2` modulo a power of two gives each concurrently open stream its own
+/// slot. A stream that stays open while thousands come and go is moved out of the table into a dictionary. So the table
+/// grows with the number of open streams, never with the distance between their ids, which the peer could choose.
 final class StreamTable<Value> {
     struct Slot {
         /// 0 marks a free slot.
@@ -13,15 +13,15 @@ final class StreamTable<Value> {
     private let empty: Value
     private var slots: UnsafeMutablePointer<Slot>
     private(set) var capacity: Int
-    /// Streams whose places in the table were needed by later ones; few, if any, but where latencies differ much.
+    /// Streams whose slots were needed by later ones; there are few unless latencies differ much.
     private var laggards: [Int32: UnsafeMutablePointer<Slot>] = [:]
     private(set) var count = 0
-    /// No stream of the table itself is below this id.
+    /// No stream in the table, apart from laggards, has a lower id.
     private(set) var oldest: Int32 = 1
 
     /// - Parameters:
-    ///   - empty: what a free slot holds.
-    ///   - capacity: a power of two; it grows when half of it is in use.
+    ///   - empty: the value of a free slot.
+    ///   - capacity: a power of two; the table grows when half of it is in use.
     init(empty: Value, capacity: Int) {
         self.empty = empty
         self.capacity = capacity
@@ -43,7 +43,7 @@ final class StreamTable<Value> {
         Int(streamID >> 1) & (capacity - 1)
     }
 
-    /// The slot of an open stream, or nil; it stays valid until the next insertion.
+    /// The slot of an open stream, or nil; valid until the next insertion.
     @inline(__always)
     func find(_ streamID: Int32) -> UnsafeMutablePointer<Slot>? {
         let slot = slots + index(streamID)
@@ -61,7 +61,7 @@ final class StreamTable<Value> {
         count += 1
     }
 
-    /// Frees a slot and gives back what it held.
+    /// Frees a slot and returns its value.
     @inline(__always)
     func remove(_ slot: UnsafeMutablePointer<Slot>) -> Value {
         count -= 1
@@ -75,11 +75,11 @@ final class StreamTable<Value> {
         return taken.value
     }
 
-    /// Walks the open streams of a client below `next`: those beside the table, then from the oldest on, as long as `body`
-    /// says so.
+    /// Calls `body` with a client's open streams below `next`: first the laggards, then the others from the oldest on,
+    /// until it returns false.
     func forEachOldest(below next: Int32, _ body: (Int32, Value) -> Bool) {
         for (streamID, laggard) in laggards { _ = body(streamID, laggard.pointee.value) }
-        // A client's ids have no gaps: what is further back than the table is long has been moved aside.
+        // A client's ids have no gaps, so a stream further back than the table's capacity has become a laggard.
         var id = max(oldest, next - Int32(clamping: 2 * capacity))
         oldest = id
         var passedOpen = false
@@ -99,7 +99,7 @@ final class StreamTable<Value> {
         (0..<capacity).map { slots[$0].streamID }.filter { $0 != 0 } + laggards.keys
     }
 
-    /// Memory for slots, so that one of 64 bytes is in one line of the processor's cache.
+    /// Memory for slots, aligned so that a slot of 64 bytes is in one cache line.
     private static func room(for capacity: Int) -> UnsafeMutablePointer<Slot> {
         UnsafeMutableRawPointer.allocate(byteCount: capacity * MemoryLayout<Slot>.stride, alignment: 64)
             .bindMemory(to: Slot.self, capacity: capacity)

@@ -1,14 +1,14 @@
 import PushCore
 
-/// How many connections each client has, or requests under way through a proxy, so that one cannot have all.
+/// Counts the connections of each client, or its current requests through a proxy, so that no client can take them all.
 ///
-/// A client is an address, or the /64 of an IPv6 one. All clients of a /48 together have ``networkFactor`` times as many: who has a
-/// whole one for himself has 65,536 clients, and a mobile network has thousands of phones in one.
+/// A client is an IPv4 address or an IPv6 /64. All clients of a /48 together may have ``networkFactor`` times the limit
+/// of one. The owner of a whole /48 has 65,536 clients; a mobile network has thousands of phones in one.
 package struct ClientConnections: Sendable {
-    /// How many times the limit of a client its /48 has.
+    /// The limit of a /48 as a multiple of a client's limit.
     package static let networkFactor = 2
 
-    /// Connections of one client at once; at least 1.
+    /// The maximum number of concurrent connections of a client; at least 1.
     package var most: Int { didSet { most = max(1, most) } }
     private var clients: [IPAddress: Int] = [:]
     private var networks: [IPAddress: Int] = [:]
@@ -17,7 +17,8 @@ package struct ClientConnections: Sendable {
         self.most = max(1, most)
     }
 
-    /// Counts one more; false, and not counted, if it is one too many. Each that is counted is given back with ``close(_:)``.
+    /// Counts a connection; false, without counting it, if the client is at its limit. Release each counted one with
+    /// ``close(_:)``.
     package mutating func open(_ address: IPAddress) -> Bool {
         let client = address.client
         guard clients[client, default: 0] < most else { return false }
@@ -30,13 +31,13 @@ package struct ClientConnections: Sendable {
         return true
     }
 
-    /// Gives one back.
+    /// Releases a connection.
     package mutating func close(_ address: IPAddress) {
         Self.lower(&clients, address.client)
         if !address.isIPv4 { Self.lower(&networks, AddressRange.masked(address, 48)) }
     }
 
-    /// How many clients have any connection.
+    /// The number of clients with a connection.
     package var count: Int { clients.count }
 
     private static func lower(_ counts: inout [IPAddress: Int], _ key: IPAddress) {

@@ -4,11 +4,11 @@ import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
 
-/// Translates between the parts of the HTTP/1 codec and those that everything else works with, and tells the connection's guard what
-/// only the former show.
+/// Translates between the parts of NIO's HTTP/1 codec and the HTTP types that all other handlers use. It also tells the
+/// connection's guard what only the former show.
 ///
-/// The one of swift-nio-extras takes every target apart as a URL and looks for the host twice; here one walk over the fields finds
-/// all that is needed.
+/// The codec of swift-nio-extras parses every target as a URL and looks up the host twice. This one finds everything in
+/// one pass over the fields.
 package final class ConnectionCodec: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPServerRequestPart
     package typealias InboundOut = HTTPRequestPart
@@ -17,7 +17,7 @@ package final class ConnectionCodec: ChannelDuplexHandler, RemovableChannelHandl
 
     private let connection: ConnectionGuard
 
-    /// That of a connection with this guard.
+    /// Makes the codec of a connection with this guard.
     package init(_ connection: ConnectionGuard) {
         self.connection = connection
     }
@@ -57,7 +57,7 @@ package final class ConnectionCodec: ChannelDuplexHandler, RemovableChannelHandl
         var hosts = 0
         var frame = RequestFrame()
         for (name, value) in head.headers {
-            // The lengths tell nearly all names apart from these two.
+            // The length alone rules out nearly all other names.
             switch name.utf8.count {
             case 4 where isName(name, "host"):
                 hosts += 1
@@ -73,7 +73,7 @@ package final class ConnectionCodec: ChannelDuplexHandler, RemovableChannelHandl
         frame.isLast = !head.isKeepAlive
         frame.asksToPersist = isOld && head.isKeepAlive
         frame.hasSoundHost = hosts == 1 || hosts == 0 && isOld
-        // An old client would take the word for the answer.
+        // An HTTP/1.0 client would take 100 Continue for the response.
         if isOld { frame.expectsContinue = false }
         let request = HTTPRequest(
             method: try HTTPRequest.Method(head.method),
@@ -85,13 +85,13 @@ package final class ConnectionCodec: ChannelDuplexHandler, RemovableChannelHandl
         return (request, frame)
     }
 
-    /// The target; of a whole URL, which a proxy may send, path and query.
+    /// The target: path and query. A proxy may send a whole URL, of which only these are kept.
     private static func path(_ head: HTTPRequestHead) throws -> String? {
         guard head.uri.utf8.first != UInt8(ascii: "/") else { return head.uri }
         return try HTTPRequest(head, secure: false, splitCookie: false).path
     }
 
-    /// Whether a text is a word, whose letters are lower-case ones, in any case.
+    /// Whether a text equals a word, ignoring case. The word is in lower case.
     private static func isName(_ text: String, _ word: StaticString) -> Bool {
         guard text.utf8.count == word.utf8CodeUnitCount else { return false }
         return text.utf8.elementsEqual(word.description.utf8) { letter, wanted in
@@ -100,22 +100,23 @@ package final class ConnectionCodec: ChannelDuplexHandler, RemovableChannelHandl
     }
 }
 
-/// What the head of a request says of its connection, and not of what is asked for.
+/// What the head of a request says about its connection.
 struct RequestFrame: Sendable, Hashable {
-    /// Whether the connection ends with the answer (RFC 9112, section 9.3).
+    /// Whether the connection ends with the response (RFC 9112, section 9.3).
     var isLast = false
-    /// Whether the client is of HTTP/1.0, asks for further answers on the connection and must be told that there may be some.
+    /// Whether an HTTP/1.0 client asks to keep the connection, which the response must confirm.
     var asksToPersist = false
-    /// Whether it names just one host, as every request of HTTP/1.1 has to (RFC 9112, section 3.2).
+    /// Whether it names exactly one host, as every HTTP/1.1 request must (RFC 9112, section 3.2). In HTTP/1.0 there may
+    /// be none.
     var hasSoundHost = true
-    /// Whether the client waits for a word before it sends the body (RFC 9110, section 10.1.1).
+    /// Whether the client waits for 100 Continue before it sends the body (RFC 9110, section 10.1.1).
     var expectsContinue = false
 }
 
-/// A request's head is HTTP, and still nothing that may be answered.
+/// Why a request with a well-formed head is refused.
 enum RequestFrameError: Error {
-    /// It names no host, or several.
+    /// It names no host or more than one.
     case host
-    /// It came over one of the last connections, which are the API's, and is for something else.
+    /// It is not for the API, but came over a connection reserved for it.
     case noRoom
 }

@@ -1,87 +1,89 @@
-// HTTPConnections: HTTP/1 connections with deadlines, for processes that strangers reach.
+// HTTPConnections: HTTP/1 connections with deadlines, for processes that untrusted clients can reach.
 //
 // WHAT IT DOES
-//   Sees to it that no client holds a connection for nothing: heads, bodies, idle connections and unread answers have
-//   deadlines (ConnectionPhase); answers what is no HTTP; counts the connections of each client (ClientConnections), and knows whom
-//   a request comes from where proxies stand in between (ProxyTrust). The web process and the console have the same, as what wears
-//   one down wears the other down.
+//   Keeps clients from holding connections without using them: heads, bodies, idle connections and unread responses
+//   have deadlines (ConnectionPhase). Answers what is not HTTP with an error. Counts the connections of each client
+//   (ClientConnections) and finds the client of a request that came through proxies (ProxyTrust). The web process and
+//   the console share it, because the same attacks exhaust both.
 //
 // HOW IT IS USED
-//   A channel's pipeline has a ByteWatch, NIO's HTTP/1 codec, a ConnectionCodec and a ConnectionGuard, and behind them what answers;
-//   configureHTTP(guardedBy:headerBytes:) puts them there. The guard asks a ConnectionPlace whether the connection may be used for
-//   everything: the web process keeps some for its API, in the console a connection has no more to say than that it is open.
+//   A channel's pipeline has a ByteWatch, NIO's HTTP/1 codec, a ConnectionCodec and a ConnectionGuard, followed by the
+//   handlers that answer requests. configureHTTP(guardedBy:headerBytes:) adds them. The guard asks a ConnectionPlace
+//   whether the connection may be used for everything: the web process reserves some connections for its API; in the
+//   console every connection may be.
 //
 // THREADS AND TASKS
-//   Everything runs on the connection's event loop; one timer a connection.
+//   Everything runs on the connection's event loop. Each connection has one timer.
 //
 // FAILURES
-//   A deadline that passes ends the connection, with 408 where a request was begun and nothing is owed. What is no HTTP is answered
-//   with 400 or 431. Nothing here ends a process.
+//   A missed deadline ends the connection. If a request had begun and no response is pending, the client gets 408. What
+//   is not HTTP is answered with 400 or 431. No failure here ends the process.
 //
 // SEE ALSO
-//   ConnectionPhase.swift, ConnectionCodec.swift, ClientConnections.swift, AddressRange.swift
+//   ConnectionPhase.swift, ConnectionCodec.swift, ConnectionPlace.swift, ClientConnections.swift, ProxyTrust.swift
 
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// Keeps clients from holding a connection for nothing, ends connections when they should end, and answers what is no HTTP.
+/// Enforces a connection's deadlines, ends connections when they should end, and answers what is not HTTP.
 ///
-/// It stands between the HTTP codec and Hummingbird's handlers, which have no deadlines of their own for heads and bodies.
+/// It sits between the HTTP codec and Hummingbird's handlers, which have no deadlines for heads and bodies.
 package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = HTTPRequestPart
     package typealias InboundOut = HTTPRequestPart
     package typealias OutboundIn = HTTPResponsePart
     package typealias OutboundOut = HTTPResponsePart
 
-    private let mostBodyBytes: Int
+    private let maxBodyBytes: Int
     private let ticket: any ConnectionPlace
-    /// Whether a request may have one of the connections that are kept for the API.
+    /// Whether a request may use a connection reserved for the API.
     private let isForAPI: @Sendable (HTTPRequest) -> Bool
     private var phase: ConnectionPhase
     private var timer: Scheduled<Void>?
     private var timerDeadline: Int64 = .max
-    /// The connection is being closed: what comes and goes now is dropped.
+    /// The connection is being closed: everything read or written now is dropped.
     private var isClosing = false
-    /// All that was to be written is, and the client has a moment to read it.
+    /// Everything is written, and the client has a moment to read it.
     private var isLingering = false
-    /// What was said of the connection by the head that comes next, or came last.
+    /// The frame of the head that comes next, or came last.
     private var frame = RequestFrame()
-    /// The head of the last request that is answered on this connection was read.
+    /// Whether the head of the last request that this connection answers was read.
     private var hasLast = false
-    /// That request was read, or one that is none: what comes behind it is dropped.
+    /// Whether that request was read whole, or an invalid one was read: everything after it is dropped.
     private var isDeaf = false
-    /// The client waits for a word before it sends the body of the request that was read last.
+    /// Whether the client waits for 100 Continue before it sends the body of the last request.
     private var owesContinue = false
-    /// The answer that is being written says that the connection ends with it.
+    /// Whether the response being written announces the end of the connection.
     private var endsWithAnswer = false
     private var hasBegunAnswer = false
-    /// What is wrong with the bytes behind requests that are not answered yet.
+    /// An error in the bytes after requests that have no response yet; handled once they have.
     private var heldError: (any Error)?
 
-    /// How long a client may take to read the last answer before the connection is gone.
+    /// How long a client has to read the last response before the connection closes.
     private static let linger = TimeAmount.seconds(2)
-    /// Requests that may wait for their answers: clients that send several at once have a dozen under way, and one reading of the
-    /// socket can bring thousands. The last of these ends the connection, so that the client sends what is behind it again.
-    private static let mostUnanswered = 256
+    /// The maximum number of requests that wait for their responses. A pipelining client has about a dozen, but one
+    /// read of the socket can bring thousands. The last permitted one ends the connection, so that the client sends the
+    /// following ones again.
+    private static let maxUnanswered = 256
 
-    /// How long a client may take for the first request on a connection that is kept for the API, TLS included.
+    /// How long a client may take for the first request on a connection reserved for the API, TLS included.
     private static let probationNanoseconds: Int64 = 3_000_000_000
 
-    /// Guards a connection that was accepted now.
+    /// Guards a connection that was just accepted.
     ///
     /// - Parameters:
-    ///   - mostBodyBytes: no request has a longer body.
+    ///   - maxBodyBytes: the maximum size of a request's body.
     ///   - ticket: what the connection may be used for.
-    ///   - isForAPI: whether a request may have one of the connections that are kept.
+    ///   - isForAPI: whether a request may use a reserved connection.
     package init(
         limits: ConnectionPhase.Limits,
-        mostBodyBytes: Int,
+        maxBodyBytes: Int,
         ticket: any ConnectionPlace,
         isForAPI: @escaping @Sendable (HTTPRequest) -> Bool = { _ in false }
     ) {
-        self.mostBodyBytes = mostBodyBytes
+        self.maxBodyBytes = maxBodyBytes
         self.ticket = ticket
         self.isForAPI = isForAPI
         var limits = limits
@@ -106,12 +108,12 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
         context.fireChannelInactive()
     }
 
-    /// Bytes of this connection came, whole parts or not.
+    /// Bytes arrived, which may be less than a whole part.
     func received() {
         phase.received(now: Self.now)
     }
 
-    /// Tells what the head that comes next says of the connection.
+    /// Sets the frame of the head that comes next.
     func expect(_ frame: RequestFrame) {
         self.frame = frame
     }
@@ -129,11 +131,12 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
                 return errorCaught(context: context, error: RequestFrameError.noRoom)
             }
             phase.readHead(now: Self.now)
-            hasLast = frame.isLast || phase.unanswered >= Self.mostUnanswered
+            hasLast = frame.isLast || phase.unanswered >= Self.maxUnanswered
             if frame.expectsContinue {
                 let length = request.headerFields[.contentLength].flatMap { Int($0) } ?? 0
-                owesContinue = length <= mostBodyBytes
-                // One that is too large is refused at once, and whether it comes all the same nobody knows.
+                owesContinue = length <= maxBodyBytes
+                // A body that is too large is refused at once. The client may or may not send it, so the connection
+                // ends.
                 if !owesContinue { hasLast = true }
                 sayContinue(context)
             }
@@ -146,7 +149,7 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
         context.fireChannelRead(data)
     }
 
-    /// Has the client send the body of the request that was read last, when all others are answered.
+    /// Lets the client send the body of the last request, once all earlier ones have their responses.
     private func sayContinue(_ context: ChannelHandlerContext) {
         guard owesContinue, phase.unanswered == 1, !hasBegunAnswer else { return }
         owesContinue = false
@@ -202,7 +205,7 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
         }
     }
 
-    /// What an answer says of the connection, by the number of requests that have none yet; nil for nothing.
+    /// The `Connection` field of a response, given the number of requests that wait for theirs; nil for none.
     private func word(forAnswer unanswered: Int) -> String? {
         if hasLast, unanswered <= 1 { return "close" }
         return frame.asksToPersist ? "keep-alive" : nil
@@ -210,7 +213,7 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
 
     package func channelWritabilityChanged(context: ChannelHandlerContext) {
         if isClosing {
-            // The time for what is left runs already.
+            // The deadline for the rest is already running.
         } else if context.channel.isWritable {
             phase.flowed(now: Self.now)
         } else {
@@ -220,7 +223,7 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
         context.fireChannelWritabilityChanged()
     }
 
-    /// The bytes that wait to be sent.
+    /// The number of bytes that wait to be sent.
     private static func pending(_ context: ChannelHandlerContext) -> Int {
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }
@@ -235,7 +238,7 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
 
     private func fail(_ context: ChannelHandlerContext, _ error: any Error) {
         if !isClosing, !hasBegunAnswer, context.channel.isActive { refuse(context, Self.refusal(of: error)) }
-        // Whoever reads the body must hear that it is not whole.
+        // The reader of the body must learn that it is incomplete.
         context.fireErrorCaught(error)
     }
 
@@ -248,7 +251,7 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
         }
     }
 
-    /// Writes an answer of its own and ends the connection.
+    /// Writes an error response and ends the connection.
     private func refuse(_ context: ChannelHandlerContext, _ refusal: ConnectionRefusal) {
         let body = ByteBuffer(string: refusal.text + "\n")
         context.write(wrapOutboundOut(.head(refusal.head(length: body.readableBytes))), promise: nil)
@@ -257,11 +260,12 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
         end(context)
     }
 
-    /// Ends the connection after what was written: at once would take the answer away from a client that still sends.
+    /// Ends the connection after everything was written. Closing at once would discard the response of a client that
+    /// still sends.
     private func end(_ context: ChannelHandlerContext) {
         isClosing = true
         context.flush()
-        // The client has the time for the last answer that it has for every other one.
+        // The last response has the same write deadline as every other.
         phase.stalled(now: Self.now, pending: Self.pending(context))
         arm(context)
         let written = context.eventLoop.makePromise(of: Void.self)
@@ -282,7 +286,8 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
         timer = context.eventLoop.scheduleTask(in: Self.linger) { channel.close(promise: nil) }
     }
 
-    /// Sees to it that the deadline is noticed; a timer that is due earlier looks again then, so that most requests need none.
+    /// Schedules a timer for the deadline. An earlier timer stays and checks the deadline when it fires, so most
+    /// requests need no timer of their own.
     private func arm(_ context: ChannelHandlerContext) {
         guard !isLingering, let deadline = phase.deadline else { return }
         if timer != nil, timerDeadline <= deadline { return }
@@ -315,32 +320,22 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
     }
 }
 
-/// What an accepted connection may be used for; asked on its event loop.
-package protocol ConnectionPlace: Sendable {
-    /// Whether it may be used for everything, now.
-    func isOrdinary() -> Bool
-    /// Whether the client has shown that it still uses it.
-    var isProven: Bool { get }
-    /// Notes that the client has shown it.
-    func prove()
-}
-
-/// Told to a connection when a key of the API that came over it was accepted.
+/// The event that a connection gets when an API key that came over it was accepted.
 package struct KeyAccepted: Sendable {
     package init() {}
 }
 
-/// What a connection says before it ends, where it has read no request that could be answered.
+/// The response to what is not an acceptable request; the connection ends with it.
 private enum ConnectionRefusal {
     case headTooLarge, unsoundHost, noRoom, malformedRequest, requestTimeout
 
-    /// Seconds after which a refused client may be taken: a fail-over, or a burst, is over then.
+    /// Seconds after which a refused client should try again: a failover or a burst is over by then.
     private static let pause = 5
 
     var text: String {
         switch self {
         case .headTooLarge: "The request's head is too large."
-        case .unsoundHost: "The request names no host, or several."
+        case .unsoundHost: "The request must name exactly one host."
         case .noRoom: "The server has too many connections; try again later."
         case .malformedRequest: "The request is not HTTP/1.1."
         case .requestTimeout: "The request took too long to arrive."
@@ -367,20 +362,20 @@ private enum ConnectionRefusal {
 }
 
 extension ChannelPipeline.SynchronousOperations {
-    /// Puts HTTP/1, with a guard that has deadlines, into a connection's pipeline; what answers comes behind it.
+    /// Adds HTTP/1 and a guard to a connection's pipeline. Add the handlers that answer requests after it.
     ///
-    /// - Parameter headerBytes: no head is longer.
+    /// - Parameter headerBytes: the maximum size of a request's head.
     package func configureHTTP(guardedBy connection: ConnectionGuard, headerBytes: Int) throws {
         var decoding = NIOHTTPDecoderLimitConfiguration()
         decoding.maxHeaderFieldSize = headerBytes
         decoding.maxHeaderListSize = headerBytes
-        // A head of the largest size with the shortest fields would have thousands.
+        // A head of the maximum size could hold thousands of short fields.
         decoding.maxHeaderFieldCount = 100
         try addHandler(ByteWatch(connection))
         try configureHTTPServerPipeline(
             withPipeliningAssistance: false,
             withErrorHandling: false,
-            // The fields' types see to that.
+            // The types of the fields guarantee valid ones.
             withOutboundHeaderValidation: false,
             withEncoderConfiguration: .init(),
             withDecoderLimitConfiguration: decoding
@@ -390,27 +385,14 @@ extension ChannelPipeline.SynchronousOperations {
     }
 }
 
-/// Closes a connection before its first byte: its client has too many, or there is no place left.
-package final class RefusedConnection: ChannelInboundHandler, Sendable {
-    package typealias InboundIn = ByteBuffer
-
-    package init() {}
-
-    package func channelActive(context: ChannelHandlerContext) {
-        context.close(promise: nil)
-    }
-
-    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
-}
-
-/// Tells the guard of a connection that bytes came, before it is known what they are.
+/// Tells the guard of a connection that bytes arrived, before they are parsed.
 package final class ByteWatch: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = ByteBuffer
     package typealias InboundOut = ByteBuffer
 
     private let connection: ConnectionGuard
 
-    /// Tells the guard of the connection.
+    /// Makes a handler that reports to this guard.
     package init(_ connection: ConnectionGuard) {
         self.connection = connection
     }

@@ -1,11 +1,11 @@
-/// Where a connection stands between its requests, and until when it may stay there.
+/// The phase of a connection, and the deadline of that phase.
 package struct ConnectionPhase: Sendable {
     /// The deadlines, in nanoseconds.
     package struct Limits: Sendable {
         var header: Int64
         var body: Int64
         var idle: Int64
-        /// For a client that takes nothing of what is sent to it.
+        /// For a client that reads nothing of what is sent to it.
         var write: Int64
 
         /// Deadlines, in nanoseconds.
@@ -24,13 +24,13 @@ package struct ConnectionPhase: Sendable {
         }
     }
 
-    /// What to do when a deadline has passed.
+    /// What to do at a deadline.
     enum Lapse: Sendable, Hashable {
-        /// Nothing was asked, or nothing is taken: close.
+        /// No request has begun, or the client reads nothing: close.
         case close
-        /// A request was begun and not finished: say so, then close.
+        /// A request has begun and is incomplete: answer with 408, then close.
         case timeout
-        /// It has not passed; look again then, or never if there is none.
+        /// The deadline has not passed: check again then, or never if there is none.
         case wait(until: Int64?)
     }
 
@@ -41,37 +41,39 @@ package struct ConnectionPhase: Sendable {
         case head
         /// The rest of its body.
         case body
-        /// Nothing: it is being answered.
+        /// Nothing, because the request is being answered.
         case nothing
     }
 
-    /// A client that does not take what is sent to it.
+    /// A client that does not read what is sent to it.
     private struct Stall {
         var deadline: Int64
-        /// The bytes that waited for it when the deadline was set.
+        /// The number of bytes that waited to be sent when the deadline was set.
         var pending: Int
     }
 
     private let limits: Limits
     private var expectation = Expectation.request
-    /// Requests that were begun to be read and not answered in full.
+    /// The number of requests whose head was read and whose response is incomplete.
     private(set) var unanswered = 0
-    /// When the present expectation is disappointed; nil: never.
+    /// The deadline of the current expectation; nil for none.
     private var expected: Int64?
     private var stall: Stall?
 
-    /// A connection that was opened now; its first request has the time of a head, so that opening many costs something.
+    /// A connection that was just opened. Its first request has only the time for a head, so that a client cannot hold
+    /// many idle connections cheaply.
     init(limits: Limits, now: Int64) {
         self.limits = limits
         expected = now &+ limits.header
     }
 
-    /// When to look at it again; nil: never. Nothing is read from a client that takes nothing, so nothing is expected of it either.
+    /// When to check the connection; nil for never. Nothing is read from a client that does not read its responses, so
+    /// nothing is expected of it either.
     var deadline: Int64? {
         if let stall { stall.deadline } else { expected }
     }
 
-    /// Whether a whole request has no answer yet: that one goes before whatever else is to be said.
+    /// Whether a complete request has no response yet. That response precedes any error response.
     var owesAnswer: Bool {
         if case .body = expectation { unanswered > 1 } else { unanswered > 0 }
     }
@@ -86,7 +88,7 @@ package struct ConnectionPhase: Sendable {
     mutating func readHead(now: Int64) {
         unanswered += 1
         expectation = .body
-        // Behind a request that is being answered nothing may be read.
+        // While an earlier request is being answered, its successors may not be read.
         expected = unanswered > 1 ? nil : now &+ limits.body
     }
 
@@ -109,17 +111,17 @@ package struct ConnectionPhase: Sendable {
         expected = now &+ limits.idle
     }
 
-    /// So many bytes wait to be sent that no more are wanted.
+    /// Too many bytes wait to be sent; no more are accepted.
     mutating func stalled(now: Int64, pending: Int) {
         stall = Stall(deadline: now &+ limits.write, pending: pending)
     }
 
-    /// What waits to be sent was looked at; who has taken some of it has time for more.
+    /// Checks how much still waits to be sent; a client that has read some of it gets a new deadline.
     mutating func looked(now: Int64, pending: Int) {
         if let stall, pending < stall.pending { stalled(now: now, pending: pending) }
     }
 
-    /// The client took what waited for it; what was expected of it meanwhile was not read.
+    /// The client has read enough. Its deadlines start again, because nothing was read from it meanwhile.
     mutating func flowed(now: Int64) {
         guard stall != nil else { return }
         stall = nil
@@ -131,7 +133,7 @@ package struct ConnectionPhase: Sendable {
         }
     }
 
-    /// The time has come that was looked forward to.
+    /// What to do now that the timer has fired.
     func lapse(now: Int64) -> Lapse {
         guard let deadline else { return .wait(until: nil) }
         guard now >= deadline else { return .wait(until: deadline) }

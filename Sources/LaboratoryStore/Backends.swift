@@ -2,13 +2,14 @@ import PostgresClient
 import Store
 
 extension Store {
-    /// Ends server processes of other connections, as an administrator or a network would; their clients lose what was under way.
+    /// Terminates other connections' server processes, as an administrator or a network failure would. Their clients
+    /// lose what was under way.
     ///
     /// - Parameters:
-    ///   - pattern: which, by the name that connections show in `pg_stat_activity`, as a LIKE pattern.
-    ///   - limit: the most of them; which ones is left to chance.
-    /// - Returns: How many there were.
-    public func terminateBackends(applicationNameLike pattern: String, limit: Int = .max) async throws -> Int {
+    ///   - pattern: A LIKE pattern for the connections' `application_name` in `pg_stat_activity`.
+    ///   - limit: The maximum number to terminate, chosen at random.
+    /// - Returns: The number of terminated connections.
+    package func terminateBackends(applicationNameLike pattern: String, limit: Int = .max) async throws -> Int {
         let result = try await query(
             """
             SELECT count(*) FILTER (WHERE pg_terminate_backend(b.pid)) FROM (
@@ -22,8 +23,8 @@ extension Store {
         return try result.one { Int(try $0.int64()) }
     }
 
-    /// The number of connections with such a name.
-    public func backends(applicationNameLike pattern: String) async throws -> Int {
+    /// The number of connections whose name matches the pattern.
+    package func backends(applicationNameLike pattern: String) async throws -> Int {
         let result = try await query(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE $1",
             [.text(pattern)]
@@ -31,10 +32,11 @@ extension Store {
         return try result.one { Int(try $0.int64()) }
     }
 
-    /// How often the parts of a delivery changed hands: parts, claims of them, and claims that ended with a lost owner.
+    /// The ownership history of a delivery's parts: the number of parts, of claims, and of claims that ended with a
+    /// lost owner.
     ///
-    /// A part that its first owner brought to its end counts as one claim and no loss.
-    public func leaseHistory(delivery id: Int64) async throws -> (parts: Int64, claims: Int64, lost: Int64) {
+    /// A part that its first owner finished counts as one claim and no loss.
+    package func leaseHistory(delivery id: Int64) async throws -> (parts: Int64, claims: Int64, lost: Int64) {
         let result = try await query(
             """
             SELECT count(*), coalesce(sum(p.fencing_token), 0)::bigint,
@@ -46,21 +48,22 @@ extension Store {
         return try result.one { row in (try row.int64(), try row.int64(), try row.int64()) }
     }
 
-    /// Whether a synchronous replica follows and has everything that was committed until now.
-    public func hasSynchronousReplica() async throws -> Bool {
+    /// Whether a synchronous replica follows and has everything committed so far.
+    package func hasSynchronousReplica() async throws -> Bool {
         let followers = try await query("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'")
             .one { try $0.int64() }
         guard followers > 0 else { return false }
-        // A transaction with an id of its own writes a commit record, and is acknowledged when the replica has that and all before it.
+        // A transaction with its own id writes a commit record. It is acknowledged when the replica has that record and
+        // all before it.
         try await query("SELECT pg_current_xact_id()::text")
         return true
     }
 }
 
 extension Store {
-    /// Holds a snapshot of the database open while the closure runs, on a connection of its own: what a long report does to
-    /// vacuum. Cancelling the task ends it.
-    public func holdSnapshot<T: Sendable>(_ body: (SnapshotReader) async throws -> T) async throws -> T {
+    /// Holds a snapshot open on its own connection while the closure runs. It affects vacuum as a long report does.
+    /// Cancelling the task ends it.
+    package func holdSnapshot<T: Sendable>(_ body: (SnapshotReader) async throws -> T) async throws -> T {
         let connection = try await PostgresConnection.connect(configuration)
         do {
             let value = try await connection.transaction(.snapshot) { transaction in
@@ -80,12 +83,12 @@ extension Store {
 }
 
 /// Reads a little in a snapshot that is held open, as a long report does.
-public struct SnapshotReader: Sendable {
+package struct SnapshotReader: Sendable {
     let transaction: PostgresTransaction
 
     /// Counts deliveries and up to 1,000 subscriptions, as they were when the snapshot was taken.
     @discardableResult
-    public func read() async throws -> Int64 {
+    package func read() async throws -> Int64 {
         try await transaction.execute(
             PostgresStatement(
                 """

@@ -1,18 +1,18 @@
 import PostgresClient
 import Store
 
-/// What a test site puts into its database, so that what people have added can be told from it.
-public struct TestContents: Sendable, Hashable {
-    /// The name of its service; its applications and accounts have names that begin with it and a hyphen.
-    public let service: String
-    /// The label of its one delivery.
-    public let deliveryLabel: String
-    /// What user keys of its devices begin with; a number follows.
-    public let userKeyPrefix: String
+/// What a test site puts into its database. Everything else was added by users.
+package struct TestContents: Sendable, Hashable {
+    /// The name of its service. The names of its applications and accounts begin with it and a hyphen.
+    package let service: String
+    /// The label of its only delivery.
+    package let deliveryLabel: String
+    /// The prefix of its devices' user keys, which is followed by a number.
+    package let userKeyPrefix: String
     /// The name of the console's first user.
-    public let consoleUser: String
+    package let consoleUser: String
 
-    public init(service: String, deliveryLabel: String, userKeyPrefix: String, consoleUser: String) {
+    package init(service: String, deliveryLabel: String, userKeyPrefix: String, consoleUser: String) {
         self.service = service
         self.deliveryLabel = deliveryLabel
         self.userKeyPrefix = userKeyPrefix
@@ -21,10 +21,11 @@ public struct TestContents: Sendable, Hashable {
 }
 
 extension Store {
-    /// What a database holds besides that of a test site, as "3 applications"; nothing for one that is empty or not there.
+    /// What a database holds besides the test site's contents, such as "3 applications". It is empty if the database is
+    /// empty or does not exist.
     ///
-    /// Works with the schema of every version, as it is asked before a database is made anew.
-    public static func contents(besides testSite: TestContents, _ configuration: PostgresConfiguration) async throws
+    /// It works with every schema version, as it runs before a database is recreated.
+    package static func contents(besides testSite: TestContents, _ configuration: PostgresConfiguration) async throws
         -> [String]
     {
         let connection: PostgresConnection
@@ -70,7 +71,7 @@ extension Store {
         return try result.all { row in "\(try row.int64()) \(try row.text())" }
     }
 
-    /// Things that people make, and how many of them are not the test site's.
+    /// The kinds of objects that users create, and the query for the number that is not the test site's.
     private static let kinds: [(words: String, table: String, count: String)] = [
         ("services", "service", "count(*) FILTER (WHERE name <> $1)"),
         ("applications", "application", "count(*) FILTER (WHERE name NOT LIKE $1 || '-%')"),
@@ -81,7 +82,7 @@ extension Store {
         ),
         ("subscriptions", "subscription", "count(*) FILTER (WHERE user_key !~ ('^' || $3 || '[0-9]+$'))"),
         ("target mappings", "target_mapping", "count(*)"),
-        // Two come with the schema, and say so since its version 18.
+        // Two templates come with the schema, which marks them since its version 18.
         (
             "templates", "delivery_template",
             "count(*) FILTER (WHERE to_jsonb(delivery_template) ->> 'ready_made' IS DISTINCT FROM 'true')"
@@ -91,7 +92,7 @@ extension Store {
         ("users of the console", "console_user", "count(*) FILTER (WHERE name <> $4)"),
     ]
 
-    /// Tables and views of people's own, which mappings read.
+    /// Counts users' own tables and views, which mappings read.
     private static let foreignRelationsSQL = """
         SELECT 'tables and views of your own' AS words, count(*) AS n FROM pg_class r JOIN pg_namespace s ON s.oid = r.relnamespace
         WHERE r.relkind IN ('r', 'p', 'v', 'm', 'f') AND s.nspname NOT LIKE 'pg\\_%'

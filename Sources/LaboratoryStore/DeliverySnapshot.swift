@@ -3,40 +3,26 @@ import PushCore
 import Store
 
 /// A delivery's counters and its messages, counted one by one in the same snapshot.
-public struct DeliverySnapshot: Sendable {
-    /// The counters, sums over the parts.
-    public let progress: DeliveryProgress
+package struct DeliverySnapshot: Sendable {
+    /// The counters, which are sums over the parts.
+    package let progress: DeliveryProgress
     /// Messages by status: rows of the broad log, `rest_status` of ended parts, and pending ones.
-    public let rows: [MessageStatus: Int64]
-    /// Different sequence numbers among them.
-    public let distinctMessages: Int64
-    /// The smallest and the greatest sequence number; 0 without messages.
-    public let firstSequence: Int32
+    package let rows: [MessageStatus: Int64]
+    /// The number of distinct sequence numbers.
+    package let distinctMessages: Int64
+    /// The smallest sequence number; 0 without messages.
+    package let firstSequence: Int32
     /// The greatest sequence number; 0 without messages.
-    public let lastSequence: Int32
+    package let lastSequence: Int32
 
-    public init(
-        progress: DeliveryProgress,
-        rows: [MessageStatus: Int64],
-        distinctMessages: Int64,
-        firstSequence: Int32,
-        lastSequence: Int32
-    ) {
-        self.progress = progress
-        self.rows = rows
-        self.distinctMessages = distinctMessages
-        self.firstSequence = firstSequence
-        self.lastSequence = lastSequence
-    }
+    /// The number of messages counted.
+    package var messages: Int64 { rows.values.reduce(0, +) }
 
-    /// All messages that were counted.
-    public var messages: Int64 { rows.values.reduce(0, +) }
+    /// The number of messages counted more than once: those with two outcomes or in two unfinished parts.
+    package var duplicateRows: Int64 { messages - distinctMessages }
 
-    /// Messages that are counted more than once: they have two outcomes, or are in two unfinished parts.
-    public var duplicateRows: Int64 { messages - distinctMessages }
-
-    /// What does not add up, each in words; empty when everything does.
-    public var faults: [String] {
+    /// Everything that does not add up, in words; empty if all does.
+    package var faults: [String] {
         let counters: [(MessageStatus, Int64)] = [
             (.pending, progress.pending), (.sent, progress.sent), (.failed, progress.failed),
             (.ignored, progress.ignored),
@@ -47,10 +33,12 @@ public struct DeliverySnapshot: Sendable {
                 ? nil : "\(status): the counters say \(count), the rows \(rows[status, default: 0])"
         }
         let sum = counters.reduce(0) { $0 + $1.1 }
-        if sum != progress.target { faults.append("target is \(progress.target), the sum of all states \(sum)") }
-        if messages != progress.target { faults.append("target is \(progress.target), there are \(messages) messages") }
+        if sum != progress.target { faults.append("target is \(progress.target), but the sum of all states is \(sum)") }
+        if messages != progress.target {
+            faults.append("target is \(progress.target), but there are \(messages) messages")
+        }
         if duplicateRows != 0 { faults.append("\(duplicateRows) messages are counted twice") }
-        // Numbers of messages that were never committed are missing in a continuous delivery.
+        // A continuous delivery lacks the numbers of messages that were never committed.
         let hasGaps = progress.kind == .continuous && firstSequence >= 1 && Int64(lastSequence) >= progress.target
         if messages > 0, !hasGaps, firstSequence != 1 || Int64(lastSequence) != progress.target {
             faults.append("sequence numbers go from \(firstSequence) to \(lastSequence)")
@@ -58,12 +46,12 @@ public struct DeliverySnapshot: Sendable {
         return faults
     }
 
-    public var isConsistent: Bool { faults.isEmpty }
+    package var isConsistent: Bool { faults.isEmpty }
 }
 
 extension Store {
-    /// A delivery's counters and its messages counted one by one, in one snapshot. Reads every message.
-    public func snapshot(delivery id: Int64) async throws -> DeliverySnapshot {
+    /// Reads a delivery's counters, and counts its messages one by one, in one snapshot. It reads every message.
+    package func snapshot(delivery id: Int64) async throws -> DeliverySnapshot {
         try await with { connection in
             try await connection.transaction(.snapshot) { transaction in
                 let progress = try await transaction.execute(
@@ -105,7 +93,7 @@ extension Store {
         )
     }
 
-    /// The same messages as `pushmta.message_status`, without what only a reader of single messages needs.
+    /// The messages of `pushmta.message_status`, without the columns that only readers of single messages need.
     private static let messagesSQL = """
         SELECT b.status, b.sequence, b.attempt, b.reason
         FROM pushmta_engine.delivery d
@@ -130,8 +118,9 @@ extension Store {
         SELECT NULL, 0, count(DISTINCT sequence), coalesce(min(sequence), 0), coalesce(max(sequence), 0) FROM message
         """
 
-    /// What became of every message of a delivery so far, by sequence number; for deliveries of a size that fits in memory.
-    public func outcomeRows(delivery id: Int64) async throws -> [MessageOutcome] {
+    /// The outcomes so far of all messages of a delivery, by sequence number. Use it only for deliveries that fit in
+    /// memory.
+    package func outcomeRows(delivery id: Int64) async throws -> [MessageOutcome] {
         let result = try await query(
             "SELECT status, sequence, attempt, reason FROM (\(Self.messagesSQL)) m ORDER BY sequence",
             [.int64(id)]
@@ -149,8 +138,9 @@ extension Store {
         }
     }
 
-    /// Messages of a delivery of which it was ever on record that a gateway may have had them without a known answer.
-    public func ambiguousMessages(delivery id: Int64) async throws -> Set<Int32> {
+    /// The messages of a delivery that were ever recorded as ambiguous: a gateway may have received them without a
+    /// known answer.
+    package func ambiguousMessages(delivery id: Int64) async throws -> Set<Int32> {
         let result = try await query(
             "SELECT DISTINCT sequence FROM pushmta.ambiguous_message WHERE delivery_id = $1",
             [.int64(id)]
@@ -160,8 +150,8 @@ extension Store {
         return Set(sequences)
     }
 
-    /// The 16 bytes from which a started delivery's message ids are made; never in a log.
-    public func trackingKey(delivery id: Int64) async throws -> [UInt8] {
+    /// The 16-byte key from which a started delivery's message ids are made. Never log it.
+    package func trackingKey(delivery id: Int64) async throws -> [UInt8] {
         let result = try await query(
             """
             SELECT k.key FROM pushmta_engine.delivery d JOIN pushmta_engine.tracking_key k ON k.log_day = d.log_day
@@ -174,8 +164,8 @@ extension Store {
 }
 
 extension Store {
-    /// The ids of all parts of a delivery, its retry parts among them.
-    public func parts(ofDelivery id: Int64) async throws -> Set<Int64> {
+    /// The ids of all parts of a delivery, including its retry parts.
+    package func parts(ofDelivery id: Int64) async throws -> Set<Int64> {
         try Self.idSet(
             try await query("SELECT id FROM pushmta_engine.delivery_part WHERE delivery_id = $1", [.int64(id)])
         )
@@ -183,8 +173,8 @@ extension Store {
 }
 
 extension Store {
-    /// What is kept of devices, and of callers that only claim to be one, around a delivery.
-    public func kept(ofDelivery id: Int64) async throws -> KeptOfDevices {
+    /// What is stored about devices, and about callers that only pretend to be one, in relation to a delivery.
+    package func kept(ofDelivery id: Int64) async throws -> KeptOfDevices {
         let result = try await query(
             """
             SELECT (SELECT count(*) FROM pushmta_engine.delivery d
@@ -198,7 +188,7 @@ extension Store {
         return try result.one { row in
             KeptOfDevices(
                 hits: try row.int64(),
-                longestExtra: Int64(try row.int32()),
+                maxExtraLength: Int64(try row.int32()),
                 versions: try row.int64(),
                 locales: try row.int64(),
                 counted: try row.int64()
@@ -207,32 +197,32 @@ extension Store {
     }
 }
 
-/// What is kept of devices around a delivery.
-public struct KeptOfDevices: Sendable {
-    /// Receipts and clicks in the log.
-    public let hits: Int64
-    /// The longest of all parameters that no application declared, in bytes.
-    public let longestExtra: Int64
-    /// Versions that statistics tell apart.
-    public let versions: Int64
-    /// Languages that statistics tell apart.
-    public let locales: Int64
-    /// Outcomes that statistics have.
-    public let counted: Int64
+/// What is stored about devices in relation to a delivery.
+package struct KeptOfDevices: Sendable {
+    /// The number of receipts and clicks in the log.
+    package let hits: Int64
+    /// The maximum size of a subscription's undeclared parameters, in bytes.
+    package let maxExtraLength: Int64
+    /// The number of app versions that the statistics count separately.
+    package let versions: Int64
+    /// The number of languages that the statistics count separately.
+    package let locales: Int64
+    /// The number of outcomes in the statistics.
+    package let counted: Int64
 }
 
-/// What became of one message of a delivery.
-public struct MessageOutcome: Sendable, Hashable {
+/// The outcome of one message of a delivery.
+package struct MessageOutcome: Sendable, Hashable {
     /// Its number within the delivery.
-    public let sequence: Int32
-    /// How it ended, or `pending`.
-    public let status: MessageStatus
-    /// The attempt that brought it there.
-    public let attempt: Int16
-    /// The gateway's words or ours, "" if none.
-    public let reason: String
+    package let sequence: Int32
+    /// The status in which it ended, or `pending`.
+    package let status: MessageStatus
+    /// The attempt that led to it.
+    package let attempt: Int16
+    /// The gateway's or PushMTA's reason; "" if none.
+    package let reason: String
 
-    public init(sequence: Int32, status: MessageStatus, attempt: Int16, reason: String = "") {
+    package init(sequence: Int32, status: MessageStatus, attempt: Int16, reason: String = "") {
         self.sequence = sequence
         self.status = status
         self.attempt = attempt

@@ -1,11 +1,11 @@
-// LaboratoryStore: what only drills and benches ask a database.
+// LaboratoryStore: database queries that only drills and benches need.
 //
 // WHAT IT DOES
-//   Extends Store with measurements (WAL, rates, restore points), with the end of other sessions, and with snapshots in which the counters
-//   of a delivery stand beside its messages, counted one by one.
+//   Extends Store with measurements (WAL, rates, restore points) and the termination of other sessions. Its snapshots
+//   compare a delivery's counters with its messages, counted one by one.
 //
 // HOW IT IS USED
-//   Laboratory and tests import it. It uses what Store shows within the package: query(_:_:), one(_:), RowReader.
+//   Laboratory and tests import it. It uses Store's package-level members: query(_:_:), one(_:), RowReader.
 //
 // STATE AND FILES
 //   None.
@@ -20,21 +20,22 @@ import PostgresClient
 import Store
 
 extension Store {
-    /// Bytes of write-ahead log since the cluster began; the difference of two is what was written between.
-    public func walPosition() async throws -> Int64 {
+    /// The bytes of WAL written since the cluster was created. The difference of two values is what was written in
+    /// between.
+    package func walPosition() async throws -> Int64 {
         try await query("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint")
             .one { try $0.int64() }
     }
 
-    /// Writes what was changed to the files, so that what was loaded before a bench is no part of it; the log's files are used again then, as
-    /// they are on a server that has run for a while. Needs a superuser.
-    public func checkpoint() async throws {
+    /// Runs a checkpoint, so that data loaded before a bench does not affect it. Afterwards WAL segments are recycled,
+    /// as on a server that has run for a while. It needs a superuser.
+    package func checkpoint() async throws {
         _ = try await query("CHECKPOINT")
     }
 
-    /// Seconds from a delivery's start to the transaction that stored its last outcome; nil while a part is open or before any
-    /// was closed. It is what a bench measures: the delivery itself is ended a moment later, by a supervisor.
-    public func secondsToLastOutcome(delivery id: Int64) async throws -> Double? {
+    /// Seconds from a delivery's start to the transaction that stored its last outcome; nil while a part is open or
+    /// before any is closed. Benches use it because a supervisor ends the delivery itself only a moment later.
+    package func secondsToLastOutcome(delivery id: Int64) async throws -> Double? {
         let result = try await query(
             """
             SELECT extract(epoch FROM max(p.finished_at) - d.start_at)::double precision
@@ -46,11 +47,11 @@ extension Store {
         return try result.oneOrNil { try $0.double() }
     }
 
-    /// Messages of a delivery that were sent a second, from the moment at which a tenth of them were stored to that of nine tenths; nil if
-    /// that is one moment, or none was sent.
+    /// The rate at which a delivery's messages were sent, in messages a second, between the moments at which a tenth
+    /// and nine tenths of them were stored. It is nil if both are the same moment, or if none was sent.
     ///
-    /// It is what the engine sends while it sends: neither its start nor the wait for a gateway's slowest answers is in it.
-    public func sustainedRate(delivery id: Int64) async throws -> Double? {
+    /// It is the engine's sustained rate: it excludes the start and the wait for the gateway's slowest answers.
+    package func sustainedRate(delivery id: Int64) async throws -> Double? {
         try await query(
             """
             WITH moment AS (
@@ -71,17 +72,17 @@ extension Store {
 }
 
 extension Store {
-    /// Marks this moment in the WAL, so that a restore can end there, and has the segment that it is in archived.
+    /// Creates a restore point in the WAL, and has its segment archived.
     ///
-    /// - Returns: The file name of that segment; when it is in the archive, the moment can be restored.
-    public func markRestorePoint(_ name: String) async throws -> String {
+    /// - Returns: The segment's file name. Once it is archived, a restore can end at this moment.
+    package func markRestorePoint(_ name: String) async throws -> String {
         let result = try await query("SELECT pg_walfile_name(pg_create_restore_point($1))", [.text(name)])
         try await query("SELECT pg_switch_wal()::text")
         return try result.one { try $0.text() }
     }
 
-    /// The fencing token of each part of a delivery: its claims so far.
-    public func claimTokens(ofDelivery id: Int64) async throws -> [Int64: Int64] {
+    /// The fencing token of each part of a delivery, which is the number of its claims so far.
+    package func claimTokens(ofDelivery id: Int64) async throws -> [Int64: Int64] {
         let result = try await query(
             "SELECT id, fencing_token FROM pushmta_engine.delivery_part WHERE delivery_id = $1",
             [.int64(id)]

@@ -13,27 +13,28 @@ import Musl
 import Darwin
 #endif
 
-/// The child's journal: an append-only file that tells its supervisor, should the child die, what was on the wire.
+/// The child's journal: an append-only file that tells its supervisor what was on the wire if the child dies.
 ///
-/// It is locked with `flock` for the life of the process, which is the proof of life: whoever gets the lock may replay it.
-/// Writes reach the kernel, not the disk: they survive the process, and a lost host is covered by the dispatch marks.
+/// The file is locked with `flock` for the life of the process. The lock proves that the process lives: a process that
+/// gets the lock may replay the journal. Writes reach the kernel, not the disk, so they survive the process. The
+/// dispatch marks cover a lost host.
 final class ChildJournal: Sendable {
     struct Failure: Error, CustomStringConvertible {
         var description: String
     }
 
-    /// A journal is cut when it has grown by this: 32 MiB hold the answers of about two million messages, or of 600,000 with
-    /// message ids of FCM's, and replaying them takes a second.
+    /// The growth at which a journal is cut. 32 MiB hold the answers of about two million messages, or of 600,000 with
+    /// FCM's message ids, and take a second to replay.
     static let longSize: Int64 = 32 * 1_024 * 1_024
-    /// A cut reads and writes so much at once, so that it costs no memory to speak of.
+    /// How many bytes a cut copies at a time, so that it needs little memory.
     private static let pieceSize: Int64 = 256 * 1_024
 
     private struct State {
         var file: FileDescriptor
         var size: Int64
-        /// What cuts have taken out.
+        /// The bytes that cuts have removed.
         var cutBytes: Int64 = 0
-        /// The size at which a cut is due; never while one is under way.
+        /// The size at which the next cut is due; the maximum while one is under way.
         var cutSize = ChildJournal.longSize
         var isFailed = false
     }
@@ -41,7 +42,7 @@ final class ChildJournal: Sendable {
     private let path: String
     private let header: [UInt8]
     private let state: Mutex<State>
-    /// Held for the time of a cut, and by the end of the journal.
+    /// Held during a cut and during the journal's removal; whether the journal was removed.
     private let cutting = Mutex(false)
 
     init(path: String, header: JournalHeader) throws {
@@ -54,7 +55,7 @@ final class ChildJournal: Sendable {
             do {
                 try file.writeAll(bytes)
             } catch {
-                // Nothing was claimed: a journal without its header would only be a riddle.
+                // Nothing was claimed yet, and a journal without its header would be useless.
                 unlink(path)
                 try? file.close()
                 throw error
@@ -69,7 +70,7 @@ final class ChildJournal: Sendable {
         }
     }
 
-    /// Opens an empty file that nobody else has, and locks it.
+    /// Opens and locks an empty file that no other process holds.
     private static func open(_ path: String) throws -> FileDescriptor {
         let file = try FileDescriptor.open(
             FilePath(path),
@@ -92,22 +93,23 @@ final class ChildJournal: Sendable {
     /// Appends records, in one write.
     func append(_ bytes: [UInt8]) throws {
         try state.withLock { state in
-            guard !state.isFailed else { throw Failure(description: "the journal \(path) has failed before") }
+            guard !state.isFailed else { throw Failure(description: "an earlier write to the journal \(path) failed") }
             do {
                 try state.file.writeAll(bytes)
                 state.size += Int64(bytes.count)
             } catch {
-                // A torn record would hide what follows it.
+                // A torn record would hide the records after it.
                 state.isFailed = true
                 throw Failure(description: "the journal \(path) cannot be written: \(error)")
             }
         }
     }
 
-    /// How much was written so far, with what cuts have taken out: what the database is told, as a journal that says less is an old copy.
+    /// The bytes written so far, including what cuts have removed. The database stores it, to recognize an old copy by
+    /// its shorter length.
     var writtenLength: Int64 { state.withLock { $0.cutBytes + $0.size } }
 
-    /// The length at which the journal is to be cut now; nil if it is not, or if that was told before.
+    /// The length up to which to cut the journal now; nil if no cut is due, or if one was already reported.
     func lengthToCut() -> Int64? {
         state.withLock { state in
             guard state.size > state.cutSize else { return nil }
@@ -116,20 +118,20 @@ final class ChildJournal: Sendable {
         }
     }
 
-    /// Takes out of the journal what its first bytes say of other parts than some.
+    /// Removes the records of other parts than some from the journal's first bytes.
     ///
-    /// What stays goes to a new file, with all that has been appended meanwhile, and that takes the old one's place and lock: whoever
-    /// reads the journal finds the one or the other, whole.
+    /// The remaining records and all that was appended meanwhile go to a new file, which then takes the old one's place
+    /// and lock. A reader of the journal finds one or the other, complete.
     ///
     /// - Parameters:
-    ///   - length: up to where it is cut, in bytes: the end of a record, from before the parts were chosen.
-    ///   - claims: the parts of which the database may not have everything.
-    /// - Throws: ``Failure`` if that cannot be done. The journal is as it was, and is to be cut when it has grown by as much again.
+    ///   - length: where the cut ends, in bytes: the end of a record written before the parts were chosen.
+    ///   - claims: the parts whose records the database may not have completely.
+    /// - Throws: ``Failure`` if the cut fails. The journal is unchanged, and the next cut is due after the same growth.
     func cut(upTo length: Int64, keeping claims: Set<PartToken>) throws {
         try cutting.withLock { isOver in
             guard !isOver else { return }
             do {
-                // An opening of its own: what it has read moves no place of what is appended.
+                // Opened separately, so that reading does not move the position for appends.
                 let old = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
                 defer { try? old.close() }
                 try rewrite(old, length, claims)
@@ -149,7 +151,7 @@ final class ChildJournal: Sendable {
             try old.seek(toOffset: UInt64(header.count))
             try new.writeAll(header)
             var size = try Int64(header.count) + sift(old, to: new, length, claims)
-            // The record's own length is part of what is left.
+            // The cut record's own length counts towards the new size.
             var record: [UInt8] = []
             JournalEncoder.appendCut(bytes: 0, to: &record)
             size += Int64(record.count)
@@ -164,7 +166,7 @@ final class ChildJournal: Sendable {
         }
     }
 
-    /// - Returns: how many bytes stay.
+    /// - Returns: the number of bytes kept.
     private func sift(
         _ old: FileHandle,
         to new: FileDescriptor,
@@ -185,7 +187,7 @@ final class ChildJournal: Sendable {
         return kept
     }
 
-    /// Copies what has been appended since, and puts the new file in the old one's place.
+    /// Copies what was appended since, and replaces the old file with the new one.
     private func replace(
         with new: FileDescriptor,
         _ old: FileHandle,
@@ -194,7 +196,7 @@ final class ChildJournal: Sendable {
         _ cutBytes: Int64
     ) throws {
         try state.withLock { state in
-            guard !state.isFailed else { throw Failure(description: "it has failed before") }
+            guard !state.isFailed else { throw Failure(description: "an earlier write failed") }
             var rest = state.size - length
             while rest > 0 {
                 let piece = try Self.piece(old, rest)
@@ -217,7 +219,7 @@ final class ChildJournal: Sendable {
         return [UInt8](bytes)
     }
 
-    /// Ends the journal of a child that has left nothing unresolved.
+    /// Removes the journal of a child that left nothing unresolved.
     func remove() {
         cutting.withLock { isOver in
             isOver = true

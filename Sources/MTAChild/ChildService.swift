@@ -16,15 +16,13 @@ struct ChildService: Sendable {
     let stores: ChildStores
     let clock: DatabaseClock
     let losses: ConnectionLosses
-    /// What the supervisor has said since the child's start.
-    let commands: AsyncStream<CommandReader.Input>
+    let conversation: ChildConversation
 
     private var control: ChildControl { child.control }
     private var arguments: ChildArguments { child.arguments }
     private var settings: ChildSettings { child.settings.mta.child }
     private var logger: Logger { child.logger }
     private let loading = LoadingParts()
-    private let output = ChildOutput()
     private let tracer: ChildTracer
 
     init(
@@ -34,7 +32,7 @@ struct ChildService: Sendable {
         stores: ChildStores,
         clock: DatabaseClock,
         losses: ConnectionLosses,
-        commands: AsyncStream<CommandReader.Input>
+        conversation: ChildConversation
     ) {
         self.child = child
         self.sender = sender
@@ -42,12 +40,12 @@ struct ChildService: Sendable {
         self.stores = stores
         self.clock = clock
         self.losses = losses
-        self.commands = commands
-        tracer = ChildTracer(output: output)
+        self.conversation = conversation
+        tracer = ChildTracer(output: conversation.output)
     }
 
-    /// - Parameter state: whether anything is sent: while the application's circuit is open, or its gateway in trouble, this child sends a
-    ///   probe if one is due.
+    /// - Parameter state: the application's circuit and its gateway's trouble. While the circuit is open, or the
+    ///   gateway is in trouble, this child sends a probe if one is due.
     func run(_ state: SendingState) async -> ChildExitReason {
         let leases = LeaseRenewal(
             store: stores.outcomes,
@@ -62,7 +60,7 @@ struct ChildService: Sendable {
             store: stores.control,
             sender: sender,
             control: control,
-            output: output,
+            output: conversation.output,
             logger: logger
         )
         let watcher = ControlWatcher(
@@ -89,8 +87,8 @@ struct ChildService: Sendable {
             settings: settings,
             logger: logger
         )
-        let marking = Task { await sender.database.markLoop(sender) }
-        let storing = Task { await sender.database.storeLoop(sender) }
+        let marking = Task { await sender.markLoop() }
+        let storing = Task { await sender.storeLoop() }
         var background = [
             Task { await leases.run() },
             Task { await reporter.writeLines() },
@@ -104,7 +102,7 @@ struct ChildService: Sendable {
         if state.isCircuitOpen {
             await probe(claimer)
         } else if state.trouble == .trouble {
-            // Another child probes, or no probe is due: there is nothing to do for this one.
+            // Another child probes, or no probe is due: this child has nothing to do.
             if await !probesTrouble() { control.drain(.gatewayTrouble) }
         } else {
             sender.perform(.troubleSeen(DispatchState.TroubleSeen(state.trouble)))
@@ -118,7 +116,7 @@ struct ChildService: Sendable {
             await marking.value
             await storing.value
         } else {
-            // They wait for the database; the journal keeps what it does not have.
+            // They wait for the database; the journal keeps what the database does not have.
             marking.cancel()
             storing.cancel()
         }
@@ -137,7 +135,7 @@ struct ChildService: Sendable {
         return reason
     }
 
-    /// Claims the part of a due probe; without one there is nothing to do for this child.
+    /// Claims the part of a due probe; without one, this child has nothing to do.
     private func probe(_ claimer: Claimer) async {
         do {
             if try await claimer.claimProbe() { return }
@@ -149,11 +147,11 @@ struct ChildService: Sendable {
         }
     }
 
-    /// So often a child looks whether it is the one that probes.
+    /// How often a child checks whether it is the prober.
     private static let proberInterval = Duration.milliseconds(500)
 
-    /// Probes the gateway while it is in trouble, if no other child of any host does. A child that waits for it stays: the watcher tells it
-    /// when the trouble is over.
+    /// Probes the gateway while it is in trouble, if no other child of any host does. A child that waits instead stays,
+    /// and the watcher reports the end of the trouble to it.
     private func stayInTrouble(_ claimer: Claimer) async {
         while !Task.isCancelled {
             let isWaiting = sender.snapshot.admission.trouble == .left && !sender.database.troubleReport.isUnderWay
@@ -172,7 +170,7 @@ struct ChildService: Sendable {
         }
     }
 
-    /// Takes the right to probe a gateway in trouble, if it is to be had.
+    /// Takes the right to probe a gateway in trouble, if it is free.
     private func probesTrouble() async -> Bool {
         do {
             let isMine = try await stores.control.claimProber(
@@ -189,7 +187,7 @@ struct ChildService: Sendable {
         }
     }
 
-    /// Claims until the child drains; a claim or a load that takes long is given up then.
+    /// Claims until the child drains; then slow claims and loads are cancelled.
     private func claim(_ claimer: Claimer) async {
         let task = Task { await claimer.run() }
         let watcher = Task {
@@ -201,20 +199,20 @@ struct ChildService: Sendable {
             loading.giveUp { _, _ in true }
         }
         await task.value
-        // What a database out of reach does not answer ends with its connection; the leases run out by themselves.
+        // Statements that an unreachable database does not answer end with their connection; the leases then expire.
         await withTimeout(MTAChild.timeout * 2) { [loading] in await loading.ended() }
         watcher.cancel()
     }
 
-    /// A child that is to end and lacks nothing but the database's answers leaves after so long: its journal has the rest.
-    private static let longestWaitForDatabase = Duration.seconds(5)
+    /// How long an ending child that waits only for the database stays; its journal has the rest.
+    private static let maxWaitForDatabase = Duration.seconds(5)
 
-    /// So often a child that shuts down fast asks the gateway again for what waits there.
+    /// How often a child in fast shutdown recalls the messages that wait in the gateway.
     private static let fastShutdownInterval = Duration.seconds(1)
 
-    /// Waits until nothing is held any more; after the drain time, or at once when the gateway takes nothing, what is not on
-    /// the wire is given back.
-    /// - Returns: false if the database did not take the last of it.
+    /// Waits until nothing is held any more. After the drain time, or at once if the gateway takes nothing, everything
+    /// that is not on the wire is given back.
+    /// - Returns: false if the database did not accept the last outcomes.
     private func resolve() async -> Bool {
         let end = ContinuousClock.now + .seconds(settings.drainTimeoutSec)
         sender.perform(.drain)
@@ -229,15 +227,15 @@ struct ChildService: Sendable {
                 fastSince = now
                 sender.perform(.fastShutdown)
             } else if isFast, now - fastSince >= Self.fastShutdownInterval {
-                // What was submitted at the same moment has missed the first.
+                // Messages submitted at the same moment have missed the first recall.
                 fastSince = now
                 sender.perform(.fastShutdown)
             }
             if !isFast || sender.snapshot.window.inGateway > 0 || stored != sender.storedSoFar {
                 stored = sender.storedSoFar
                 lastStored = now
-            } else if now - lastStored >= Self.longestWaitForDatabase {
-                logger.critical("the database does not take the last outcomes: they stay in the journal")
+            } else if now - lastStored >= Self.maxWaitForDatabase {
+                logger.critical("the database does not accept the last outcomes: they stay in the journal")
                 return false
             }
             await sender.signals.idle.wait(timeout: .milliseconds(100))
@@ -246,15 +244,15 @@ struct ChildService: Sendable {
     }
 
     private func obey(_ watcher: ControlWatcher, _ claimer: Claimer) async {
-        for await input in commands {
+        for await input in conversation.commands {
             switch input {
             case .command(.wake, let detail, _):
                 if detail == SupervisorMessage.resumeDetail {
-                    logger.notice("the application is resumed: what it waits for is tried again at once")
+                    logger.notice("the application is resumed: retrying at once")
                     claimer.forgetTroubles()
                     sender.gateway?.retryNow()
                 }
-                // A message changes no delivery's state.
+                // A new message changes no delivery's state.
                 if detail == SupervisorMessage.messageDetail {
                     claimer.messagesCame()
                 } else {
@@ -265,21 +263,14 @@ struct ChildService: Sendable {
             case .command(.drain, _, _): control.drain(.drained)
             case .command(.fastShutdown, _, _): control.fastShutdown(.drained)
             case .command(.trace, _, let order):
-                if let order { tracer.obey(order, of: sender.gateway, problem: untraced) }
+                if let order { tracer.obey(order, of: sender.gateway) }
             case .ended: control.drain(.supervisorGone)
             }
             if control.isDraining { sender.signals.claim.fire() }
         }
     }
 
-    /// Why nothing can be shown of a protocol that is not HTTP/2.
-    private var untraced: String {
-        arguments.connector == .iosBinary
-            ? "nothing is traced: the binary protocol of APNs has no headers, and no answer to what was accepted"
-            : "nothing is traced: only HTTP v1 of FCM is, and the application has a key of the legacy protocol"
-    }
-
-    /// Looks once a second whether the child has served long enough, and sets the clock by the database's now and then.
+    /// Checks once a second whether the child has served long enough, and sets its clock by the database's.
     private func watch() async {
         let recycling = RecyclingPolicy(settings: settings)
         let started = ContinuousClock.now
@@ -288,7 +279,7 @@ struct ChildService: Sendable {
             try? await Task.sleep(for: .seconds(1))
             let now = ContinuousClock.now
             tracer.expire(of: sender.gateway)
-            // A prober holds nothing between its probes.
+            // A prober holds no part between its probes.
             let seen = sender.snapshot
             let isIdle = seen.partCount == 0 && !seen.admission.isProbingGateway && loading.count == 0
             if !isIdle { lastBusy = now }
@@ -301,19 +292,30 @@ struct ChildService: Sendable {
             )
             if let reason, !control.isDraining {
                 logger.debug(
-                    "the child has served: \(reason.rawValue), after \(seen.counters.counts.resolved) messages and \((now - started).components.seconds) s"
+                    """
+                    the child has served long enough: \(reason.rawValue), \
+                    after \(seen.counters.counts.resolved) messages and \((now - started).components.seconds) s
+                    """
                 )
                 control.drain(reason)
                 sender.signals.claim.fire()
             }
-            // Each second, as that clock may be set: then validity and waiting times are judged by the new one.
+            // Each second, because the database's clock may be changed; validity and waiting times follow the new time.
             let asked = ContinuousClock.now
             if let time = try? await stores.outcomes.databaseClock() { clock.set(time, askedAt: asked) }
         }
     }
 }
 
-/// Reads the supervisor's commands from standard input, on a thread of its own, as a pipe's end has no event to wait for.
+/// The channel between a child and its supervisor.
+struct ChildConversation: Sendable {
+    /// The supervisor's commands since the child's start.
+    let commands: AsyncStream<CommandReader.Input>
+    /// The output for the child's lines.
+    let output: ChildOutput
+}
+
+/// Reads the supervisor's commands from standard input, on its own thread, because no event signals the end of a pipe.
 enum CommandReader {
     enum Input: Sendable {
         case command(SupervisorCommand, detail: String? = nil, trace: TraceOrder? = nil)
@@ -349,10 +351,11 @@ struct RecyclingPolicy: Sendable {
     var settings: ChildSettings
 
     /// - Parameters:
-    ///   - age: since the start of the process.
-    ///   - idle: since the child last held a part.
-    ///   - isGatewayWell: whether the gateway takes messages. One that waits for it stays: the next child would begin the pauses
-    ///     between attempts to connect anew. What has changed of account or credential the supervisor notices, and replaces it.
+    ///   - age: the time since the process started.
+    ///   - idle: the time since the child last held a part.
+    ///   - isGatewayWell: whether the gateway takes messages. A child that waits for it stays, because a new one would
+    ///     start the pauses between connection attempts from the beginning. If account or credential change, the
+    ///     supervisor notices and replaces the child.
     func reason(
         resolved: Int64,
         age: Duration,

@@ -3,35 +3,36 @@ import PostgresClient
 import ProcessEvents
 import PushCore
 import Store
-import Synchronization
 
 /// The database connections of a child.
 ///
-/// Each works off its statements in order, so what must not wait for a load has one of its own.
+/// Each connection runs its statements in order, so work that must not wait for a load has a separate one.
 struct ChildStores: Sendable {
-    /// Claims, and loads that read our own tables only.
+    /// Claims, and loads that read only PushMTA's own tables.
     let load: Store
     /// Marks, outcomes and leases.
     let outcomes: Store
-    /// Marks while single messages come: they do not wait until the outcomes of thousands are stored.
+    /// Marks while single messages come, so that they do not wait until thousands of outcomes are stored.
     let marks: Store
-    /// What operators want and what monitoring reads. Connects at first use, as the next two and `marks`, which few children need.
+    /// What operators want and what monitoring reads. Like `views`, `slowViews` and `marks`, it connects at first use,
+    /// because few children need these.
     let control: Store
-    /// Loads that read a target mapping's view, see ``ViewLoads``.
+    /// Loads that read a target mapping's view; see ``ViewLoads``.
     let views: Store
-    /// The same for views that are slow.
+    /// The same, for slow views.
     let slowViews: Store
 
-    /// As late as a single message may be; a mark that outcomes of the same part lock out for longer goes behind them.
+    /// The acceptable delay of a single message. A mark that outcomes of the same part lock out for longer goes after
+    /// them.
     private static let markLockTimeoutMilliseconds = 50
 
     /// Opens the connections.
     ///
-    /// Nothing that a child reads may take longer than the load of a part (``LeaseSettings/loadTimeout``). What it stores may: it
-    /// would have to be stored again.
+    /// No read of a child may take longer than the load of a part (``LeaseSettings/loadTimeout``). Writes may, because
+    /// a cancelled one would have to be repeated.
     ///
-    /// - Parameter losses: told of losses of connections over which parts are claimed and decided.
-    /// - Parameter database: observes all of them.
+    /// - Parameter losses: notes losses of the connections for claims and outcomes.
+    /// - Parameter database: observes all connections except that of marks.
     static func open(
         _ settings: Settings,
         _ losses: ConnectionLosses,
@@ -51,13 +52,13 @@ struct ChildStores: Sendable {
         func store(_ role: String, _ timeout: Duration?) -> Store {
             Store(configuration: configuration(settings, role, timeout), onEvent: database.observer(role))
         }
-        // A child's first message waits for both.
+        // Both connect at once, because a child's first message waits for both.
         async let load = connect("mta-child-load", timeout)
         async let outcomes = connect("mta-child", nil)
         return ChildStores(
             load: try await load,
             outcomes: try await outcomes,
-            // Nobody is told whether it is there, as the outcomes' connection does the same.
+            // Not observed: the outcomes' connection does the same work if this one is down.
             marks: Store(
                 configuration: configuration(
                     settings,
@@ -95,19 +96,5 @@ struct ChildStores: Sendable {
 
     func close() async {
         for store in [load, outcomes, marks, control, views, slowViews] { await store.close() }
-    }
-}
-
-/// Remembers that a connection to the database was lost, and with it, perhaps, the answer to a claim.
-final class ConnectionLosses: Sendable {
-    private let hasLost = Atomic(false)
-
-    func note() {
-        hasLost.store(true, ordering: .relaxed)
-    }
-
-    /// Whether there was a loss since the last call.
-    func take() -> Bool {
-        hasLost.exchange(false, ordering: .relaxed)
     }
 }

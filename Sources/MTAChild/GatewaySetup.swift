@@ -5,29 +5,34 @@ import ProcessProtocol
 import PushCore
 import Store
 
-/// Makes the gateway of an application of what the database and the settings say: for a child, and for whoever wants to know
-/// whether a child could.
-public struct GatewaySetup: Sendable {
+/// Makes an application's gateway from the database and the settings: for a child, and for callers that check whether a
+/// child could.
+package struct GatewaySetup: Sendable {
     private let settings: Settings
     private let store: Store
     private let environment: [String: String]
+    private let registry: GatewayRegistry
 
-    /// - Parameter environment: the process's variables, for systemd's credentials and for a proxy.
-    public init(
+    /// - Parameters:
+    ///   - environment: the process's environment variables, for systemd's credentials and for a proxy.
+    ///   - registry: the known gateways.
+    package init(
         settings: Settings,
         store: Store,
-        environment: [String: String] = ProcessInfo.processInfo.environment
+        environment: [String: String] = ProcessInfo.processInfo.environment,
+        registry: GatewayRegistry = .standard
     ) {
+        self.registry = registry
         self.settings = settings
         self.store = store
         self.environment = environment
     }
 
-    /// Whether an error means that no child on any host could send the application's messages.
+    /// Whether an error means that no child on any host can send the application's messages.
     static func isApplicationsFault(_ error: any Error) -> Bool {
         switch error {
         case let failure as GatewaySetupFailure: !failure.isHostsFault
-        // What the settings of this host do not allow another host's may.
+        // The settings of another host may allow what this host's do not.
         case let error as GatewayCredentialError: error.code != .notAllowed
         case let error as CredentialError: error.isCredentialsFault
         case let error as StoreError: error.code == .notFound
@@ -35,10 +40,10 @@ public struct GatewaySetup: Sendable {
         }
     }
 
-    /// Makes the gateway; it is not started yet.
+    /// Makes the gateway, without starting it.
     ///
-    /// - Parameter now: the time of the database's clock.
-    public func gateway(
+    /// - Parameter now: the time on the database's clock.
+    package func gateway(
         _ application: ApplicationRow,
         _ account: AccountRow,
         now: @escaping @Sendable () -> Date,
@@ -48,7 +53,8 @@ public struct GatewaySetup: Sendable {
         guard account.connector.platform == application.platform else {
             throw GatewaySetupFailure(
                 "external account \(account.name) is of connector \(account.connector.rawValue), which does not serve "
-                    + "\(application.platform.rawValue) as application \(application.name) needs: give it another account",
+                    + "\(application.platform.rawValue) as application \(application.name) needs: "
+                    + "choose another account",
                 isHostsFault: false
             )
         }
@@ -62,7 +68,7 @@ public struct GatewaySetup: Sendable {
             options: account.options
         )
         try options.checkTrustRoots()
-        return try GatewayFactory(now: now).make(
+        return try GatewayFactory(registry, now: now).make(
             connector: account.connector,
             credential: try await credential(of: application),
             topic: application.bundleID,
@@ -72,8 +78,8 @@ public struct GatewaySetup: Sendable {
         )
     }
 
-    /// The application's credential, opened.
-    public func credential(of application: ApplicationRow) async throws -> GatewayCredential {
+    /// The application's credential, decrypted.
+    package func credential(of application: ApplicationRow) async throws -> GatewayCredential {
         let row = try await store.credential(application: application.id)
         return try CredentialOpener(settings, environment: environment).open(row.sealedCredential, of: application.name)
     }
@@ -89,11 +95,12 @@ extension CredentialError {
     }
 }
 
-/// Makes the child's gateway of what the database and the settings say.
+/// Makes the child's gateway from the database and the settings.
 struct ChildSetup: Sendable {
     let arguments: ChildArguments
     let settings: Settings
     let store: Store
+    let registry: GatewayRegistry
 
     func gateway(
         _ application: ApplicationRow,
@@ -101,7 +108,7 @@ struct ChildSetup: Sendable {
         eventLoop: any EventLoop,
         delegate: any GatewayDelegate
     ) async throws -> any Gateway {
-        let setup = GatewaySetup(settings: settings, store: store)
+        let setup = GatewaySetup(settings: settings, store: store, registry: registry)
         return try await setup.gateway(
             application,
             try await store.account(arguments.accountID),

@@ -1,45 +1,46 @@
 // MTAChild: the process that sends the messages of one application over one external account.
 //
 // WHAT IT DOES
-//   Claims parts of deliveries, loads and renders their messages, commits a dispatch mark, hands them to the gateway,
-//   journals intents and answers, and stores outcomes with the end of each part. The next parts are prepared while these are
-//   on the wire.
+//   Claims parts of deliveries, loads and renders their messages, and commits a dispatch mark. Then it hands the
+//   messages to the gateway, journals intents and answers, and stores outcomes with the end of each part. It prepares
+//   the next parts while these are on the wire.
 //
 // HOW IT IS USED
-//   `pushmta mta-child`, which a supervisor starts, makes one MTAChild and awaits run(): the ChildExitReason is the exit
-//   status. SIGINT calls drain(), SIGTERM fastShutdown(). run() opens the journal (ChildJournal), then the database
-//   (ChildStores), then the gateway (GatewaySetup), and leaves the rest to ChildService. In there DispatchState decides, as a
-//   value, and Sender carries out; Claimer and PartPreparer bring parts; LeaseRenewal, ControlWatcher, RateSharing, GatewayProber and
-//   ChildReporter stand beside. The program also uses GatewayProbe (`app test`) and MessagePreviewer (`delivery preview`)
-//   without a child.
+//   A supervisor starts `pushmta mta-child`, which makes one MTAChild and awaits run(). The returned ChildExitReason
+//   becomes the exit status. SIGINT calls drain(), SIGTERM calls fastShutdown(). run() opens the journal
+//   (ChildJournal), the database (ChildStores) and the gateway (GatewaySetup, of a kind in GatewayRegistry), in this
+//   order. ChildService does the rest. There DispatchState decides, as a value, and Sender carries out. Claimer and
+//   PartPreparer supply parts. LeaseRenewal, ControlWatcher, RateSharing, GatewayProber and ChildReporter run in
+//   parallel. GatewayProbe (`app test`) and MessagePreviewer (`delivery preview`) work without a child.
 //
 // THREADS AND TASKS
-//   One event loop for the gateway; all it tells and asks comes there. Tasks for marks, stores, claims, leases, reports and
-//   control. One thread reads commands from standard input; each database connection has a thread of its own. DispatchState
-//   stands behind a mutex. Intents and answers are written to the journal on the event loop, with blocking calls; nothing
-//   else blocks it. There are connections for loads, for outcomes and leases, for control, for marks of single messages, and
-//   two for views of others, so that no renewal waits behind a load.
+//   One event loop serves the gateway; all delegate calls run on it. Tasks serve marks, stores, claims, leases, reports
+//   and control. One thread reads commands from standard input, and each database connection has its own thread. A
+//   mutex guards DispatchState. Intents and answers are written to the journal on the event loop, with blocking calls;
+//   nothing else blocks it. Loads, outcomes and leases, control, and marks of single messages have separate
+//   connections. Two more serve views of target mappings, so that no renewal waits for a load.
 //
 // STATE AND FILES
-//   The journal (mta.workingPath, child-ID.journal), locked for the whole life, removed at an end that leaves nothing open.
-//   Writes reach the kernel: after a kill the supervisor replays it, after the loss of the host the dispatch marks stand for
-//   it. All else is memory or rows: the lease, mark and counters of parts, the row in mta_child.
+//   The journal (mta.workingPath, child-ID.journal) is locked for the life of the process. It is removed when the child
+//   ends with nothing open. Writes reach the kernel: after a kill the supervisor replays the journal, and after the
+//   loss of the host the dispatch marks take its place. All other state is in memory or in rows: the lease, mark and
+//   counters of parts, and the row in mta_child.
 //
 // FAILURES
-//   Database away: at the start it ends; later loads, marks, stores and renewals are tried again, and when the lease is over
-//   on its own clock nothing leaves. Asked to end meanwhile, it leaves after 5 s without progress, and the journal keeps the
-//   rest. Gateway away: its messages go back, the trouble is told to the database, and it leaves, unless it is the one of all
-//   hosts that probes. All refused for the application's sake: the circuit opens, parts go back, no message fails. Journal
-//   not writable: nothing more leaves, and it ends. End of standard input: the supervisor is gone, it drains. It never sends
-//   before mark and intent, and never repeats what may have left but by the delivery's policy.
+//   Database unreachable: at the start, the child ends. Later it retries loads, marks, stores and renewals; once the
+//   lease has expired on its own clock, nothing leaves. If it has to end meanwhile, it exits after 5 s without
+//   progress, and the journal keeps the rest. Gateway unreachable: messages go back and the trouble is reported to the
+//   database. The child then waits, unless it is the one child of all hosts that probes. All messages refused because
+//   of the application: the circuit opens, parts go back, and no message fails. Journal not writable: nothing more
+//   leaves, and the child ends. End of standard input: the supervisor is gone, and the child drains. It never sends
+//   before mark and intent, and resends what may have left only as the delivery's policy says.
 //
 // SETTINGS
-//   mta.child.*, mta.lease.*, nmac.*, database.url, credentialKeyFile; account, bundle id and credential come from the
-//   database.
+//   mta.child.*, mta.lease.*, nmac.*, database.url, credentialKeyFile. The database has account, bundle id, credential.
 //
 // SEE ALSO
-//   ChildService.swift, Sending/DispatchState.swift, Sending/Sender.swift, Preparation/Claimer.swift,
-//   Control/LeaseRenewal.swift, Sources/DESIGN.md (3 to 9)
+//   GatewayRegistry.swift, ChildService.swift, Sending/DispatchState.swift, Sending/Sender.swift,
+//   Preparation/Claimer.swift, Control/LeaseRenewal.swift, Sources/DESIGN.md (3 to 9)
 
 import Foundation
 import Gateways
@@ -51,47 +52,65 @@ import ProcessEvents
 import ProcessProtocol
 import PushCore
 import Store
-import Synchronization
 
-/// One MTA child: claims parts of deliveries of one application, sends them through one connection set, stores outcomes.
+/// One MTA child: claims parts of one application's deliveries, sends them through one gateway, and stores outcomes.
 ///
-/// The way of a part: claim → load and render → mark (committed) → gateway → intent (journaled, when a message gets its
-/// stream) → answers (journaled) → outcomes (stored, with the part's end). The next parts are prepared while these are on the
-/// wire. ``DispatchState`` decides, ``Sender`` carries out, ``Claimer`` fetches, ``LeaseRenewal`` guards the right to send,
-/// ``ControlWatcher`` hears what operators want, ``ChildReporter`` tells.
+/// A part passes through these steps: claim → load and render → mark (committed) → gateway → intent (journaled, when a
+/// message gets its stream) → answers (journaled) → outcomes (stored, with the part's end). The next parts are prepared
+/// while these are on the wire. ``DispatchState`` decides, ``Sender`` carries out, ``Claimer`` fetches, and
+/// ``LeaseRenewal`` guards the right to send. ``ControlWatcher`` reads what operators want, and ``ChildReporter``
+/// reports.
 ///
-/// A child drains and ends by itself when its standard input ends (the supervisor is gone), when it is told to, when it has
-/// served long enough (``RecyclingPolicy``), and when its application's circuit opens.
-public final class MTAChild: Sendable {
+/// A child drains and ends on its own when its standard input ends (the supervisor is gone), or when it has served long
+/// enough (``RecyclingPolicy``). It also ends when it is ordered to, or when its application's circuit opens.
+package final class MTAChild: Sendable {
     let arguments: ChildArguments
     let settings: Settings
     let logger: Logger
     let control = ChildControl()
     private let context: LogContext
+    private let registry: GatewayRegistry
 
     /// Makes a child that has not started.
     ///
-    /// - Parameter context: that of the logger: application and account get their names when the database has told them.
-    public init(arguments: ChildArguments, settings: Settings, logger: Logger, context: LogContext = LogContext()) {
+    /// - Parameters:
+    ///   - context: the logger's context; the names of application and account are added once the database has returned
+    ///     them.
+    ///   - registry: the known gateways.
+    package init(
+        arguments: ChildArguments,
+        settings: Settings,
+        logger: Logger,
+        context: LogContext = LogContext(),
+        registry: GatewayRegistry = .standard
+    ) {
         self.context = context
+        self.registry = registry
         self.arguments = arguments
         self.settings = settings
         self.logger = logger
     }
 
-    /// Claims nothing more, resolves and stores what is held, then ends.
-    public func drain() {
+    /// Stops claiming, resolves and stores what is held, then ends.
+    package func drain() {
         control.drain(.drained)
     }
 
     /// Gives back what is not on the wire, resolves and stores the rest, then ends.
-    public func fastShutdown() {
+    package func fastShutdown() {
         control.fastShutdown(.drained)
     }
 
-    /// Runs until the child has ended; what went wrong at the start is in the log, which is the tail of its standard error.
-    /// - Returns: why it ended; the process exits with the reason's exit status.
-    public func run() async -> ChildExitReason {
+    /// Runs until the child has ended. Errors at the start are logged; the log is the tail of its standard error.
+    /// - Returns: why it ended; the process exits with this reason's exit status.
+    package func run() async -> ChildExitReason {
+        // Commands are read from the start, because the thread may start late on a busy host. An order such as a trace
+        // applies to the first message, too.
+        await run(ChildConversation(commands: CommandReader.start(), output: ChildOutput()))
+    }
+
+    /// The same, with another channel to the supervisor than standard input and output.
+    func run(_ conversation: ChildConversation) async -> ChildExitReason {
         let journal: ChildJournal
         do {
             let header = JournalHeader(
@@ -114,21 +133,20 @@ public final class MTAChild: Sendable {
             logger.critical("the child cannot work with the database: \(error)")
             return .database
         }
-        let reason = await run(journal, stores, losses)
+        let reason = await run(conversation, journal, stores, losses)
         await withTimeout(Self.timeout) { await stores.close() }
         return reason
     }
 
     private func run(
+        _ conversation: ChildConversation,
         _ journal: ChildJournal,
         _ stores: ChildStores,
         _ losses: ConnectionLosses
     ) async -> ChildExitReason {
-        // Read from here on, as a thread takes its time to start on a busy host: an order such as that of a trace is for the first message, too.
-        let commands = CommandReader.start()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         defer { group.shutdownGracefully { _ in } }
-        let setup = ChildSetup(arguments: arguments, settings: settings, store: stores.load)
+        let setup = ChildSetup(arguments: arguments, settings: settings, store: stores.load, registry: registry)
         do {
             let clock = DatabaseClock(try await stores.outcomes.databaseClock())
             let application = try await stores.load.application(arguments.applicationID)
@@ -161,7 +179,7 @@ public final class MTAChild: Sendable {
                     timeout: settings.mta.lease.loadTimeout
                 ),
                 application: application,
-                // Of the gateway itself: the credential in the database may have changed since it was made.
+                // The gateway's own format: the credential in the database may have changed since the gateway was made.
                 format: gateway.payloadFormat,
                 clock: clock,
                 sendsLost: settings.mta.child.retryLostMessages,
@@ -174,7 +192,7 @@ public final class MTAChild: Sendable {
                 stores: stores,
                 clock: clock,
                 losses: losses,
-                commands: commands
+                conversation: conversation
             )
             let reason = await service.run(state)
             await withTimeout(Self.timeout) { await gateway.shutdown() }
@@ -189,13 +207,13 @@ public final class MTAChild: Sendable {
             await health(stores.control).show(
                 "the messages of the application cannot be sent: \(failure?.problem ?? "\(error)")",
                 remedy: failure.flatMap { $0.remedy.isEmpty ? nil : $0.remedy }
-                    ?? "put it right; `pushmta doctor` checks it"
+                    ?? "fix it, then check it with `pushmta doctor`"
             )
             return .settings
         }
     }
 
-    /// How fast the child may send is known before its first message.
+    /// Reads the rate limits before the first message.
     private func findLimits(_ sender: Sender, _ store: Store) async throws {
         let project = sender.gateway?.project
         if let project { try await store.limitProject(project) }
@@ -209,7 +227,6 @@ public final class MTAChild: Sendable {
         _ clock: DatabaseClock,
         _ eventLoop: any EventLoop
     ) -> Sender {
-        let measures = ChildMeasures()
         let database = SenderDatabase(
             store: stores.outcomes,
             messageMarks: stores.marks,
@@ -226,8 +243,6 @@ public final class MTAChild: Sendable {
                 childID: arguments.childID,
                 logger: logger
             ),
-            journal: journal,
-            measures: measures,
             clock: clock,
             logger: logger
         )
@@ -238,7 +253,7 @@ public final class MTAChild: Sendable {
                 applicationID: arguments.applicationID
             ),
             database: database,
-            measures: measures,
+            measures: ChildMeasures(),
             journal: journal,
             control: control,
             clock: clock,
@@ -248,19 +263,16 @@ public final class MTAChild: Sendable {
         )
     }
 
-    /// The binary protocol answers by silence, so that its window has to hold what is sent in the time of one; the others' follows the
-    /// gateway's latency.
+    /// Follows the gateway's latency, unless the gateway sets a fixed size.
     private var dispatchWindow: DispatchWindow {
-        arguments.connector == .iosBinary
-            ? DispatchWindow(most: settings.nmac.binary.dispatchWindow, mostBytes: DispatchWindow.usualBytes)
-            : DispatchWindow(
-                most: min(DispatchWindow.usual, settings.mta.child.dispatchWindow),
-                ceiling: settings.mta.child.dispatchWindow,
-                mostBytes: DispatchWindow.usualBytes
-            )
+        DispatchWindow(
+            most: min(DispatchWindow.usual, settings.mta.child.dispatchWindow),
+            ceiling: settings.mta.child.dispatchWindow,
+            maxBytes: DispatchWindow.usualBytes
+        )
     }
 
-    /// No message can be sent with this account or credential, by nobody: no message is failed for it.
+    /// No child can send a message with this account or credential, so no message fails for it.
     private func openCircuit(_ store: Store, _ error: any Error) async throws {
         logger.event(.circuitOpened, "the messages of the application cannot be sent: \(error)")
         try await store.openCircuit(
@@ -281,42 +293,6 @@ public final class MTAChild: Sendable {
         )
     }
 
-    /// What is only told and not needed may take this long at the end, while the database is away.
+    /// The time limit, at the child's end, for reports that are not essential while the database is unreachable.
     static let timeout = Duration.seconds(2)
-}
-
-/// Whether the child goes on, and why not; the first reason stands.
-final class ChildControl: Sendable {
-    private struct State {
-        var reason: ChildExitReason?
-        var isShuttingDownFast = false
-        var waiters: [EventSignal] = []
-    }
-
-    private let state = Mutex(State())
-
-    var reason: ChildExitReason? { state.withLock { $0.reason } }
-    var isDraining: Bool { reason != nil }
-    var isShuttingDownFast: Bool { state.withLock { $0.isShuttingDownFast } }
-
-    /// Claims no more parts and resolves what is held.
-    func drain(_ reason: ChildExitReason) {
-        let waiters = state.withLock { state in
-            if state.reason == nil { state.reason = reason }
-            return state.waiters
-        }
-        for waiter in waiters { waiter.fire() }
-    }
-
-    /// Fires the signal when the child is to end.
-    func wake(_ signal: EventSignal) { state.withLock { $0.waiters.append(signal) } }
-
-    /// Gives back what is not on the wire.
-    func fastShutdown(_ reason: ChildExitReason) {
-        state.withLock { state in
-            if state.reason == nil { state.reason = reason }
-            state.isShuttingDownFast = true
-        }
-        drain(reason)
-    }
 }

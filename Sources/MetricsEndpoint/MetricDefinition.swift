@@ -1,8 +1,9 @@
-/// The declaration of a metric: the pages of the processes and the reference `Deploy/guide/metrics.md` are made of it.
-public struct MetricDefinition: Sendable, Hashable {
-    /// What kind of figure it is, in Prometheus' words.
-    public enum Kind: String, Sendable, Hashable {
-        /// Only grows, from 0 at the start of the process on.
+/// The declaration of a metric. The pages of the processes and the reference `Deploy/guide/metrics.md` are generated
+/// from it.
+package struct MetricDefinition: Sendable, Hashable {
+    /// The type of a metric, as Prometheus defines it.
+    package enum Kind: String, Sendable, Hashable {
+        /// Only increases, from 0 at the start of the process.
         case counter
         /// Goes up and down.
         case gauge
@@ -10,7 +11,7 @@ public struct MetricDefinition: Sendable, Hashable {
         case histogram
     }
 
-    public enum Source: String, Sendable, Hashable {
+    package enum Source: String, Sendable, Hashable {
         /// Supervisor, feedback worker, web process and console.
         case all
         /// The supervisor, for itself and its children.
@@ -19,15 +20,16 @@ public struct MetricDefinition: Sendable, Hashable {
         case web
     }
 
-    public let metric: Metric
-    public let name: String
-    public let kind: Kind
-    /// The names of its labels. None is ever a delivery, token or user: there are as many series as applications, gateways and hosts, and no more.
-    public let labels: [String]
-    public let source: Source
-    public let help: String
+    package let metric: Metric
+    package let name: String
+    package let kind: Kind
+    /// The names of its labels; never a delivery, token or user, so that the number of series grows only with
+    /// applications, gateways and hosts.
+    package let labels: [String]
+    package let source: Source
+    package let help: String
     /// What to do about it.
-    public let action: String
+    package let action: String
 
     init(
         _ metric: Metric,
@@ -50,9 +52,9 @@ public struct MetricDefinition: Sendable, Hashable {
 
 extension MetricDefinition {
     /// Every metric, in the order of pages and reference.
-    public static let all: [MetricDefinition] = sections.flatMap(\.rows)
+    package static let all: [MetricDefinition] = sections.flatMap(\.rows)
 
-    /// A part of the reference.
+    /// A section of the reference.
     struct Section: Sendable {
         let title: String
         let rows: [MetricDefinition]
@@ -60,7 +62,7 @@ extension MetricDefinition {
 
     static let sections: [Section] = [
         Section(title: "Every process", rows: general),
-        Section(title: "Messages, as the children of a supervisor tell", rows: messages),
+        Section(title: "Messages, as reported by the children of a supervisor", rows: messages),
         Section(title: "Children and host", rows: children),
         Section(
             title:
@@ -78,8 +80,8 @@ extension MetricDefinition {
             .gauge,
             ["process", "version"],
             .all,
-            help: "1; the labels say which process and version it is.",
-            action: "Hosts of different versions are right during an upgrade only."
+            help: "1; the labels name the process and its version.",
+            action: "Hosts should differ in version only during an upgrade."
         ),
         .init(
             .databaseUp,
@@ -87,8 +89,11 @@ extension MetricDefinition {
             .gauge,
             [],
             .all,
-            help:
-                "1 if the database takes writes, which the process tries every few seconds, else 0: also if it is read-only, or has committed nothing for 10 s. Not of the console, which uses it only when a person asks.",
+            help: """
+                1 if the database takes writes, else 0. The process writes every few seconds; a read-only \
+                database, or no commit for 10 s, is 0. Absent on the console, which uses the database only at a \
+                user's request.
+                """,
             action: "0: see the runbook of PushmtaDatabaseUnreachable."
         ),
         .init(
@@ -97,8 +102,8 @@ extension MetricDefinition {
             .counter,
             [],
             .all,
-            help: "Processor time of the process itself, without children.",
-            action: "Compare with the time before; a supervisor takes next to nothing."
+            help: "Processor time of the process itself, without its children.",
+            action: "Compare with earlier values; a supervisor uses almost nothing."
         ),
         .init(
             .processMemory,
@@ -107,7 +112,7 @@ extension MetricDefinition {
             [],
             .all,
             help: "Resident memory of the process.",
-            action: "Growing for hours: keep the log, start the process again, report it."
+            action: "Grows for hours: keep the log, restart the process, report it."
         ),
         .init(
             .processDescriptors,
@@ -115,7 +120,7 @@ extension MetricDefinition {
             .gauge,
             [],
             .all,
-            help: "Open descriptors.",
+            help: "Open file descriptors.",
             action: "Near process_max_fds: raise LimitNOFILE= of the unit."
         ),
         .init(
@@ -124,8 +129,8 @@ extension MetricDefinition {
             .gauge,
             [],
             .all,
-            help: "Descriptors that the process may open.",
-            action: "LimitNOFILE= of the unit."
+            help: "Maximum number of open file descriptors.",
+            action: "Set by LimitNOFILE= of the unit."
         ),
         .init(
             .processStart,
@@ -133,8 +138,8 @@ extension MetricDefinition {
             .gauge,
             [],
             .all,
-            help: "When the process was started, in seconds since 1970.",
-            action: "Changes without your doing: its log says why it ended."
+            help: "When the process started, in seconds since 1970.",
+            action: "Changes without your action: its log says why it ended."
         ),
     ]
 
@@ -146,13 +151,13 @@ extension MetricDefinition {
             ["app", "gateway", "outcome", "reason_class"],
             .supervisor,
             help: """
-                Messages that got an outcome. outcome: sent, failed, ignored, canceled, not_applicable, unknown; reason_class: \
-                none, expired, or Adobe's failure reasons user_unknown, unreachable, refused, undefined. What a killed child \
-                did in its last second is missing; delivery_progress has the exact counts.
+                Messages with an outcome. outcome: sent, failed, ignored, canceled, not_applicable, unknown; \
+                reason_class: none, expired, or Adobe's failure reasons user_unknown, unreachable, refused, \
+                undefined. The last second of a killed child is missing; delivery_progress has the exact counts.
                 """,
             action: """
-                failed grows faster than usual: `pushmta delivery status` names the reasons, `pushmta answers` says what they \
-                mean.
+                failed grows faster than usual: `pushmta delivery status` names the reasons, `pushmta answers` \
+                explains them.
                 """
         ),
         .init(
@@ -161,7 +166,7 @@ extension MetricDefinition {
             .counter,
             ["app", "gateway"],
             .supervisor,
-            help: "Messages that were put off, to be sent again.",
+            help: "Messages deferred to be sent again.",
             action: "Grows with the gateway's refusals; see pushmta_trouble_state."
         ),
         .init(
@@ -171,10 +176,10 @@ extension MetricDefinition {
             ["app", "gateway", "decision"],
             .supervisor,
             help: """
-                Messages that a gateway may have had without an answer that we know. decision: resent, or unknown (not sent \
-                again).
+                Messages that a gateway may have received, but whose answer is unknown. decision: resent, or \
+                unknown (not sent again).
                 """,
-            action: "See the runbook of PushmtaAmbiguousMessages; pushmta.ambiguous_message names them."
+            action: "See the runbook of PushmtaAmbiguousMessages; pushmta.ambiguous_message lists them."
         ),
         .init(
             .late,
@@ -182,9 +187,11 @@ extension MetricDefinition {
             .counter,
             ["app", "gateway"],
             .supervisor,
-            help: "Answers that were stored for a child that had lost its part.",
-            action:
-                "Some after a host was cut off; steady ones: the database is slow, look at pushmta_database_seconds."
+            help: "Answers stored for a child that had lost its part.",
+            action: """
+                Some are normal after a host was cut off. If they continue, the database is slow: check \
+                pushmta_database_seconds.
+                """
         ),
         .init(
             .childEvents,
@@ -192,8 +199,11 @@ extension MetricDefinition {
             .counter,
             ["app", "gateway", "event"],
             .supervisor,
-            help: "What else children count. event: throttled (messages answered with 429).",
-            action: "throttled: the gateway wants fewer messages; PushMTA slows down by itself, rates set a limit."
+            help: "Other counters of children. event: throttled (messages answered with 429).",
+            action: """
+                throttled: the gateway wants fewer messages; PushMTA slows down automatically, and rates set a \
+                limit.
+                """
         ),
         .init(
             .messageSeconds,
@@ -202,9 +212,13 @@ extension MetricDefinition {
             ["app", "gateway"],
             .supervisor,
             help: """
-                Time of a single message from when it was due (its commit, or its next attempt) to the gateway's answer.
+                Time of a single message from when it was due (its commit or its next attempt) to the gateway's \
+                answer.
                 """,
-            action: "Slow while pushmta_gateway_seconds is not: a rate, or too few children; `pushmta explain`."
+            action: """
+                High while pushmta_gateway_seconds is low: a rate limit, or too few children; see `pushmta \
+                explain`.
+                """
         ),
         .init(
             .gatewaySeconds,
@@ -212,8 +226,8 @@ extension MetricDefinition {
             .histogram,
             ["app", "gateway"],
             .supervisor,
-            help: "From writing a message to the gateway's answer.",
-            action: "Slow: the gateway or the way to it; children open more connections by themselves."
+            help: "Time from writing a message to the gateway's answer.",
+            action: "High: the gateway or the way to it is slow; children open more connections automatically."
         ),
         .init(
             .databaseSeconds,
@@ -222,8 +236,8 @@ extension MetricDefinition {
             ["operation"],
             .supervisor,
             help: """
-                Time of children's work with the database. operation: claim (taking parts), load (reading tokens and fields), \
-                mark (the commit before messages leave), store (outcomes, with their commit).
+                Time of children's database operations. operation: claim (taking parts), load (reading tokens and \
+                fields), mark (the commit before messages leave), store (outcomes, with their commit).
                 """,
             action: "Above 0.1 s: see the runbook of PushmtaDatabaseSlow."
         ),
@@ -233,7 +247,7 @@ extension MetricDefinition {
             .gauge,
             ["app", "gateway"],
             .supervisor,
-            help: "Messages handed to the gateway whose outcome is not stored.",
+            help: "Messages passed to the gateway whose outcome is not stored yet.",
             action: "At pushmta_window for long: the gateway or the database is slow."
         ),
         .init(
@@ -242,7 +256,7 @@ extension MetricDefinition {
             .gauge,
             ["app", "gateway"],
             .supervisor,
-            help: "Connections to the gateway that take messages.",
+            help: "Connections to the gateway that accept messages.",
             action: "0 while messages wait: see the runbook of PushmtaGatewayTrouble."
         ),
         .init(
@@ -251,7 +265,7 @@ extension MetricDefinition {
             .gauge,
             ["app", "gateway"],
             .supervisor,
-            help: "Messages that may be without a stored outcome at once; grows with the gateway's latency.",
+            help: "Maximum number of messages without a stored outcome; grows with the gateway's latency.",
             action: "None."
         ),
         .init(
@@ -272,17 +286,17 @@ extension MetricDefinition {
             .gauge,
             ["app", "gateway", "state"],
             .supervisor,
-            help: "Children by what they do: starting, idle, sending, stalled, probing, draining.",
+            help: "Children by state: starting, idle, sending, stalled, probing, draining.",
             action: "stalled for long: the last error in `pushmta status` says why."
         ),
         .init(
-            .mostChildren,
+            .maxChildren,
             "pushmta_max_children",
             .gauge,
             [],
             .supervisor,
-            help: "Children that the settings allow (mta.master.maxSpareServers and maxSmallChildren).",
-            action: "All busy and pushmta_queue_age_seconds grows: allow more, or add a host."
+            help: "Maximum number of children (mta.master.maxSpareServers and maxSmallChildren).",
+            action: "All busy while pushmta_queue_age_seconds grows: raise the maximum, or add a host."
         ),
         .init(
             .childCPU,
@@ -291,7 +305,7 @@ extension MetricDefinition {
             ["app", "gateway"],
             .supervisor,
             help: "Processor time of children.",
-            action: "Per message it is a few microseconds."
+            action: "A few microseconds per message are normal."
         ),
         .init(
             .childMemory,
@@ -308,7 +322,7 @@ extension MetricDefinition {
             .counter,
             ["reason"],
             .supervisor,
-            help: "Children that ended, by the reason that mta_child has.",
+            help: "Children that ended, by the reason in mta_child.",
             action: "signalled, stuck, out_of_memory, internal_error: see the runbook of PushmtaChildrenDie."
         ),
         .init(
@@ -317,7 +331,7 @@ extension MetricDefinition {
             .gauge,
             [],
             .supervisor,
-            help: "Applications whose children die before their first message, and are started rarely.",
+            help: "Applications whose children die before their first message and are therefore started rarely.",
             action: "`pushmta status --ended` shows the tail of their standard error."
         ),
         .init(
@@ -326,8 +340,8 @@ extension MetricDefinition {
             .gauge,
             [],
             .supervisor,
-            help: "1 while the supervisor takes work, 0 while it drains.",
-            action: "0 for long: what its children still hold stands in `pushmta status`."
+            help: "1 while the supervisor claims work, 0 while it drains.",
+            action: "0 for long: `pushmta status` shows what its children still hold."
         ),
         .init(
             .journalBytes,
@@ -335,7 +349,7 @@ extension MetricDefinition {
             .gauge,
             [],
             .supervisor,
-            help: "Bytes of journals in mta.workingPath.",
+            help: "Total size of the journals in mta.workingPath.",
             action: "Large: outcomes wait for the database."
         ),
         .init(
@@ -344,7 +358,7 @@ extension MetricDefinition {
             .gauge,
             [],
             .supervisor,
-            help: "Bytes left on the disk of the journals.",
+            help: "Free bytes on the disk of the journals.",
             action: "See the runbook of PushmtaJournalDisk."
         ),
         .init(
@@ -353,7 +367,7 @@ extension MetricDefinition {
             .gauge,
             [],
             .supervisor,
-            help: "1 while journals can be written; else no child is started.",
+            help: "1 while journals can be written; otherwise no child is started.",
             action: "See the runbook of PushmtaJournalDisk."
         ),
         .init(
@@ -362,7 +376,7 @@ extension MetricDefinition {
             .gauge,
             [],
             .supervisor,
-            help: "Journals in the folder that could not be replayed.",
+            help: "Journals put aside in the folder: damaged, old copies, or of another host or database.",
             action: "See the runbook of PushmtaJournalsPutAside."
         ),
         .init(
@@ -371,7 +385,7 @@ extension MetricDefinition {
             .counter,
             [],
             .supervisor,
-            help: "Outcomes that came from journals of dead children.",
+            help: "Outcomes recovered from journals of dead children.",
             action: "None: nothing was lost."
         ),
     ]
@@ -383,8 +397,8 @@ extension MetricDefinition {
             .gauge,
             [],
             .supervisor,
-            help: "Since when the figures below were not read. They are left out when it is above 60.",
-            action: "Grows: the database is away, or slow."
+            help: "Age of the figures below. They are left out when it exceeds 60.",
+            action: "Grows: the database is down or slow."
         ),
         .init(
             .figuresSeconds,
@@ -393,7 +407,7 @@ extension MetricDefinition {
             [],
             .supervisor,
             help: "How long it took to read them.",
-            action: "Above 0.5: the database is busy, or its statistics are old (ANALYZE)."
+            action: "Above 0.5: the database is busy, or its statistics are outdated (ANALYZE)."
         ),
         .init(
             .alarms,
@@ -402,10 +416,10 @@ extension MetricDefinition {
             ["code", "severity"],
             .supervisor,
             help: """
-                Alarms of pushmta.alarm by code and severity, critical or warning; 0 once a code's alarms are over. Read separately, \
-                so they work while tables are locked.
+                Alarms of pushmta.alarm by code and severity, critical or warning; 0 once the alarms of a code \
+                have ended. Read separately, so they are available while tables are locked.
                 """,
-            action: "`pushmta status` says what each is about, and what to do."
+            action: "`pushmta status` says what each alarm is about, and what to do."
         ),
         .init(
             .deliveries,
@@ -414,8 +428,8 @@ extension MetricDefinition {
             ["state"],
             .supervisor,
             help: """
-                Deliveries under way by state: pending, preparing, in_progress, paused; waiting: cannot be prepared now; failed: in \
-                the last hour.
+                Open deliveries by state: pending, preparing, in_progress, paused. waiting: cannot be prepared \
+                now. failed: in the last hour.
                 """,
             action: "waiting, failed: see the runbooks of PushmtaDeliveryWaits and PushmtaDeliveryFailed."
         ),
@@ -425,8 +439,8 @@ extension MetricDefinition {
             .gauge,
             ["health"],
             .supervisor,
-            help: "Hosts by the age of their heartbeat: alive, late (5 s), gone (15 s), stopped (in order).",
-            action: "gone: pushmta_host_gone says which."
+            help: "Hosts by the age of their heartbeat: alive, late (5 s), gone (15 s); stopped (ended in order).",
+            action: "gone: pushmta_host_gone names the host."
         ),
         .init(
             .hostGone,
@@ -435,8 +449,9 @@ extension MetricDefinition {
             ["host"],
             .supervisor,
             help: """
-                1 for a host that has been silent for 15 s and did not end in order, 0 for one that is alive. A supervisor whose own \
-                heartbeats do not reach the database says 0, as it knows nothing of others.
+                1 for a host that has been silent for 15 s and did not end in order, 0 for a live host. A \
+                supervisor whose own heartbeats do not reach the database reports 0, because it knows nothing \
+                about others.
                 """,
             action: "1: see the runbook of PushmtaHostGone."
         ),
@@ -447,8 +462,9 @@ extension MetricDefinition {
             ["app", "lane"],
             .supervisor,
             help: """
-                Messages of parts that are due and that nobody has claimed; at most 1,000 parts of each application, gateway \
-                and priority are counted. lane: transactional (priority 50 and above, where single messages go) or bulk.
+                Messages of parts that are due and not claimed; at most 1,000 parts of each application, gateway \
+                and priority are counted. lane: transactional (priority 50 and above, including single messages) \
+                or bulk.
                 """,
             action: "See pushmta_queue_age_seconds."
         ),
@@ -458,7 +474,7 @@ extension MetricDefinition {
             .gauge,
             ["app", "lane"],
             .supervisor,
-            help: "Messages without an outcome that children have claimed: they are on their way, or wait for a rate.",
+            help: "Messages without an outcome that children have claimed: on their way, or waiting for a rate.",
             action: "See pushmta_queue_age_seconds."
         ),
         .init(
@@ -467,7 +483,7 @@ extension MetricDefinition {
             .gauge,
             ["app", "lane"],
             .supervisor,
-            help: "How long the oldest message without an outcome has been due, whether a child has claimed it or not.",
+            help: "How long the oldest message without an outcome has been due, claimed or not.",
             action: "See the runbook of PushmtaQueueOld."
         ),
         .init(
@@ -476,7 +492,7 @@ extension MetricDefinition {
             .gauge,
             ["app"],
             .supervisor,
-            help: "0: closed; 1: open, nothing of the application is sent but a probe now and then.",
+            help: "0: closed. 1: open; nothing of the application is sent except occasional probes.",
             action: "See the runbook of PushmtaCircuitOpen."
         ),
         .init(
@@ -485,8 +501,7 @@ extension MetricDefinition {
             .gauge,
             ["app", "gateway"],
             .supervisor,
-            help:
-                "0: well; 1: the gateway takes messages again and the rate grows; 2: it takes nothing, and is probed.",
+            help: "0: normal. 1: the gateway takes messages again and the rate grows. 2: it takes none and is probed.",
             action: "See the runbook of PushmtaGatewayTrouble."
         ),
         .init(
@@ -495,11 +510,8 @@ extension MetricDefinition {
             .gauge,
             ["scope", "name"],
             .supervisor,
-            help: """
-                Share of a limit of messages a second that was used since the last look; scope: application, account or \
-                project.
-                """,
-            action: "Near 1 while messages wait: the limit is what holds them."
+            help: "Used share of a rate limit since the last look; scope: application, account or project.",
+            action: "Near 1 while messages wait: this limit holds them back."
         ),
         .init(
             .rateHolds,
@@ -508,10 +520,10 @@ extension MetricDefinition {
             ["app"],
             .supervisor,
             help: """
-                1 while a limit of messages a second that was set for a delivery, the application or its account holds messages of \
-                the application back.
+                1 while a rate limit of a delivery, the application or its account holds back messages of the \
+                application.
                 """,
-            action: "These messages are meant to wait: PushmtaBulkQueueOld does not fire."
+            action: "These messages wait on purpose: PushmtaBulkQueueOld does not fire."
         ),
         .init(
             .credentialExpiry,
@@ -520,7 +532,8 @@ extension MetricDefinition {
             ["app"],
             .supervisor,
             help: """
-                Seconds until the application's credential ends; negative when it has. Keys without an end have no sample.
+                Seconds until the application's credential expires; negative when it has expired. Keys without an \
+                expiry have no sample.
                 """,
             action: "See the runbook of PushmtaCredentialExpires."
         ),
@@ -530,7 +543,7 @@ extension MetricDefinition {
             .gauge,
             [],
             .supervisor,
-            help: "Whether a feedback worker acts, on any host: 1 or 0.",
+            help: "1 if a feedback worker acts on any host, else 0.",
             action: "See the runbook of PushmtaNoFeedbackWorker."
         ),
         .init(
@@ -539,7 +552,7 @@ extension MetricDefinition {
             .gauge,
             [],
             .supervisor,
-            help: "Since when the oldest token event waits to be applied; 0 when none waits.",
+            help: "How long the oldest token event has been waiting; 0 if none waits.",
             action: "Hours: see the runbook of PushmtaNoFeedbackWorker."
         ),
         .init(
@@ -548,7 +561,7 @@ extension MetricDefinition {
             .gauge,
             [],
             .supervisor,
-            help: "Things that are so far beyond their time that they are held for a day before they are deleted.",
+            help: "Items so far beyond their retention time that their deletion is held back for a day.",
             action: "See the runbook of PushmtaRetentionHeld."
         ),
         .init(
@@ -558,7 +571,7 @@ extension MetricDefinition {
             ["replica"],
             .supervisor,
             help: """
-                How far a replica is behind (replay_lag), by the application_name of its connection. Needs the right \
+                Lag of a replica (replay_lag), by the application_name of its connection. Needs the role \
                 pg_monitor.
                 """,
             action: "See the runbook of PushmtaReplicationLag."
@@ -569,8 +582,8 @@ extension MetricDefinition {
             .gauge,
             ["sync"],
             .supervisor,
-            help: "Replicas that stream, sync: yes if a commit waits for it, else no. Needs the right pg_monitor.",
-            action: "No sync=yes: a fail-over may lose what was committed last."
+            help: "Streaming replicas; sync: yes if a commit waits for it, else no. Needs the role pg_monitor.",
+            action: "No sync=yes: a failover may lose the last commits."
         ),
         .init(
             .oldestSnapshot,
@@ -579,8 +592,8 @@ extension MetricDefinition {
             [],
             .supervisor,
             help: """
-                Age of the oldest transaction that keeps dead rows from being removed, in this database; of other roles only \
-                with pg_monitor.
+                Age of the oldest transaction in this database that prevents the removal of dead rows. Other \
+                roles' transactions need pg_monitor.
                 """,
             action: "See the runbook of PushmtaOldSnapshot."
         ),
@@ -590,7 +603,7 @@ extension MetricDefinition {
             .gauge,
             ["table"],
             .supervisor,
-            help: "Dead rows of our tables, with their partitions.",
+            help: "Dead rows of PushMTA's tables, including their partitions.",
             action: "See the runbook of PushmtaOldSnapshot."
         ),
     ]
@@ -602,8 +615,8 @@ extension MetricDefinition {
             .gauge,
             [],
             .feedback,
-            help: "1 in the worker that acts, 0 in those that stand by.",
-            action: "None: exactly one acts."
+            help: "1 in the active worker, 0 in those that stand by.",
+            action: "None: exactly one is active."
         ),
         .init(
             .feedbackDone,
@@ -612,10 +625,10 @@ extension MetricDefinition {
             ["work"],
             .feedback,
             help: """
-                What this worker did: token_events, outcomes (counted for statistics), hits (counted), hits_loaded (from \
-                spools of its host).
+                Work done by this worker: token_events, outcomes (counted for statistics), hits (counted), \
+                hits_loaded (from spools of its host).
                 """,
-            action: "None of any for hours while messages are sent: its log."
+            action: "All constant for hours while messages are sent: check its log."
         ),
         .init(
             .spoolFiles,
@@ -623,7 +636,7 @@ extension MetricDefinition {
             .gauge,
             [],
             .feedback,
-            help: "Spools of web processes of this host that wait to be loaded.",
+            help: "Spools of this host's web processes that wait to be loaded.",
             action: "See the runbook of PushmtaSpoolFills."
         ),
         .init(
@@ -632,7 +645,7 @@ extension MetricDefinition {
             .gauge,
             [],
             .feedback,
-            help: "Bytes of these spools.",
+            help: "Total size of these spools.",
             action: "See the runbook of PushmtaSpoolFills."
         ),
     ]
@@ -644,7 +657,7 @@ extension MetricDefinition {
             .gauge,
             [],
             .web,
-            help: "1 when /health/ready answers 200.",
+            help: "1 if /health/ready returns 200.",
             action: "/health/ready says why not."
         ),
         .init(
@@ -653,8 +666,10 @@ extension MetricDefinition {
             .counter,
             ["endpoint", "code"],
             .web,
-            help:
-                "Answers by endpoint (tracking, register_ios, register_android, api, health, test, other) and status.",
+            help: """
+                Responses by endpoint (tracking, register_ios, register_android, api, health, test, other) and \
+                status.
+                """,
             action: "5xx: see the runbook of PushmtaWebErrors."
         ),
         .init(
@@ -664,8 +679,8 @@ extension MetricDefinition {
             ["result"],
             .web,
             help: """
-                Registrations: created, updated, disabled (opted out), unproven (without the proof that their service asks \
-                for), cut (with more undeclared values than are kept).
+                Registrations: created, updated, disabled (opted out), unproven (without the proof that their \
+                service requires), cut (with more undeclared values than are kept).
                 """,
             action:
                 "unproven grows: a client registers for others, or an app lacks the proof. cut: declare what the app sends."
@@ -677,10 +692,10 @@ extension MetricDefinition {
             ["result"],
             .web,
             help: """
-                Tracking hits: stored, spooled (to disk), loaded (from disk); and dropped: malformed, forged, foreign, \
-                expired.
+                Tracking hits: stored, spooled (to disk), loaded (from disk). Dropped hits: malformed, forged, \
+                foreign, expired.
                 """,
-            action: "forged: somebody guesses ids."
+            action: "forged grows: a client is guessing ids."
         ),
         .init(
             .webLimited,
@@ -688,10 +703,8 @@ extension MetricDefinition {
             .counter,
             ["reason"],
             .web,
-            help: """
-                Requests or connections that were refused: rate (of an address), crowded (too many at once of a client).
-                """,
-            action: "Real devices among them: raise web.limits.*, or set web.limits.trustedProxies."
+            help: "Refused requests or connections: rate (of an address), crowded (too many at once from a client).",
+            action: "If real devices are among them, raise web.limits.*, or set web.limits.trustedProxies."
         ),
         .init(
             .webWaiting,
@@ -699,7 +712,7 @@ extension MetricDefinition {
             .gauge,
             ["kind"],
             .web,
-            help: "Registrations and hits that wait for their transaction.",
+            help: "Registrations and hits waiting for their transaction.",
             action: "Thousands: the database is slow."
         ),
         .init(
@@ -708,7 +721,7 @@ extension MetricDefinition {
             .gauge,
             [],
             .web,
-            help: "Bytes of hits on disk.",
+            help: "Size of the hits on disk.",
             action: "See the runbook of PushmtaSpoolFills."
         ),
         .init(
@@ -717,7 +730,7 @@ extension MetricDefinition {
             .gauge,
             [],
             .web,
-            help: "Bytes that spools may take (web.tracking.maxSpoolMb).",
+            help: "Maximum size of the spools (web.tracking.maxSpoolMb).",
             action: "None."
         ),
         .init(
@@ -726,7 +739,7 @@ extension MetricDefinition {
             .gauge,
             [],
             .web,
-            help: "Applications whose declarations cannot be read, so that their devices get 503.",
+            help: "Applications whose declarations cannot be read; their devices get 503.",
             action: "The log names them."
         ),
         .init(
@@ -735,7 +748,7 @@ extension MetricDefinition {
             .gauge,
             [],
             .web,
-            help: "Seconds until the certificate of web.tlsPort ends; no sample without one.",
+            help: "Seconds until the certificate of web.tlsPort expires; no sample without one.",
             action: "See the runbook of PushmtaWebCertificateExpires."
         ),
     ]

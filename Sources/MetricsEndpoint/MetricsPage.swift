@@ -1,31 +1,31 @@
 import OperatingSystem
 
-/// A page of samples in Prometheus' text format (version 0.0.4), in the order of their declarations.
-public struct MetricsPage: Sendable {
+/// A page of samples in Prometheus' text format (version 0.0.4), in the order of the declarations.
+package struct MetricsPage: Sendable {
     /// The media type of ``text``.
-    public static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+    package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
     /// Lines of samples, by metric.
     private var samples: [Metric: [String]] = [:]
 
-    public init() {}
+    package init() {}
 
     /// Adds a sample.
     ///
     /// - Parameter labels: the values of the metric's labels, in the order of its declaration.
-    public mutating func add(_ metric: Metric, _ value: Double, _ labels: String...) {
+    package mutating func add(_ metric: Metric, _ value: Double, _ labels: String...) {
         let definition = metric.definition
         samples[metric, default: []].append(Self.line(definition.name, definition.labels, labels, value))
     }
 
     /// Adds a sample that is a whole number.
-    public mutating func add(_ metric: Metric, _ value: some BinaryInteger, _ labels: String...) {
+    package mutating func add(_ metric: Metric, _ value: some BinaryInteger, _ labels: String...) {
         let definition = metric.definition
         samples[metric, default: []].append(Self.line(definition.name, definition.labels, labels, Double(value)))
     }
 
     /// Adds a sample that is 1 or 0.
-    public mutating func add(_ metric: Metric, _ value: Bool, _ labels: String...) {
+    package mutating func add(_ metric: Metric, _ value: Bool, _ labels: String...) {
         let definition = metric.definition
         samples[metric, default: []].append(Self.line(definition.name, definition.labels, labels, value ? 1 : 0))
     }
@@ -34,9 +34,9 @@ public struct MetricsPage: Sendable {
     ///
     /// - Parameters:
     ///   - bounds: upper bounds of its buckets in seconds, ascending.
-    ///   - counts: how many values each bucket has by itself, and at last those above all bounds.
+    ///   - counts: the number of values in each single bucket; the last one is for values above all bounds.
     ///   - sum: the sum of all values in seconds.
-    public mutating func add(
+    package mutating func add(
         _ metric: Metric,
         bounds: [Double],
         counts: [Int64],
@@ -58,8 +58,8 @@ public struct MetricsPage: Sendable {
         samples[metric, default: []] += lines
     }
 
-    /// The page; a metric without samples is not on it.
-    public var text: String {
+    /// The text of the page; metrics without samples are omitted.
+    package var text: String {
         var text = ""
         for definition in MetricDefinition.all {
             guard let lines = samples[definition.metric] else { continue }
@@ -79,12 +79,12 @@ public struct MetricsPage: Sendable {
     private static func text(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value > 0 ? "+Inf" : "-Inf" }
-        // Whole numbers without a point, as far as they are exact.
+        // Whole numbers without a decimal point, as far as they are exact.
         if value == value.rounded(), abs(value) < 9e15 { return String(Int64(value)) }
         return String(value)
     }
 
-    /// A label's value may be a name that somebody chose.
+    /// The value of a label may be a name chosen by a user.
     private static func escaped(_ text: String) -> String {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "\"") || $0 < 0x20 }) else {
             return text
@@ -103,20 +103,20 @@ public struct MetricsPage: Sendable {
 }
 
 extension MetricsPage {
-    /// Adds what every process tells of itself.
+    /// Adds the metrics that every process has.
     ///
     /// - Parameters:
     ///   - process: `supervisor`, `feedback`, `web` or `console`.
     ///   - version: the program's version.
-    ///   - isDatabaseUp: whether it reaches the database; nil of one that asks the database only when a person asks it.
-    public mutating func addProcess(_ process: String, version: String, isDatabaseUp: Bool?) {
+    ///   - isDatabaseUp: whether the process can use the database; nil for one that uses it only at a user's request.
+    package mutating func addProcess(_ process: String, version: String, isDatabaseUp: Bool?) {
         let figures = ProcessFigures.current()
         add(.buildInfo, true, process, version)
         if let isDatabaseUp { add(.databaseUp, isDatabaseUp) }
         add(.processCPU, figures.cpuSeconds)
         add(.processMemory, figures.residentBytes)
         if figures.openDescriptors > 0 { add(.processDescriptors, figures.openDescriptors) }
-        add(.processMostDescriptors, figures.mostDescriptors)
+        add(.processMostDescriptors, figures.maxDescriptors)
         if figures.startSeconds > 0 { add(.processStart, figures.startSeconds) }
     }
 }

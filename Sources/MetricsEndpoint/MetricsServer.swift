@@ -1,26 +1,25 @@
-// MetricsEndpoint: what monitoring reads of a process: a page in Prometheus' text format, on an address of its own.
+// MetricsEndpoint: a process's metrics for monitoring: a page in Prometheus' text format, on an address of its own.
 //
 // WHAT IT DOES
-//   Declares every metric once (Metric, and its row in MetricDefinition), writes samples in Prometheus' text format
-//   (MetricsPage), adds the figures that each process has, and serves the page over HTTP (MetricsServer).
-//   The reference Deploy/guide/metrics.md is made of the same rows (MetricsDocument).
+//   Declares every metric once (Metric, and its row in MetricDefinition). Writes samples in Prometheus' text format
+//   (MetricsPage), adds the metrics that every process has, and serves the page over HTTP (MetricsServer). The same
+//   rows generate the reference Deploy/guide/metrics.md (MetricsDocument).
 //
 // HOW IT IS USED
-//   Supervisor, feedback worker, web process and console make a MetricsServer with a closure that fills a page with what the process
-//   knows, and await run() beside their work. Children have no page: their figures travel with their status lines, and the
-//   supervisor's page has them. `pushmta metrics` prints the reference.
+//   Supervisor, feedback worker, web process and console create a MetricsServer with a closure that fills a page. They
+//   await run() in parallel with their work. Children have no page: their metrics travel in their status lines to the
+//   supervisor's page. `pushmta metrics` prints the reference.
 //
 // THREADS AND TASKS
-//   One event loop, which also makes the page: a scrape waits for nothing but locks of a moment. What takes a look into the
-//   database was read before, at the process's own pace.
+//   One event loop, which also builds the page: a scrape waits only for short locks. Each process reads figures from
+//   the database in advance, at its own pace.
 //
 // STATE AND FILES
 //   None. Counters begin at 0 with the process, as Prometheus expects.
 //
 // FAILURES
-//   An address that cannot be listened on is said once and tried again each ten seconds: nobody's messages wait for their
-//   figures. More than 32 connections, or one that sends nothing for 30 s, are closed. It answers GET and HEAD of /metrics,
-//   and nothing else.
+//   If it cannot listen on the address, it logs this once and tries again every ten seconds; no message waits for
+//   metrics. Connections beyond 32, and those idle for 30 s, are closed. It answers only GET and HEAD of /metrics.
 //
 // SETTINGS
 //   metrics.address, metrics.supervisorPort, metrics.feedbackPort, metrics.webPort, metrics.consolePort; 0 is off.
@@ -35,13 +34,13 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// Serves one process's page of metrics until its task is cancelled.
-public struct MetricsServer: Sendable {
-    /// Monitoring has a handful; each costs a descriptor of the process.
+/// Serves the metrics page of a process until its task is cancelled.
+package struct MetricsServer: Sendable {
+    /// The maximum number of connections: monitoring needs a handful, and each costs the process a descriptor.
     private static let mostConnections = 32
-    /// A scraper comes back within a minute, and opens another connection if this one is gone.
+    /// How long a connection may be idle: a scraper returns within a minute and opens another if needed.
     private static let idleTime = TimeAmount.seconds(30)
-    /// What an operator does about a port that is taken takes longer.
+    /// The pause before the next attempt: an operator needs longer to free a port.
     private static let retryPause = Duration.seconds(10)
 
     private let address: String
@@ -51,14 +50,14 @@ public struct MetricsServer: Sendable {
     private let onOpen: @Sendable (Int) -> Void
     private let page: @Sendable () -> String
 
-    /// Describes a server; nothing is opened.
+    /// Creates a server without opening anything.
     ///
     /// - Parameters:
     ///   - address: the IP address to listen on.
-    ///   - port: the port; 0 lets the system choose one, which `onOpen` is told of.
+    ///   - port: the port; 0 lets the system choose one and report it to `onOpen`.
     ///   - setting: the name of the setting that the port came from, for messages.
-    ///   - page: makes the page, quickly and without waiting; called on the server's event loop.
-    public init(
+    ///   - page: builds the page, quickly and without waiting; called on the server's event loop.
+    package init(
         address: String,
         port: Int,
         setting: String,
@@ -74,8 +73,8 @@ public struct MetricsServer: Sendable {
         self.page = page
     }
 
-    /// Serves a process's page until the task is cancelled; returns at once if its port is 0, which turns it off.
-    public static func serve(
+    /// Serves a page until the task is cancelled; returns at once if the port is 0, which turns it off.
+    package static func serve(
         at address: String,
         port: Int,
         setting: String,
@@ -86,8 +85,8 @@ public struct MetricsServer: Sendable {
         await MetricsServer(address: address, port: port, setting: setting, logger: logger, page: page).run()
     }
 
-    /// Serves until the task is cancelled. It never fails: an address that cannot be had is tried again.
-    public func run() async {
+    /// Serves until the task is cancelled. If the address cannot be used, it tries again.
+    package func run() async {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         var isTold = false
         while !Task.isCancelled {
@@ -105,7 +104,7 @@ public struct MetricsServer: Sendable {
             } catch {
                 if !isTold {
                     logger.warning(
-                        "Metrics cannot be served on \(address), port \(port): \(error). Is another process there? Set \(setting) or metrics.address, or 0 for none; it is tried again each \(Self.retryPause.components.seconds) s."
+                        "Metrics cannot be served on \(address), port \(port): \(error). Is another process using it? Change \(setting) or metrics.address, or set 0 for none. The process tries again every \(Self.retryPause.components.seconds) s."
                     )
                 }
                 isTold = true
@@ -139,11 +138,11 @@ public struct MetricsServer: Sendable {
     }
 }
 
-/// How many connections are open.
+/// Counts open connections.
 private final class OpenConnections: Sendable {
     private let number = Mutex(0)
 
-    /// Counts one more; false if there are too many.
+    /// Counts one more; false if the maximum is reached.
     func open(atMost most: Int) -> Bool {
         number.withLock { number in
             guard number < most else { return false }
@@ -170,7 +169,7 @@ private final class MetricsHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head): self.head = head
-        // Nobody sends one; it is read and forgotten.
+        // A body is not expected; it is read and ignored.
         case .body: break
         case .end:
             if let head { answer(head, context) }
@@ -190,10 +189,10 @@ private final class MetricsHandler: ChannelInboundHandler {
     private func answer(_ request: HTTPRequestHead, _ context: ChannelHandlerContext) {
         let path = request.uri.prefix { $0 != "?" }
         guard path == "/metrics" else {
-            return write(.notFound, "There is nothing here but /metrics.\n", request, context)
+            return write(.notFound, "Only /metrics is served here.\n", request, context)
         }
         guard request.method == .GET || request.method == .HEAD else {
-            return write(.methodNotAllowed, "GET or HEAD.\n", request, context)
+            return write(.methodNotAllowed, "Use GET or HEAD.\n", request, context)
         }
         write(.ok, page(), request, context)
     }

@@ -8,13 +8,14 @@ import Foundation
 import Darwin
 #endif
 
-/// The identity of the running system's boot.
+/// The identity of the system's current boot.
 ///
-/// What a process wrote before it died is in its file; what it wrote before the machine went down may not be. This id, in
-/// the header of each journal, tells the two apart.
-public enum BootID {
-    /// The id as 36 lower-case characters: `/proc/sys/kernel/random/boot_id` on Linux, `kern.bootsessionuuid` on macOS; nil where the system does not tell.
-    public static func current() -> String? {
+/// What a process wrote before it died is in its file; what it wrote before the machine went down may be lost. This id
+/// in the header of each journal distinguishes the two.
+package enum BootID {
+    /// The id as 36 lower-case characters: `/proc/sys/kernel/random/boot_id` on Linux, `kern.bootsessionuuid` on macOS;
+    /// nil where the system has none.
+    package static func current() -> String? {
         #if canImport(Darwin)
         var text = [UInt8](repeating: 0, count: 64)
         var length = text.count

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Keeps the memory of this process, and of those that it starts, out of files: keys and credentials are in it.
+/// Keeps the memory of this process and its children out of files, because it contains keys and credentials.
 package enum CoreDumps {
-    /// Allows no core file, and puts no memory into what a program gets to which the system pipes dumps, for which the limit does not count
-    /// (core(5)). Both are inherited, so that supervisors do it for their children.
+    /// Sets the core file limit to 0. That limit does not apply when the system pipes dumps to a program (core(5)), so
+    /// this also excludes all memory from such dumps. Children inherit both.
     package static func forbid() {
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         #if canImport(Glibc)
         _ = setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-        // There is none in a kernel that writes no dumps at all.
+        // The file does not exist in kernels without core dumps.
         try? "0".write(toFile: "/proc/self/coredump_filter", atomically: false, encoding: .utf8)
         #else
         _ = setrlimit(RLIMIT_CORE, &none)

@@ -10,8 +10,8 @@ import Darwin
 
 /// A detached thread that runs one closure.
 ///
-/// For libraries in C that wait: on a thread of the pool of tasks they would keep one of few from everybody else.
-public enum DetachedThread {
+/// For C libraries that block: they would occupy one of the few threads of the task pool.
+package enum DetachedThread {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
 
@@ -20,8 +20,8 @@ public enum DetachedThread {
 
     /// Starts a thread for the closure.
     ///
-    /// - Throws: `Errno` when the system has none left.
-    public static func start(_ run: @escaping @Sendable () -> Void) throws(Errno) {
+    /// - Throws: `Errno` when the system cannot create a thread.
+    package static func start(_ run: @escaping @Sendable () -> Void) throws(Errno) {
         let body = Unmanaged.passRetained(Body(run))
         #if canImport(Darwin)
         var thread: pthread_t?
@@ -52,7 +52,7 @@ public enum DetachedThread {
     #endif
 
     private static func run(_ context: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
-        // The process's signals belong to the threads that expect them.
+        // Signals are left to the threads that expect them.
         var signals = sigset_t()
         sigfillset(&signals)
         pthread_sigmask(SIG_SETMASK, &signals, nil)

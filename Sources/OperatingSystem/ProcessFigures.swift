@@ -12,20 +12,20 @@ import Musl
 import Darwin
 #endif
 
-/// What a process has used so far.
-public struct ProcessFigures: Sendable, Equatable {
-    /// Processor time in seconds, of the process itself.
-    public var cpuSeconds: Double
-    public var residentBytes: Int64
-    /// Descriptors that are open; 0 where the system does not tell.
-    public var openDescriptors: Int
-    /// Descriptors that it may open.
-    public var mostDescriptors: Int
-    /// When it was started, in seconds since 1970; 0 where the system does not tell.
-    public var startSeconds: Double
+/// The resources used by a process.
+package struct ProcessFigures: Sendable, Equatable {
+    /// The processor time of the process itself, in seconds.
+    package var cpuSeconds: Double
+    package var residentBytes: Int64
+    /// The number of open descriptors; 0 where the system does not provide it.
+    package var openDescriptors: Int
+    /// The maximum number of open descriptors.
+    package var maxDescriptors: Int
+    /// When it was started, in seconds since 1970; 0 where the system does not provide it.
+    package var startSeconds: Double
 
-    /// The figures of this process, now.
-    public static func current() -> ProcessFigures {
+    /// The current figures of this process.
+    package static func current() -> ProcessFigures {
         var limit = rlimit()
         #if canImport(Glibc)
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -36,13 +36,13 @@ public struct ProcessFigures: Sendable, Equatable {
             cpuSeconds: cpu(),
             residentBytes: Machine.residentBytes(),
             openDescriptors: (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0,
-            mostDescriptors: Int(clamping: limit.rlim_cur),
+            maxDescriptors: Int(clamping: limit.rlim_cur),
             startSeconds: started
         )
     }
 
-    /// Processor time of this process so far, in seconds.
-    public static func cpu() -> Double {
+    /// The processor time of this process so far, in seconds.
+    package static func cpu() -> Double {
         var usage = rusage()
         #if canImport(Glibc)
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -56,9 +56,10 @@ public struct ProcessFigures: Sendable, Equatable {
         Double(time.tv_sec) + Double(time.tv_usec) / 1e6
     }
 
-    /// It does not change, so it is read once.
+    /// The start of the process; constant, so it is read once.
     private static let started: Double = {
-        // Field 22 of stat(5): ticks since the boot. The name before it may hold anything, but ends with the last bracket.
+        // Field 22 of stat(5): ticks since boot. The name before it may contain any character, but ends at the last
+        // bracket.
         guard let data = FileManager.default.contents(atPath: "/proc/self/stat"),
             let boot = FileManager.default.contents(atPath: "/proc/stat")
         else { return 0 }

@@ -3,19 +3,21 @@ import PostgresClient
 import Store
 import Synchronization
 
-/// Whether the database is there for a process: says once that it is away, and once that it is back and after how long.
+/// Tracks whether a process can use the database. It logs an outage once, and its end with its length once.
 ///
-/// A server that answers and takes no writes is not away: that it is read-only is told once, and that it is writable again.
+/// A server that answers but takes no writes is not an outage. It logs once that the server is read-only, and once that
+/// it is writable again.
 ///
-/// All connections of the process are observed. A session that was ended and is made again at once is no outage: the database
-/// is away when an attempt to connect has failed, or when a lost connection is not there again after a moment.
-public final class DatabaseAvailability: Sendable {
+/// It observes all connections of the process. A session that ended and is restored at once is not an outage. The
+/// database is unavailable when an attempt to connect has failed, or when a lost connection is not restored within a
+/// moment.
+package final class DatabaseAvailability: Sendable {
     private struct State {
-        /// Connections that are down, each since its loss.
+        /// Connections that are down, with the time of each loss.
         var down: [String: ContinuousClock.Instant] = [:]
-        /// What kind of trouble was told last; nil while the database is there, as far as was told.
+        /// The kind of error logged last; nil while no outage is logged.
         var told: String?
-        /// When the present outage began.
+        /// When the current outage began.
         var since: ContinuousClock.Instant?
         /// Connections whose server takes no writes.
         var readOnly: Set<String> = []
@@ -27,22 +29,21 @@ public final class DatabaseAvailability: Sendable {
     private let logger: Logger
     private let state = Mutex(State())
 
-    /// How long a lost connection may take to come again before it is an outage: a server that answers takes some milliseconds,
-    /// after a pause of 1 s at most.
+    /// How long a lost connection may take to be restored before it counts as an outage. A server that answers takes
+    /// some milliseconds, after a pause of at most 1 s.
     private static let moment = Duration.seconds(2)
 
-    /// Makes one for a process.
-    public init(logger: Logger) {
+    package init(logger: Logger) {
         self.logger = logger
     }
 
-    /// Whether the database is away, as far as was told.
-    public var isAway: Bool { state.withLock { $0.told != nil } }
+    /// Whether an outage has been logged and not ended.
+    package var isAway: Bool { state.withLock { $0.told != nil } }
 
-    /// What observes one connection.
+    /// An observer for one connection.
     ///
-    /// - Parameter role: what it is for; it stands in lines for developers.
-    public func observer(_ role: String) -> @Sendable (ReconnectingConnectionEvent) -> Void {
+    /// - Parameter role: the purpose of the connection; it appears in debug lines.
+    package func observer(_ role: String) -> @Sendable (ReconnectingConnectionEvent) -> Void {
         let number = state.withLock { state in
             state.observers += 1
             return state.observers
@@ -51,10 +52,11 @@ public final class DatabaseAvailability: Sendable {
         return { [self] event in note(event, key) }
     }
 
-    /// Opens a store for a role, observed from its first attempt on.
+    /// Opens a store for a role and observes it from the first attempt on.
     ///
-    /// - Throws: what `open` throws; if it failed, the database is away until an attempt for the same role succeeds.
-    public func opening<Value: Sendable>(
+    /// - Throws: the error of `open`. The database then counts as unavailable until an attempt for the same role
+    ///   succeeds.
+    package func opening<Value: Sendable>(
         _ role: String,
         _ open: (_ onEvent: @escaping @Sendable (ReconnectingConnectionEvent) -> Void) async throws -> Value
     ) async throws -> Value {
@@ -80,7 +82,7 @@ public final class DatabaseAvailability: Sendable {
             writable(key)
         case .readOnly: readOnly(key)
         case .dropped:
-            logger.debug("The connection to the database for \(key) was given up: its server does not write.")
+            logger.debug("The connection to the database for \(key) was dropped: its server takes no writes.")
         case .closed: restored(key, quietly: true)
         case .lost: lost(key)
         case .attemptFailed(let error, _, _): failed(key, error)
@@ -103,7 +105,7 @@ public final class DatabaseAvailability: Sendable {
     }
 
     private func readOnly(_ key: String) {
-        // A server that says so is there.
+        // A server that says so is reachable.
         restored(key)
         let isFirst = state.withLock { state in
             state.readOnly.insert(key)
@@ -113,7 +115,7 @@ public final class DatabaseAvailability: Sendable {
         if isFirst { logger.event(.databaseReadOnly, "\(PostgresError.readOnlyWords)") }
     }
 
-    /// It is so for all connections if one whose server took no writes has a server that does: the others find out when they write.
+    /// One connection whose server takes writes again counts for all: the others find out when they write.
     private func writable(_ key: String) {
         let duration = state.withLock { state -> Duration? in
             guard state.readOnly.contains(key), let since = state.readOnlySince else { return nil }
@@ -138,15 +140,15 @@ public final class DatabaseAvailability: Sendable {
         }
         let isReachable = Self.isReachable(error)
         if before == nil {
-            logger.event(.databaseAway, "The database \(isReachable ? "cannot be used" : "is away"): \(error)")
+            logger.event(.databaseAway, "The database \(isReachable ? "cannot be used" : "is unreachable"): \(error)")
         } else if before != kind, !Self.passing.contains(kind) {
-            logger.notice("The database still \(isReachable ? "cannot be used" : "is away"): \(error)")
+            logger.notice("The database still \(isReachable ? "cannot be used" : "is unreachable"): \(error)")
         } else {
-            logger.debug("The database is away for \(key): \(error)")
+            logger.debug("The database is unavailable for \(key): \(error)")
         }
     }
 
-    /// - Parameter isQuiet: the connection is not wanted any more, which says nothing of the database.
+    /// - Parameter isQuiet: the connection is no longer wanted, which says nothing about the database.
     private func restored(_ key: String, quietly isQuiet: Bool = false) {
         let (wasDown, outage) = state.withLock { state -> (Bool, Duration?) in
             let wasDown = state.down.removeValue(forKey: key) != nil
@@ -161,17 +163,17 @@ public final class DatabaseAvailability: Sendable {
             let seconds = Self.seconds(outage)
             logger.event(.databaseBack, "The database is back after \(seconds) s", ["seconds": "\(seconds)"])
         } else if wasDown {
-            logger.debug("The connection to the database for \(key) is made again.")
+            logger.debug("The connection to the database for \(key) is restored.")
         }
     }
 
-    /// Tenths are exact enough for an outage.
+    /// The text of an outage's length, in tenths of a second.
     private static func seconds(_ duration: Duration) -> String {
         let tenths = Int64((duration / .milliseconds(100)).rounded(.up))
         return "\(tenths / 10).\(tenths % 10)"
     }
 
-    /// Two errors of one kind are told once.
+    /// The kind of an error; two errors of one kind are logged once.
     private static func kind(_ error: any Error) -> String {
         switch error {
         case let error as PostgresError: error.sqlState ?? "\(error.code)"
@@ -180,17 +182,18 @@ public final class DatabaseAvailability: Sendable {
         }
     }
 
-    /// A server that ends or starts says so on its way: it goes on by itself (SQLSTATE 57P01 to 57P03), and so does what a crash
-    /// leaves behind for a moment.
+    /// Errors that pass: a server that is shutting down or starting up (SQLSTATE 57P01 to 57P03), and the lost
+    /// connections after a crash.
     private static let passing: Set<String> = ["57P01", "57P02", "57P03", "connection"]
 
-    /// Whether there is a server, and what is there cannot be used.
+    /// Whether the server is reachable but cannot be used.
     private static func isReachable(_ error: any Error) -> Bool {
         (error as? PostgresError).map { [.pooler, .server, .type].contains($0.code) } ?? true
     }
 
-    /// Whether an error says no more than that the database is away or read-only, which is told once for the whole process.
-    public static func isOutage(_ error: any Error) -> Bool {
+    /// Whether an error only means that the database is unavailable or read-only, which is logged once for the whole
+    /// process.
+    package static func isOutage(_ error: any Error) -> Bool {
         guard let error = error as? PostgresError else { return false }
         return error.isConnectionLost || error.isReadOnlyServer
             || error.sqlState.map { $0.hasPrefix("08") || passing.contains($0) } ?? false
@@ -198,9 +201,9 @@ public final class DatabaseAvailability: Sendable {
 }
 
 extension Logger {
-    /// Logs what could not be done, and why; at the level debug if the reason is that the database is away or read-only, as that is an event
-    /// of its own, told once, and whatever statement met it says nothing.
-    public func failure(
+    /// Logs what failed and why. If the database is unavailable or read-only, it logs at the level debug and without
+    /// the statement: the outage is an event of its own, logged once.
+    package func failure(
         _ message: @autoclosure () -> String,
         of error: any Error,
         level: Level = .warning,
@@ -215,37 +218,13 @@ extension Logger {
 }
 
 extension Duration {
-    /// A pause as people write it, such as `140 ms`, `4.2 s` or `10 min`.
-    public var pauseText: String {
+    /// The text of a pause, such as `140 ms`, `4.2 s` or `10 min`.
+    package var pauseText: String {
         let tenths = Int64((self / .milliseconds(100)).rounded())
         switch tenths {
         case ..<10: return "\(Int64((self / .milliseconds(1)).rounded())) ms"
         case ..<1_200: return tenths.isMultiple(of: 10) ? "\(tenths / 10) s" : "\(tenths / 10).\(tenths % 10) s"
         default: return "\(tenths / 600) min"
         }
-    }
-}
-
-/// Whether the database takes writes of a process, by the last one that it made: a server can be there, and answer what is read, and still
-/// take nothing, as a standby does, or one whose disk is full or whose replica does not confirm.
-public final class DatabasePulse: Sendable {
-    private let last: Mutex<ContinuousClock.Instant?>
-
-    /// Some attempts of those that make a write every few seconds; a longer time is no slow commit any more.
-    public static let longest = Duration.seconds(10)
-
-    /// - Parameter startsUp: whether it counts as well until the first write has been tried.
-    public init(startsUp: Bool = false) {
-        last = Mutex(startsUp ? .now : nil)
-    }
-
-    /// A write was committed, or was refused.
-    public func note(_ succeeded: Bool, at now: ContinuousClock.Instant = .now) {
-        last.withLock { $0 = succeeded ? now : nil }
-    }
-
-    /// Whether one was committed lately, and none was refused since.
-    public func isUp(at now: ContinuousClock.Instant = .now) -> Bool {
-        last.withLock { $0 }.map { now - $0 <= Self.longest } ?? false
     }
 }

@@ -1,20 +1,20 @@
 import Logging
 import Synchronization
 
-/// What lines of a log are about, where it becomes known after the logger was made: the names of application and account.
-public final class LogContext: Sendable {
+/// Metadata for log lines that becomes known after the logger was created: the names of application and account.
+package final class LogContext: Sendable {
     private let values = Mutex<Logger.Metadata>([:])
 
-    /// One that knows nothing yet.
-    public init() {}
+    /// Creates an empty context.
+    package init() {}
 
-    /// From now on every line has this value under the key.
-    public func set(_ key: String, _ value: String) {
+    /// Sets the value of a key for all later lines.
+    package func set(_ key: String, _ value: String) {
         values.withLock { $0[key] = "\(value)" }
     }
 
-    /// What a logger asks for each of its lines.
-    public var provider: Logger.MetadataProvider {
+    /// The metadata provider for a logger.
+    package var provider: Logger.MetadataProvider {
         Logger.MetadataProvider { [self] in values.withLock { $0 } }
     }
 }

@@ -1,49 +1,51 @@
-// ProcessEvents: what the processes tell operators in their logs, under names that stay.
+// ProcessEvents: the named events that the processes log for operators.
 //
 // WHAT IT DOES
-//   Declares the events of the logs, one line each: name, level, keys, meaning and what to do. Says once that the database is
-//   away and once that it is back, for all connections of a process together. Keeps names that a logger learns late.
+//   Declares the events of the logs: name, level, keys, meaning and remedy. Logs a database outage and its end once
+//   each, for all connections of a process together. Keeps names that a logger learns late.
 //
 // HOW IT IS USED
-//   Supervisor, MTAChild, FeedbackWorker, WebServer and TrackingSpools log an event with logger.event(.circuitOpened, "…"), and
-//   what could not be done with logger.failure("…", of: error), which is quiet while the database is away. A process makes one
-//   DatabaseAvailability and gives its observers to its stores. The program makes the loggers; their lines are its own
-//   (Sources/pushmta/Processes/ProcessLog.swift). The table of events in the guide is made of ProcessEvent.all, and a test
-//   compares them.
+//   Supervisor, MTAChild, FeedbackWorker, WebServer and TrackingSpools log an event with logger.event(.circuitOpened,
+//   "…"). They log a failure with logger.failure("…", of: error), which is quiet while the database is down. A process
+//   creates one DatabaseAvailability and passes its observers to its stores. The program creates the loggers and
+//   formats their lines (Sources/pushmta/Processes/ProcessLog.swift). ProcessEvent.all generates the table of events in
+//   the guide; a test compares them.
 //
 // THREADS AND TASKS
-//   None but a timer for a connection that is lost and not made again within a moment. All of it may be called from anywhere.
+//   None, except a timer for a lost connection that is not restored within a moment. Everything may be called from any
+//   thread.
 //
 // STATE AND FILES
-//   Which connections are down, and since when. Nothing is written but through the logger.
+//   Which connections are down, and since when. It writes only to the logger.
 //
 // FAILURES
-//   It has none: what cannot be logged is lost.
+//   None: what cannot be logged is lost.
 //
 // SETTINGS
-//   None: level and form of the log are the logger's.
+//   None: the logger decides the level and format.
 //
 // SEE ALSO
-//   DatabaseAvailability.swift, LogContext.swift, Sources/pushmta/Processes/ProcessLog.swift, Deploy/guide/monitoring.md
+//   DatabaseAvailability.swift, LogContext.swift, Sources/pushmta/Processes/ProcessLog.swift,
+//   Deploy/guide/monitoring.md
 
 import Logging
 
-/// One kind of thing that the processes tell under a name that stays: the key `event` of a log line.
-public struct ProcessEvent: Sendable, Hashable {
+/// One kind of event with a stable name: the key `event` of a log line.
+package struct ProcessEvent: Sendable, Hashable {
     /// The value of the key `event`; alarms may rely on it.
-    public let name: String
-    /// The usual level; what is known of a single event may make it another.
-    public let level: Logger.Level
-    /// Which processes tell it, for people.
-    public let processes: String
-    /// Further keys of its lines, beside those that every line may have.
-    public let keys: [String]
-    public let meaning: String
-    /// What an operator does.
-    public let remedy: String
+    package let name: String
+    /// The default level; a single occurrence may have another.
+    package let level: Logger.Level
+    /// The processes that log it, for the guide.
+    package let processes: String
+    /// Further keys of its lines, in addition to those that every line may have.
+    package let keys: [String]
+    package let meaning: String
+    /// What an operator should do.
+    package let remedy: String
 
-    /// The keys of lines whose values are numbers: programs count and compare them.
-    public static let numberKeys: Set<String> = ["pid", "delivery", "child", "parts", "seconds"]
+    /// The keys whose values are numbers, which programs count and compare.
+    package static let numberKeys: Set<String> = ["pid", "delivery", "child", "parts", "seconds"]
 
     private init(
         _ name: String,
@@ -64,49 +66,49 @@ public struct ProcessEvent: Sendable, Hashable {
 
 extension ProcessEvent {
     /// The database cannot be reached or used.
-    public static let databaseAway = ProcessEvent(
+    package static let databaseAway = ProcessEvent(
         "database_away",
         .error,
         "all",
-        "The database cannot be reached, or not be used. Told once an outage.",
-        "What is wrong stands in the message. Nothing is lost: messages wait, hits go to disk."
+        "The database is unreachable or cannot be used. Logged once per outage.",
+        "The message names the cause. Nothing is lost: messages wait, hits go to disk."
     )
-    public static let databaseBack = ProcessEvent(
+    package static let databaseBack = ProcessEvent(
         "database_back",
         .notice,
         "all",
         keys: ["seconds"],
-        "The database is back; for how long it was away.",
+        "The database is back; `seconds` is the length of the outage.",
         "Nothing."
     )
     /// The database takes no writes.
-    public static let databaseReadOnly = ProcessEvent(
+    package static let databaseReadOnly = ProcessEvent(
         "database_read_only",
         .error,
         "all",
-        "The database answers and takes no writes. Told once; what fails for it meanwhile is at the level debug.",
+        "The database answers but takes no writes. Logged once; failures it causes are logged at the level debug.",
         "Promote the standby, or switch default_transaction_read_only off. Nothing is lost: messages wait, hits go to disk."
     )
     /// The database takes writes again.
-    public static let databaseWritable = ProcessEvent(
+    package static let databaseWritable = ProcessEvent(
         "database_writable",
         .notice,
         "all",
         keys: ["seconds"],
-        "The database takes writes again; for how long it took none.",
+        "The database takes writes again; `seconds` is how long it took none.",
         "Nothing."
     )
-    /// Another program's transaction blocks PushMTA with a lock.
-    public static let lockHeld = ProcessEvent(
+    /// Another session's lock blocks PushMTA.
+    package static let lockHeld = ProcessEvent(
         "lock_held",
         .warning,
         "supervisor",
         keys: ["session"],
-        "Another session's lock has blocked PushMTA for 10 s. Logged once a session.",
+        "Another session's lock has blocked PushMTA for 10 s. Logged once per session.",
         "The message names it: let it end its transaction, or end it with `pg_terminate_backend`."
     )
-    /// A session that stood in the way does so no longer.
-    public static let lockFreed = ProcessEvent(
+    /// A session that blocked PushMTA no longer does.
+    package static let lockFreed = ProcessEvent(
         "lock_freed",
         .notice,
         "supervisor",
@@ -115,23 +117,23 @@ extension ProcessEvent {
         "Nothing."
     )
     /// A gateway takes nothing from an application.
-    public static let gatewayAway = ProcessEvent(
+    package static let gatewayAway = ProcessEvent(
         "gateway_away",
         .error,
         "mta-child",
-        "A gateway takes nothing from an application: messages wait, single probes go out.",
+        "A gateway takes no messages of an application: they wait, and only single probes are sent.",
         "Often nothing. See [Operate](operate.md) for gateways in trouble."
     )
     /// A probe got through.
-    public static let gatewayBack = ProcessEvent(
+    package static let gatewayBack = ProcessEvent(
         "gateway_back",
         .notice,
         "mta-child",
-        "A probe got through: sending begins again.",
+        "A probe got through: sending resumes.",
         "Nothing."
     )
     /// The circuit of an application opens.
-    public static let circuitOpened = ProcessEvent(
+    package static let circuitOpened = ProcessEvent(
         "circuit_opened",
         .error,
         "mta-child",
@@ -139,40 +141,40 @@ extension ProcessEvent {
         "Do what the message says, then `pushmta app resume APPLICATION`."
     )
     /// The circuit of an application closes.
-    public static let circuitClosed = ProcessEvent(
+    package static let circuitClosed = ProcessEvent(
         "circuit_closed",
         .notice,
         "mta-child",
         "A probe got through: the application sends again.",
         "Nothing."
     )
-    /// The gateway finds the rate of a project too high.
-    public static let quotaReached = ProcessEvent(
+    /// The gateway reports that a project sends too fast.
+    package static let quotaReached = ProcessEvent(
         "quota_reached",
         .warning,
         "mta-child",
-        "The gateway says that the project sends too fast: its rate is halved, and grows again.",
-        "If it comes often, ask for a higher quota, or set a rate below it (`pushmta rate set`)."
+        "The gateway reports that the project sends too fast: its rate is halved, then grows again.",
+        "If it happens often, request a higher quota, or set a rate below it (`pushmta rate set`)."
     )
-    /// A supervisor took parts from an owner that is lost.
-    public static let takeover = ProcessEvent(
+    /// A supervisor took parts from a lost owner.
+    package static let takeover = ProcessEvent(
         "takeover",
         .warning,
         "supervisor",
         keys: ["owner_host", "parts"],
-        "A child renewed its leases no more, so its parts were taken from it. `child` is that child.",
-        "Look at the host `owner_host`: it, or its way to the database, was away."
+        "A child stopped renewing its leases, so its parts were taken from it. `child` is that child.",
+        "Check the host `owner_host`: it was down, or could not reach the database."
     )
     /// A child learns that its parts have another owner.
-    public static let leaseLost = ProcessEvent(
+    package static let leaseLost = ProcessEvent(
         "lease_lost",
         .warning,
         "mta-child",
         keys: ["parts"],
         "A child learns that its parts were taken from it; it decides nothing more about them.",
-        "As for `takeover`: this is the other end of it."
+        "As for `takeover`: the child's side of the same event."
     )
-    public static let childStarted = ProcessEvent(
+    package static let childStarted = ProcessEvent(
         "child_started",
         .info,
         "supervisor",
@@ -180,15 +182,15 @@ extension ProcessEvent {
         "Nothing."
     )
     /// A child has ended in order.
-    public static let childRecycled = ProcessEvent(
+    package static let childRecycled = ProcessEvent(
         "child_recycled",
         .info,
         "supervisor",
         keys: ["reason"],
-        "A child has ended in order: it has served its time or its messages, had nothing to do, or was to be replaced.",
+        "A child has ended in order: it reached its age or message limit, had nothing to do, or was replaced.",
         "Nothing."
     )
-    public static let childDied = ProcessEvent(
+    package static let childDied = ProcessEvent(
         "child_died",
         .warning,
         "supervisor",
@@ -197,54 +199,54 @@ extension ProcessEvent {
         "Read its last lines in `pushmta.mta_child` (`stderr_tail`). If it repeats, `pushmta doctor`."
     )
     /// Children are replaced one by one.
-    public static let childrenReplaced = ProcessEvent(
+    package static let childrenReplaced = ProcessEvent(
         "children_replaced",
         .notice,
         "supervisor",
         keys: ["reason"],
-        "Children are replaced one by one: `settings` were read again, a credential, application or account has changed (`route`), somebody asked for it (`request`), or it is the `daily` time.",
+        "Children are replaced one by one: the `settings` were reloaded, a credential, application or account has changed (`route`), an operator requested it (`request`), or it is the `daily` time.",
         "Nothing."
     )
-    /// A credential is about to end.
-    public static let credentialExpiring = ProcessEvent(
+    /// A credential expires soon.
+    package static let credentialExpiring = ProcessEvent(
         "credential_expiring",
         .warning,
         "supervisor",
-        "A credential ends soon, told once a day: `notice` 30 days before, `warning` 7, `error` on the last day and after it.",
+        "A credential expires soon. Logged once a day: `notice` 30 days before, `warning` 7 days before, `error` on the last day and later.",
         "Get a new one and set it with `pushmta credential set APPLICATION --key FILE`."
     )
-    /// The key of the credentials cannot be read.
-    public static let keyUnreadable = ProcessEvent(
+    /// The key that seals the credentials cannot be read.
+    package static let keyUnreadable = ProcessEvent(
         "credential_key_unreadable",
         .error,
         "supervisor, web, feedback",
-        "The file of the key under which credentials are sealed cannot be read.",
-        "Do what the message says. At its start a supervisor ends with status 78 for it."
+        "The file with the key that seals the credentials cannot be read.",
+        "Do what the message says. A supervisor that is starting exits with status 78."
     )
-    /// A delivery is paused for what the gateway, or its content, says of it.
-    public static let deliveryPaused = ProcessEvent(
+    /// A delivery is paused because of its content or the gateway's answers.
+    package static let deliveryPaused = ProcessEvent(
         "delivery_paused",
         .error,
         "mta-child",
-        "Hardly any message of a delivery gets through, or it cannot be sent as it is, so it was paused.",
-        "Read its reason (`pushmta delivery status ID`); stop it, or put it right and resume it."
+        "A delivery was paused, because almost none of its messages get through or its content cannot be sent.",
+        "Read its reason (`pushmta delivery status ID`); stop it, or correct it and resume it."
     )
-    /// A delivery goes back to its author.
-    public static let deliveryReturned = ProcessEvent(
+    /// A delivery returns to its author.
+    package static let deliveryReturned = ProcessEvent(
         "delivery_returned",
         .error,
         "supervisor",
-        "A delivery cannot be prepared and went back to editing; or it was paused, if some of its parts were made.",
+        "A delivery cannot be prepared and returned to editing. If some of its parts existed already, it was paused instead.",
         "Read its reason (`pushmta delivery status ID`), correct it and start it again."
     )
-    public static let deliveryFinished = ProcessEvent(
+    package static let deliveryFinished = ProcessEvent(
         "delivery_finished",
         .info,
         "supervisor",
         "Every message of a delivery has its outcome.",
         "Nothing."
     )
-    public static let journalsUnwritable = ProcessEvent(
+    package static let journalsUnwritable = ProcessEvent(
         "journals_unwritable",
         .error,
         "supervisor",
@@ -252,7 +254,7 @@ extension ProcessEvent {
         "Make room on the disk of `mta.workingPath`, or mount it again."
     )
     /// Journals can be written again.
-    public static let journalsWritable = ProcessEvent(
+    package static let journalsWritable = ProcessEvent(
         "journals_writable",
         .notice,
         "supervisor",
@@ -260,45 +262,45 @@ extension ProcessEvent {
         "Nothing."
     )
     /// A journal was put aside.
-    public static let journalPutAside = ProcessEvent(
+    package static let journalPutAside = ProcessEvent(
         "journal_put_aside",
         .error,
         "supervisor",
-        "A journal is damaged or of another host or database: it was put aside and not replayed.",
+        "A journal was put aside: it is damaged, is an old copy, or belongs to another host or database.",
         "Look at the file and remove it; see [Operate](operate.md)."
     )
-    public static let feedbackActs = ProcessEvent(
+    package static let feedbackActs = ProcessEvent(
         "feedback_acts",
         .notice,
         "feedback",
-        "This feedback worker is the one that acts from now on.",
+        "This feedback worker is now the active one.",
         "Nothing."
     )
     /// A feedback worker stands by.
-    public static let feedbackStandsBy = ProcessEvent(
+    package static let feedbackStandsBy = ProcessEvent(
         "feedback_stands_by",
         .notice,
         "feedback",
-        "Another feedback worker acts now.",
+        "Another feedback worker is now the active one.",
         "Nothing."
     )
-    public static let processStarted = ProcessEvent(
+    package static let processStarted = ProcessEvent(
         "process_started",
         .notice,
         "supervisor, web, feedback",
         "A process has started.",
         "Nothing."
     )
-    public static let processEnded = ProcessEvent(
+    package static let processEnded = ProcessEvent(
         "process_ended",
         .notice,
         "supervisor, web, feedback",
         "A process has ended in order.",
-        "Nothing, if somebody asked for it."
+        "Nothing, if it was requested."
     )
 
     /// Every event, in the order of the guide.
-    public static let all: [ProcessEvent] = [
+    package static let all: [ProcessEvent] = [
         databaseAway, databaseBack, databaseReadOnly, databaseWritable, lockHeld, lockFreed, gatewayAway, gatewayBack,
         circuitOpened, circuitClosed,
         quotaReached, takeover,
@@ -309,7 +311,7 @@ extension ProcessEvent {
     ]
 
     /// The table of the guide, as Markdown.
-    public static var table: String {
+    package static var table: String {
         let rows = all.map { event in
             let keys = event.keys.map { "`\($0)`" }.joined(separator: ", ")
             return
@@ -325,9 +327,9 @@ extension Logger {
     /// Logs an event, with its name under the key `event`.
     ///
     /// - Parameters:
-    ///   - level: another level than the event's own.
-    ///   - metadata: what is known besides: `delivery`, `child` and the event's own keys.
-    public func event(
+    ///   - level: overrides the event's own level.
+    ///   - metadata: further keys, such as `delivery`, `child` and the event's own keys.
+    package func event(
         _ event: ProcessEvent,
         _ message: @autoclosure () -> Message,
         level: Level? = nil,

@@ -6,35 +6,35 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The command line of a child, built by the supervisor and read by the child in this one place.
-public struct ChildArguments: Sendable, Equatable {
-    /// The name of the command that is the child.
-    public static let command = "mta-child"
+/// A child's command line: the supervisor builds it and the child parses it, both here.
+package struct ChildArguments: Sendable, Equatable {
+    /// The name of the child's command.
+    package static let command = "mta-child"
 
     /// The id of the child's row in `mta_child`.
-    public var childID: Int64
+    package var childID: Int64
     /// The id of the host: the UUID that the supervisor keeps in the journal folder.
-    public var hostID: String
-    /// Number of this start among all that this supervisor has made; counts from 1.
-    public var generation: Int32
+    package var hostID: String
+    /// The number of this start among all starts of this supervisor; counts from 1.
+    package var generation: Int32
     /// The application whose messages the child sends.
-    public var applicationID: Int32
+    package var applicationID: Int32
     /// The external account through which it sends.
-    public var accountID: Int32
+    package var accountID: Int32
     /// The connector of that account.
-    public var connector: Connector
+    package var connector: Connector
     /// Path of the journal that the child creates and locks.
-    public var journalFile: String
-    /// The running system's boot: a UUID that changes when the machine is started again, for the header of the journal; nil
-    /// where the system does not tell.
-    public var bootID: String?
+    package var journalFile: String
+    /// The id of the system's boot, for the header of the journal: a UUID that changes when the machine restarts. Nil
+    /// where the system does not provide one.
+    package var bootID: String?
     /// The database's identity, a UUID, for the header of the journal; nil if the supervisor does not know it.
-    public var installationID: String?
-    /// Options of `pushmta` itself that the supervisor was started with, such as `--config FILE`, passed through in order.
-    public var globalOptions: [String]
+    package var installationID: String?
+    /// Options of `pushmta` itself that the supervisor was started with, such as `--config FILE`, passed through in
+    /// order.
+    package var globalOptions: [String]
 
-    /// Makes the arguments of one child.
-    public init(
+    package init(
         childID: Int64,
         hostID: String,
         generation: Int32,
@@ -58,8 +58,8 @@ public struct ChildArguments: Sendable, Equatable {
         self.globalOptions = globalOptions
     }
 
-    /// The command line behind the path of the executable, beginning with ``command``.
-    public var commandLine: [String] {
+    /// The command line after the path of the executable, beginning with ``command``.
+    package var commandLine: [String] {
         [
             Self.command,
             Option.childID.rawValue, String(childID),
@@ -91,11 +91,11 @@ public struct ChildArguments: Sendable, Equatable {
 }
 
 extension ChildArguments {
-    /// Reads a command line, with or without the name of the command at its head.
+    /// Parses a command line, with or without the name of the command at the start.
     ///
-    /// Options of the child may stand in any order, as `--name value` or `--name=value`; everything else, in its order, is
-    /// kept in ``globalOptions`` for the reader of the settings.
-    public init(parsing arguments: some Sequence<String>) throws(ChildArgumentsError) {
+    /// Options of the child may come in any order, as `--name value` or `--name=value`. Everything else goes in order
+    /// into ``globalOptions``, for the settings.
+    package init(parsing arguments: some Sequence<String>) throws(ChildArgumentsError) {
         var values: [Option: String] = [:]
         var others: [String] = []
         var rest = Array(arguments)[...]
@@ -144,7 +144,7 @@ extension ChildArguments {
         return value
     }
 
-    /// A UUID that need not be there.
+    /// An optional UUID.
     private static func uuid(_ values: [Option: String], _ option: Option) throws(ChildArgumentsError) -> String? {
         guard let value = values[option] else { return nil }
         guard UUID(uuidString: value) != nil else { throw .invalid(option.rawValue, value) }
@@ -161,24 +161,24 @@ extension ChildArguments {
     }
 }
 
-/// A child's command line cannot be used.
-public enum ChildArgumentsError: Error, Equatable, CustomStringConvertible {
-    /// An option that the child needs is not there.
+/// An error in a child's command line.
+package enum ChildArgumentsError: Error, Equatable, CustomStringConvertible {
+    /// A required option is missing.
     case missing(String)
     /// An option at the end of the line has no value.
     case missingValue(String)
-    /// An option stands there twice.
+    /// An option is given twice.
     case repeated(String)
-    /// The value of an option is not of its form.
+    /// The value of an option is invalid.
     case invalid(String, String)
 
-    /// What is wrong with which option.
-    public var description: String {
+    /// The option and its problem.
+    package var description: String {
         let problem =
             switch self {
             case .missing(let option): "\(option) is missing"
             case .missingValue(let option): "\(option) has no value"
-            case .repeated(let option): "\(option) stands there twice"
+            case .repeated(let option): "\(option) is given twice"
             case .invalid(let option, let value): "\(option) cannot be '\(value)'\(Self.hint(option))"
             }
         return "The command line of \(ChildArguments.command) cannot be used: \(problem). "
@@ -187,10 +187,10 @@ public enum ChildArgumentsError: Error, Equatable, CustomStringConvertible {
 
     private static func hint(_ option: String) -> String {
         switch ChildArguments.Option(rawValue: option) {
-        case .connector: ": it is one of \(Connector.allCases.map(\.rawValue).joined(separator: ", "))"
-        case .bootID, .installationID: ": it is a UUID"
+        case .connector: ": it must be one of \(Connector.allCases.map(\.rawValue).joined(separator: ", "))"
+        case .bootID, .installationID: ": it must be a UUID"
         case .hostID, .journal, nil: ""
-        case .childID, .generation, .application, .account: ": it is a number above 0"
+        case .childID, .generation, .application, .account: ": it must be a number above 0"
         }
     }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Tells one waiting task that something may have happened; an event nobody waited for is remembered, once.
-public final class EventSignal: Sendable {
+/// Signals one waiting task that something may have happened. An event without a waiter is remembered once.
+package final class EventSignal: Sendable {
     private struct State {
         var isFired = false
         var waiter: CheckedContinuation<Void, Never>?
@@ -9,11 +9,10 @@ public final class EventSignal: Sendable {
 
     private let state = Mutex(State())
 
-    /// Makes a signal that has not fired.
-    public init() {}
+    package init() {}
 
-    /// Wakes the waiter, or the next one if nobody waits now.
-    public func fire() {
+    /// Wakes the waiter; without one, the next wait returns at once.
+    package func fire() {
         let waiter = state.withLock { state in
             state.isFired = state.waiter == nil
             return state.waiter.take()
@@ -21,15 +20,15 @@ public final class EventSignal: Sendable {
         waiter?.resume()
     }
 
-    /// Waits for an event, whatever becomes of the task.
-    public func wait() async {
+    /// Waits for an event; cancellation does not end the wait.
+    package func wait() async {
         await withCheckedContinuation { continuation in
             if isOver(continuation, whenCancelled: false) { continuation.resume() }
         }
     }
 
-    /// Waits for an event, at most so long; returns at once when the task is cancelled.
-    public func wait(timeout: Duration) async {
+    /// Waits for an event, at most for the timeout; returns at once when the task is cancelled.
+    package func wait(timeout: Duration) async {
         await withTaskGroup { group in
             group.addTask { try? await Task.sleep(for: timeout) }
             group.addTask { await self.waitUnlessCancelled() }
@@ -48,7 +47,7 @@ public final class EventSignal: Sendable {
         }
     }
 
-    /// Takes a remembered event, or keeps who waits for the next one.
+    /// Takes a remembered event, or stores the waiter for the next one.
     private func isOver(_ waiter: CheckedContinuation<Void, Never>, whenCancelled: Bool) -> Bool {
         state.withLock { state in
             defer { state.isFired = false }
@@ -59,8 +58,8 @@ public final class EventSignal: Sendable {
     }
 }
 
-/// Waits for something, but not longer than a time; then it goes on, cancelled, without anybody who waits.
-public func withTimeout(_ time: Duration, _ work: @escaping @Sendable () async -> Void) async {
+/// Waits for work, but at most for a time. After that, the work is cancelled and not awaited.
+package func withTimeout(_ time: Duration, _ work: @escaping @Sendable () async -> Void) async {
     let done = EventSignal()
     let task = Task {
         await work()

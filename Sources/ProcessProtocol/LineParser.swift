@@ -6,41 +6,41 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Turns the bytes of a pipe into messages, and counts what is none.
+/// Parses the bytes of a pipe into messages, and counts lines that are not messages.
 ///
-/// The peer may be another version, or a library in it may print to the wrong descriptor: such a line is counted, the first
-/// of its text is kept for the log, and reading goes on.
-public struct LineParser<Message: ProtocolMessage>: Sendable {
-    /// Longest line in bytes that is kept: 64 KiB, far above any message, so that a peer without newlines costs no memory.
-    public static var maximumLineLength: Int { 65_536 }
+/// The peer may be of another version, or a library in it may print to the wrong descriptor. Such a line is counted,
+/// its beginning is kept for the log, and reading continues.
+package struct LineParser<Message: ProtocolMessage>: Sendable {
+    /// The maximum length of a line: 64 KiB, far above any message. It bounds the memory for a peer that sends no
+    /// newline.
+    package static var maxLineLength: Int { 65_536 }
 
-    /// Lines that were no message of this protocol.
-    public private(set) var garbageLines: UInt64 = 0
+    /// The number of lines that were not messages of this protocol.
+    package private(set) var garbageLines: UInt64 = 0
     /// The beginning of the last such line, at most 200 characters and without control characters; "" before the first.
-    public private(set) var lastGarbage = ""
+    package private(set) var lastGarbage = ""
     private var line: [UInt8] = []
     private var skipping = false
     private let decoder = JSONDecoder()
 
-    /// Makes a parser at the start of a line.
-    public init() {}
+    package init() {}
 
-    /// Takes the next bytes and returns the messages that they complete, in order.
-    public mutating func parse(_ bytes: some Sequence<UInt8>) -> [Message] {
+    /// Takes the next bytes and returns the messages they complete, in order.
+    package mutating func parse(_ bytes: some Sequence<UInt8>) -> [Message] {
         var messages: [Message] = []
         for byte in bytes {
             if byte == UInt8(ascii: "\n") {
                 endLine(into: &messages)
             } else if !skipping {
                 line.append(byte)
-                if line.count > Self.maximumLineLength { skipRest() }
+                if line.count > Self.maxLineLength { skipRest() }
             }
         }
         return messages
     }
 
-    /// Says that the pipe has ended; an unfinished line was torn and counts as garbage.
-    public mutating func finish() {
+    /// Ends the input; an unfinished line was torn and counts as garbage.
+    package mutating func finish() {
         if !line.isEmpty { recordGarbage() }
         line.removeAll()
         skipping = false
@@ -71,16 +71,5 @@ public struct LineParser<Message: ProtocolMessage>: Sendable {
         garbageLines += 1
         let text = String(decoding: line.prefix(200), as: UTF8.self)
         lastGarbage = String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
-    }
-}
-
-/// Writes messages as lines of JSON.
-public enum LineEncoder {
-    /// The message as one line of JSON, with its newline; empty if the message cannot be written as JSON.
-    public static func line(_ message: some ProtocolMessage) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(message) else { return [] }
-        return [UInt8](data) + [UInt8(ascii: "\n")]
     }
 }

@@ -1,11 +1,12 @@
--- The rights of the roles: the statements that give what is missing, as rows. Each migration runs them, and doctor tells of them.
+-- The rights of the roles: a query whose rows are the statements that grant what is missing. Each migration runs them, and doctor
+-- reports them.
 --
--- Roles belong to the cluster and rights to the database, so either can be missing: after a restore without roles, after a role
--- was dropped and made again. Nothing is taken away: an administrator may have given more. pushmta_runtime has all rights on everything,
--- and so is not in the list. Partitions are reached through their tables.
+-- Roles belong to the cluster and rights to the database, so either can be missing, for example after a restore without roles or
+-- after a role was dropped and recreated. Nothing is revoked: an administrator may have granted more. pushmta_runtime has all
+-- rights on everything, so it is not in the list. Partitions are accessed through their parent tables.
 --
--- kind says what the objects are: schema; relation, a table or a view; columns, those of a relation that may be read; function,
--- all functions of a name, whatever their arguments.
+-- kind is the kind of the objects: schema; relation, a table or a view; columns, the readable columns of a relation; function, all
+-- functions of a name, whatever their arguments.
 WITH given (role, kind, privileges, objects) AS (
     VALUES
         ('pushmta_runtime', 'schema', 'USAGE', 'pushmta pushmta_engine'),
@@ -15,9 +16,9 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_raw_sql', 'schema', 'USAGE', 'pushmta_raw'),
         ('pushmta_web', 'schema', 'USAGE', 'pushmta pushmta_engine'),
         ('pushmta_console', 'schema', 'USAGE', 'pushmta pushmta_engine'),
-        -- A role that may update or delete may lock the table, and keep all preparations and messages waiting.
+        -- No UPDATE or DELETE: a role that has one of them can lock the table, and so block all preparations and messages.
         ('pushmta_marketing', 'relation', 'INSERT', 'pushmta.delivery_exclusion pushmta.delivery_target'),
-        -- Without the push tokens that others of the role have named.
+        -- Without push_token: members of the role must not see tokens that others have named.
         ('pushmta_marketing', 'columns', 'id, delivery_id, subscription_id, user_key, variables, created_at', 'pushmta.delivery_target'),
         ('pushmta_marketing', 'columns', 'id, delivery_id, subscription_id, user_key', 'pushmta.delivery_exclusion'),
         ('pushmta_tokens', 'relation', 'SELECT', 'pushmta.delivery_exclusion pushmta.delivery_target pushmta.subscription_token'),
@@ -50,11 +51,12 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.delivery_application pushmta_engine.delivery_part pushmta_engine.exclusion_log '
             'pushmta_engine.external_account pushmta_engine.gateway_trouble pushmta_engine.mta_child '
             'pushmta_engine.schema_version '
-            -- The composer's.
+            -- For the composer.
             'pushmta.delivery_template pushmta_engine.console_audience '
-            -- Services and applications: of credentials what is no secret.
+            -- For services and applications. pushmta.credential shows nothing secret.
             'pushmta.credential pushmta.gateway_trouble pushmta.service pushmta.target_mapping pushmta_engine.service'),
-        -- A view's functions run with the rights of its reader, a trigger's condition with those of who changes the table.
+        -- A view's functions run with the rights of its reader, and a trigger's condition with those of the user who changes the
+        -- table.
         ('public', 'function', 'EXECUTE',
             'pushmta_engine.circuit_of pushmta_engine.expiry_step pushmta_engine.expiry_text pushmta_engine.failure_reason '
             'pushmta_engine.failure_type pushmta_engine.is_forgetting '
@@ -87,18 +89,18 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_outcomes '
             'pushmta_engine.console_quarantine pushmta_engine.console_quarantined pushmta_engine.console_service_people '
             'pushmta_engine.console_subscriber '
-            -- The composer's.
+            -- For the composer.
             'pushmta_engine.code_exclusion pushmta_engine.console_add_draft pushmta_engine.console_choices pushmta_engine.console_drafts '
             'pushmta_engine.console_keep_template pushmta_engine.console_remove_template '
             'pushmta_engine.console_find_reader pushmta_engine.console_prove_draft pushmta_engine.console_read_view '
             'pushmta_engine.console_reader '
             'pushmta_engine.console_remove_draft '
             'pushmta_engine.console_save_draft pushmta_engine.console_start_draft pushmta_engine.filter_number '
-            'pushmta_engine.filter_time '
+            'pushmta_engine.filter_time pushmta_engine.parse_filter '
             'pushmta_engine.console_add_list pushmta_engine.console_add_seed pushmta_engine.console_change_list '
             'pushmta_engine.console_lists pushmta_engine.console_remove_list pushmta_engine.console_remove_seed '
             'pushmta_engine.console_seed_list '
-            -- Services and applications.
+            -- For services and applications.
             'pushmta_engine.console_add_account pushmta_engine.console_add_application pushmta_engine.console_add_service '
             'pushmta_engine.console_change_account pushmta_engine.console_change_application pushmta_engine.console_change_service '
             'pushmta_engine.console_credential_id pushmta_engine.console_resume pushmta_engine.console_save_credential '
@@ -118,7 +120,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.api_applications pushmta_engine.api_create_delivery pushmta_engine.api_deliveries '
             'pushmta_engine.api_device pushmta_engine.api_find_devices pushmta_engine.api_highest_number '
             'pushmta_engine.api_outcomes pushmta_engine.busy_registrations pushmta_engine.current_tracking_keys '
-            'pushmta_engine.record_hits pushmta_engine.api_key_ids '
+            'pushmta_engine.parse_filter pushmta_engine.record_hits pushmta_engine.api_key_ids '
             'pushmta_engine.message_numbers_key pushmta_engine.note_web_certificate pushmta_engine.register_claims '
             'pushmta_engine.registration_proof_keys pushmta_engine.registration_trust '
             'pushmta_engine.registrable_applications pushmta_engine.tracking_position '
@@ -131,22 +133,22 @@ WITH given (role, kind, privileges, objects) AS (
 ), wanted AS (
     SELECT g.role, g.kind, g.privileges, o.object FROM given g CROSS JOIN LATERAL string_to_table(g.objects, ' ') o(object)
 ), reader (statements) AS (
-    -- It always reads as pushmta_reader, and no SET ROLE leads out of it. A restore without owners gives it another one, with
-    -- whose rights it does nothing. It goes with its owner's objects, and so is made here.
+    -- read_view always runs as pushmta_reader, and no SET ROLE leads out of that. After a restore without owners it has another
+    -- owner and refuses to run. Dropping its owner's objects drops it too, so it is created here.
     VALUES ($reader$GRANT CREATE ON SCHEMA pushmta_engine TO pushmta_reader;
 DROP FUNCTION IF EXISTS pushmta_engine.read_view(text, text[], boolean);
 CREATE FUNCTION pushmta_engine.read_view(query text, user_keys text[], shows_plan boolean) RETURNS SETOF text[]
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
 DECLARE
-    -- 16 KiB for each of a thousand people: no gateway takes a message a third as long. A caller that asks for more people asks
-    -- again for fewer at a time.
+    -- 16 KiB for each of 1,000 people: no gateway takes a message a third as long. A caller that asked for more people asks again
+    -- for fewer at a time.
     most CONSTANT integer := 16777216;
     line text;
     list text[];
 BEGIN
     IF current_user <> 'pushmta_reader' THEN
-        RAISE EXCEPTION 'pushmta_engine.read_view belongs to %, and so reads nothing.', current_user
-            USING ERRCODE = 'insufficient_privilege', HINT = 'Run pushmta migrate, which gives it to pushmta_reader.';
+        RAISE EXCEPTION 'pushmta_engine.read_view belongs to %, not to pushmta_reader, so it reads nothing.', current_user
+            USING ERRCODE = 'insufficient_privilege', HINT = 'Run pushmta migrate, which restores the owner.';
     ELSIF shows_plan THEN
         FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query USING user_keys LOOP
             RETURN NEXT ARRAY[line];
@@ -154,7 +156,7 @@ BEGIN
     ELSE
         FOR list IN EXECUTE query USING user_keys LOOP
             IF pg_column_size(list) > most THEN
-                RAISE EXCEPTION 'A view gives more than % MiB for % people.', most >> 20, cardinality(user_keys)
+                RAISE EXCEPTION 'A view returned more than % MiB for % people.', most >> 20, cardinality(user_keys)
                     USING ERRCODE = 'program_limit_exceeded';
             END IF;
             RETURN NEXT list;
@@ -163,8 +165,9 @@ BEGIN
 END $body$;
 REVOKE ALL ON FUNCTION pushmta_engine.read_view(text, text[], boolean) FROM PUBLIC;
 COMMENT ON FUNCTION pushmta_engine.read_view(text, text[], boolean) IS
-    'Runs a query as pushmta_reader, which may read the views of target mappings and nothing else: functions in them are other people''s. '
-    'The query gives lists of texts; its $1 are the user keys. With shows_plan the lines of its plan, each as a list of one.';
+    'Runs a query as pushmta_reader, which may read the views of target mappings and nothing else: the views may call functions that '
+    'others wrote. The query returns lists of texts, and its $1 is the list of user keys. With shows_plan, returns the lines of its plan '
+    'instead, each as a list of one text.';
 ALTER FUNCTION pushmta_engine.read_view(text, text[], boolean) OWNER TO pushmta_reader;
 GRANT EXECUTE ON FUNCTION pushmta_engine.read_view(text, text[], boolean) TO pushmta_runtime;
 REVOKE CREATE ON SCHEMA pushmta_engine FROM pushmta_reader$reader$)
@@ -173,7 +176,8 @@ REVOKE CREATE ON SCHEMA pushmta_engine FROM pushmta_reader$reader$)
         AS privileges, c.relkind = 'S' AS is_sequence
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname IN ('pushmta', 'pushmta_engine') AND c.relkind IN ('r', 'p', 'v', 'S') AND NOT c.relispartition
-        -- The counter of a day's messages is made with the first of them; functions of the schema alone count with it, as its owner.
+        -- The counter of a day's messages is created with the day's first message. Only functions of the schema use it, as its
+        -- owner.
         AND NOT (c.relkind = 'S' AND c.relname LIKE 'message\_number\_%')
 )
 SELECT r.statements FROM reader r
@@ -194,7 +198,7 @@ FROM wanted w CROSS JOIN LATERAL string_to_table(w.privileges, ', ') WITH ORDINA
 WHERE CASE WHEN w.kind = 'columns' THEN NOT has_column_privilege(w.role, w.object::regclass, c.name, 'SELECT') END
 GROUP BY w.object, w.role
 UNION ALL
--- One that is not there makes a statement that fails.
+-- A function that does not exist gives a statement that fails.
 SELECT format('GRANT EXECUTE ON FUNCTION %s TO %I',
     CASE WHEN f.oid IS NULL THEN w.object
         ELSE format('%I.%I(%s)', n.nspname, f.proname, pg_get_function_identity_arguments(f.oid)) END, w.role)

@@ -1,25 +1,24 @@
 // Schema: the database's schema, as SQL files that are built into the program.
 //
 // WHAT IT DOES
-//   Holds the SQL files beside it, word for word, as they were when the program was built, so that migration needs no files.
-//   Schema pushmta_engine has the tables; schema pushmta is the contract with others: views, functions, and two tables that
-//   they fill. rights.sql is a query that gives the GRANT statements that roles still lack.
+//   Holds the SQL files of this folder, unchanged, as they were when the program was built, so that migration needs no files.
+//   Schema pushmta_engine has the tables. Schema pushmta is the contract with other systems: views, functions, and two tables
+//   that they fill. rights.sql is a query that returns the GRANT statements that roles still lack.
 //
 // HOW IT IS USED
-//   Store alone imports it. schema_file_at(index) gives version, name and text of each file in the order of application, and
-//   a version of 0 behind the last; schema_rights() gives the query. SchemaVersion makes versions with checksums of them,
-//   Migrator applies what a database lacks, and SchemaRoles runs the query.
+//   Only Store imports it. schema_file_at(index) returns the version, name and text of each file in the order of application,
+//   and version 0 after the last one. schema_rights() returns the query. SchemaVersion turns the files into versions with
+//   checksums, Migrator applies what a database lacks, and SchemaRoles runs the query.
 //
 // HOW A FILE IS ADDED
-//   It gets two entries here: its text (#embed) and its place in the list. Until the first release a change edits the file in
-//   version1 that defines the object; migrations/README.md says what holds after it.
+//   It gets two entries here: its text (#embed) and its place in the list. Until the first release, a change edits the file in
+//   version1 that defines the object; migrations/README.md has the rules after it.
 //
 // STATE AND FILES
-//   Constants only. The database keeps version, name and checksum of each file that was applied, in
-//   pushmta_engine.schema_version.
+//   Constants only. The database keeps the version, name and checksum of each applied file in pushmta_engine.schema_version.
 //
 // FAILURES
-//   It cannot fail: an index outside of the list gives its end. A file that is missing is an error of the build.
+//   It cannot fail: an index outside the list returns its end. A missing file is an error of the build.
 //
 // SEE ALSO
 //   include/Schema.h, version1/01-foundations.sql, version1/05-parts.sql, version1/15-contract.sql, rights.sql,
@@ -27,7 +26,7 @@
 
 #include "Schema.h"
 
-// clang takes #embed, which is C23, in every mode, and says so.
+// clang accepts #embed, which is C23, in every mode, but warns about it.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
 static const char foundations[] = {
@@ -90,8 +89,11 @@ static const char alarms[] = {
 static const char audit[] = {
 #embed "version1/20-audit.sql" suffix(, 0)
 };
+static const char filters[] = {
+#embed "version1/21-filters.sql" suffix(, 0)
+};
 static const char roles[] = {
-#embed "version1/21-roles.sql" suffix(, 0)
+#embed "version1/22-roles.sql" suffix(, 0)
 };
 static const char rights[] = {
 #embed "rights.sql" suffix(, 0)
@@ -118,7 +120,8 @@ static const struct schema_file files[] = {
     {1, "18-rates.sql", rates},
     {1, "19-alarms.sql", alarms},
     {1, "20-audit.sql", audit},
-    {1, "21-roles.sql", roles},
+    {1, "21-filters.sql", filters},
+    {1, "22-roles.sql", roles},
     {0, 0, 0},
 };
 

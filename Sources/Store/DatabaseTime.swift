@@ -2,12 +2,12 @@ import PostgresClient
 import PushCore
 
 /// A moment on the database's clock, the only clock that hosts compare.
-public struct DatabaseTime: Sendable, Hashable, Comparable {
+package struct DatabaseTime: Sendable, Hashable, Comparable {
     /// Microseconds since 1970-01-01 00:00 UTC.
-    public let microsecondsSince1970: Int64
+    package let microsecondsSince1970: Int64
 
     /// A moment from microseconds since 1970-01-01 00:00 UTC.
-    public init(microsecondsSince1970: Int64) {
+    package init(microsecondsSince1970: Int64) {
         self.microsecondsSince1970 = microsecondsSince1970
     }
 
@@ -20,19 +20,19 @@ public struct DatabaseTime: Sendable, Hashable, Comparable {
 
     var microsecondsSince2000: Int64 { microsecondsSince1970 &- Self.epochDistance }
 
-    public static func < (left: DatabaseTime, right: DatabaseTime) -> Bool {
+    package static func < (left: DatabaseTime, right: DatabaseTime) -> Bool {
         left.microsecondsSince1970 < right.microsecondsSince1970
     }
 
-    /// The moment so many milliseconds later (earlier if negative).
-    public func advanced(byMilliseconds milliseconds: Int64) -> DatabaseTime {
+    /// The time this many milliseconds later (earlier if negative).
+    package func advanced(byMilliseconds milliseconds: Int64) -> DatabaseTime {
         DatabaseTime(microsecondsSince1970: microsecondsSince1970 &+ milliseconds &* 1000)
     }
 }
 
 extension DatabaseTime {
-    /// The moment as RFC 3339 has it, in UTC with six digits of a second: `2026-11-21T18:00:00.000000Z`.
-    public var internetText: String {
+    /// The time in RFC 3339 form, in UTC with microseconds: `2026-11-21T18:00:00.000000Z`.
+    package var internetText: String {
         let (seconds, fraction) = microsecondsSince1970.quotientAndRemainderDown(by: 1_000_000)
         let (days, second) = seconds.quotientAndRemainderDown(by: 86_400)
         let day = LogDay(daysSince2000: Int32(clamping: days - Self.daysTo2000))
@@ -50,7 +50,7 @@ extension DatabaseTime {
 }
 
 extension Int64 {
-    /// Quotient and remainder with a remainder that is never negative.
+    /// Quotient and remainder, with a remainder that is never negative.
     fileprivate func quotientAndRemainderDown(by divisor: Int64) -> (Int64, Int64) {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
@@ -58,21 +58,21 @@ extension Int64 {
 }
 
 /// The day by which a delivery's rows are partitioned, as days since 2000-01-01 (PostgreSQL's own count of dates).
-public struct LogDay: Sendable, Hashable, Comparable, CustomStringConvertible {
+package struct LogDay: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Days since 2000-01-01; negative before it.
-    public let daysSince2000: Int32
+    package let daysSince2000: Int32
 
     /// A day from its count.
-    public init(daysSince2000: Int32) {
+    package init(daysSince2000: Int32) {
         self.daysSince2000 = daysSince2000
     }
 
-    public static func < (left: LogDay, right: LogDay) -> Bool {
+    package static func < (left: LogDay, right: LogDay) -> Bool {
         left.daysSince2000 < right.daysSince2000
     }
 
     /// The day as `YYYY-MM-DD`, by the proleptic Gregorian calendar (days-to-civil algorithm, exact for every Int32).
-    public var description: String {
+    package var description: String {
         let shifted = Int64(daysSince2000) + 730_425  // days from 0000-03-01 to 2000-01-01
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097
@@ -92,8 +92,9 @@ public struct LogDay: Sendable, Hashable, Comparable, CustomStringConvertible {
 }
 
 extension PostgresValue {
-    /// The state of a part that somebody holds. Passed as a parameter where the plan must not take the index of claimed parts:
-    /// that one holds an entry of each part ever claimed until vacuum comes, which long transactions keep away.
+    /// The state of a part that a child holds. It is passed as a parameter where the plan must not use the index of
+    /// claimed parts: that index keeps an entry of each part ever claimed until vacuum runs, which long transactions
+    /// delay.
     static let heldState = PostgresValue.text(PartState.claimed.rawValue)
 
     /// `bigint`, or NULL for nil.

@@ -2,8 +2,8 @@ import PostgresClient
 
 /// Reads the columns of a row one after another, in the order of the statement.
 ///
-/// Nobody has to count columns, and a statement cannot drift apart from what reads it: ``Store/all(_:_:)`` asks once for each answer whether
-/// all columns were read.
+/// Callers need not count columns, and a statement and its reader cannot diverge: ``Store/all(_:_:)`` checks once for
+/// each result whether all columns were read.
 package struct RowReader {
     private let result: PostgresResult
     private let row: Int
@@ -29,7 +29,7 @@ package struct RowReader {
         )
     }
 
-    /// What the next columns say, so many of them; nil, without reading them, if the first is NULL.
+    /// The value in the next columns; nil, without reading them, if the first is NULL.
     package mutating func ifPresent<T>(_ count: Int, _ read: (inout RowReader) throws -> T) throws -> T? {
         guard result.isNull(row, column) else { return try read(&self) }
         column += count
@@ -100,7 +100,7 @@ extension PostgresResult {
         try (0..<rowCount).map { row in try value(ofRow: row, read) }
     }
 
-    /// All rows, for what the closure does with them.
+    /// Calls a closure for each row.
     package func each(_ read: (inout RowReader) throws -> Void) throws {
         for row in 0..<rowCount { try value(ofRow: row, read) }
     }
@@ -108,7 +108,7 @@ extension PostgresResult {
     private func value<T>(ofRow row: Int, _ read: (inout RowReader) throws -> T) throws -> T {
         var reader = RowReader(self, row: row)
         let value = try read(&reader)
-        // All rows of an answer have the same columns.
+        // All rows of a result have the same columns.
         if row == 0 { try reader.end() }
         return value
     }

@@ -1,36 +1,38 @@
 // Store: every SQL statement of the product, behind functions in Swift.
 //
 // WHAT IT DOES
-//   Gives the other modules the database as functions and values: parts, leases, outcomes, deliveries, targets, devices,
-//   tracking, retention, status. No other module has SQL but Schema, whose version it checks and installs.
+//   Offers the database to the other modules as functions and values: parts, leases, outcomes, deliveries, targets,
+//   devices, tracking, retention, status. Apart from Schema, whose version it checks and installs, no other module has
+//   SQL.
 //
 // HOW IT IS USED
-//   All processes and commands use it. Store.connect(_:) makes one connection to check the schema, closes it and gives a
-//   store; the initialiser checks nothing and connects at first use. migrate() brings a database to the schema of this
-//   program. The functions are extensions of Store, a folder a topic. with(_:), query(_:_:), group(_:) and transaction(_:)
-//   are the ways to the connection. listen() gives a WakeUpListener with a connection of its own.
+//   All processes and commands use it. Store.connect(_:) opens a connection to check the schema, closes it and returns
+//   a store. The initialiser checks nothing; its store connects at first use. migrate() upgrades a database to the
+//   schema of this program. The functions are extensions of Store, one folder for each topic. with(_:), query(_:_:),
+//   group(_:) and transaction(_:) give access to the connection. listen() returns a WakeUpListener with its own
+//   connection.
 //
 // THREADS AND TASKS
-//   A store is one connection (ReconnectingConnection), and so one thread; where views of target mappings are read, they have
-//   another one (ViewReader). Calls of many tasks are pipelined in the order in
-//   which they come: what must not wait for another needs a store of its own. A call without a connection waits until there
-//   is one; cancel the task, or close the store, to give up.
+//   A store is one connection (ReconnectingConnection), and so one thread. Views of target mappings are read over
+//   another one (ViewReader). Calls of many tasks are pipelined in order: a call that must not wait for others needs
+//   its own store. A call without a connection waits until there is one; cancel the task, or close the store, to give
+//   up.
 //
 // STATE AND FILES
-//   None but the connection: a process that dies leaves what it has committed. Each session is set to generic plans, without
-//   JIT, parallel workers and sequential scans, and takes on a role where one is given (the web process's). It looks names up in
-//   pg_catalog alone (PostgresClient's SessionSettings): statements name the schema of everything else.
+//   Only the connection: a process that dies leaves what it has committed. Each session uses generic plans, without
+//   JIT, parallel workers and sequential scans. It assumes a role if one is given (for the web process). It looks up
+//   names only in pg_catalog (PostgresClient's SessionSettings): statements name the schema of everything else.
 //
 // FAILURES
-//   StoreError is what the schema's functions refuse (SQLSTATE PM…) and what does not fit, with the way out in its words; all
-//   else is PostgresError. Nothing is repeated: after a lost connection a call may have been committed, and functions that
-//   say so are safe to repeat (storeOutcomes, storeFacts). Outcomes are fenced by the owner's token; where rows may exist
-//   already, the conflict path inserts what is not there and counts that only. A schema that is older or newer than the
-//   program's is refused, and migrate() changes nothing of a newer one.
+//   StoreError is a refusal by the schema's functions (SQLSTATE PM…) or by the store itself; its text has the remedy.
+//   All other errors are PostgresError. Nothing is retried: after a lost connection a call may have been committed.
+//   Functions that say so are safe to repeat (storeOutcomes, storeFacts). Outcomes are fenced by the owner's token. If
+//   rows may exist already, the conflict path inserts only missing rows, and counts only those. A schema older or newer
+//   than the program's is refused, and migrate() changes nothing in a newer one.
 //
 // SETTINGS
-//   None: its caller makes the PostgresConfiguration. Store.lockTimeoutMilliseconds is what processes with leases take for
-//   locks.
+//   None: its caller makes the PostgresConfiguration. Store.lockTimeoutMilliseconds is the lock timeout of processes
+//   with leases.
 //
 // SEE ALSO
 //   Parts/PartClaim.swift, Parts/Leases.swift, Outcomes/OutcomeStoring.swift, Preparation/PreparationChunk.swift,
@@ -39,34 +41,35 @@
 import PostgresClient
 import PushCore
 
-/// The product's database: every SQL statement stands behind a function of this type.
+/// The product's database: every SQL statement is behind a function of this type.
 ///
-/// A store has one connection, made at first use and again whenever it was lost. Concurrent calls are pipelined in the
-/// order in which they come. A call that fails with a lost connection may have been committed: functions that say so are
-/// safe to repeat.
-public final class Store: Sendable {
+/// A store has one connection, which is opened at first use and again after each loss. Concurrent calls are pipelined
+/// in order. A call that fails with a lost connection may have been committed: functions that say so are safe to
+/// repeat.
+package final class Store: Sendable {
     let reconnecting: ReconnectingConnection
     package let configuration: PostgresConfiguration
-    /// Reads views of other people.
+    /// Reads views that others wrote.
     let views: ViewReader
-    /// Told of its connection, and of that of its listener.
+    /// Called for events of its connection, and of its listener's.
     let onEvent: @Sendable (ReconnectingConnectionEvent) -> Void
 
-    /// How long a process that holds leases, or looks after them, waits for a lock. Renewals share its connection and wait behind
-    /// whatever waits: somebody's open transaction, with the lock of one delivery, must not cost the leases of all. A lease lasts
-    /// 15 s and is renewed every 5 s, so that two such waits fit in between; what has failed is done again.
-    public static let lockTimeoutMilliseconds = 2_000
+    /// How long a process that holds leases, or maintains them, waits for a lock. Renewals share its connection and
+    /// wait after such a wait: another session's open transaction, with the lock of one delivery, must not cost the
+    /// leases of all. A lease lasts 15 s and is renewed every 5 s, so two such waits fit in between; what has failed is
+    /// retried.
+    package static let lockTimeoutMilliseconds = 2_000
 
-    /// The schema version that this program was made for.
-    public static let schemaVersion: Int32 = SchemaVersion.all.last?.number ?? 0
+    /// The schema version that this program was built for.
+    package static let schemaVersion: Int32 = SchemaVersion.all.last?.number ?? 0
 
-    /// A store that connects at first use; it waits for the database as long as it takes.
+    /// A store that connects at first use; it waits for the database without a limit.
     ///
     /// - Parameters:
-    ///   - role: the database role that its sessions take on, if their user is a member of it: a process then has no more rights
-    ///     than the role, whoever it connects as.
-    ///   - onEvent: told of connections, losses and failed attempts; must not block.
-    public init(
+    ///   - role: the database role that its sessions assume, if their user is a member of it. The process then has no
+    ///     more rights than the role, whatever its user.
+    ///   - onEvent: called for connections, losses and failed attempts; must not block.
+    package init(
         configuration: PostgresConfiguration,
         role: String? = nil,
         onEvent: @escaping @Sendable (ReconnectingConnectionEvent) -> Void = { _ in }
@@ -84,7 +87,7 @@ public final class Store: Sendable {
     /// Connects and checks that the schema fits this program.
     ///
     /// Throws ``StoreError`` of code `schema` if it does not, `PostgresError` if the database cannot be reached.
-    public static func connect(
+    package static func connect(
         _ configuration: PostgresConfiguration,
         role: String? = nil,
         onEvent: @escaping @Sendable (ReconnectingConnectionEvent) -> Void = { _ in }
@@ -100,11 +103,11 @@ public final class Store: Sendable {
         return Store(configuration: configuration, role: role, onEvent: onEvent)
     }
 
-    /// Brings a database to this program's schema; any number of hosts may do it at once.
+    /// Upgrades a database to this program's schema; any number of hosts may do it at once.
     ///
     /// Throws ``StoreError`` of code `schema`, and changes nothing, if the schema is newer.
     @discardableResult
-    public static func migrate(_ configuration: PostgresConfiguration) async throws -> MigrationReport {
+    package static func migrate(_ configuration: PostgresConfiguration) async throws -> MigrationReport {
         let connection = try await PostgresConnection.connect(configuration)
         do {
             let report = try await Migrator(connection: connection).migrate()
@@ -116,31 +119,32 @@ public final class Store: Sendable {
         }
     }
 
-    /// Brings the database to this program's schema; any number of hosts may do it at once.
+    /// Upgrades the database to this program's schema; any number of hosts may do it at once.
     @discardableResult
-    public func migrate() async throws -> MigrationReport {
+    package func migrate() async throws -> MigrationReport {
         try await Self.migrate(configuration)
     }
 
     /// Whether there is a connection now.
-    public var isConnected: Bool { reconnecting.currentConnection != nil }
+    package var isConnected: Bool { reconnecting.currentConnection != nil }
 
-    /// Waits for a connection as long as it takes; cancel the task to give up.
-    public func awaitConnection() async throws {
+    /// Waits for a connection without a limit; cancel the task to give up.
+    package func awaitConnection() async throws {
         _ = try await reconnecting.connection()
     }
 
-    /// The number of connections made so far; when it has grown, the database was out of reach in between.
-    public var connectionsMade: UInt64 { reconnecting.connectionsMade }
+    /// The number of connections made so far; if it has grown, the database was unreachable in between.
+    package var connectionsMade: UInt64 { reconnecting.connectionsMade }
 
-    /// Whether the database takes no writes: it is a standby that was not promoted, or was made read-only.
-    public func isReadOnly() async throws -> Bool {
+    /// Whether the database accepts no writes: it is a standby that was not promoted, or it was made read-only.
+    package func isReadOnly() async throws -> Bool {
         try await query("SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean")
             .one { try $0.bool() }
     }
 
-    /// Whether the database takes writes, found out by one: a record of WAL that touches no table, committed as everything else is.
-    public func takesWrites() async throws -> Bool {
+    /// Whether the database accepts writes. Tests it with a WAL record that touches no table, committed like everything
+    /// else.
+    package func takesWrites() async throws -> Bool {
         try await query(
             """
             SELECT NOT current_setting('transaction_read_only')::boolean
@@ -152,7 +156,7 @@ public final class Store: Sendable {
     /// Checks that the schema of the database is that of this program.
     ///
     /// Throws ``StoreError`` of code `schema` if it is not.
-    public func checkSchema() async throws {
+    package func checkSchema() async throws {
         try await with { try await Self.checkSchema($0) }
     }
 
@@ -165,19 +169,20 @@ public final class Store: Sendable {
     }
 
     /// Closes the connection; calls under way fail.
-    public func close() async {
+    package func close() async {
         await reconnecting.close()
         await views.close()
     }
 
     /// Asks the server to cancel the statement under way.
-    public func cancel() {
+    package func cancel() {
         reconnecting.currentConnection?.cancel()
     }
 
-    /// The statements are few, short and always the same: plan them once, without parallel workers, JIT and caches of
-    /// look-ups that never repeat. A plan may be made while a table is nearly empty and serve when it has millions of rows,
-    /// so sequential scans are out, and hot statements are written so that only the right index fits.
+    /// The statements are few, short and always the same. They are planned once, without parallel workers, JIT and
+    /// caches of look-ups that never repeat. A plan may be made while a table is nearly empty and used when it has
+    /// millions of rows. So sequential scans are disabled, and hot statements are written so that only the right index
+    /// fits.
     static let sessionSettings = """
         SET jit = off; SET enable_memoize = off; SET max_parallel_workers_per_gather = 0; SET enable_seqscan = off;
         SET plan_cache_mode = force_generic_plan;
@@ -195,7 +200,7 @@ public final class Store: Sendable {
 }
 
 extension Store {
-    /// Runs a closure with the connection; refusals of the schema's own functions become ``StoreError``.
+    /// Runs a closure with the connection; errors of the schema's own functions become ``StoreError``.
     package func with<T: Sendable>(_ body: (PostgresConnection) async throws -> T) async throws -> T {
         do {
             return try await reconnecting.withConnection(body)
@@ -230,7 +235,7 @@ extension Store {
         try await with { try await $0.transaction(.readCommitted, first: statements, body) }
     }
 
-    /// Reads the first row of an answer, or throws `notFound` with these words.
+    /// Reads the first row of a result, or throws `notFound` with this message.
     package func first<T>(
         _ result: PostgresResult,
         orThrow message: @autoclosure () -> String,
@@ -241,7 +246,7 @@ extension Store {
         return try result.one(read)
     }
 
-    /// Reads all rows of an answer.
+    /// Reads all rows of a result.
     package func all<T>(_ result: PostgresResult, _ read: (inout RowReader) throws -> T) throws -> [T] {
         try result.all(read)
     }

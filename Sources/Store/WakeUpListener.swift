@@ -1,14 +1,15 @@
 import PostgresClient
 
-/// Hears that there is something to do; polling goes on besides, since a notification may be lost with the connection.
-public final class WakeUpListener: Sendable {
+/// Waits for notifications of new work. Polling continues as well, because a notification may be lost with the
+/// connection.
+package final class WakeUpListener: Sendable {
     private let reconnecting: ReconnectingConnection
 
-    /// `start_delivery` notifies on this channel, with the delivery's id as payload.
+    /// `start_delivery` notifies this channel, with the delivery's id as payload.
     private static let channel = "pushmta_wake"
-    /// `send_message` notifies with this one.
+    /// The payload of `send_message`.
     private static let messagePayload = "message"
-    /// `resume_application` notifies with this one.
+    /// The payload of `resume_application`.
     private static let resumePayload = "resume"
 
     init(
@@ -28,13 +29,13 @@ public final class WakeUpListener: Sendable {
 
     /// Waits for the next wake-up; false at the deadline.
     ///
-    /// After a lost connection the next call makes a new one and counts as a wake-up missed: poll when this throws.
-    public func next(deadline: ContinuousClock.Instant) async throws -> Bool {
+    /// After a lost connection, the next call makes a new one and counts as a missed wake-up: poll if this throws.
+    package func next(deadline: ContinuousClock.Instant) async throws -> Bool {
         try await nextWakeUp(deadline: deadline) != nil
     }
 
-    /// What there is to do, for the next wake-up.
-    public enum WakeUp: Sendable {
+    /// The reason of a wake-up.
+    package enum WakeUp: Sendable {
         /// A message of a continuous delivery is ready to be sent.
         case message
         /// An operator has resumed an application.
@@ -43,8 +44,8 @@ public final class WakeUpListener: Sendable {
         case change
     }
 
-    /// Waits for the next wake-up as ``next(deadline:)`` does, and says what for; nil at the deadline.
-    public func nextWakeUp(deadline: ContinuousClock.Instant) async throws -> WakeUp? {
+    /// Waits for the next wake-up as ``next(deadline:)`` does, and returns its reason; nil at the deadline.
+    package func nextWakeUp(deadline: ContinuousClock.Instant) async throws -> WakeUp? {
         try await reconnecting.withConnection { connection in
             try await connection.nextNotification(deadline: deadline).map {
                 switch $0.payload {
@@ -56,7 +57,7 @@ public final class WakeUpListener: Sendable {
         }
     }
 
-    public func close() async {
+    package func close() async {
         await reconnecting.close()
     }
 }

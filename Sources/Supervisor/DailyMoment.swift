@@ -8,17 +8,17 @@ import Musl
 import Darwin
 #endif
 
-/// Finds out when a time of day has come, once a day, from looks at a wall clock that may jump.
+/// Detects once a day that a time of day has come, from readings of a wall clock that may jump.
 struct DailyMoment: Sendable {
     private var lastLook: LocalTime?
     private var lastDay: Int?
 
-    /// Whether the time has come between the last look and this one.
+    /// Whether the time has come between the last call and this one.
     ///
-    /// - Parameter time: nil if there is no such time.
+    /// - Parameter time: the time of day; nil if none is set.
     mutating func hasCome(_ time: TimeOfDay?, at now: LocalTime) -> Bool {
         defer { lastLook = now }
-        // The hour that is repeated in autumn, and a clock that is set back, bring no second one in a day.
+        // Not twice a day, even when the clock is set back or an hour repeats in autumn.
         guard let time, let lastLook, lastDay != now.day else { return false }
         let moment = LocalTime(day: now.day, second: (time.hour * 60 + time.minute) * 60 + time.second)
         guard lastLook < moment, moment <= now else { return false }
@@ -29,7 +29,7 @@ struct DailyMoment: Sendable {
 
 /// A moment on this host's wall clock, in its time zone.
 struct LocalTime: Sendable, Equatable, Comparable {
-    /// Grows from day to day, with gaps at the end of years.
+    /// Increases from day to day, with gaps at the ends of years.
     var day: Int
     /// Seconds since midnight.
     var second: Int

@@ -18,8 +18,8 @@ import Darwin
 
 /// The folder of one host: its id, the journals of its children, and the lock that makes one supervisor its owner.
 ///
-/// The host id is a UUID in a file and no host name, as machines are renamed, cloned and run two of these: the folder with the
-/// journals *is* the host, because what was sent from it can be told from its journals alone.
+/// The host id is a UUID in a file, not the machine's name: machines are renamed and cloned, and one can run two hosts.
+/// The folder with the journals *is* the host, because only its journals tell what was sent from it.
 struct HostFolder: Sendable {
     let path: FilePath
     /// The host id, as 36 lower-case characters.
@@ -30,9 +30,9 @@ struct HostFolder: Sendable {
     static let lockFile = "supervisor.lock"
     static let hostIDFile = "host-id"
 
-    /// Makes the folder if there is none, takes its lock and reads its host id, making one in a new folder.
+    /// Creates the folder if needed, takes its lock and reads its host id. A new folder gets a new id.
     ///
-    /// - Parameter owner: what a second supervisor is told about this one: host name and process id.
+    /// - Parameter owner: the host name and process id that a second supervisor is shown.
     /// - Throws: ``SupervisorError``.
     static func open(_ path: FilePath, owner: String) throws -> HostFolder {
         do {
@@ -49,7 +49,8 @@ struct HostFolder: Sendable {
         }
     }
 
-    /// Makes the folder that of a new host: it is a copy of another one's, whose supervisor lives. The journals in it are that one's.
+    /// Gives the folder a new host id, because it is a copy of the folder of another, running supervisor. The journals
+    /// in it belong to that supervisor.
     func becomeNewHost() throws {
         let id = UUID().uuidString.lowercased()
         do {
@@ -65,22 +66,22 @@ struct HostFolder: Sendable {
         try Data("\(id)\n".utf8).write(to: URL(filePath: file.string), options: .atomic)
     }
 
-    /// Lets another supervisor have the folder.
+    /// Releases the folder for another supervisor.
     func release() {
         lock.release()
     }
 
-    /// Takes the lock, a second time after a moment: somebody may just have asked whether it is taken.
+    /// Takes the lock, and tries again once after a moment: a process that checks the lock holds it briefly.
     private static func acquire(_ path: FilePath) throws -> FileLock? {
         if let lock = try FileLock.acquire(path, create: true) { return lock }
         usleep(50_000)
         return try FileLock.acquire(path, create: true)
     }
 
-    /// The process id of the supervisor that owns a folder at this moment; nil if there is none.
+    /// The process id of the supervisor that currently owns a folder; nil if there is none.
     ///
-    /// The lock is the proof, and what the file says is only looked at while it is held: the text stays behind when a
-    /// supervisor ends, and its process id may be another's by then.
+    /// The lock is the proof. The file's text counts only while the lock is held: it stays when a supervisor ends, and
+    /// its process id may be reused.
     static func owner(of path: FilePath) throws -> Int32? {
         let file = path.appending(lockFile)
         do {
@@ -100,8 +101,8 @@ struct HostFolder: Sendable {
         guard known.isEmpty else {
             throw SupervisorError(
                 .folderNotUsable,
-                "The host id in \(file) is no UUID, so this host cannot be told from others. Put the file's old content back, "
-                    + "or remove the file to get a new id; journals in the folder are replayed either way."
+                "The host id in \(file) is not a UUID, so this host cannot be identified. Restore the file's old content, "
+                    + "or remove the file to get a new id; journals of the old id are then put aside."
             )
         }
         let id = UUID().uuidString.lowercased()
@@ -111,7 +112,7 @@ struct HostFolder: Sendable {
 
     private static func text(of file: FilePath) -> String {
         guard let data = FileManager.default.contents(atPath: file.string) else { return "" }
-        // Both files have one short line; whatever else stands there is no business of ours.
+        // Both files have one short line; anything else is ignored.
         let lines = String(decoding: data.prefix(200), as: UTF8.self).split(whereSeparator: \.isNewline)
         return lines.first.map(String.init) ?? ""
     }
@@ -119,7 +120,7 @@ struct HostFolder: Sendable {
     private static func inUse(_ path: FilePath, by owner: String) -> SupervisorError {
         SupervisorError(
             .folderInUse,
-            "The folder \(path) belongs to another supervisor that is running\(owner.isEmpty ? "" : " (\(owner))"). "
+            "Another running supervisor\(owner.isEmpty ? "" : " (\(owner))") uses the folder \(path). "
                 + "Stop that one, or give this one a folder of its own (mta.workingPath)."
         )
     }
@@ -127,13 +128,13 @@ struct HostFolder: Sendable {
     private static func notUsable(_ path: FilePath, _ error: any Error) -> SupervisorError {
         SupervisorError(
             .folderNotUsable,
-            "The folder \(path) for host id and journals cannot be used: \(error). "
-                + "Make it writable for the user that runs the supervisor, or choose another one (mta.workingPath)."
+            "The folder \(path) for the host id and journals cannot be used: \(error). "
+                + "Make it writable for the supervisor's user, or choose another folder (mta.workingPath)."
         )
     }
 }
 
-/// The id of the host that a folder is; it changes once at most, at the start.
+/// The host id of a folder. It changes at most once, at the start.
 final class HostIdentity: Sendable {
     private let id: Mutex<String>
 
@@ -148,7 +149,7 @@ extension HostFolder {
     private static let journalPrefix = "child-"
     private static let journalSuffix = ".journal"
 
-    /// The journal of a child, named after the id of its row in `mta_child`, which is never used again.
+    /// The journal of a child, named after the id of its row in `mta_child`. These ids are never reused.
     func journal(ofChild id: Int64) -> FilePath {
         path.appending("\(Self.journalPrefix)\(id)\(Self.journalSuffix)")
     }
@@ -161,7 +162,7 @@ extension HostFolder {
         }.sorted()
     }
 
-    /// The names of journals that were put aside, until somebody has looked at them and removed them.
+    /// The names of the journals put aside and not yet removed by an operator.
     func journalsPutAside() throws -> [String] {
         let marks = JournalFile.Reason.allCases.map { "\(Self.journalSuffix).\($0.rawValue)" }
         return try FileManager.default.contentsOfDirectory(atPath: path.string)

@@ -1,42 +1,44 @@
 // Supervisor: prepares deliveries and runs the MTA children of one host.
 //
 // WHAT IT DOES
-//   Cuts started deliveries into parts, starts, watches, replaces and ends children, replays the journals of dead ones, takes
-//   parts from owners that are lost on any host, finishes deliveries, makes partitions, and keeps the row of its host in
-//   mta_host.
+//   Cuts started deliveries into parts. Starts, watches, replaces and ends children. Replays the journals of dead
+//   children, takes parts from lost owners on any host, finishes deliveries, creates partitions, and maintains its
+//   host's row in mta_host.
 //
 // HOW IT IS USED
-//   `pushmta supervisor run` makes one Supervisor of SupervisorSettings and a way to connect, and awaits run(). SIGTERM and
-//   SIGINT call drain(), and the second one shuts down fast; SIGHUP calls reload(). run() takes the folder (HostFolder) and
-//   starts SupervisorLoop. That feeds SupervisorPlan, a value, with SupervisorEvents in their order and carries out its
-//   SupervisorActions. What looks after the database again and again is a Duty; SupervisorLoop+Duties.swift has the list of
-//   them. The program also uses Supervisor.running(in:) and PreparationCheck.
+//   `pushmta supervisor run` creates a Supervisor from SupervisorSettings and a function that connects, and awaits
+//   run(). SIGTERM and SIGINT call drain(); a second one shuts down fast. SIGHUP calls reload(). run() takes the folder
+//   (HostFolder) and starts SupervisorLoop. The loop feeds SupervisorPlan, a value, with SupervisorEvents in order and
+//   carries out its SupervisorActions. Periodic work on the database is a Duty; SupervisorLoop+Duties.swift lists them.
+//   The program also uses Supervisor.running(in:) and PreparationCheck.
 //
 // THREADS AND TASKS
-//   One task works off the events; each duty and each child has a task of its own, as has the probe of the journals' disk.
-//   There are connections for the host's affairs, for preparation, for preparation that is slow, one that listens, and one that
-//   reads figures for metrics, which are served from memory. A
-//   session waits 2 s for a lock of others, so that one locked delivery does not stop the rest. A round of a duty waits for
-//   the database however long it takes; a look for work that takes 5 s tells the plan that the database is away.
+//   One task processes the events. Each duty, each child and the probe of the journals' disk has its own task. There
+//   are five connections: for the host itself, for preparation, for slow preparation, for listening, and for reading
+//   metrics. Metrics are served from memory. A session waits at most 2 s for another session's lock, so a locked
+//   delivery does not stop the others. A round of a duty waits for the database without a limit. A look for work that
+//   takes 5 s reports the database to the plan as unavailable.
 //
 // STATE AND FILES
-//   The folder mta.workingPath: host-id (the identity of the host), supervisor.lock (a flock for as long as it runs), a
-//   journal for each child, journals put aside as .foreign or .unreadable, the socket trace.sock for `pushmta trace` (mode 0600),
-//   and, for a moment, `probe` and `trace.new`. All else is in the database or is learned anew, so that a kill loses nothing.
-//   Children see the end of their standard input then, drain by themselves, and the next supervisor of the folder replays what
-//   they left.
+//   The folder mta.workingPath: host-id (the identity of the host), supervisor.lock (a flock held while it runs), and a
+//   journal for each child. Journals put aside end in .foreign, .unreadable or .older. trace.sock is the socket for
+//   `pushmta trace` (mode 0600). `probe` and `trace.new` exist briefly. Everything else is in the database or is
+//   learned again, so a kill loses nothing: children see the end of their standard input and drain, and the folder's
+//   next supervisor replays what they left.
 //
 // FAILURES
-//   Database away: it waits, with pauses up to mta.master.dataBaseRetryDelaySec, and starts no child; when it is back, owners
-//   of parts have a whole lease to renew. A drain leaves journals behind then, for the next start. Journal disk full or
-//   read-only: no child is started, and mta_host has the alarm. A child that dies before its first message throttles its
-//   kind. One without progress for twice the longest timeout, 60 s at least, gets SIGTERM, and SIGKILL after 10 s. A delivery
-//   that cannot be prepared waits with its reason or fails, and delays no other. A journal that is not its own or is damaged
-//   is put aside. It never ends because of the database, and never takes a part by another machine's clock.
+//   Database down: it retries with pauses up to mta.master.dataBaseRetryDelaySec and starts no child. When the database
+//   is back, owners of parts get a whole lease to renew. A drain during an outage leaves journals for the next start.
+//   Journal disk full or read-only: no child is started, and mta_host shows the alarm. A child that dies before its
+//   first message throttles its kind. A child without progress for twice the longest timeout, and at least 60 s, gets
+//   SIGTERM, then SIGKILL after 10 s. A delivery that cannot be prepared waits with its reason or fails, and delays no
+//   other. A foreign or damaged journal is put aside. A database failure never ends the supervisor, and no other
+//   machine's clock makes it take a part.
 //
 // SETTINGS
-//   mta.workingPath, mta.master.*, mta.preparation.*, mta.lease.*, mta.quarantine.*, metrics.*, mta.child.idleChildTimeoutSec, the
-//   two timeouts mta.child.requestTimeoutSec and connectTimeoutSec. SupervisorSettings says which of them wait for a restart.
+//   mta.workingPath, mta.master.*, mta.preparation.*, mta.lease.*, mta.quarantine.*, metrics.*,
+//   mta.child.idleChildTimeoutSec, mta.child.requestTimeoutSec and mta.child.connectTimeoutSec.
+//   SupervisorSettings.waitingForRestart(in:) lists those that need a restart.
 //
 // SEE ALSO
 //   SupervisorLoop.swift, Plan/SupervisorPlan.swift, Duties/LeaseSweep.swift, Duties/PreparationDuty.swift,
@@ -61,16 +63,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The supervisor of one host: it prepares deliveries, starts and watches the children that send them, and recovers what
-/// those left that died, here and on lost hosts.
+/// The supervisor of one host: it prepares deliveries, runs the children that send them, and recovers what dead
+/// children left, here and on lost hosts.
 ///
-/// Every decision about children is made by a value (``SupervisorPlan``); around it there is one loop that carries out what the
-/// plan wants, and a handful of duties that look after the database. It knows no signals: the command line calls ``drain()``,
-/// ``fastShutdown()`` and ``reload()``.
-public final class Supervisor: Sendable {
-    /// Opens one connection to the database; the role ("supervisor", "supervisor-prepare", "supervisor-slow", "supervisor-listen",
-    /// "supervisor-metrics") goes into its application name.
-    public typealias Connect = @Sendable (_ role: String) async throws -> Store
+/// A value (``SupervisorPlan``) makes every decision about children. One loop carries out its actions, and a few duties
+/// work on the database. The supervisor handles no signals: the command line calls ``drain()``, ``fastShutdown()`` and
+/// ``reload()``.
+package final class Supervisor: Sendable {
+    /// Opens one connection to the database. The role ("supervisor", "supervisor-prepare", "supervisor-slow",
+    /// "supervisor-listen", "supervisor-metrics") becomes part of its application name.
+    package typealias Connect = @Sendable (_ role: String) async throws -> Store
 
     let settings: SupervisorSettings
     let connect: Connect
@@ -80,15 +82,15 @@ public final class Supervisor: Sendable {
     private let events: AsyncStream<SupervisorEvent>
     private let mailbox: AsyncStream<SupervisorEvent>.Continuation
 
-    /// Makes a supervisor that has not started.
+    /// Creates a supervisor without starting it.
     ///
     /// - Parameters:
     ///   - settings: the settings to start with.
-    ///   - connect: opens a connection; called again with growing pauses as long as it throws.
-    ///   - reload: reads the settings again; if it throws, the present ones stay.
-    ///   - logger: where the supervisor says what it does.
-    ///   - service: what started this process, if it wants to be told how it goes.
-    public init(
+    ///   - connect: opens a connection; called again with growing pauses while it throws.
+    ///   - reload: reads the settings again; if it throws, the current ones stay in effect.
+    ///   - logger: the supervisor's log.
+    ///   - service: the service manager that started this process, if it wants notifications.
+    package init(
         settings: SupervisorSettings,
         connect: @escaping Connect,
         reload: @escaping @Sendable () async throws -> SupervisorSettings,
@@ -103,14 +105,15 @@ public final class Supervisor: Sendable {
         (events, mailbox) = AsyncStream.makeStream()
     }
 
-    /// Runs until it was asked to drain and every child is gone.
+    /// Runs until a drain was requested and every child is gone.
     ///
     /// If its task is cancelled, children get SIGTERM and, after the kill delay, SIGKILL.
     ///
-    /// - Throws: ``SupervisorError`` when it cannot start: the folder is in use or cannot be used. Trouble with the database
+    /// - Throws: ``SupervisorError`` when it cannot start because the folder is in use or unusable. A database failure
     ///   never ends it.
-    public func run() async throws {
-        // A child that dies closes the pipe we may be writing to; that must be an error of the write, not the end of us.
+    package func run() async throws {
+        // A child that dies closes the pipe we may be writing to. The write must fail then, without ending this
+        // process.
         signal(SIGPIPE, SIG_IGN)
         let folder = try HostFolder.open(
             FilePath(settings.mta.workingPath),
@@ -119,37 +122,38 @@ public final class Supervisor: Sendable {
         let executable = try ExecutablePath.resolve(settings.mta.master.executablePath)
         logger.event(.processStarted, "Supervisor started, host \(folder.hostID), folder \(folder.path)")
         let loop = SupervisorLoop(self, folder: folder, executable: executable, tell: tell)
-        // It serves from here on: a database that is away is waited for, and is no reason to start it again.
+        // It is ready now: a lost database does not restart it; it waits.
         service?.ready("Running, host \(folder.hostID)")
         await loop.run(events)
         folder.release()
         logger.event(.processEnded, "Supervisor ended")
     }
 
-    /// Asks it to end in order: nothing new is claimed, children resolve what they hold. Asked a second time, it shuts down fast.
-    public func drain() {
+    /// Requests an orderly end: nothing new is claimed, and children resolve what they hold. A second call shuts down
+    /// fast.
+    package func drain() {
         service?.stopping("Draining: the children resolve what they hold")
         tell(.drain)
     }
 
-    /// Asks it to end now: children get SIGTERM and, after the kill delay, SIGKILL.
-    public func fastShutdown() {
-        service?.stopping("Ending at once")
+    /// Ends it now: children get SIGTERM and, after the kill delay, SIGKILL.
+    package func fastShutdown() {
+        service?.stopping("Shutting down fast")
         tell(.fastShutdown)
     }
 
-    /// Asks it to read its settings again and to replace its children one by one.
+    /// Reads the settings again and replaces the children one by one.
     ///
-    /// If they cannot be read, it says so and goes on with the present ones.
-    public func reload() {
+    /// If they cannot be read, it logs the error and keeps the current ones.
+    package func reload() {
         service?.reloading()
         Task {
             do {
                 tell(.reload(try await readSettings()))
-                service?.ready("Running, with the settings as they are now")
+                service?.ready("Running with the new settings")
             } catch {
-                logger.error("The settings could not be read again, the present ones stay: \(error)")
-                service?.ready("Running, with the settings as they were: the new ones could not be read")
+                logger.error("The settings could not be reloaded, so the current ones stay in effect: \(error)")
+                service?.ready("Running with the previous settings: the new ones could not be read")
             }
         }
     }
@@ -158,51 +162,29 @@ public final class Supervisor: Sendable {
 }
 
 extension Supervisor {
-    /// The process id of the supervisor that runs on a folder (`mta.workingPath`) of this machine at this moment; nil if none does.
+    /// The process id of the supervisor that is running on a folder (`mta.workingPath`) of this machine; nil if none
+    /// is.
     ///
-    /// The lock that a supervisor holds on a file in the folder is the proof, so the answer is right whatever ended an earlier
-    /// one, and needs neither the database nor a process list.
+    /// The lock that a supervisor holds on a file in the folder is the proof. So the answer is right however an earlier
+    /// one ended, and needs neither the database nor a process list.
     ///
-    /// - Throws: ``SupervisorError`` when the folder cannot be looked at, such as without the rights to it.
-    public static func running(in folder: String) throws -> Int32? {
+    /// - Throws: ``SupervisorError`` when the folder cannot be examined, for example without permission.
+    package static func running(in folder: String) throws -> Int32? {
         try HostFolder.owner(of: FilePath(folder))
     }
 }
 
-public struct SupervisorError: Error, Sendable, CustomStringConvertible {
-    public enum Code: Sendable, Equatable {
-        /// Another supervisor owns the folder.
-        case folderInUse
-        /// The folder or a file in it cannot be created, read or written.
-        case folderNotUsable
-        /// A setting has a value that cannot be used.
-        case setting
-    }
-
-    public let code: Code
-    /// What happened, to which thing, why, and what to do.
-    public let message: String
-
-    public init(_ code: Code, _ message: String) {
-        self.code = code
-        self.message = message
-    }
-
-    /// What happened, to which thing, why, and what to do.
-    public var description: String { message }
-}
-
-/// Which executable the children are.
+/// Finds the executable of the children.
 enum ExecutablePath {
     /// The path from the settings, or the running program's own file.
     ///
-    /// On Linux `/proc/self/exe` is resolved at once: after an upgrade has replaced the file, new children are new programs,
-    /// which the settings ask for in that the path stays the same.
+    /// On Linux `/proc/self/exe` is resolved to a path once, at the start. After an upgrade has replaced the file at
+    /// that path, new children run the new program.
     static func resolve(_ setting: String) throws -> FilePath {
         if !setting.isEmpty { return FilePath(setting) }
         #if os(Linux)
         var own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        // The kernel marks a file that was replaced while it ran; the new one is at the same place.
+        // The kernel marks a file that was replaced while it ran; the new file has the same path.
         let mark = " (deleted)"
         if own.hasSuffix(mark) { own.removeLast(mark.count) }
         return FilePath(own)
@@ -211,7 +193,7 @@ enum ExecutablePath {
         guard own.hasPrefix("/") else {
             throw SupervisorError(
                 .setting,
-                "The path of the children's executable is not known, as '\(own)' is not absolute. "
+                "The path of the children's executable is unknown, because '\(own)' is not absolute. "
                     + "Set mta.master.executablePath."
             )
         }

@@ -8,7 +8,7 @@ import Synchronization
 import SystemPackage
 
 extension SupervisorLoop {
-    /// Registers a child in the database, starts it and stays with it to its end.
+    /// Registers a child in the database, starts it and runs it to its end.
     func start(_ generation: Int32, _ kind: ChildKind, _ inbox: ChildInbox) async {
         guard let id = await register(generation, kind) else {
             registry.remove(generation)
@@ -23,8 +23,9 @@ extension SupervisorLoop {
         await host.run(generation, inbox, launch(generation, id, kind))
     }
 
-    /// The id of the child's new row in `mta_child`; nil if the database does not give one in time: a child without a process
-    /// cannot be ended, and would keep a supervisor that is to end. A row that is made all the same is found orphaned.
+    /// The id of the child's new row in `mta_child`; nil if the database does not return one in time. Without a limit,
+    /// a child that has no process yet could not be ended and would keep an ending supervisor alive. A row that is
+    /// inserted after all is later found orphaned.
     private func register(_ generation: Int32, _ kind: ChildKind) async -> Int64? {
         let row = ChildRow(
             hostID: folder.hostID,
@@ -35,9 +36,9 @@ extension SupervisorLoop {
         )
         guard let store = stores.withLock(\.?.main) else { return nil }
         do {
-            if let id = try await Timeout.within(Self.longestLook, { try await store.insertChild(row) }) { return id }
+            if let id = try await Timeout.within(Self.maxLook, { try await store.insertChild(row) }) { return id }
             let names = registry.names.withLock { $0 }
-            logger.warning("A child for \(names.text(kind)) could not be registered within \(Self.longestLook)")
+            logger.warning("A child for \(names.text(kind)) could not be registered within \(Self.maxLook)")
             return nil
         } catch {
             let names = registry.names.withLock { $0 }
@@ -71,18 +72,18 @@ extension SupervisorLoop {
     }
 
     private static func writeToStandardError(_ lines: [UInt8]) {
-        // Nobody can be told that the log cannot be written.
+        // There is no place to report that the log cannot be written.
         _ = try? FileDescriptor.standardError.writeAll(lines)
     }
 }
 
 extension SupervisorLoop {
-    /// Records how a child of ours ended and recovers what it left, however long the database takes to come back.
+    /// Records how a child of this supervisor ended and recovers what it left; waits for the database without a limit.
     func recover(_ generation: Int32, _ end: ChildEnd) async {
         var pause = BackOff.database(longest: .seconds(settings.withLock(\.mta.master.dataBaseRetryDelaySec)))
         while !Task.isCancelled, let child = registry[generation], let id = child.childID {
             let time = pause.next()
-            let problem = "What child \(id) left is not recovered, next attempt in \(time.pauseText)"
+            let problem = "Child \(id) could not be recovered, next attempt in \(time.pauseText)"
             let keys: Logger.Metadata = ["child": "\(id)"]
             var isJournalLost = false
             do {
@@ -98,7 +99,7 @@ extension SupervisorLoop {
         if Task.isCancelled { return }
         registry.remove(generation)
         tell(.childRecovered(generation: generation))
-        // Its parts are ready again; one that had nothing left to do leaves none.
+        // Its parts are ready again. An idle child leaves none.
         if end.reason != .idle { events.work.fire() }
     }
 
@@ -108,7 +109,7 @@ extension SupervisorLoop {
         return try await recovery.recover(child: id, isKnownDead: true) == .recovered
     }
 
-    /// Recovers what children left whose supervisor was gone before them, as soon as they are gone, too.
+    /// Recovers what children left whose supervisor ended before them, once they are gone too.
     func replayLeftovers() async throws {
         guard let recovery = recovery(), let store = stores.withLock(\.?.main) else { return }
         try await closeOrphanedRows(store)
@@ -116,7 +117,7 @@ extension SupervisorLoop {
             do {
                 try await replayLeftover(id, recovery, store)
             } catch {
-                // The others are not at fault; this one is tried again in the next round.
+                // The others are not affected; this one is tried again in the next round.
                 let problem = "The journal of child \(id) in \(folder.path) could not be replayed"
                 logger.failure(problem, of: error, level: .error, ["child": "\(id)"])
             }
@@ -126,12 +127,12 @@ extension SupervisorLoop {
     private func replayLeftover(_ id: Int64, _ recovery: JournalRecovery, _ store: Store) async throws {
         guard try await recovery.recover(child: id, isKnownDead: false) == .recovered else { return }
         try await sayOrphaned(id, store)
-        logger.notice("The journal that child \(id) left behind is replayed", metadata: ["child": "\(id)"])
+        logger.notice("The journal that child \(id) left was replayed", metadata: ["child": "\(id)"])
         events.work.fire()
     }
 
-    /// Ends the rows of children of this host that are gone and left no journal, as seen in two looks one after the other: a
-    /// child that is being registered is not known to the registry yet.
+    /// Closes the rows of this host's children that are gone and left no journal. Two looks in a row must find them
+    /// missing, because the registry does not yet know a child that is being registered.
     private func closeOrphanedRows(_ store: Store) async throws {
         let withJournals = Set(try folder.childrenWithJournals())
         let running = try await store.children().filter { $0.row.hostID == folder.hostID }.map(\.id)
@@ -152,10 +153,10 @@ extension SupervisorLoop {
         )
     }
 
-    /// Whether a lost part is of a dead child of this host, whose journal knows more than the dispatch mark.
+    /// Whether a lost part belongs to a dead child of this host, whose journal knows more than the dispatch mark.
     ///
-    /// A child that lives and does not renew is none of these: its parts are taken, and it is fenced. Nor is one whose journal
-    /// cannot be read: nobody knows how long that lasts, and on a single host nobody else would take its parts.
+    /// False for a child that lives and does not renew: its parts are taken, and it is fenced. False also for a child
+    /// whose journal cannot be read: that may last, and on a single host no other supervisor would take its parts.
     func isOwnDead(_ lease: LeaseObservation) async -> Bool {
         guard lease.hostID == folder.hostID else { return false }
         if let isAlive = registry.isAlive(childID: lease.owner) {
@@ -173,7 +174,7 @@ extension SupervisorLoop {
         } catch {
             let problem = "The journal of child \(lease.owner) could not be replayed"
             logger.failure(problem, of: error, ["child": "\(lease.owner)"])
-            // The database's trouble passes, and the journal still knows more; a disk's may not.
+            // A database failure passes, and the journal still knows more then; a disk failure may not pass.
             return error is PostgresError || error is StoreError
         }
     }
@@ -181,12 +182,12 @@ extension SupervisorLoop {
     private func recovery() -> JournalRecovery? { recoveries.withLock { $0 } }
 }
 
-/// Work for which nobody waits longer than a given time.
+/// Limits how long a caller waits for work.
 enum Timeout {
-    /// What the work gives, or nil after the time or when the caller is cancelled.
+    /// The result of the work; nil after the time or when the caller is cancelled.
     ///
-    /// The work is cancelled then and not waited for: a statement that waits for a server out of reach ends with its connection,
-    /// not with its cancellation.
+    /// The work is then cancelled but not awaited: a statement that waits for an unreachable server ends when its
+    /// connection closes, not when its task is cancelled.
     static func within<Value: Sendable>(
         _ time: Duration,
         _ work: @escaping @Sendable () async throws -> Value

@@ -8,41 +8,43 @@ import Synchronization
 extension SupervisorLoop {
     /// The time between two looks while there is work.
     static let workInterval = Duration.seconds(1)
-    /// Monitoring may rely on rows that are at most 2 s old; half of it leaves room for a slow statement.
+    /// Monitoring relies on rows at most 2 s old; half of that leaves room for a slow statement.
     static let heartbeatInterval = Duration.seconds(1)
-    /// Journals that were left behind are locked as long as their child lives; it drains within a minute or so.
+    /// A journal left behind stays locked while its child lives; the child drains within about a minute.
     static let leftoverInterval = Duration.seconds(5)
-    /// Parts or events that one transaction deals with: some hundredths of a second, so that nobody waits for its locks.
+    /// The maximum number of parts or events per transaction: it takes some hundredths of a second and holds its locks
+    /// no longer.
     static let restLimit = 1_000
-    /// What gateways say about tokens counts within a minute, also when there is no work and looks are rare.
+    /// Token events take effect within a minute, even when there is no work and looks are rare.
     static let tokenInterval = Duration.seconds(30)
-    /// Whoever changes an account or an application sees it at work soon; a look reads two small tables.
+    /// A changed account or application should take effect soon; a look reads two small tables.
     static let routeInterval = Duration.seconds(5)
-    /// Chunks that come within so short a time wake children once.
+    /// Chunks that arrive within this time wake children only once.
     static let wakeUpInterval = Duration.milliseconds(50)
-    /// The history of alarms is true to ten seconds; no operator looks more often. A look reads the view once, on one of all hosts.
+    /// The history of alarms is accurate to ten seconds, which is enough for operators. The view is read only on one of
+    /// all hosts per interval.
     static let alarmInterval = Duration.seconds(10)
-    /// Partitions are made days ahead, so an hour is early enough.
+    /// Partitions are created days ahead, so an hour is early enough.
     static let partitionInterval = Duration.seconds(3_600)
-    /// Twice in the time after which a lock is told of, and once more.
+    /// A lock is reported after 10 s (``LockWatch/tolerance``): two looks before that, and one after it.
     static let lockInterval = Duration.seconds(4)
-    /// A look for work that takes longer has found no database: the query takes milliseconds.
-    static let longestLook = Duration.seconds(5)
-    /// A listener that hears nothing for so long is asked whether it is still there.
+    /// A look for work that takes longer means that the database is unavailable: the query takes milliseconds.
+    static let maxLook = Duration.seconds(5)
+    /// A listener that gets nothing for this long checks its connection.
     static let listenInterval = Duration.seconds(60)
 
-    /// Opens the connections and does, until cancelled, all that has to be done again and again.
+    /// Opens the connections and runs the duties until cancelled.
     func lookAfterDatabase() async {
         guard let opened = await openStores() else { return }
         stores.withLock { $0 = opened }
         guard let installation = await readInstallationID(opened.main) else { return }
-        // Before anything is replayed: the journals of a copied folder are those of living children.
+        // Before any replay: the journals of a copied folder belong to living children.
         guard await claimIdentity(opened.main) != nil else { return }
         makeRecovery(opened.main, installation)
         let reporter = reporter(opened)
-        // Rows of children refer to the host's, so it comes first.
+        // Rows of children refer to the host's row, so it comes first.
         guard await register(with: reporter) != nil else { return }
-        // So that the first lines about children have their names; a look that fails comes again by itself.
+        // So that the first log lines about children have names. A failure is harmless: the duty looks again.
         try? await lookAtRoutes(opened.main)
         await withDiscardingTaskGroup { group in
             for duty in duties(opened, reporter) { group.addTask { await duty.run() } }
@@ -74,7 +76,7 @@ extension SupervisorLoop {
                 if !requests.recycledChildren.isEmpty { self.tell(.recycleRequested(requests.recycledChildren)) }
                 return Self.heartbeatInterval
             },
-            duty("Making partitions") {
+            duty("Creating partitions") {
                 try await stores.main.ensurePartitions()
                 return Self.partitionInterval
             },
@@ -82,7 +84,7 @@ extension SupervisorLoop {
                 try await sweep.look()
                 return sweep.interval
             },
-            duty("Replaying journals that were left behind") {
+            duty("Replaying journals left behind") {
                 try await self.replayLeftovers()
                 return Self.leftoverInterval
             },
@@ -97,9 +99,9 @@ extension SupervisorLoop {
                 try await self.lookForOpenDeliveries(stores.preparation)
                 return self.pollInterval
             },
-            duty("Looking after continuous deliveries") { try await self.tendDeliveries(stores.preparation) },
+            duty("Tending continuous deliveries") { try await self.tendDeliveries(stores.preparation) },
             duty("Looking for messages", event: events.message) { try await self.lookForMessages(stores.main) },
-            duty("Noting alarms") {
+            duty("Recording alarms") {
                 try await stores.main.noteAlarms()
                 return Self.alarmInterval
             },
@@ -144,13 +146,13 @@ extension SupervisorLoop {
         Duty(
             name: name,
             event: event,
-            longestPause: .seconds(settings.withLock(\.mta.master.dataBaseRetryDelaySec)),
+            maxPause: .seconds(settings.withLock(\.mta.master.dataBaseRetryDelaySec)),
             logger: logger,
             round: round
         )
     }
 
-    /// One second while children run, parts are ready or deliveries are open, else `dataBasePoolPeriodSec`.
+    /// One second while children run, parts are ready or deliveries are open; otherwise `dataBasePoolPeriodSec`.
     var pollInterval: Duration {
         let now = condition.current
         if now.hasWork || now.hasOpenDeliveries || now.children > 0 { return Self.workInterval }
@@ -166,7 +168,8 @@ extension SupervisorLoop {
             logger: logger,
             isClaiming: { self.condition.current.isClaiming },
             chunkMade: { chunk in
-                // A delivery without a target ends with its preparation; others end later, and a look at all of them costs something.
+                // A delivery without a target ends with its preparation. Others end later, and checking all of them is
+                // not free.
                 if chunk.done, chunk.parts == 0 { self.events.finish.fire() }
                 if chunk.parts > 0 { self.workAppeared() }
             }
@@ -178,9 +181,9 @@ extension SupervisorLoop {
 
     private func work(_ store: Store) -> Duty {
         var duty = duty("Looking for work", event: events.work) {
-            // A store waits for a database that is away, however long; the plan has to know before that.
+            // A store waits for an unreachable database without a limit; the plan must know sooner.
             let alarm = Task {
-                try await Task.sleep(for: Self.longestLook)
+                try await Task.sleep(for: Self.maxLook)
                 self.tell(.databaseAvailable(false))
             }
             defer { alarm.cancel() }
@@ -191,8 +194,8 @@ extension SupervisorLoop {
         return duty
     }
 
-    /// Wakes children and has work looked for, at once or with those that come in the next moment: of thousands of small deliveries each
-    /// would cost every child a look.
+    /// Wakes children and looks for work: at once, or together with chunks of the next moment. With thousands of small
+    /// deliveries, each would otherwise cost every child a look.
     private func workAppeared() {
         let now = ContinuousClock.now
         let pause = wakeUps.withLock { wakeUps -> Duration? in
@@ -218,7 +221,7 @@ extension SupervisorLoop {
 }
 
 extension SupervisorLoop {
-    /// Tells the plan what can be claimed, and what kinds could be kept in stock.
+    /// Tells the plan what can be claimed, and which kinds may be kept as spares.
     func lookForWork(_ store: Store) async throws {
         let spawn = settings.withLock(\.spawn)
         if spawn.minSpareServers > 0 || spawn.startSpareServers > 0 {
@@ -229,7 +232,7 @@ extension SupervisorLoop {
         }
         try await lookForStandingKinds(store)
         tell(.connections(try await store.connectionRoom()))
-        // More parts than ask for all the children that there may be say nothing more.
+        // Counting more parts than would occupy all children adds nothing.
         let enough = Int32(clamping: spawn.maxSpareServers * SupervisorPlan.readyPartsPerChild)
         let work = try await store.readyWork(countingAtMost: enough).map { ready in
             ReadyWorkOffer(
@@ -246,8 +249,8 @@ extension SupervisorLoop {
         tell(.work(work))
     }
 
-    /// The feedback worker does it. While none acts, whoever prepares deliveries does it, so that dead tokens are not sent to forever
-    /// where none was set up.
+    /// Applies token events while no feedback worker acts. Without this, a site without one would send to dead tokens
+    /// forever.
     func applyTokenEvents(_ store: Store) async throws -> Duration {
         if try await store.isFeedbackWorkerActing() { return Self.tokenInterval }
         let rules = settings.withLock(\.mta.quarantine)
@@ -261,7 +264,7 @@ extension SupervisorLoop {
         }
     }
 
-    /// Tells of sessions of others that stand in the way for too long.
+    /// Logs sessions of other programs that block this one for too long.
     func watchLocks(_ store: Store) async throws {
         let waits = try await store.lockWaits()
         for action in condition.locks.withLock({ $0.handle(waits, at: .now) }) {
@@ -269,7 +272,7 @@ extension SupervisorLoop {
             case .held(let pid, let text):
                 logger.event(
                     .lockHeld,
-                    "For \(LockWatch.tolerance.components.seconds) s \(text): let it end its transaction, or end it",
+                    "For \(LockWatch.tolerance.components.seconds) s, \(text): let it end its transaction, or terminate it",
                     ["session": "\(pid)"]
                 )
             case .freed(let pid, let time):
@@ -283,14 +286,14 @@ extension SupervisorLoop {
         }
     }
 
-    /// Tells the plan what accounts and applications are now.
+    /// Tells the plan the current versions of accounts and applications.
     func lookAtRoutes(_ store: Store) async throws {
         let routes = try await store.routeVersions()
         registry.names.withLock { $0 = RouteNames(routes) }
         tell(.routes(routes))
     }
 
-    /// Tells the plan which applications an operator has resumed since the last look.
+    /// Tells the plan which applications were resumed since the last look.
     func lookForResumptions(_ store: Store) async throws {
         let seen = try await store.resumptions()
         let resumed = resumptions.withLock { before in
@@ -300,7 +303,8 @@ extension SupervisorLoop {
         if !resumed.isEmpty { tell(.resumed(applications: Set(resumed))) }
     }
 
-    /// Another host's children may be sending, or nobody while a retry or a probe is not due yet: then all look often.
+    /// Notes whether deliveries are open. If so, all hosts look often: another host's children may be sending, or a
+    /// retry or probe may not be due yet.
     func lookForOpenDeliveries(_ store: Store) async throws {
         let hasOpen = try await store.hasOpenDeliveries()
         let isNew = hasOpen && !condition.current.hasOpenDeliveries
@@ -310,7 +314,7 @@ extension SupervisorLoop {
         events.rest.fire()
     }
 
-    /// Passes wake-ups on until the connection fails; what may have been missed before it listened is looked for at once.
+    /// Passes wake-ups on until the connection fails. A look at the start catches what was missed before it listened.
     func listen(_ store: Store) async throws -> Duration {
         let listener = try await store.listen()
         wake()
@@ -337,7 +341,7 @@ extension SupervisorLoop {
         events.preparation.fire()
         events.work.fire()
         events.rest.fire()
-        // A host that was idle looks seldom whether a delivery has come to its end; one that is resumed may do so in a second.
+        // An idle host rarely checks for finished deliveries, but a resumed delivery may finish within a second.
         events.finish.fire()
         events.heartbeat.fire()
         tell(.wake(detail: nil))

@@ -3,7 +3,7 @@ import Store
 import Synchronization
 
 extension SupervisorLoop {
-    /// Looks whether a message waits that nobody has been told of.
+    /// Looks for messages that no child has been told of yet.
     func lookForMessages(_ store: Store) async throws -> Duration {
         let parts = try await store.readyMessageParts()
         let (look, isAsleep) = wakefulness.withLock { ($0.saw(parts, at: .now), $0.isAsleep) }
@@ -13,7 +13,7 @@ extension SupervisorLoop {
         return look.pause ?? pollInterval
     }
 
-    /// Somebody has made a message and was told that this host sleeps.
+    /// A caller has created a message and notified this host, because its row said that it sleeps.
     func messageCame() {
         wakefulness.withLock { $0.wake(at: .now) }
         say(isAsleep: false)
@@ -21,19 +21,19 @@ extension SupervisorLoop {
         events.message.fire()
     }
 
-    /// The row of this host says it at once.
+    /// Updates the row of this host at once.
     private func say(isAsleep: Bool) {
         guard condition.current.isAsleep != isAsleep else { return }
         condition.update { $0.isAsleep = isAsleep }
         events.heartbeat.fire()
     }
 
-    /// Opens new days of continuous deliveries, and ends the old ones.
+    /// Opens new days of continuous deliveries and ends old ones.
     func tendDeliveries(_ store: Store) async throws -> Duration {
         try await store.tendDeliveries(limit: Self.restLimit) >= Self.restLimit ? .zero : pollInterval
     }
 
-    /// Tells the plan for which kinds a message may come at any moment.
+    /// Tells the plan which kinds may get a message at any moment.
     func lookForStandingKinds(_ store: Store) async throws {
         let kinds = try await store.standingKinds().map { kind in
             ChildKind(applicationID: kind.applicationID, accountID: kind.accountID, connector: kind.connector)
@@ -43,44 +43,45 @@ extension SupervisorLoop {
     }
 }
 
-/// How often a supervisor looks for messages of continuous deliveries: many times a second while some come, else about once a second,
-/// and then it says that it sleeps, so that who makes a message wakes it.
+/// How often a supervisor looks for messages of continuous deliveries: many times a second while some arrive, otherwise
+/// about once a second. It then announces that it sleeps, so that the author of a message wakes it.
 ///
-/// A notification takes a lock that makes the commits of a database wait for each other; so nobody notifies while somebody looks.
+/// A notification takes a lock that makes all commits of a database wait for each other. So callers notify only a
+/// supervisor that sleeps.
 struct Wakefulness: Sendable {
-    /// What follows from a look.
+    /// The result of a look.
     struct Look: Sendable, Equatable {
-        /// Parts that children are told to claim.
+        /// Parts that children should claim now.
         var parts: Set<ReadyMessagePart> = []
-        /// Somebody should look whether there is a child at all.
+        /// Whether to look for work, as there may be no child for these parts.
         var looksForWork = false
-        /// The time to the next look; nil when it is one among many things to look for.
+        /// The time until the next look; nil for the usual poll interval.
         var pause: Duration?
     }
 
-    /// Between two looks while it is awake: a quarter of the 20 ms in which a message is to be on its way.
+    /// The time between two looks while awake: a quarter of the 20 ms within which a message should be on its way.
     static let lookInterval = Duration.milliseconds(5)
-    /// So long after the last message it falls asleep.
+    /// The time from the last message until it falls asleep.
     static let timeout = Duration.seconds(10)
-    /// So long it goes on looking when it has said that it sleeps: somebody may have read that it is awake and not have committed
-    /// yet. A message of a transaction that takes longer still is found by the look of each second.
+    /// How long it goes on looking after it announced that it sleeps: a transaction may have read that it is awake and
+    /// not have committed yet. The poll of every second finds the message of a longer transaction.
     static let drowsiness = Duration.seconds(1)
-    /// So often children are told again of what they leave lying.
+    /// How often children are reminded of parts that they have not claimed.
     static let reminderInterval = Duration.milliseconds(250)
 
-    /// Whether it says that it has to be woken.
+    /// Whether the host has to be woken.
     private(set) var isAsleep = true
     private var awakeUntil: ContinuousClock.Instant?
     private var seen: Set<ReadyMessagePart> = []
     private var remindedAt: ContinuousClock.Instant?
 
-    /// Somebody said that there is a message.
+    /// A notification announced a message.
     mutating func wake(at now: ContinuousClock.Instant) {
         awakeUntil = now.advanced(by: Self.timeout)
         isAsleep = false
     }
 
-    /// It looked, and these parts were ready.
+    /// Takes the parts that a look found ready.
     mutating func saw(_ parts: Set<ReadyMessagePart>, at now: ContinuousClock.Instant) -> Look {
         var look = Look(parts: parts.subtracting(seen))
         seen = parts

@@ -7,13 +7,13 @@ import Store
 import Synchronization
 import SystemPackage
 
-/// What was read from the database for metrics, and when.
+/// Figures read from the database for metrics.
 struct EngineReading: Sendable {
     let figures: EngineFigures
     let at: ContinuousClock.Instant
-    /// How long the reading took.
+    /// How long it took to read them.
     let time: Duration
-    /// What share of each limit was used since the reading before; none of a limit that is new.
+    /// The used share of each limit since the previous reading; a new limit has none.
     let usedRatios: [QuotaKey: Double]
 
     struct QuotaKey: Sendable, Hashable {
@@ -39,21 +39,22 @@ struct EngineReading: Sendable {
     }
 }
 
-/// How many alarms there were at a look, and when that was.
+/// The number of alarms at a look.
 struct AlarmReading: Sendable {
     struct Kind: Sendable, Hashable {
         let code: String
         let severity: String
     }
 
-    /// Of each kind that there ever was, so that one that is over shows as 0.
+    /// Every kind seen so far, so that one that has ended shows as 0.
     let counts: [Kind: Int]
     let at: ContinuousClock.Instant
 
     init(_ alarms: [AlarmRow], locks: Int, at: ContinuousClock.Instant, before: AlarmReading?) {
         var counts = (before?.counts ?? [:]).mapValues { _ in 0 }
         for alarm in alarms { counts[Kind(code: alarm.code, severity: alarm.severity.rawValue), default: 0] += 1 }
-        // What this process has seen for long enough is one, though the database may not say since when.
+        // A session that this process has seen blocking for long enough is an alarm, even if the database cannot tell
+        // since when.
         let held = Kind(code: "lock_held", severity: AlarmRow.Severity.critical.rawValue)
         if locks > 0 || counts[held] != nil { counts[held] = max(locks, counts[held] ?? 0) }
         self.counts = counts
@@ -61,16 +62,16 @@ struct AlarmReading: Sendable {
     }
 }
 
-/// The page of metrics of a supervisor and its children: made of what is in memory, when it is asked for.
+/// The metrics page of a supervisor and its children, built from memory when it is requested.
 extension SupervisorLoop {
-    /// Prometheus asks each 15 s or more; what is older than one reading is no news to it.
+    /// Prometheus scrapes every 15 s or less often, so each scrape gets figures read after the one before.
     static let figuresInterval = Duration.seconds(10)
-    /// Figures of a database that was not read for so long are left out: they would say that all is well.
-    private static let longestAge = Duration.seconds(60)
+    /// Older figures are left out: they would suggest that all is well.
+    private static let maxAge = Duration.seconds(60)
 
     var servesMetrics: Bool { settings.withLock { $0.metrics.supervisorPort > 0 } }
 
-    /// Serves the page until cancelled, if it is to be served.
+    /// Serves the page until cancelled, if it is enabled.
     func serveMetrics() async {
         let metrics = settings.withLock(\.metrics)
         await MetricsServer.serve(
@@ -81,7 +82,7 @@ extension SupervisorLoop {
         ) { self.metricsPage() }
     }
 
-    /// Reads from the database what metrics say of it.
+    /// Reads the metrics about the database.
     func readFigures(_ store: Store) async throws {
         let start = ContinuousClock.now
         let figures = try await store.engineFigures()
@@ -89,14 +90,14 @@ extension SupervisorLoop {
         condition.reading.withLock { $0 = EngineReading(figures, at: now, time: now - start, before: $0) }
     }
 
-    /// Reads the alarms, by themselves: they are there while tables are locked.
+    /// Reads the alarms separately, so that they are available while tables are locked.
     func readAlarms(_ store: Store) async throws {
         let rows = try await store.alarms()
         let locks = condition.locks.withLock(\.held)
         condition.alarms.withLock { $0 = AlarmReading(rows, locks: locks, at: .now, before: $0) }
     }
 
-    /// Takes what an event says for metrics.
+    /// Takes the metrics in an event.
     func noteFigures(_ event: SupervisorEvent) {
         guard case .childStatus(let generation, let status) = event, let kind = registry[generation]?.kind else {
             return
@@ -118,7 +119,7 @@ extension SupervisorLoop {
         }
         addChildren(&page, names ?? [:])
         addHost(&page, condition)
-        if let alarms = self.condition.alarms.withLock({ $0 }), ContinuousClock.now - alarms.at <= Self.longestAge {
+        if let alarms = self.condition.alarms.withLock({ $0 }), ContinuousClock.now - alarms.at <= Self.maxAge {
             for (kind, count) in alarms.counts.sorted(by: {
                 ($0.key.code, $0.key.severity) < ($1.key.code, $1.key.severity)
             }) {
@@ -128,13 +129,13 @@ extension SupervisorLoop {
         if let reading {
             let age = ContinuousClock.now - reading.at
             page.add(.figuresAge, age / .seconds(1))
-            if age <= Self.longestAge { add(reading, &page) }
+            if age <= Self.maxAge { add(reading, &page) }
         }
         return page.text
     }
 
     private func addHost(_ page: inout MetricsPage, _ values: HostCondition.Values) {
-        page.add(.mostChildren, values.maxChildren)
+        page.add(.maxChildren, values.maxChildren)
         page.add(.throttledKinds, values.throttled.count)
         page.add(.claiming, values.isClaiming)
         page.add(.journalBytes, journalBytes())
@@ -155,9 +156,9 @@ extension SupervisorLoop {
         for health in ["alive", "late", "gone", "stopped"] {
             page.add(.hosts, figures.hosts.count { $0.health == health }, health)
         }
-        // Where this one's own heartbeats do not arrive, as on a server that takes no writes, those of others do not either.
+        // If this host's own heartbeats do not arrive, for example at a read-only server, others' do not either.
         let hears = figures.hosts.contains { $0.id == folder.hostID.lowercased() && $0.health == "alive" }
-        // A name may be that of several hosts: one that was started with a new folder of journals takes the place of the one before.
+        // Several hosts may share a name: one started with a new journal folder replaces the one before.
         let running = Dictionary(grouping: figures.hosts.filter { $0.health != "stopped" }, by: \.name)
         for (name, hosts) in running.sorted(by: { $0.key < $1.key }) {
             page.add(.hostGone, hears && hosts.contains { $0.health == "gone" && !$0.isReplaced }, name)
@@ -197,9 +198,9 @@ extension SupervisorLoop {
     }
 }
 
-/// What the children have told.
+/// The metrics of the children.
 extension SupervisorLoop {
-    /// Labels of one series: kinds of an application that differ in the account alone share it.
+    /// The labels of one series: kinds of an application that differ only in the account share it.
     private struct Place: Hashable, Comparable {
         var application: String
         var gateway: String
@@ -209,7 +210,7 @@ extension SupervisorLoop {
         }
     }
 
-    /// How the children of a series do that run.
+    /// The current state of a series' running children.
     private struct Present {
         var inFlight = 0
         var connections = 0
@@ -219,7 +220,7 @@ extension SupervisorLoop {
         var states: [ChildState: Int] = [:]
     }
 
-    /// Adds children of applications whose names are known.
+    /// Adds the children of applications whose names are known.
     private func addChildren(_ page: inout MetricsPage, _ names: [Int32: String]) {
         let values = registry.totals.current
         let place: (ChildKind) -> Place? = { kind in
@@ -270,7 +271,7 @@ extension SupervisorLoop {
             times.add(sum.gateway, since: SecondsHistogram())
             waits.add(sum.waits, since: SecondsHistogram())
         }
-        // From the beginning, so that the first failure is an increase.
+        // Present from the start, so that the first failure is an increase.
         for outcome in ["sent", "failed"] {
             let key = ChildTotals.OutcomeKey(outcome: outcome, reasonClass: outcome == "sent" ? "none" : "user_unknown")
             messages[key] = messages[key] ?? 0

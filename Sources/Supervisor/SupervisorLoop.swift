@@ -13,9 +13,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Carries out what the plan wants, and feeds it with what happens.
+/// Feeds the plan with events and carries out its actions.
 final class SupervisorLoop: Sendable {
-    /// How often the plan hears that time has passed: fine enough for its seconds, and next to no work.
+    /// How often the plan gets a tick: fine enough for its pauses of seconds, and almost no work.
     static let tickInterval = Duration.milliseconds(250)
 
     let folder: HostFolder
@@ -25,29 +25,29 @@ final class SupervisorLoop: Sendable {
     let service: ServiceManager?
     let tell: @Sendable (SupervisorEvent) -> Void
     let settings: Mutex<SupervisorSettings>
-    /// The lease settings of the start, for the children, whatever has been read since.
+    /// The lease settings from the start, for the children, even after a reload.
     let leaseOptions: [String]
     let events = DutyEvents()
     let registry = ChildRegistry()
     let condition = HostCondition()
     let stores = Mutex<HostStores?>(nil)
-    /// The running system's boot, for the headers of journals.
+    /// The id of the system's boot, for the headers of journals.
     let bootID = BootID.current()
-    /// The database's identity, "" until it is known.
+    /// The database's identity; "" until it is known.
     let installationID = Mutex("")
-    /// There once the database is.
+    /// Nil until the database has been reached.
     let recoveries = Mutex<JournalRecovery?>(nil)
-    /// Children that were found missing in the last look at the rows of this host.
+    /// Children of this host that the last look at its rows found missing.
     let missingChildren = Mutex<Set<Int64>>([])
-    /// What has been said of credentials that are about to end.
+    /// Which warnings about expiring credentials were already logged.
     let credentialWatch = Mutex(CredentialWatch())
-    /// When applications were resumed, as the last look showed it; nil before the first.
+    /// When each application was last resumed, as of the last look; nil before the first.
     let resumptions = Mutex<[Int32: DatabaseTime]?>(nil)
-    /// Whether messages are looked for often.
+    /// Decides how often to look for messages.
     let wakefulness = Mutex(Wakefulness())
-    /// When children were last woken for chunks.
+    /// When children were last woken for new chunks.
     let wakeUps = Mutex(WakeUps())
-    /// Kinds of children for which a message may come at any moment.
+    /// Kinds of children that may get a message at any moment.
     let standing = Mutex<Set<ChildKind>>([])
 
     init(
@@ -66,7 +66,7 @@ final class SupervisorLoop: Sendable {
         leaseOptions = supervisor.settings.leaseOptions
     }
 
-    /// Runs until the plan says that everything is finished, or the task is cancelled.
+    /// Runs until the plan has finished, or the task is cancelled.
     func run(_ events: AsyncStream<SupervisorEvent>) async {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.tick() }
@@ -82,13 +82,14 @@ final class SupervisorLoop: Sendable {
                 let actions = plan.handle(event, at: now)
                 condition.update(from: plan, at: now)
                 for action in actions { perform(action, in: &group) }
-                // There is an event with each tick: this loop is what everything here goes through.
+                // Every tick is an event, so this reports progress only while the loop works.
                 service?.progress()
                 if plan.ending == .finished { break }
             }
             group.cancelAll()
             await recordStop()
-            // A statement that waits for a server out of reach ends with its connection, not with its cancellation.
+            // A statement that waits for an unreachable server ends when its connection closes, not when its task is
+            // cancelled.
             await closeStores()
         }
     }
@@ -100,7 +101,7 @@ final class SupervisorLoop: Sendable {
         }
         guard !waiting.isEmpty else { return }
         logger.warning(
-            "These settings take effect with the next start of the supervisor: \(waiting.joined(separator: ", "))"
+            "These settings take effect only when the supervisor is restarted: \(waiting.joined(separator: ", "))"
         )
     }
 
@@ -145,9 +146,9 @@ final class SupervisorLoop: Sendable {
 }
 
 extension SupervisorLoop {
-    /// Opens the connections, however long the database takes to be there; nil when cancelled.
+    /// Opens the connections, and waits for the database without a limit; nil when cancelled.
     func openStores() async -> HostStores? {
-        // Who connects tells it, once (database_away).
+        // The connection already logs the outage once (database_away).
         await untilDone("The database cannot be used", level: .debug) {
             HostStores(
                 main: try await self.connect("supervisor"),
@@ -164,40 +165,41 @@ extension SupervisorLoop {
         await untilDone("The identity of the database could not be read") { try await store.installationID() }
     }
 
-    /// Sees to it that no other supervisor lives under this host's id; a folder that is a copy becomes a new host.
+    /// Makes sure that no other supervisor is running under this host's id. A folder that is a copy becomes a new host.
     func claimIdentity(_ store: Store) async -> Void? {
         await untilDone("The identity of this host could not be checked") {
             let id = self.folder.hostID
             if let other = try await HostIdentityCheck().other(store, id) {
                 try self.folder.becomeNewHost()
                 let of =
-                    "is a copy of that of host \(other.name) (\(id)), whose supervisor is running (process \(other.pid))"
+                    "is a copy of the folder of host \(other.name) (\(id)), whose supervisor is running (process \(other.pid))"
                 self.condition.update { $0.copiedFrom = of }
                 self.logger.event(
                     .journalPutAside,
-                    "The folder \(self.folder.path) \(of): from now on it belongs to host \(self.folder.hostID), and the journals in it are put aside"
+                    "The folder \(self.folder.path) \(of). It now belongs to the new host \(self.folder.hostID), and its journals are put aside"
                 )
             }
             self.condition.update { $0.startNonce = UUID().uuidString.lowercased() }
         }
     }
 
-    /// Another start has taken this host while nothing was heard of this one: what the other replays must not go on here.
+    /// A later start has taken over this host while this supervisor was silent. This one must stop, because the other
+    /// replays its journals.
     func hostLost() {
         guard !condition.current.isHostLost else { return }
         condition.update { $0.isHostLost = true }
         logger.critical(
-            "Another supervisor has taken over host \(folder.hostID) while this one was silent: a copy of the folder \(folder.path) was started. This one ends; started again, it will be a new host"
+            "Another supervisor has taken over host \(folder.hostID) while this one was silent, because a copy of the folder \(folder.path) was started. This supervisor ends; it becomes a new host when it is started again"
         )
         tell(.fastShutdown)
     }
 
-    /// Makes this host's row in `mta_host`, or makes it that of a new start.
+    /// Inserts this host's row in `mta_host`, or updates it for a new start.
     func register(with reporter: HostReporter) async -> Void? {
         await untilDone("This host could not be registered") { try await reporter.register() }
     }
 
-    /// Makes what recovers what dead children left, now that it is known which database this is.
+    /// Creates the recovery of what dead children left, now that the database's identity is known.
     func makeRecovery(_ store: Store, _ installation: String) {
         let identity = JournalIdentity(
             hostID: UUID(uuidString: folder.hostID),
@@ -235,10 +237,10 @@ extension SupervisorLoop {
 }
 
 extension SupervisorLoop {
-    /// How long the end of this supervisor may take to be told.
+    /// How long to wait for the database to record the end of this supervisor.
     private static let stopRecordTimeout = Duration.seconds(2)
 
-    /// Says in `mta_host` that this host is stopped, if the database can be reached.
+    /// Marks this host as stopped in `mta_host`, if the database is reachable.
     func recordStop() async {
         guard let stores = stores.withLock({ $0 }), condition.current.isDatabaseAvailable else { return }
         let reporter = reporter(stores)
@@ -250,7 +252,7 @@ extension SupervisorLoop {
                 logger.failure("The end of this supervisor could not be recorded", of: error)
             }
         }
-        // It is only told: a database that has gone away meanwhile must not keep the process.
+        // The record is optional: a database that fails now must not keep the process running.
         let timer = Task {
             if (try? await Task.sleep(for: Self.stopRecordTimeout)) != nil { await stores.main.close() }
         }
@@ -265,14 +267,15 @@ extension SupervisorLoop {
 
 /// The database connections of one host's supervisor.
 ///
-/// Each works off its statements in order: a chunk of preparation must not delay a heartbeat, one that is slow must not delay other
-/// deliveries, nor figures for monitoring anything else, and a connection that listens is occupied by it.
+/// Each runs its statements in order, so separate ones are needed: a chunk of preparation must not delay a heartbeat, a
+/// slow chunk must not delay other deliveries, and reading metrics must delay nothing. A connection that listens cannot
+/// do anything else.
 struct HostStores: Sendable {
     let main: Store
     let preparation: Store
     let slowPreparation: Store
     let listener: Store
-    /// For metrics; nil if there are none.
+    /// For metrics; nil if they are off.
     let figures: Store?
 
     func close() async {
@@ -284,26 +287,26 @@ struct HostStores: Sendable {
     }
 }
 
-/// When children were last woken because there are new parts, and whether they will be in a moment.
+/// When children were last woken for new parts, and whether another wake-up is due.
 struct WakeUps: Sendable {
     var last: ContinuousClock.Instant?
     var isWaiting = false
 }
 
-/// What makes a duty begin its next round at once.
+/// Signals that start a duty's next round at once.
 struct DutyEvents: Sendable {
     /// The row of this host may hold a request.
     let heartbeat = EventSignal()
     /// There may be something to prepare.
     let preparation = EventSignal()
-    /// A delivery may have come to its end.
+    /// A delivery may have ended.
     let finish = EventSignal()
     /// An operator has resumed an application.
     let route = EventSignal()
-    /// Parts may be left that nobody sends any more.
+    /// Parts may be left that no child sends any more.
     let rest = EventSignal()
     /// There may be parts to send.
     let work = EventSignal()
-    /// A message has come.
+    /// A message has arrived.
     let message = EventSignal()
 }

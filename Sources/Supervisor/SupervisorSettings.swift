@@ -1,26 +1,27 @@
 import PushCore
 
-/// The settings of one host's supervisor; names are Adobe Campaign's where the thing is the same.
-public struct SupervisorSettings: Sendable, Equatable {
-    /// What the settings say of supervisor and children.
-    public var mta: MTASettings
-    public var metrics: MetricsSettings
-    /// The machine's name, as `mta_host` shows it.
-    public var hostName: String
-    /// The program's version, as `mta_host` shows it.
-    public var version: String
-    /// Options of `pushmta` that every child gets, such as `--config FILE`; its environment is the supervisor's.
-    public var globalOptions: [String]
+/// The settings of one host's supervisor. Where Adobe Campaign has the same setting, its name is used.
+package struct SupervisorSettings: Sendable, Equatable {
+    /// The settings of the supervisor and its children.
+    package var mta: MTASettings
+    package var metrics: MetricsSettings
+    /// The machine's name, shown in `mta_host`.
+    package var hostName: String
+    /// The program's version, shown in `mta_host`.
+    package var version: String
+    /// Options of `pushmta` that every child gets, such as `--config FILE`. Children inherit the supervisor's
+    /// environment.
+    package var globalOptions: [String]
     /// The time between SIGTERM and SIGKILL, in seconds.
-    public var killDelaySec = 10
+    package var killDelaySec = 10
 
-    /// Takes what concerns the supervisor out of the settings of the whole product.
+    /// Takes the supervisor's settings out of those of the whole product.
     ///
     /// - Parameters:
-    ///   - globalOptions: options of `pushmta` that children get on their command line.
+    ///   - globalOptions: options of `pushmta` for the command line of each child.
     ///   - hostName: the machine's name.
     ///   - version: the program's version.
-    public init(_ settings: Settings, globalOptions: [String] = [], hostName: String = "", version: String = "") {
+    package init(_ settings: Settings, globalOptions: [String] = [], hostName: String = "", version: String = "") {
         mta = settings.mta
         metrics = settings.metrics
         self.globalOptions = globalOptions
@@ -28,14 +29,14 @@ public struct SupervisorSettings: Sendable, Equatable {
         self.version = version
     }
 
-    /// The longest time that a request of a child can take, in seconds; a child without progress for twice this time, and at least
-    /// ``shortestWatchdogSec``, is ended.
-    private var longestTimeoutSec: Int { max(mta.child.requestTimeoutSec, mta.child.connectTimeoutSec) }
+    /// The longest time that a child's request can take, in seconds. The watchdog time is twice this, and at least
+    /// ``minWatchdogSec``.
+    private var maxTimeoutSec: Int { max(mta.child.requestTimeoutSec, mta.child.connectTimeoutSec) }
 
-    /// Shortest timeout with a child that makes no progress.
-    private static let shortestWatchdogSec = 60
+    /// The minimum time without progress after which a child is ended, in seconds.
+    private static let minWatchdogSec = 60
 
-    /// The names of settings in which the other reading differs and that take effect with the next start only.
+    /// The names of the settings that differ in `other` and take effect only after a restart.
     func waitingForRestart(in other: SupervisorSettings) -> [String] {
         let names = [
             ("mta.workingPath", mta.workingPath != other.mta.workingPath),
@@ -57,8 +58,8 @@ public struct SupervisorSettings: Sendable, Equatable {
         return names.filter(\.1).map(\.0)
     }
 
-    /// Options that give a child the lease by which its supervisor sweeps. Children read the settings themselves, perhaps after a
-    /// change of which the sweep knows nothing yet: then their parts would be taken while they live and believe in them.
+    /// Options that give a child the lease with which its supervisor sweeps. Children read the settings themselves. If
+    /// those have changed since, the sweep would take parts from living children that still trust a longer lease.
     var leaseOptions: [String] {
         [
             "--set", "mta.lease.durationSec=\(mta.lease.durationSec)", "--set",
@@ -66,8 +67,8 @@ public struct SupervisorSettings: Sendable, Equatable {
         ]
     }
 
-    /// A child for which a message may come at any moment waits ten minutes at least: without it the message waits for the start
-    /// of another.
+    /// A child that may get a message at any moment idles for at least ten minutes: otherwise the message has to wait
+    /// for a new child to start.
     var standingOptions: [String] {
         ["--set", "mta.child.idleChildTimeoutSec=\(max(600, mta.child.idleChildTimeoutSec))"]
     }
@@ -81,27 +82,7 @@ public struct SupervisorSettings: Sendable, Equatable {
             freeConnections: max(0, mta.master.freeDatabaseConnections),
             drainTime: .seconds(mta.master.drainTimeoutSec),
             killDelay: .seconds(killDelaySec),
-            watchdogTime: .seconds(max(Self.shortestWatchdogSec, 2 * longestTimeoutSec))
+            watchdogTime: .seconds(max(Self.minWatchdogSec, 2 * maxTimeoutSec))
         )
     }
-}
-
-/// The settings that decide about starting and ending children.
-struct SpawnSettings: Sendable, Equatable {
-    var startSpareServers = 0
-    var minSpareServers = 0
-    var maxSpareServers = 2
-    /// Children beyond these, for kinds that have little to send.
-    var maxSmallChildren = 0
-    /// Connections of the database's server that are left free.
-    var freeConnections = 10
-    /// From the request to drain to SIGTERM.
-    var drainTime = Duration.seconds(60)
-    /// From SIGTERM to SIGKILL.
-    var killDelay = Duration.seconds(10)
-    /// How long a child may go without progress, or without a status line.
-    var watchdogTime = Duration.seconds(60)
-
-    /// The most children of all sizes.
-    var maxChildren: Int { maxSpareServers + maxSmallChildren }
 }

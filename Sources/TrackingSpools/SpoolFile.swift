@@ -11,31 +11,31 @@ import Musl
 import Darwin
 #endif
 
-/// One file of a tracking spool: records are appended at its end and taken from its beginning.
+/// One file of a tracking spool: records are appended at the end and read from the beginning.
 ///
-/// Its `flock` is the proof that its process lives; whoever gets the lock may load what is left in it. Not thread-safe: the
-/// spool guards it.
+/// Its `flock` proves that its process is alive; a process that gets the lock may load what is left. Not thread-safe:
+/// the spool guards it.
 final class SpoolFile {
     let path: FilePath
     let header: TrackingSpoolHeader
     private let file: FileDescriptor
-    /// Where the next record that is not loaded begins.
+    /// The offset of the first record not loaded.
     private var offset = Int64(TrackingSpoolHeader.length)
-    /// Where the next record goes.
+    /// The offset at which the next record is appended.
     private(set) var size: Int64
-    /// Records that were read and not taken yet, each with its length in the file.
+    /// Records read but not taken yet, each with its length in the file.
     private var read: [(record: TrackingSpoolRecord, length: Int)] = []
     private var taken = 0
 
-    /// The bytes read at once: some thousand hits.
+    /// The bytes to read at once: some thousand hits.
     private static let pieceSize = 1 << 20
-    /// What a file that is being made is called.
+    /// The suffix of a file while it is being created.
     static let newSuffix = ".new"
 
     /// Whether every record was taken.
     var isEmpty: Bool { offset >= size }
 
-    /// Bytes of records that were not taken.
+    /// The bytes of the records not taken.
     var left: Int64 { max(0, size &- offset) }
 
     init(path: FilePath, header: TrackingSpoolHeader, file: FileDescriptor, size: Int64) {
@@ -45,10 +45,10 @@ final class SpoolFile {
         self.size = size
     }
 
-    /// Makes a new file.
+    /// Creates a file.
     ///
-    /// It gets its name when it is locked and has its header: under the name nobody ever sees a file that is not whole, and takes
-    /// it for one whose process is gone.
+    /// It gets its final name after it is locked and has its header. So an incomplete file never has that name, and is
+    /// never taken for the file of a process that is gone.
     static func make(_ path: FilePath, header: TrackingSpoolHeader) throws -> SpoolFile {
         let newPath = path.string + newSuffix
         let file = try FileDescriptor.open(
@@ -72,20 +72,20 @@ final class SpoolFile {
         }
     }
 
-    /// Appends a record and waits until the disk has it.
+    /// Appends a record and waits until it is on disk.
     func append(_ bytes: [UInt8]) throws {
         do {
             try file.writeAll(toAbsoluteOffset: size, bytes)
             try sync()
             size += Int64(bytes.count)
         } catch {
-            // What was written of it must not stand before the next one.
+            // The partial record must not precede the next one.
             try? file.resize(to: size)
             throw error
         }
     }
 
-    /// The next record that is not loaded; nil at the end. Throws `damaged` for what is no record.
+    /// The next record not loaded; nil at the end. Throws ``Damage`` for bytes that are not a record.
     func next() throws -> TrackingSpoolRecord? {
         if taken < read.count { return read[taken].record }
         read = []
@@ -94,14 +94,14 @@ final class SpoolFile {
         return read.first?.record
     }
 
-    /// The next record is loaded.
+    /// Marks the next record as loaded.
     func take() {
         guard taken < read.count else { return }
         offset += Int64(read[taken].length)
         taken += 1
     }
 
-    /// Forgets all records, when all are loaded.
+    /// Removes all records after all were loaded.
     func cut() throws {
         try file.resize(to: Int64(TrackingSpoolHeader.length))
         offset = Int64(TrackingSpoolHeader.length)
@@ -110,18 +110,18 @@ final class SpoolFile {
         taken = 0
     }
 
-    /// Ends a file whose records are all loaded.
+    /// Removes a file whose records were all loaded.
     func remove() {
         unlink(path.string)
         try? file.close()
     }
 
-    /// Lets go of the file, so that another process may load it.
+    /// Releases the file, so that another process may load it.
     func close() {
         try? file.close()
     }
 
-    /// Puts a damaged file aside, for a person to look at.
+    /// Puts a damaged file aside for an operator to examine.
     func setAside() {
         rename(path.string, path.string + TrackingSpool.damagedSuffix)
         try? file.close()
@@ -140,7 +140,7 @@ final class SpoolFile {
                     start = decoder.offset
                 case .end(let missing):
                     if missing > 0, offset + Int64(bytes.count) >= size, read.isEmpty {
-                        // The process died while it wrote: nobody was told that this record is stored.
+                        // The process died while writing: this record was never acknowledged.
                         size = offset
                     }
                     count = bytes.count + missing
@@ -153,7 +153,7 @@ final class SpoolFile {
         }
     }
 
-    /// What is in the file is no record.
+    /// The file contains bytes that are not a record.
     struct Damage: Error {}
 
     private func sync() throws {
@@ -164,7 +164,7 @@ final class SpoolFile {
         #endif
     }
 
-    /// A file whose name is not on the disk is as good as none.
+    /// Syncs the folder: without its name on disk, a file would be lost.
     private static func syncFolder(of path: FilePath) throws {
         let folder = try FileDescriptor.open(path.removingLastComponent(), .readOnly, options: [.closeOnExec])
         let result = fsync(folder.rawValue)
@@ -181,22 +181,22 @@ final class SpoolFile {
 }
 
 extension SpoolFile {
-    /// What became of the attempt to take over a file.
+    /// The result of an attempt to take over a file.
     enum Adoption {
-        /// Its process is gone, and it is this one's now.
+        /// Its process is gone, and this process owns it now.
         case adopted(SpoolFile)
-        /// Its process lives, or somebody else was faster.
+        /// Its process is alive, or another process took it first.
         case held
-        /// It had nothing in it and is gone.
+        /// It was empty and has been removed.
         case removed
-        /// It begins with no header that this version knows; it was put aside under this name.
+        /// Its header is unknown to this version; it was put aside under this name.
         case unreadable(String)
     }
 
-    /// A file without content may be one that is being made, by an older version; that takes no minute.
+    /// An empty file may still be in creation, by an older version; that takes less than a minute.
     private static let makingTime: TimeInterval = 60
 
-    /// Takes over a file of a process that is gone.
+    /// Takes over the file of a process that is gone.
     static func adopt(_ path: FilePath) throws -> Adoption {
         let file = try FileDescriptor.open(path, .readWrite, options: [.closeOnExec])
         do {
@@ -224,7 +224,7 @@ extension SpoolFile {
         }
     }
 
-    /// Removes what a process left that ended while it made a file: nothing was ever stored in it.
+    /// Removes a file whose process ended while creating it: nothing was stored in it.
     static func removeUnfinished(_ path: FilePath) throws {
         let file = try FileDescriptor.open(path, .readWrite, options: [.closeOnExec])
         defer { try? file.close() }
@@ -232,7 +232,7 @@ extension SpoolFile {
         unlink(path.string)
     }
 
-    /// Whether this process has the lock of a file, which still has its name: who had it before may have loaded and removed it.
+    /// Whether this process got the lock and the file still exists: its previous owner may have loaded and removed it.
     private static func lock(_ file: FileDescriptor, _ path: FilePath) throws -> Bool {
         try file.tryLock() && FileManager.default.fileExists(atPath: path.string)
     }

@@ -2,23 +2,23 @@ import ArgumentParser
 import Foundation
 import GatewaySimulator
 
-/// Faults that are on from the start. They concern all gateways; errors concern the gateway that knows the reason.
+/// The initial faults. They apply to all gateways; an error applies to the gateways that know its reason.
 struct FaultOptions: ParsableArguments {
-    @Option(help: "Time before an answer: \"50\" (ms), \"10-80\" (uniform), \"exp:40\" (mean) or \"p50:30,p99:200\".")
+    @Option(help: "The latency of answers: \"50\" (ms), \"10-80\" (uniform), \"exp:40\" (mean) or \"p50:30,p99:200\".")
     var latency: String?
 
     @Option(
         help: ArgumentHelp(
-            "Rejects a share of pushes, such as Unregistered=0.01 or UNAVAILABLE=0.05:30 (Retry-After 30); may be repeated.",
+            "Reject a share of pushes, such as Unregistered=0.01 or UNAVAILABLE=0.05:30 (Retry-After 30); repeatable.",
             valueName: "reason=rate[:retry-after]"
         )
     )
     var error: [String] = []
 
-    @Option(help: "Sends GOAWAY on each connection after that many streams.")
+    @Option(help: "Send a GOAWAY on each connection after this many streams.")
     var goawayAfter: Int?
 
-    @Option(help: "Streams above the GOAWAY's last-stream-id that arrive before it leaves.")
+    @Option(help: "The number of streams above the GOAWAY's last-stream-id that arrive before it is sent.")
     var goawayUnprocessed = 0
 
     @Option(help: "The reason in the GOAWAY's JSON, such as Shutdown.")
@@ -27,30 +27,30 @@ struct FaultOptions: ParsableArguments {
     @Option(help: "The GOAWAY's HTTP/2 error code.")
     var goawayCode: UInt32 = 0
 
-    @Option(help: "Share of streams that is refused (REFUSED_STREAM).")
+    @Option(help: "The share of streams to refuse (REFUSED_STREAM).")
     var refuseRate = 0.0
 
-    @Option(help: "Messages that the project of FCM HTTP v1 may send in a minute; what is more is answered 429.")
+    @Option(help: "The quota of the FCM HTTP v1 project, in messages per minute; any above it get a 429.")
     var quota: Int?
 
-    @Option(help: "Limit of concurrent streams, instead of the gateway's own.")
+    @Option(help: "The limit of concurrent streams; by default the gateway's own.")
     var maxStreams: Int?
 
-    @Option(help: "Share of pushes that is accepted and never answered.")
+    @Option(help: "The share of pushes to accept and never answer.")
     var neverAnswerRate = 0.0
 
-    @Option(help: "Answers nothing for that many seconds after the start.")
+    @Option(help: "Answer nothing for this many seconds after the start.")
     var stall: Double?
 
-    @Option(help: "Drops each connection after that many streams.")
+    @Option(help: "Drop each connection after this many streams.")
     var resetAfter: Int?
 
-    @Option(help: "Seed of the dice, to repeat a run.")
+    @Option(help: "The seed for random choices, to repeat a run.")
     var seed: UInt64?
 
     @Option(
         help: ArgumentHelp(
-            "The whole plan of APNs as JSON, as the control port takes it; instead of the options above.",
+            "The whole plan of APNs as JSON, as for the control port, instead of the options above.",
             valueName: "json"
         )
     )
@@ -67,20 +67,20 @@ struct FaultOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "State of a device, such as Unregistered=<token> or Replaced=<token>,<new token>; may be repeated.",
+            "The state of a device, such as Unregistered=<token> or Replaced=<token>,<new token>; repeatable.",
             valueName: "state=token"
         )
     )
     var device: [String] = []
 
-    /// The plans of all gateways.
+    /// The fault plans of all gateways.
     func plans() throws -> [SimulatedGateway: FaultPlan] {
         var plans: [SimulatedGateway: FaultPlan] = [:]
         for gateway in SimulatedGateway.allCases { plans[gateway] = try plan(gateway) }
         return plans
     }
 
-    /// What is known about devices.
+    /// The device states.
     func devices() throws -> [String: DeviceState] {
         var devices: [String: DeviceState] = [:]
         let now = Int64(Date().timeIntervalSince1970 * 1000)
@@ -161,6 +161,6 @@ struct FaultOptions: ParsableArguments {
         if bounds.count == 2, let from = bounds[0], let to = bounds[1] { return .uniform(from: from, to: to) }
         if let mean = fields["exp"] ?? nil { return .exponential(mean: mean) }
         if let p50 = fields["p50"] ?? nil, let p99 = fields["p99"] ?? nil { return .quantiles(p50: p50, p99: p99) }
-        throw ValidationError("\"\(text)\" is no latency: 50, 10-80, exp:40 or p50:30,p99:200")
+        throw ValidationError("\"\(text)\" is not a latency: give 50, 10-80, exp:40 or p50:30,p99:200")
     }
 }

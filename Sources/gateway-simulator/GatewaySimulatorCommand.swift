@@ -1,24 +1,24 @@
-// gateway-simulator: the program around the module GatewaySimulator.
+// gateway-simulator: the command-line program for the module GatewaySimulator.
 //
 // WHAT IT DOES
-//   Reads the command line, starts a simulator, says where it listens and which credentials it accepts, waits for a signal,
-//   and ends with a line of counters.
+//   Reads the command line, starts a simulator, prints its addresses and credentials, waits for a signal, and ends with
+//   a line of counters.
 //
 // HOW IT IS USED
-//   gateway-simulator --state FOLDER, by people, by TestSimulator of the laboratory and by tests of other languages. --json
-//   prints the addresses and credentials as one line first (StartReport); without it they are a few lines for people. Ports
-//   of 0, the default, are free ones, which ports.json in the state folder names when all is ready. FaultOptions has the
-//   faults that are on from the start; later ones go to the control port.
+//   Users, TestSimulator of the laboratory and tests in other languages run gateway-simulator --state FOLDER. With
+//   --json it first prints the addresses and credentials as one line (StartReport); otherwise as a few lines of text. A
+//   port of 0, the default, is a free one. ports.json in the state folder lists the ports once the simulator is ready.
+//   FaultOptions has the initial faults; later ones are set through the control port.
 //
 // THREADS AND TASKS
-//   The main task waits for EndSignals, which turns SIGTERM and SIGINT into something to await; all else is the module's.
+//   The main task awaits SIGTERM or SIGINT through EndSignals. Everything else runs in the module.
 //
 // STATE AND FILES
-//   The state folder and the record file of the module. Nothing of its own.
+//   Only the module's state folder and record file.
 //
 // FAILURES
-//   Exit status 0 after SIGTERM or SIGINT, 1 if it cannot start (the reason on standard error), 64 for a wrong command line,
-//   which is found before anything is opened.
+//   The exit status is 0 after SIGTERM or SIGINT, and 1 if it cannot start (with the reason on standard error). It is
+//   64 for a wrong command line, which is checked before anything is opened.
 //
 // SEE ALSO
 //   FaultOptions.swift, StartReport.swift, Sources/GatewaySimulator/GatewaySimulator.swift
@@ -29,88 +29,89 @@ import Foundation
 import GatewaySimulator
 import OperatingSystem
 
-/// The command line of the simulator: starts it, says where it is, and waits for a signal to end.
+/// The simulator's command line: starts it, prints its addresses, and waits for a signal.
 @main
 struct GatewaySimulatorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "gateway-simulator",
-        abstract: "Plays APNs (HTTP/2, binary), FCM (HTTP v1, legacy) and Google's token endpoint on this machine.",
+        abstract: "Simulate APNs (HTTP/2, binary), FCM (HTTP v1, legacy) and Google's token endpoint on this machine.",
         discussion: """
-            Certificates and credentials are made in the state folder at the first start and used again later. SIGTERM or \
-            Ctrl-C ends it; the exit status is then 0. It is 1 when it cannot start and 64 when the command line is wrong.
+            Certificates and credentials are created in the state folder at the first start and reused later. SIGTERM \
+            or Ctrl-C stops it with exit status 0. The exit status is 1 if it cannot start, and 64 if the command line \
+            is wrong.
             """
     )
 
-    @Option(help: ArgumentHelp("Folder for CA, credentials and ports.json.", valueName: "folder"))
+    @Option(help: ArgumentHelp("The folder for the CA, credentials and ports.json.", valueName: "folder"))
     var state: String
 
-    @Option(help: "Address to listen on.")
+    @Option(help: "The address to listen on.")
     var host = "127.0.0.1"
 
-    @Option(help: "Port of the APNs gateway; 0 takes a free one.")
+    @Option(help: "The port of the APNs gateway; 0 for a free one.")
     var apnsPort = 0
 
-    @Option(help: "Port of the FCM gateway; 0 takes a free one.")
+    @Option(help: "The port of the FCM gateway; 0 for a free one.")
     var fcmPort = 0
 
-    @Option(help: "Port of the legacy FCM gateway; 0 takes a free one.")
+    @Option(help: "The port of the legacy FCM gateway; 0 for a free one.")
     var fcmLegacyPort = 0
 
-    @Option(help: "Port of the binary APNs gateway; 0 takes a free one.")
+    @Option(help: "The port of the binary APNs gateway; 0 for a free one.")
     var apnsBinaryPort = 0
 
-    @Option(help: "Port of the binary APNs gateway's feedback service; 0 takes a free one.")
+    @Option(help: "The port of the binary APNs gateway's feedback service; 0 for a free one.")
     var apnsFeedbackPort = 0
 
-    @Option(help: "Port of the OAuth 2.0 token endpoint; 0 takes a free one.")
+    @Option(help: "The port of the OAuth 2.0 token endpoint; 0 for a free one.")
     var oauthPort = 0
 
-    @Option(help: "Port for control, plain HTTP; 0 takes a free one.")
+    @Option(help: "The control port, plain HTTP; 0 for a free one.")
     var controlPort = 0
 
-    @Option(help: "Address of the port for control, which obeys everybody who reaches it.")
+    @Option(help: "The address of the control port, which has no access control.")
     var controlHost = "127.0.0.1"
 
     @Option(
         help: ArgumentHelp(
-            "Where the ports are written when all is ready (default: ports.json in the state folder).",
+            "The file for the ports, written when all are open (default: ports.json in the state folder).",
             valueName: "file"
         )
     )
     var portFile: String?
 
-    @Option(help: "Another name or address that the certificate covers; may be repeated.")
+    @Option(help: "Another name or address for the certificate; repeatable.")
     var certificateName: [String] = []
 
-    @Option(help: "Event loop threads.")
+    @Option(help: "The number of event loop threads.")
     var threads = 1
 
     @Option(
-        help: "A topic that the sample key may send to (default: com.example.app); may be repeated, \"*\" allows any."
+        help: "A topic that the sample key may send to (default: com.example.app); repeatable; \"*\" allows any."
     )
     var topic: [String] = []
 
     @Option(help: "The Firebase project.")
     var projectID = "pushmta-simulator"
 
-    @Flag(help: "Play APNs' development environment, with apns-unique-id in answers.")
+    @Flag(help: "Simulate APNs' development environment, with apns-unique-id in answers.")
     var sandbox = false
 
     @Flag(
         name: .customLong("string-iat"),
-        help: "APNs takes provider tokens whose iat is a text, as APNSwift writes it."
+        help: "Accept APNs provider tokens whose iat is a string, as APNSwift writes it."
     )
     var takesStringIssuedAt = false
 
-    @Flag(help: "Every APNs device belongs to the other environment, until the control port says otherwise.")
+    @Flag(help: "Register every APNs device for the other environment, until changed through the control port.")
     var otherEnvironment = false
 
-    @Option(help: "Lifetime of access tokens, in seconds.")
+    @Option(help: "The lifetime of access tokens, in seconds.")
     var tokenLifetime = 3600
 
     @Option(
         help: ArgumentHelp(
-            "File that gets a JSON line {\"id\",\"gateway\",\"status\",\"reason\",\"time\",\"answered\"} for each push.",
+            "The file that gets a JSON line {\"id\",\"gateway\",\"status\",\"reason\",\"time\",\"answered\"} for each push.",
             valueName: "file"
         )
     )
@@ -125,10 +126,10 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
     func validate() throws {
         let ports = [apnsPort, fcmPort, fcmLegacyPort, apnsBinaryPort, apnsFeedbackPort, oauthPort, controlPort]
         for port in ports where !(0...65_535).contains(port) {
-            throw ValidationError("\(port) is no port: 0 to 65535")
+            throw ValidationError("\(port) is not a port: give a number from 0 to 65535")
         }
-        guard (1...64).contains(threads) else { throw ValidationError("threads must be 1 to 64") }
-        guard tokenLifetime > 0 else { throw ValidationError("the token lifetime must be above 0 seconds") }
+        guard (1...64).contains(threads) else { throw ValidationError("threads must be from 1 to 64") }
+        guard tokenLifetime > 0 else { throw ValidationError("the token lifetime must be greater than 0 seconds") }
         _ = try faults.plans()
         _ = try faults.devices()
     }
@@ -177,18 +178,18 @@ struct GatewaySimulatorCommand: AsyncParsableCommand {
         return options
     }
 
-    /// Writes past any buffer, so that a reader of a file or a pipe sees the line at once.
+    /// Writes unbuffered, so that a reader of a file or a pipe sees the line at once.
     private func write(_ line: String) {
         try? FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
     }
 }
 
-/// SIGTERM and SIGINT as something to wait for.
+/// Makes SIGTERM and SIGINT awaitable.
 private struct EndSignals {
     private let stream: AsyncStream<Void>
     private let sources: [any DispatchSourceSignal]
 
-    /// Catches the signals from now on.
+    /// Starts catching the signals.
     init() {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         self.stream = stream
@@ -202,7 +203,7 @@ private struct EndSignals {
         }
     }
 
-    /// Returns when one of them has come.
+    /// Waits for one of them.
     func wait() async {
         for await _ in stream { return }
     }

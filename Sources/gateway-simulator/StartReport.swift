@@ -1,7 +1,7 @@
 import Foundation
 import GatewaySimulator
 
-/// What the simulator says about itself on standard output.
+/// The simulator's report on standard output.
 struct StartReport {
     private struct Address: Encodable {
         var host: String
@@ -54,10 +54,10 @@ struct StartReport {
 
     /// One line for programs.
     let json: String
-    /// A few lines for people.
+    /// A few lines of text for users.
     let text: String
 
-    /// A report on a simulator that listens on those addresses.
+    /// A report on a simulator that listens on these addresses.
     init(_ simulator: GatewaySimulator, host: String, controlHost: String) {
         let credentials = simulator.credentials
         let line = Line(
@@ -105,11 +105,11 @@ struct StartReport {
             """
     }
 
-    /// The last line.
+    /// The final line of counters.
     func summary(_ counters: SimulatorCounters) -> String {
         let parts = SimulatedGateway.allCases.map { gateway in
             let counters = counters[gateway]
-            return "\(gateway.rawValue): \(counters.accepted) accepted (\(counters.uniqueAccepted) different, "
+            return "\(gateway.rawValue): \(counters.accepted) accepted (\(counters.uniqueAccepted) distinct, "
                 + "\(counters.duplicates) more than once), \(counters.rejectedTotal) rejected, \(counters.unanswered) unanswered, "
                 + "\(counters.connectionsOpened) connections"
         }

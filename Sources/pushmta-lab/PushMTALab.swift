@@ -1,17 +1,17 @@
-// pushmta-lab: drills, benches and quickstart, in a program of its own that no production host needs.
+// pushmta-lab: drills, benches and quickstart, in a separate program that production hosts do not need.
 //
 // WHAT IT DOES
-//   Hands over to the command line (CommandLineProgram). What the commands do is in Laboratory.
+//   Runs the command line (CommandLineProgram). The commands are in Laboratory.
 //
 // HOW IT IS USED
-//   quickstart makes a site to try, drill one with faults, bench one to measure. Each has a PostgreSQL of its own, and starts pushmta and
-//   gateway-simulator, which lie beside it.
+//   quickstart runs a site to try, drill one with faults, and bench one to measure. Each has its own PostgreSQL, and
+//   starts pushmta and gateway-simulator from this program's folder.
 //
 // STATE AND FILES
-//   Those of Laboratory: a folder a site.
+//   Those of Laboratory: one folder per site.
 //
 // FAILURES
-//   Exit codes as those of pushmta.
+//   The exit codes are those of pushmta.
 //
 // SEE ALSO
 //   Sources/Laboratory/TestSite/TestSite.swift, Deploy/quickstart, Deploy/guide/drills.md, Deploy/guide/benchmarks.md
@@ -24,7 +24,7 @@ import Laboratory
 struct PushMTALab: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pushmta-lab",
-        abstract: "Sites to try, to break and to measure PushMTA, each with its own PostgreSQL and gateways.",
+        abstract: "Try, break and measure PushMTA on sites that have their own PostgreSQL and gateways.",
         version: ProductVersion.text,
         subcommands: [QuickstartCommand.self, DrillCommand.self, BenchCommand.self]
     )

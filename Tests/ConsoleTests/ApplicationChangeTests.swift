@@ -8,11 +8,11 @@ import Testing
 
 @testable import Console
 
-/// Changing what there is: applications with all that they declare, external accounts, services.
+/// Changes of existing applications with their declarations, external accounts and services.
 @Suite struct ApplicationChangeTests {
     private static let path = "/services/applications/1"
 
-    /// The form of a page, as a browser would send it back.
+    /// A page's form, as a browser would send it.
     private func form(_ page: String) -> [String: String] {
         var form: [String: String] = [:]
         func plain(_ text: Substring) -> String {
@@ -71,7 +71,7 @@ import Testing
             page.contains("The application is changed") && page.contains("chime.caf")
                 && page.contains("Shop &amp; more")
         )
-        // What nobody changes is not on record, and the limit goes with an empty field.
+        // Unchanged values are not recorded, and an empty field removes the limit.
         form = self.form(try await admin.get(path).text)
         #expect(form["rate"] == "250" && form["variable.0.label"] == "Screen")
         #expect(try await admin.post(path, form: form).status == .seeOther)
@@ -112,12 +112,12 @@ import Testing
         let variable = ["variable.0.type": "integer", "variable.0.default": "", "variable.0.label": ""]
         let cases: [([String: String], String, String)] = [
             (["label": "\u{7}"], "label", "control character"), (["bundle": "a b"], "bundle", "bundle"),
-            (["key": ""], "key", "is empty"), (["key": "other-key"], "key", "has this integration key already"),
+            (["key": ""], "key", "is empty"), (["key": "other-key"], "key", "already has this integration key"),
             (["format": ""], "format", "Choose int32 or uuid"), (["account": "sand"], "account", "sandbox"),
-            (["account": "none"], "account", "no such account"), (["rate": "fast"], "rate", "no rate"),
-            (["rate": "0"], "rate", "no rate"), (["rate": "1.000"], "rate", "separator of thousands"),
+            (["account": "none"], "account", "no such account"), (["rate": "fast"], "rate", "not a rate"),
+            (["rate": "0"], "rate", "not a rate"), (["rate": "1.000"], "rate", "thousands separator"),
             (["icon": "no icon!"], "icon", "PNG"),
-            (["icon": "aGVsbG8="], "icon", "no PNG file"),
+            (["icon": "aGVsbG8="], "icon", "not a PNG file"),
             (variable.merging(["variable.0.name": "aps"]) { $1 }, "variable.0", "Apple"),
             (
                 variable.merging(["variable.0.name": "n", "variable.0.default": "x"]) { $1 }, "variable.0",
@@ -139,14 +139,14 @@ import Testing
                 #expect(answer.text.contains("value=\"\(value)\""), "what was typed is gone: \(name)")
             }
         }
-        // All of them at once.
+        // All problems at once.
         let all = try await admin.post(
             path,
             form: form.merging(["bundle": "a b", "rate": "x", "sound.0.name": "/"]) { $1 }
         )
         #expect(all.text.matches(of: /field-problem/).count == 3, "\(all.text)")
         #expect(try await audit(site, "application.change").isEmpty)
-        // The format of message ids stays while a delivery is under way.
+        // The format of message ids cannot change while a delivery is under way.
         _ = try await site.delivery()
         let answer = try await admin.post(path, form: form.merging(["format": "int32"]) { $1 })
         #expect(answer.status == .unprocessableContent && answer.text.contains("is under way"))
@@ -166,9 +166,9 @@ import Testing
             let refused = try await bob.post(path, form: second.merging(late) { $1 })
             #expect(refused.status == .unprocessableContent, "\(path)")
             #expect(
-                refused.text.contains("Somebody else has changed it") && refused.text.lowercased().contains("second")
+                refused.text.contains("Another user has changed it") && refused.text.lowercased().contains("second")
             )
-            // The same page once more is no way around it.
+            // Sending the same page again is refused too.
             #expect(try await bob.post(path, form: form(refused.text)).status == .unprocessableContent)
             let again = form(try await bob.get(path).text)
             #expect(try await bob.post(path, form: again.merging(late) { $1 }).status == .seeOther)
@@ -200,7 +200,7 @@ import Testing
         }
         #expect(form["variable.0.name"] == "second")
         #expect(try await site.admin.application(1).label == "shop-ios")
-        // As many as a form has, and more than most forms take.
+        // As many rows as the form has, which are more fields than most forms accept.
         form = self.form(try await admin.get(path).text)
         for place in 0..<120 {
             form["variable.\(place).name"] = "v\(place)"
@@ -242,8 +242,8 @@ import Testing
         for (change, words) in [
             (["host": "a b"], "host"), (["host": "fcm.googleapis.com"], "android"), (["host": ""], "host"),
             (["port": "x"], "1 to 65535"), (["port": "70000"], "1 to 65535"),
-            (["port": ""], "The port is no number from 1 to 65535.</p>"), (["connections": "101"], "1 to 100"),
-            (["rate": "-1"], "no rate"), (["host": "api.sandbox.push.apple.com"], "shop-ios"),
+            (["port": ""], "The port is not a number from 1 to 65535.</p>"), (["connections": "101"], "1 to 100"),
+            (["rate": "-1"], "not a rate"), (["host": "api.sandbox.push.apple.com"], "shop-ios"),
             (["host": "api.push.apple.com", "port": "444"], "listens on"),
         ] {
             let answer = try await admin.post(path, form: form.merging(change) { $1 })
@@ -263,7 +263,7 @@ import Testing
         )
         let page = try await site.session(.read).get("/services/accounts/1").text
         for words in [
-            "/etc/ca.pem", "has to lie on each host", "nms/jsp/iosHTTP2.jsp", "It is paused", "shop-ios", "0.5",
+            "/etc/ca.pem", "must exist on each host", "nms/jsp/iosHTTP2.jsp", "It is paused", "shop-ios", "0.5",
         ] {
             #expect(page.contains(words), "\(words)")
         }
@@ -298,10 +298,11 @@ import Testing
         let form = form(try await admin.get(path).text)
         #expect(form["connector"] == "android-v2" && form["url"] == "" && form["ca_file"] == "/etc/ca.pem")
         for (change, words) in [
-            (["connector": "smtp"], "Choose one of the list"), (["connector": "ios-http2"], "the other platform"),
+            (["connector": "smtp"], "Choose one from the list"), (["connector": "ios-http2"], "the other platform"),
             (["url": "https://localhost:8080/nms/jsp/ios.jsp"], "the other platform"),
-            (["url": "https://localhost/other.js"], "no access URL"), (["ca_file": "ca.pem"], "no absolute path"),
-            (["ca_file": "/etc/"], "no absolute path"), (["ca_file": "/etc/\u{7}.pem"], "no absolute path"),
+            (["url": "https://localhost/other.js"], "not an access URL"),
+            (["ca_file": "ca.pem"], "not the absolute path"),
+            (["ca_file": "/etc/"], "not the absolute path"), (["ca_file": "/etc/\u{7}.pem"], "not the absolute path"),
         ] {
             let answer = try await admin.post(path, form: form.merging(change) { $1 })
             #expect(answer.status == .unprocessableContent && answer.text.contains(words), "\(change)")
@@ -315,12 +316,12 @@ import Testing
             try await audit(site, "account.change")
                 == "fcm: connector android-v2 → android-v1, connections 2 → default"
         )
-        // A stand-in of the one gateway is none of the other, and Apple's own binary one is closed.
+        // A host that stands in for one gateway does not serve another, and Apple's own binary gateway is closed.
         let other = "/services/accounts/1/change"
         let ios = self.form(try await admin.get(other).text).merging(["connector": "ios-binary"]) { $1 }
         let refused = try await admin.post(other, form: ios)
         #expect(
-            refused.status == .unprocessableContent && refused.text.contains("At this host a gateway for ios-http2")
+            refused.status == .unprocessableContent && refused.text.contains("This host is a gateway for ios-http2")
         )
         let moved = ios.merging(["host": "standin.example.com", "port": "2195"]) { $1 }
         #expect(try await admin.post(other, form: moved).status == .seeOther)
@@ -343,7 +344,7 @@ import Testing
         let form = form(try await admin.get(path).text).merging(wanted) { $1 }
         let answer = try await admin.post(path, form: form)
         #expect(answer.status == .unprocessableContent)
-        #expect(answer.text.contains("ios-binary does not take the credentials of these applications: shop-ios"))
+        #expect(answer.text.contains("ios-binary does not accept the credentials of these applications: shop-ios"))
         #expect(try await site.admin.account(1).connector == .iosHTTP2)
         await site.close()
     }
@@ -360,7 +361,7 @@ import Testing
         let form = form(try await admin.get(path).text)
         #expect(form["mapping"] == "" && form["trust"] == "open")
         let reader = try await site.session(.read)
-        #expect(try await reader.get("/services").text.contains("standard: subscriptions alone"))
+        #expect(try await reader.get("/services").text.contains("standard: only subscriptions"))
         let wanted = ["mapping": "people", "trust": "server"]
         #expect(try await admin.post(path, form: form.merging(wanted) { $1 }).status == .seeOther)
         #expect(try await site.admin.service(named: "shop").mapping == "people")
@@ -368,17 +369,17 @@ import Testing
         let words = "shop: target mapping none → people, user key trust open → server"
         #expect(try await audit(site, "service.change") == words)
         let list = try await reader.get("/services").text
-        #expect(list.contains("<bdi>people</bdi>") && list.contains("server: only the API and imports say it"))
+        #expect(list.contains("<bdi>people</bdi>") && list.contains("server: only the API and imports set it"))
         let next = self.form(try await admin.get(path).text)
         #expect(next["mapping"] == "people" && next["trust"] == "server")
         for (change, words) in [
-            (["trust": "signed"], "no key to check proofs with"), (["trust": "all"], "Choose one of the list"),
+            (["trust": "signed"], "no key to check proofs with"), (["trust": "all"], "Choose one from the list"),
             (["mapping": "none"], "no target mapping"),
         ] {
             let answer = try await admin.post(path, form: next.merging(change) { $1 })
             #expect(answer.status == .unprocessableContent && answer.text.contains(words), "\(change)")
         }
-        // With a key of proofs, and back to the standard.
+        // With a key for proofs, and back to the default.
         try await site.sql(
             """
             INSERT INTO pushmta_engine.service_proof_key (id, service_id, key_id, algorithm, public_key)
@@ -419,7 +420,7 @@ import Testing
         await site.close()
     }
 
-    /// What a line of a form cannot show is not lost by saving the form.
+    /// Saving the form does not lose values that a single-line field cannot show.
     @Test func whatAFieldCannotShowStays() throws {
         var earlier = ApplicationDeclarations()
         earlier.declare(try ApplicationVariable(name: "empty", type: .text, defaultValue: "", platform: .ios))
@@ -481,7 +482,7 @@ import Testing
         let ask = "openssl s_client -connect 127.0.0.1:\(port) </dev/null 2>/dev/null"
         let first = try await fingerprint(folder, "cat \(folder)/cert.pem")
         #expect(try await fingerprint(folder, ask) == first)
-        // Files that do not belong together change nothing.
+        // Files that do not match change nothing.
         try "nothing".write(toFile: folder + "/key.pem", atomically: true, encoding: .utf8)
         site.server.reloadCertificate()
         #expect(try await fingerprint(folder, ask) == first)

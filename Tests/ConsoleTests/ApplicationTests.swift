@@ -9,12 +9,12 @@ import Testing
 
 @testable import Console
 
-/// Services, applications, accounts and credentials: what is shown, declared and refused, with a real database.
+/// Pages of services, applications, accounts and credentials, with a real database.
 @Suite struct ApplicationTests {
     private static let hostile = #"<script>alert(1)</script>'&{{title}}<img src=x onerror=alert(1)>"#
     private static let path = "/services/applications/1"
 
-    /// Fields of the pair's form.
+    /// The fields of the form for a pair.
     private func pair(_ name: String = "app", _ change: [String: String] = [:]) -> [String: String] {
         [
             "service": "shop", "name": name, "bundle": "com.shop.app", "format": "uuid", "account": "apns",
@@ -42,7 +42,7 @@ import Testing
         let list = try await admin.get("/services?done=pair").text
         #expect(list.contains("app-sandbox") && list.contains("no account") && list.contains("role=\"status\""))
         #expect(try await audit(site, "a.action = 'application.add' AND a.who = 'admin'") == 2)
-        // An app that is in use keeps the keys that it has.
+        // An app in use keeps its integration keys.
         let keys = try await admin.post(
             "/services/ios-pair",
             form: pair("used", ["key": "old-one", "sandbox_key": "old-two"])
@@ -50,7 +50,7 @@ import Testing
         #expect(keys.status == .seeOther, "\(keys.text)")
         let used = try await site.admin.applications().filter { $0.name.hasPrefix("used") }
         #expect(used.map(\.integrationKey) == ["old-one", "old-two"])
-        // Half of a pair is none: the name of the other half is taken, and nothing is left of the first.
+        // No half of a pair is created alone: the other half's name is taken, so the first one is not created either.
         try await site.sql("UPDATE pushmta_engine.application SET name = 'late-sandbox' WHERE name = 'app-sandbox'")
         let half = try await admin.post("/services/ios-pair", form: pair("late"))
         #expect(half.status == .unprocessableContent && half.text.contains("late-sandbox"), "\(half.text)")
@@ -69,7 +69,7 @@ import Testing
             (["bundle": "no bundle"], "bundle"), (["bundle": ""], "bundle"), (["service": "none"], "no service"),
             (["account": "none"], "none"), (["name": ""], "name"), (["name": "a\u{0007}b"], "name"),
             (["name": "shop-ios"], "already"),
-            (["key": "k-1", "sandbox_key": "k-1"], "same integration key already"),
+            (["key": "k-1", "sandbox_key": "k-1"], "integration key already exists"),
             (["sandbox_account": "apns-own"], "sandbox"),
         ] {
             if change["sandbox_account"] != nil {
@@ -144,7 +144,7 @@ import Testing
         #expect(icon.status == .ok && icon.headers[.contentType] == "image/png")
         #expect(copy.integrationKey != "ios-key" && copy.credentialID == nil)
         #expect(try await audit(site, "a.action = 'application.copy' AND a.detail LIKE '%shop-ios%'") == 1)
-        // Another platform's declarations mean nothing.
+        // Declarations of another platform do not apply.
         #expect(try await admin.post("/services/applications/99/copy", form: pair("x")).status == .notFound)
         await site.close()
     }
@@ -170,11 +170,11 @@ import Testing
         #expect(accounts.first { $0.name == "sand" }?.host == "api.sandbox.push.apple.com")
         #expect(accounts.first { $0.name == "fcm" }?.host == "fcm.googleapis.com")
         for (change, words) in [
-            (["connector": "smtp"], "Choose one of the list"), (["connector": "ios-binary"], "31 March 2021"),
+            (["connector": "smtp"], "Choose one from the list"), (["connector": "ios-binary"], "31 March 2021"),
             (["host": "a b"], "host"), (["port": "70000"], "1 to 65535"), (["port": "x"], "1 to 65535"),
             (["host": "fcm.googleapis.com"], "android"), (["port": "444"], "listens on"), (["name": "sand"], "already"),
-            (["host": "<b>.example.com"], "host"), (["url": "https://localhost/x.jsp"], "no access URL"),
-            (["ca_file": "ca.pem"], "no absolute path"),
+            (["host": "<b>.example.com"], "host"), (["url": "https://localhost/x.jsp"], "not an access URL"),
+            (["ca_file": "ca.pem"], "not the absolute path"),
         ] {
             let form = sandbox.merging(["name": "new"]) { $1 }.merging(change) { $1 }
             let answer = try await admin.post(path, form: form)
@@ -262,11 +262,12 @@ import Testing
     }
 }
 
-/// Uploading credentials, and trying them.
+/// Uploads of credentials, and test pushes.
 @Suite struct UploadTests {
     private static let path = "/services/applications/1"
     private static let passphrase = "open sesame"
-    /// A certificate of com.shop for both environments with its private key, of the years 2020 to 2120, made for this test.
+    /// A certificate of com.shop for both environments with its private key, valid from 2020 to 2120, made for this
+    /// test.
     private static let certificate = """
         MIID/AIBAzCCA7IGCSqGSIb3DQEHAaCCA6MEggOfMIIDmzCCAlIGCSqGSIb3DQEHBqCCAkMwggI/AgEAMIICOAYJKoZIhvcNAQcBMFcGCSqGSI
         b3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAhIuImh1/gbrwICCAAwDAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEFfsTA7WKgO7CC/BgTSVypiA
@@ -283,7 +284,7 @@ import Testing
         5koIMmwpcooaToDLXLJ5qkWlwdEECN5u3MF0ma99AgIIAA==
         """
 
-    /// A new key as Apple's file has it.
+    /// A new key in the form of Apple's file.
     private static func key() -> String { P256.Signing.PrivateKey().pemRepresentation }
 
     private func site() async throws -> ConsoleSite {
@@ -318,7 +319,7 @@ import Testing
         #expect(try await !admin.get(Self.path + "/credential").text.contains(secret))
         let audit = try await words(site)
         #expect(audit.contains("credential.set") && !audit.contains(secret) && !audit.contains(facts.fingerprint))
-        // What is stored opens with the key of the file, and holds what was uploaded.
+        // The stored credential can be opened with the key file, and holds what was uploaded.
         let row = try await site.admin.credential(application: 1)
         var settings = Settings()
         settings.credentialKeyFile = site.keyFile
@@ -339,7 +340,8 @@ import Testing
         let page = try await admin.get(Self.path).text
         #expect(page.contains("expires on 2120-01-01") && page.contains("com.shop"))
         #expect(try await !words(site).contains(Self.passphrase))
-        // The same for the other environment is most probably a mistake; that Apple issued it for both it does not say.
+        // The same certificate for the other environment is probably a mistake: nothing in it says that Apple issued it
+        // for both.
         try await site.admin.createApplication(
             NewApplication(
                 service: "shop",
@@ -374,11 +376,11 @@ import Testing
             (ids.merging(["material": broken]) { $1 }, "What was uploaded"),
             (ids.merging(["material": "AIzaSyA-a-project-key-of-Google-0123456789"]) { $1 }, "takes Apple"),
             (ids.merging(["material": "{\"private_key\": \"\(body)\"}"]) { $1 }, "takes Apple"),
-            // Google's file has a private key, too; it lacks no id of Apple's.
+            // Google's file also has a private key, but needs none of Apple's ids.
             (["material": "{\"private_key\": \"-----BEGIN PRIVATE KEY-----\"}"], "takes Apple"),
             (ids.merging(["material": String(key.dropFirst(28))]) { $1 }, "What was uploaded"),
             (ids.merging(["material": key.replacing("\n", with: "\\n")]) { $1 }, "written as"),
-            (["material": key, "key_id": "abc123defg", "team_id": "TEAM123456"], "small letters"),
+            (["material": key, "key_id": "abc123defg", "team_id": "TEAM123456"], "lower-case letters"),
             (["material": Self.certificate, "passphrase": wrongPassphrase], "passphrase"),
             (["material": Self.certificate, "passphrase": ""], "passphrase"),
             (["material": String(Self.certificate.prefix(600)), "passphrase": Self.passphrase], "What was uploaded"),
@@ -398,7 +400,10 @@ import Testing
             Self.path + "/credential",
             form: ids.merging(["material": String(repeating: "A", count: 300_000)]) { $1 }
         )
-        #expect(huge.status == .contentTooLarge && huge.text.contains("longer than this page takes"), "\(huge.status)")
+        #expect(
+            huge.status == .contentTooLarge && huge.text.contains("longer than this page accepts"),
+            "\(huge.status)"
+        )
         await site.close()
     }
 
@@ -444,7 +449,7 @@ import Testing
         #expect(audit.contains("application.test") && audit.contains("seed address ada-phone"))
         #expect(audit.contains("subscription 1") && !audit.contains("abababab"))
         for (change, words) in [
-            (["seed": ""], "to whom"), (["seed": "none"], "no seed address"),
+            (["seed": ""], "no addressee"), (["seed": "none"], "no seed address"),
             (["subscription": "99"], "no subscription 99"),
             (["subscription": "x"], "digits"), (["subscription": "2"], "opted_out"), (["title": ""], "title"),
             (["title": "{{#open}}"], "open"),
@@ -453,7 +458,7 @@ import Testing
             #expect(answer.status == .unprocessableContent, "\(change): \(answer.status)")
             #expect(answer.text.localizedCaseInsensitiveContains(words), "\(change): \(answer.text)")
         }
-        // What was refused has left nothing.
+        // The refused attempts left nothing behind.
         #expect(try await site.value("SELECT count(*) FROM pushmta_engine.delivery") == "2")
         await site.close()
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Console
 
-/// Texts and templates fit together.
+/// Texts and page templates match.
 @Suite struct CatalogueTests {
     /// The texts of a phrase in a language: one, or one for each form of a number.
     private func texts(_ phrase: Phrase, _ language: Language) -> [String] {
@@ -13,7 +13,7 @@ import Testing
         return [language.texts[phrase.rawValue] ?? ""]
     }
 
-    /// A language that lacks a text would show it in English, and a value without a place would not be shown at all.
+    /// A missing text would be shown in English, and a value without a place would not be shown at all.
     @Test(arguments: Language.allCases)
     func everyLanguageHasAllTextsWithTheSamePlaces(language: Language) {
         func places(_ text: String) -> Set<Substring> { Set(text.matches(of: /\{\d\}/).map(\.output)) }
@@ -42,7 +42,7 @@ import Testing
         #expect(Phrase.allCases.contains { texts($0, language).count > 1 })
     }
 
-    /// What is no phrase, no hint and no unit is shown by nobody.
+    /// A text that is not a phrase, a hint or a unit is never shown.
     @Test(arguments: Language.allCases)
     func noTextIsDead(language: Language) {
         var names = Set(Phrase.allCases.map(\.rawValue))
@@ -53,7 +53,7 @@ import Testing
         #expect(Set(language.texts.keys).subtracting(names).isEmpty)
     }
 
-    /// The names of kinds are the log's own; people read words of their language.
+    /// The log has its own names for kinds; pages show words in the user's language.
     @Test(arguments: Language.allCases)
     func theAuditLogNamesKindsInWords(language: Language) {
         let kinds = [
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// The page of a delivery goes on by itself: nobody is sent to load it again.
+    /// A delivery's page updates itself, so no text asks the user to load it again.
     @Test(arguments: Language.allCases)
     func whatGoesOnByItselfIsNotToBeLoadedAgain(language: Language) {
         let texts = language.texts
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    /// What the keys of a content mean, in English.
+    /// The descriptions of a content's keys, in English.
     private var hints: Set<String> {
         let fields = Platform.allCases.flatMap { platform -> [String] in
             guard let type = ContentField.templateType(platform), case .choice(let words) = type.input else {
@@ -98,7 +98,7 @@ import Testing
         return Set(fields + ApplicationVariable.Kind.allCases.map(\.words))
     }
 
-    /// A key of the content that gets another hint, or a new key, needs it in all languages, and so does a unit.
+    /// Every hint of a content's key, and every unit, is translated into all languages.
     @Test func whatIsWrittenBesideKeysAndSettingsIsThereInAllLanguages() {
         #expect(hints.count > 100)
         for word in hints.union(Settings.definitions.map(\.unit)).subtracting([""]) {
@@ -139,11 +139,11 @@ import Testing
         }
     }
 
-    /// Of two buttons with the same word no user can know which does what: end a session, or opt a person out.
+    /// Two buttons with the same label would be ambiguous: does it end a session, or opt a person out?
     @Test(arguments: Language.allCases)
     func noTwoButtonsOfAPageHaveOneWord(language: Language) throws {
         let templates = try PageRenderer(version: "1").templates
-        /// A template with what it takes in.
+        /// A template with the templates that it includes.
         func whole(_ name: String, depth: Int = 0) -> String {
             guard depth < 5, let text = templates[name] else { return "" }
             let parts = text.matches(of: /\{\{[><]\s*([\w-]+)\s*\}\}/).map { String($0.1) }
@@ -164,7 +164,7 @@ import Testing
         #expect(found > 60, "buttons were looked at: \(found)")
     }
 
-    /// One that only the Enter key presses has no word: read as text, the page would have it twice.
+    /// A hidden button for the Enter key has no label: a screen reader would read it twice.
     @Test func aButtonThatNobodySeesSaysNothing() throws {
         for (name, text) in try PageRenderer(version: "1").templates {
             #expect(text.firstMatch(of: /<button[^>]*aria-hidden="true"[^>]*>\{\{t\./) == nil, "\(name)")
@@ -189,7 +189,7 @@ import Testing
         #expect(catalogue.text(.atLeast, "5") == "at least 5")
     }
 
-    /// Drawings are the only values that are not escaped.
+    /// Only drawings are not escaped.
     @Test func nothingElseIsShownUnescaped() throws {
         let drawings: Set<String> = ["live", "chart", "bar", "trend"]
         for (template, text) in try PageRenderer(version: "1").templates {

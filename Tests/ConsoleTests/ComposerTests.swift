@@ -7,9 +7,9 @@ import Testing
 
 @testable import Console
 
-/// A delivery is written in steps, looked at, and started, by those who may.
+/// The composer: writing a delivery in steps, previewing it and starting it, with the necessary rights.
 @Suite struct ComposerTests {
-    /// An application that something can be sent to: subscribers, a credential, a seed address.
+    /// An application that can be sent to, with subscribers, a credential and a seed address.
     private func ready(_ site: ConsoleSite) async throws {
         let connection = try await site.database.connect()
         try await connection.run(
@@ -27,7 +27,7 @@ import Testing
         )
     }
 
-    /// Begins a draft; returns the path of its steps.
+    /// Creates a draft; returns the path of its steps.
     private func begin(_ browser: ConsoleBrowser, _ label: String = "Sale") async throws -> String {
         let answer = try await browser.post("/compose", form: ["label": label])
         let location = answer.headers[.location] ?? ""
@@ -35,7 +35,7 @@ import Testing
         return String(location.dropLast("/applications".count))
     }
 
-    /// Sends a step's form as it is on the page now.
+    /// Sends a step's form with the page's present values.
     private func save(_ browser: ConsoleBrowser, _ draft: String, _ step: String, _ form: [String: String]) async throws
         -> ConsoleAnswer
     {
@@ -80,8 +80,8 @@ import Testing
         let path = started.headers[.location] ?? ""
         let delivery = try #require(path.firstMatch(of: /^\/deliveries\/(\d+)\?done=start$/).flatMap { Int64($0.1) })
         #expect(try await site.admin.deliveryProgress(delivery).state == .pending)
-        #expect(try await mia.get(path).text.contains("The delivery is started. This page goes on by itself."))
-        // The draft is over; what became of it is on record.
+        #expect(try await mia.get(path).text.contains("The delivery is started. This page updates automatically."))
+        // The draft is gone, and the audit log has its history.
         #expect(try await mia.get("\(draft)/content").status == .notFound)
         let audit = try await site.session(.admin).get("/audit").text
         for words in ["began a draft", "changed a draft", "sent a proof", "started a delivery"] {
@@ -95,7 +95,7 @@ import Testing
         try await ready(site)
         let (mia, draft) = try await saleDraft(site)
         _ = try await save(mia, draft, "content", ["ios.title": "Hello"])
-        // What is usual is shown where nothing is typed.
+        // Empty fields show the defaults.
         let usual = try await mia.get("\(draft)/send").text
         #expect(usual.contains(#"name="settings.priority" value="" placeholder="0""#) && usual.contains("no limit"))
         let wrong = [
@@ -108,10 +108,10 @@ import Testing
         let page = try await mia.get("\(draft)/send?saved=1").text
         for (field, text) in wrong {
             #expect(page.contains("name=\"\(field)\" value=\"\(text)\""), "\(field)")
-            #expect(page.contains("“\(text)” is no number"), "\(field)")
+            #expect(page.contains("“\(text)” is not a number"), "\(field)")
         }
-        #expect(page.contains("Something in how it is sent is wrong.") && !page.contains("/proof"))
-        #expect(try await mia.get("\(draft)/start?when=now").text.contains("Something in how it is sent is wrong."))
+        #expect(page.contains("A setting of how it is sent is invalid.") && !page.contains("/proof"))
+        #expect(try await mia.get("\(draft)/start?when=now").text.contains("A setting of how it is sent is invalid."))
         let right = [
             "settings.messages_per_second": "0,5", "settings.validity_seconds": "36", "settings.validity_unit": "hours",
             "settings.priority": "\u{2212}7", "settings.weight": "3", "settings.max_retries": "2",
@@ -122,14 +122,15 @@ import Testing
         let saved = try await save(mia, draft, "send", right)
         let confirm = try await mia.get(try #require(saved.headers[.location])).text
         for words in [
-            "<bdi>0.5</bdi>", "36 hours", "<bdi>\u{2212}7</bdi>", "growing pauses", "count it as unknown", "one only",
+            "<bdi>0.5</bdi>", "36 hours", "<bdi>\u{2212}7</bdi>", "growing pauses", "count it as unknown",
+            "on only one",
             "get the delivery, too",
-            ">at most 7</strong> subscriptions of <bdi>", "Of several devices of a person one gets it",
+            ">at most 7</strong> subscriptions of <bdi>", "If a person has several devices, one of them gets it",
         ] {
             #expect(confirm.contains(words), "\(words)")
         }
         let version = confirm.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
-        // A template is kept with them, and a draft that begins with it has them.
+        // A template is saved with the settings, and a draft that starts from it has them.
         let kept = try await mia.post("\(draft)/template", form: ["version": version, "keep": "slow"])
         #expect(kept.headers[.location]?.hasSuffix("?done=add") == true, "\(kept.text)")
         let other = try await mia.post("/compose", form: ["label": "Again", "template": "slow"])
@@ -155,7 +156,7 @@ import Testing
         await site.close()
     }
 
-    /// Numbers of templates are numbers: what a draft has of them is read as the same, and kept as the same.
+    /// A template's numbers stay the same when a draft reads them and saves them again.
     @Test func numbersOfTemplatesAreNumbers() throws {
         func json(_ settings: String) -> String {
             SettingsForm(values: SettingsForm.values(json: settings), catalogue: .english).json
@@ -181,8 +182,8 @@ import Testing
         #expect(problems(["settings.messages_per_second": "1.125"]).contains(separator))
         #expect(problems(["settings.max_retries": "1,000"]).contains(separator))
         let small = problems(["settings.messages_per_second": "0.0001"])
-        #expect(small.contains("“0.0001” is no number from 0.001") && !small.contains(separator))
-        // The minus of the hint is taken, and stands in the error.
+        #expect(small.contains("“0.0001” is not a number from 0.001") && !small.contains(separator))
+        // The minus sign of the hint is accepted, and shown in the error.
         let minus = SettingsForm(values: ["settings.priority": "\u{2212}100"], catalogue: .english)
         #expect(minus.json.contains("-100") && !minus.isWrong)
         for language in Language.allCases {
@@ -213,20 +214,22 @@ import Testing
             let page = try await mia.get("\(draft)/send").text
             return page.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
         }
-        // Beyond as many as are offered, those of the draft are there.
+        // The draft's lists are shown in addition to the maximum number of lists on offer.
         let before = try await mia.get("\(draft)/target").text
         #expect(before.contains(#"name="list.zoo" checked"#) && before.contains("Our own"))
-        // Nobody has looked at the lists yet.
-        #expect(before.contains(#"<p class="value">at most 7</p>"#) && before.contains("before exclusion lists"))
-        #expect(!before.contains("no longer there"))
+        // The lists have not been looked up yet.
+        #expect(
+            before.contains(#"<p class="value">at most 7</p>"#) && before.contains("does not consider exclusion lists")
+        )
+        #expect(!before.contains("no longer exists"))
         try await site.sql("DELETE FROM pushmta_engine.exclusion_list WHERE name = 'staff'")
         let target = try await mia.get("\(draft)/target").text
-        #expect(target.contains(#"name="list.staff" checked"#) && target.contains("no longer there"))
-        let words = "The exclusion list “staff” is no longer there"
+        #expect(target.contains(#"name="list.staff" checked"#) && target.contains("no longer exists"))
+        let words = "The exclusion list “staff” no longer exists"
         let send = try await mia.get("\(draft)/send").text
         #expect(send.contains(words) && !send.contains(#"name="go" value="start""#))
         #expect(try await mia.get("\(draft)/start?when=now").text.contains(words))
-        // Who saves the target as it is keeps both, whatever else there is.
+        // Saving the unchanged target keeps both lists.
         let both = ["list.staff": "on", "list.zoo": "on", "go": "stay"]
         _ = try await save(mia, draft, "target", both)
         #expect(try await mia.get("\(draft)/send").text.contains(words))
@@ -236,11 +239,11 @@ import Testing
         _ = try await save(mia, draft, "target", ["list.zoo": "on", "go": "stay"])
         let last = try await mia.get("\(draft)/send").text
         #expect(
-            !last.contains("no longer there") && last.contains("<bdi>zoo</bdi>") && last.contains(#"value="start""#)
+            !last.contains("no longer exists") && last.contains("<bdi>zoo</bdi>") && last.contains(#"value="start""#)
         )
-        // A seed address that is unknown leads to the page of seed addresses.
+        // An unknown seed address leads to the page of seed addresses.
         let proof = try await mia.post("\(draft)/proof", form: ["version": try await version(), "seed.nobody": "on"])
-        #expect(proof.text.contains("the page of seed addresses shows them"), "\(proof.text)")
+        #expect(proof.text.contains("the page of seed addresses lists them"), "\(proof.text)")
         #expect(!proof.text.contains("ushmta seed"))
         await site.close()
     }
@@ -272,22 +275,22 @@ import Testing
         let (mia, draft) = try await saleDraft(site)
         _ = try await save(mia, draft, "content", ["ios.title": "Hello {{name}}"])
         let found = try await mia.post("\(draft)/reader", form: ["key": " customer-4711 ", "locale": ""])
-        // The key is in no address.
+        // The user key is in no URL.
         #expect(found.headers[.location] == "\(draft)/preview?number=3")
         let page = try await mia.get("\(draft)/preview?number=3").text
         #expect(page.contains("Hello Ada") && !page.contains("customer-4711"))
         let nobody = try await mia.post("\(draft)/reader", form: ["key": "nobody", "who": "seed:me"])
         #expect(nobody.headers[.location] == "\(draft)/preview?nobody=1")
-        #expect(try await mia.get("\(draft)/preview?nobody=1").text.contains("Nobody with this user key"))
+        #expect(try await mia.get("\(draft)/preview?nobody=1").text.contains("No one with this user key"))
         let seed = try await mia.post("\(draft)/reader", form: ["key": "", "who": "seed:me", "number": ""])
         #expect(seed.headers[.location] == "\(draft)/preview?who=seed%3Ame")
         let audit = try await site.session(.admin).get("/audit").text
-        #expect(audit.contains("looked somebody up") && audit.contains("looked at a subscription’s values"))
+        #expect(audit.contains("looked up a subscriber") && audit.contains("looked at a subscription’s values"))
         #expect(!audit.contains("customer-4711"))
         await site.close()
     }
 
-    /// A view of people whose key is that of subscription 2, read for the service's applications.
+    /// A view with a person who has the user key of subscription 2, mapped for the service's applications.
     private func mapped(_ site: ConsoleSite) async throws {
         try await site.sql(
             """
@@ -310,11 +313,11 @@ import Testing
         let found = try await mia.post("\(draft)/reader", form: ["key": "user-3", "locale": "fr"])
         #expect(found.headers[.location] == "\(draft)/preview?number=3")
         #expect(try await mia.get("\(draft)/preview?number=3").text.contains("Sale in Bergen"))
-        // A sample is typed for it as for every other field.
+        // It has a sample value, like any other field.
         #expect(try await mia.get("\(draft)/preview").text.contains(#"name="sample.mapping.city""#))
         _ = try await save(mia, draft, "preview", ["sample.mapping.city": "Tromsø"])
         #expect(try await mia.get("\(draft)/preview").text.contains("Sale in Tromsø"))
-        // A view that cannot be read is no empty place.
+        // An unreadable view must not look like an empty value.
         try await site.sql("ALTER TABLE person RENAME TO people")
         let broken = try await mia.get("\(draft)/preview?number=2")
         #expect(broken.status == .conflict && broken.text.contains("the view of the target mapping cannot be read"))
@@ -339,7 +342,7 @@ import Testing
             page.contains("Salut") && page.contains(#"<option value="fr" selected>"#) && page.contains("<bdi>fr</bdi>")
         )
         #expect(page.contains("</span>7</span>") && page.contains("Nothing is sent to this subscription:"))
-        // One without a variant gets the content for everybody.
+        // A reader without a variant gets the main content.
         let other = try await mia.get("\(draft)/preview?number=5").text
         #expect(!other.contains("Salut") && !other.contains(#"<option value="fr" selected>"#))
         #expect(!other.contains("Nothing is sent to this subscription"))
@@ -435,7 +438,7 @@ import Testing
             let page = try await mia.get(path).text
             return page.matches(of: /src="(\/services\/applications\/\d+\/icon\?v=\d+)"/).map { String($0.1) }
         }
-        // Without icons phones have a letter.
+        // Without icons, the phones show a letter.
         #expect(try await icons("\(draft)/preview") == [])
         try await site.sql("UPDATE pushmta_engine.application SET icon = '\\x89504e47'")
         let shown = try await icons("\(draft)/preview")
@@ -481,7 +484,7 @@ import Testing
             "ios.sound.volume": "180", "ios.relevance_percent": "70", "tracking": "false",
         ]
         let template = ["ios.template.type": "carousel", "go": "next"]
-        // The fields of a template are there once it is chosen: nobody goes on past them.
+        // A template's fields appear once it is chosen, so the draft stays at this step.
         let first = try await save(mia, draft, "content", basic.merging(template) { $1 })
         #expect(first.headers[.location] == "\(draft)/content?saved=1")
         var page = try await mia.get("\(draft)/content?saved=1").text
@@ -512,7 +515,7 @@ import Testing
             #expect(preview.contains(words), "\(words)")
         }
         #expect(!preview.contains("_mId"))
-        // A language has the template's fields, with what everybody gets where nothing is typed.
+        // A locale has the template's fields, with the main content's values as placeholders.
         _ = try await save(
             mia,
             draft,
@@ -547,11 +550,11 @@ import Testing
             }
             return try await save(mia, draft, "target", form.merging(more) { _, new in new })
         }
-        // An empty filter has one empty row, with the fields that there are.
+        // An empty filter has one empty row, with all fields to choose from.
         let page = try await mia.get("\(draft)/target").text
         #expect(page.contains(#"name="row.0.field" value="""#) && page.contains(#"<option value="parameters.tier">"#))
         #expect(page.contains(#"<option value="registered_at">"#) && page.contains(#"value="add""#))
-        // A row is added without a script; the empty one is no test.
+        // A row is added without a script; an empty row is not a test.
         _ = try await rows([("locale", "=", "fr")], ["go": "add"])
         #expect(try await mia.get("\(draft)/target").text.contains(#"name="row.1.field" value="""#))
         let made = "locale = &#39;fr&#39;"
@@ -559,7 +562,7 @@ import Testing
         let both = [("locale", "=", "fr"), ("parameters.tier", "in", "gold, silver")]
         _ = try await rows(both, ["join": "or", "filter": "locale = 'fr'", "made": "locale = 'fr'"])
         #expect(try await filter() == made + " or parameters.tier in (&#39;gold&#39;, &#39;silver&#39;)")
-        // One that is wrong says so at its place, and nobody goes on with it.
+        // The problem of a wrong row is shown at the row, and the draft stays at this step.
         let text = "locale = 'fr' or parameters.tier in ('gold', 'silver')"
         let wrong = [both[0], ("registered_at", "<", "soon")]
         let answer = try await rows(wrong, ["filter": text, "made": text, "go": "next"])
@@ -568,7 +571,7 @@ import Testing
         #expect(shown.contains(#"id="rule-2-problem" role="alert">registered_at is a time"#), "\(shown)")
         #expect(shown.contains(#"value="soon""#) && !shown.contains(#"id="rule-1-problem""#))
         #expect(try await mia.get("\(draft)/send").text.contains("The filter of the target is wrong."))
-        // A row is removed; a text that is written by hand counts, and may say more than rows can.
+        // A row is removed. A text that the user changed is used, and may express more than rows can.
         let now = "locale = 'fr' and registered_at < 'soon'"
         _ = try await rows(wrong, ["filter": now, "made": now, "go": "remove.1"])
         #expect(try await filter() == made)
@@ -576,8 +579,8 @@ import Testing
         _ = try await rows([both[0]], ["filter": nested, "made": "locale = 'fr'"])
         #expect(try await filter() == "locale = &#39;fr&#39; and (user_key is null or enabled = true)")
         let byHand = try await mia.get("\(draft)/target").text
-        #expect(byHand.contains("written by hand") && !byHand.contains("row.0.field"))
-        // Without rows in the form the text stays.
+        #expect(byHand.contains("written as text") && !byHand.contains("row.0.field"))
+        // If the form has no rows, the text stays.
         _ = try await save(mia, draft, "target", ["filter": nested, "go": "stay"])
         #expect(try await mia.get("\(draft)/send").text.contains("user_key is null"))
         await site.close()
@@ -593,7 +596,7 @@ import Testing
         #expect(try await !max.get("/compose").text.contains("Secret sale"))
         #expect(try await max.post("\(draft)/remove").status == .notFound)
         #expect(try await oda.get("/compose").text.contains("Secret sale"))
-        // Who saves an older version is told, and nothing is lost.
+        // Saving an older version is refused, and nothing is lost.
         _ = try await save(oda, draft, "applications", ["label": "Changed"])
         let late = try await mia.post("\(draft)/applications", form: ["label": "Late", "version": "1"])
         #expect(late.status == .conflict)
@@ -617,19 +620,19 @@ import Testing
         let all = try await site.admin.countAudience(nil, applications: applications, within: .seconds(600))
         #expect(all.count == 12_000 && all.error == nil && all.excluded == 0)
         let some = try await site.admin.countAudience(
-            TargetFilter(parsing: "locale = 'fr'"),
+            site.admin.parseFilter("locale = 'fr'").get(),
             applications: applications,
             within: .seconds(600)
         )
         #expect(some.count == 6_000)
-        // Without any time it is estimated, and said how well.
+        // Without any time for counting, the number is estimated, with its error.
         let hasty = try await site.admin.countAudience(nil, applications: applications, within: .zero)
         let error = try #require(hasty.error)
         #expect(abs(hasty.count - 12_000) <= 3 * error, "\(hasty)")
         await site.close()
     }
 
-    /// Who starts a delivery is the first to see that it is wrong.
+    /// The author of a delivery is the first to notice a mistake in it.
     @Test func anAuthorPausesAndStopsWhatHeHasStarted() async throws {
         let site = try await ConsoleSite.start()
         try await ready(site)
@@ -637,12 +640,12 @@ import Testing
         _ = try await save(mia, draft, "content", ["ios.title": "Hello"])
         let send = try await mia.get("\(draft)/send").text
         let version = send.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
-        // A time that is past is refused before the question and after it.
+        // A past time is refused both before and after the confirmation.
         let past = "2026-01-02T03:04"
         #expect(try await mia.get("\(draft)/start?when=later&at=\(past)").text.contains("is in the past: it is"))
         let late = try await mia.post("\(draft)/start", form: ["version": version, "at": past])
         #expect(late.text.contains("the database") && late.text.contains("that is in the past"))
-        // One that no clock shows is none.
+        // A time that does not exist is refused.
         for none in ["2036-11-29T99:00", "2036-11-29T23:61", "2036-02-31T10:00", "2036-11-29T24:00"] {
             let words = "Give the time of the start, in UTC."
             #expect(try await mia.get("\(draft)/start?when=later&at=\(none)").text.contains(words), "\(none)")
@@ -662,7 +665,7 @@ import Testing
         #expect(own.contains("\(page)/pause") && own.contains("\(page)/stop"))
         #expect(try await mia.post("\(page)/pause").status == .seeOther)
         #expect(try await site.admin.deliveryProgress(delivery).state == .paused)
-        // She goes on with what she paused herself, and not with what an operator did.
+        // She can resume what she paused herself, but not what an operator paused.
         #expect(try await mia.get(page).text.contains("\(page)/resume"))
         #expect(try await mia.post("\(page)/resume").status == .seeOther)
         let operate = try await site.session(.operate)
@@ -674,7 +677,7 @@ import Testing
         await site.close()
     }
 
-    /// What the preparation finds wrong is put right where it was written.
+    /// A problem found by the preparation is corrected in the composer.
     @Test func aDeliveryThatComesBackIsADraftAgain() async throws {
         let site = try await ConsoleSite.start()
         try await ready(site)
@@ -692,7 +695,7 @@ import Testing
         #expect(try await site.admin.returnDelivery(first, reason: "the content is too long") == .editing)
         #expect(try await mia.get("/deliveries/\(first)").text.contains("the content is too long"))
         #expect(try await mia.get("\(draft)/content").text.contains("Hello"))
-        // As it is it is the same delivery, and changed another one.
+        // Unchanged, the draft starts the same delivery; changed, it starts a new one.
         #expect(try await start() == first)
         #expect(try await site.admin.returnDelivery(first, reason: "still") == .editing)
         _ = try await save(mia, draft, "content", ["ios.title": "Hi"])

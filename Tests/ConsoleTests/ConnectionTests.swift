@@ -9,9 +9,9 @@ import Testing
 
 @testable import Console
 
-/// What strangers who only hold connections can do to the console.
+/// What strangers can do to the console by only holding connections.
 @Suite struct ConnectionTests {
-    /// Keeps what comes.
+    /// Collects what it receives.
     private final class Collector: ChannelInboundHandler, Sendable {
         typealias InboundIn = ByteBuffer
 
@@ -35,7 +35,7 @@ import Testing
         channel.writeAndFlush(ByteBuffer(string: text), promise: nil)
     }
 
-    /// A thousand connections that sent a line every eight seconds shut everybody out for good.
+    /// A thousand connections that each sent a line every eight seconds used to shut everyone out permanently.
     @Test func slowConnectionsShutNobodyOut() async throws {
         let port = Int(try FreePort.find())
         let site = try await ConsoleSite.start { $0.port = port }
@@ -49,10 +49,10 @@ import Testing
             send("GET /sign-in HTTP/1.1\r\nHost: localhost\r\n", channel)
             slow.append(channel)
         }
-        // That is all that one client has: what is more is closed before its first byte.
+        // This is the maximum for one client: any further connection is closed before its first byte.
         let more = try await connect(port)
         try await eventually("one too many is closed") { !more.isActive }
-        // They go on sending, and lose their connections all the same.
+        // They keep sending, but lose their connections anyway.
         var number = 0
         try await eventually("all are closed", within: .seconds(40)) {
             number += 1
@@ -65,7 +65,7 @@ import Testing
         try await eventually("a person is served") {
             answer.text.withLock { $0.hasPrefix("HTTP/1.1 200") && $0.contains("</html>") }
         }
-        // What is no HTTP is told so.
+        // A request that is not HTTP gets an error.
         let other = Collector()
         let wrong = try await connect(port, other)
         send("nonsense\r\n\r\n", wrong)

@@ -1,10 +1,11 @@
 import PushCore
 import Store
+import TestSupport
 import Testing
 
 @testable import Console
 
-/// Rows of a filter and its text.
+/// The rows of a filter, and its text.
 @Suite struct FilterRowsTests {
     private typealias Row = FilterRows.Row
 
@@ -14,7 +15,19 @@ import Testing
         return all.text
     }
 
-    @Test(arguments: [
+    private func store() async throws -> Store {
+        try await Store(configuration: TestDatabase.create().configuration())
+    }
+
+    /// The rows of a filter, if their text gives the same filter.
+    private func rows(_ filter: TargetFilter, _ store: Store) async throws -> FilterRows? {
+        guard let rows = FilterRows(filter), try await store.parseFilter(rows.text) == .success(filter) else {
+            return nil
+        }
+        return rows
+    }
+
+    private static let sayable = [
         "locale = 'fr'", "locale != 'fr' and user_key is not null", "locale = 'fr' or locale = 'de'",
         "parameters.tier in ('gold', 'silver') and recipient.\"first name\" contains 'O''Neil'",
         "not (locale in ('fr'))", "registered_at < now - 90 days", "registered_at >= now",
@@ -22,88 +35,118 @@ import Testing
         "parameters.points >= 100", "parameters.since < date '2026-01-31'", "subscription_id in (1, 2, 3)",
         "device.model not starts with 'Pixel'", "mapping.points = 12.5 and mapping.city = 'Lyon'", "user_key is null",
         "last_error_at > now + 36 hours",
-    ])
-    func whatRowsCanSayComesBack(text: String) throws {
-        let filter = try TargetFilter(parsing: text)
-        let rows = try #require(FilterRows(filter), "\(text)")
-        #expect(rows.rows.allSatisfy { $0.problem == nil }, "\(rows)")
-        #expect(try TargetFilter(parsing: rows.text) == filter, "\(rows.text)")
-        // Their text says them, so that nothing else has to be kept.
-        #expect(rows.kept.isEmpty)
-    }
+    ]
 
-    /// What a row would say in another way stays as it is written.
-    @Test(arguments: [
-        "locale = 'fr' and (user_key is null or enabled = true)", "not (locale = 'fr')", "not not (locale = 'fr')",
-        "parameters.points = 100", "parameters.name < '100'", "locale in ('a, b')", "locale = ''", "locale = ' fr'",
-        "locale = 'f\nr'",
-        "mapping.code = '12'", "parameters.city in (1, 2)",
-    ])
-    func whatRowsCannotSayStaysText(text: String) throws {
-        #expect(FilterRows(try TargetFilter(parsing: text)) == nil)
-    }
-
-    @Test func moreRowsThanAFormHasStayText() throws {
-        func filter(_ count: Int) throws -> TargetFilter {
-            try TargetFilter(parsing: (0..<count).map { "locale = 'x\($0)'" }.joined(separator: " or "))
+    @Test func whatRowsCanSayComesBack() async throws {
+        let store = try await store()
+        for text in Self.sayable {
+            let filter = try await store.parseFilter(text).get()
+            let rows = try #require(FilterRows(filter), "\(text)")
+            let parsed = try await store.parseFilters([rows.text] + rows.rows.map(\.text))
+            #expect(parsed[0] == .success(filter), "\(rows.text)")
+            for (row, parsed) in zip(rows.rows, parsed.dropFirst()) {
+                #expect(row.problem(parsed) == nil, "\(row)")
+            }
+            // Their text gives the same rows, so nothing else needs to be saved.
+            #expect(rows.kept(parsed[0]).isEmpty)
         }
-        #expect(FilterRows(try filter(FilterRows.most)) != nil)
-        #expect(FilterRows(try filter(FilterRows.most + 1)) == nil)
+        await store.close()
     }
 
-    /// Whatever is typed makes the test that the row shows, or none.
-    @Test func aRowIsOneTestOrNone() throws {
+    /// A filter that rows would change stays text.
+    @Test func whatRowsCannotSayStaysText() async throws {
+        let store = try await store()
+        let texts = [
+            "locale = 'fr' and (user_key is null or enabled = true)", "not (locale = 'fr')", "not not (locale = 'fr')",
+            "parameters.points = 100", "parameters.name < '100'", "parameters.since < '2026-01-31'",
+            "parameters.since < '2026-13-31'", "locale in ('a, b')", "locale = ''", "locale = ' fr'",
+            "locale = 'f\nr'", "mapping.code = '12'", "parameters.city in (1, 2)",
+        ]
+        for text in texts {
+            let filter = try await store.parseFilter(text).get()
+            #expect(try await rows(filter, store) == nil, "\(text)")
+        }
+        await store.close()
+    }
+
+    @Test func moreRowsThanAFormHasStayText() {
+        func filter(_ count: Int) -> TargetFilter {
+            .any((0..<count).map { .compare(.column(.locale), .equal, .text("x\($0)")) })
+        }
+        #expect(FilterRows(filter(FilterRows.most)) != nil)
+        #expect(FilterRows(filter(FilterRows.most + 1)) == nil)
+    }
+
+    /// Any typed value gives either the test that the row shows, or an error.
+    @Test func aRowIsOneTestOrNone() async throws {
         let typed = [
             "", "fr", "'", "''", "' or 1=1 --", "a' or user_key is not null or 'a' = 'a", "1 or enabled = true", "1",
             "1.5",
             "-3", "1e9", "true", "TRUE", "now", "now - 7 days", "now or enabled", "2026-01-31", "2026-13-31", "null",
-            "(1)", "1, 2", "a,,b", ",", "date '2026-01-31'", "\u{301}", "\\",
+            "(1)", "1, 2", "a,,b", ",", "date '2026-01-31'", "\u{301}", "\\", "a'\u{301} or user_key is null or 'b",
         ]
         let fields =
             TargetColumn.allCases.map(\.rawValue) + [
                 "", "parameters.tier", "recipient.\"first name\"", "mapping.points", "nothing", "parameters", "not",
                 "null",
-                "locale = 'x' or user_key", "(locale", "locale)", "'locale'", "locale or", "not locale", "now",
+                "recipient.\"a\"\u{301} or locale", "locale = 'x' or user_key", "(locale", "locale)", "'locale'",
+                "locale or", "not locale", "now",
             ]
-        let same = try TargetFilter(parsing: "locale = 'de'")
+        let same = TargetFilter.compare(.column(.locale), .equal, .text("de"))
+        let other = Row(field: "locale", comparison: .equal, value: "de")
+        let store = try await store()
         var right = 0
         for field in fields {
-            for comparison in FilterRows.Comparison.allCases {
-                for value in typed {
-                    let row = Row(field: field, comparison: comparison, value: value)
-                    let alone = try? TargetFilter(parsing: row.text)
-                    if (alone == nil) != (row.problem != nil) { Issue.record("\(row): \(row.problem ?? "")") }
-                    let other = Row(field: "locale", comparison: .equal, value: "de")
-                    for join in FilterRows.Join.allCases {
-                        for rows in [[row, other], [other, row]] where !row.isBlank {
-                            let joined = try? TargetFilter(parsing: text(rows, join))
-                            guard let alone else {
-                                if joined != nil { Issue.record("\(row) is wrong, \(text(rows, join)) is a filter") }
-                                continue
-                            }
-                            let both = rows[0] == row ? [alone, same] : [same, alone]
-                            if joined != (join == .all ? .all(both) : .any(both)) {
-                                Issue.record("\(text(rows, join)) is another filter")
-                            }
-                            right += 1
-                        }
+            let typedRows = FilterRows.Comparison.allCases.flatMap { comparison in
+                typed.map { Row(field: field, comparison: comparison, value: $0) }
+            }
+            // Each row alone, then before and after another one, joined in both ways.
+            let ways: [(join: FilterRows.Join, isFirst: Bool)] = [
+                (.all, true), (.all, false), (.any, true), (.any, false),
+            ]
+            let texts = typedRows.flatMap { row in
+                [row.text] + ways.map { text($0.isFirst ? [row, other] : [other, row], $0.join) }
+            }
+            let parsed = try await store.parseFilters(texts)
+            for (place, row) in typedRows.enumerated() {
+                let first = place * (ways.count + 1)
+                let alone = try? parsed[first].get()
+                let isWrong = alone == nil && !row.isBlank
+                if isWrong != (row.problem(parsed[first]) != nil) { Issue.record("\(row): \(parsed[first])") }
+                for (number, way) in ways.enumerated() where !row.isBlank {
+                    let joined = try? parsed[first + 1 + number].get()
+                    guard let alone else {
+                        if joined != nil { Issue.record("\(row) is wrong, \(texts[first + 1 + number]) is a filter") }
+                        continue
                     }
+                    let both = way.isFirst ? [alone, same] : [same, alone]
+                    if joined != (way.join == .all ? .all(both) : .any(both)) {
+                        Issue.record("\(texts[first + 1 + number]) is another filter")
+                    }
+                    right += 1
                 }
             }
         }
         #expect(right > 1_000)
+        await store.close()
     }
 
-    @Test func aWrongRowSaysWhy() {
+    @Test func aWrongRowSaysWhy() async throws {
         let cases = [
             (Row(field: "locales", comparison: .equal, value: "fr"), "did you mean locale?"),
             (Row(field: "registered_at", comparison: .less, value: "soon"), "compare it with '2026-01-31'"),
             (Row(field: "subscription_id", comparison: .equal, value: "many"), "compare it with 12.5"),
             (Row(field: "locale", comparison: .equal, value: ""), "a value is expected"),
+            (Row(field: "parameters.since", comparison: .less, value: "2026-13-31"), "no day or time"),
             (Row(field: "", comparison: .equal, value: "fr"), "a field is expected"),
             (Row(field: "platform", comparison: .equal, value: "iso"), "did you mean 'ios'?"),
             (Row(field: "enabled", comparison: .contains, value: "x"), "contains no text"),
         ]
-        for (row, words) in cases { #expect(row.problem?.contains(words) == true, "\(row): \(row.problem ?? "")") }
+        let store = try await store()
+        for ((row, words), parsed) in zip(cases, try await store.parseFilters(cases.map { $0.0.text })) {
+            let problem = row.problem(parsed) ?? ""
+            #expect(problem.contains(words), "\(row): \(problem)")
+        }
+        await store.close()
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Console
 
-/// Pages in the language of who reads them.
+/// Pages in the user's language.
 @Suite struct LanguageTests {
     @Test(arguments: [
         (nil, Language.english), ("", .english), ("de", .german), ("de-CH,de;q=0.9,en;q=0.8", .german),
@@ -22,7 +22,7 @@ import Testing
         let german = ["Accept-Language": "de-DE,de;q=0.9"]
         let door = try await site.ask(.get, "/sign-in", headers: german)
         #expect(door.text.contains("<html lang=\"de\">") && door.text.contains("Passwort"))
-        // Before there is a session the menu has the token of the sign-in form.
+        // Without a session, the menu has the sign-in form's token.
         let form = ["token": door.formToken, "language": "fr", "next": "/alarms"]
         let chosen = try await site.ask(.post, "/sign-in/language", form: form, cookies: door.cookies, headers: german)
         #expect(chosen.status == .seeOther && chosen.headers[.location] == "/sign-in?next=/alarms")
@@ -30,7 +30,7 @@ import Testing
         #expect(cookie.hasPrefix("pushmta-language=fr; ") && cookie.contains("HttpOnly"))
         let french = try await site.ask(.get, "/sign-in", cookies: "pushmta-language=fr", headers: german)
         #expect(french.text.contains("<html lang=\"fr\">") && french.text.contains("Mot de passe"))
-        // What no route is for, too.
+        // This includes paths without a route.
         let nothing = try await site.ask(.get, "/nothing", cookies: "pushmta-language=fr", headers: german)
         #expect(nothing.status == .notFound && nothing.text.contains("Il n’y a rien ici"))
         await site.close()
@@ -54,7 +54,7 @@ import Testing
             let text = try await site.ask(.get, path, cookies: cookies).text
             #expect(text.contains("<html lang=\"de\">") && text.contains("Abmelden"), "\(path)")
         }
-        // The live part is kept for all who read the same language, and for no others.
+        // The live part is shared by users of the same language only.
         #expect(try await site.ask(.get, "/", cookies: cookies).text.contains("Die letzte Stunde"))
         #expect(try await ada.get("/").text.contains("The last hour"))
         await site.close()

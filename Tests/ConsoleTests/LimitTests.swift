@@ -11,7 +11,7 @@ import Testing
 
 @testable import Console
 
-/// What strangers and slow readers can cost, and what pages read at most.
+/// Limits of what strangers and slow readers can cost, and of what pages read.
 @Suite struct LimitTests {
     @Test func failuresOfAnIPv6NetworkCountTogether() async throws {
         let site = try await ConsoleSite.start { $0.signInFailures = 3 }
@@ -20,7 +20,7 @@ import Testing
             _ = try await site.signIn("guess \(number)", password: "wrong", peer: "2001:db8:0:7::\(number)")
         }
         let neighbour = try await site.signIn("ada", peer: "2001:db8:0:7:ffff::1")
-        #expect(neighbour.status == .unauthorized && neighbour.text.contains("too many failures"))
+        #expect(neighbour.status == .unauthorized && neighbour.text.contains("Too many attempts have failed"))
         #expect(try await site.signIn("ada", peer: "2001:db8:0:8::1").status == .seeOther)
         await site.close()
     }
@@ -57,7 +57,7 @@ import Testing
 
     @Test func aSessionHasAFewLivePages() {
         let streams = LiveStreams()
-        for _ in 0..<LiveStreams.mostOfSession { #expect(streams.enter([1])) }
+        for _ in 0..<LiveStreams.maxOfSession { #expect(streams.enter([1])) }
         #expect(!streams.enter([1]))
         #expect(streams.enter([2]), "another session has its own")
         streams.leave([1])
@@ -65,7 +65,7 @@ import Testing
         #expect(!streams.enter([1]))
     }
 
-    /// What is not there, and what has ended, is not asked for again and again.
+    /// Missing and finished deliveries are not queried again and again.
     @Test(.timeLimit(.minutes(1))) func aLivePageEndsWithItsDelivery() async throws {
         let site = try await ConsoleSite.start()
         let reader = try await site.session(.read)
@@ -79,7 +79,7 @@ import Testing
         await site.close()
     }
 
-    /// Forms take what their own fields take, and strangers send no more than they need.
+    /// A form accepts as much as its own fields need; strangers can send no more than their forms need.
     @Test func formsTakeWhatTheirFieldsTake() async throws {
         let site = try await ConsoleSite.start()
         try await site.subscriptions(1)
@@ -96,7 +96,7 @@ import Testing
             try await admin.post("/services/new", form: ["name": long(200), "label": long(500)]).status
                 != .contentTooLarge
         )
-        // The form has the label that was there along with the new one.
+        // The form has the previous label as well as the new one.
         for letter in ["\u{8A9E}", "\u{8A00}"] {
             let page = try await admin.get("/services/change?service=shop").text
             let given = page.matches(of: /<input type="hidden" name="([^"]+)" value="([^"]*)"/)
@@ -120,14 +120,14 @@ import Testing
         let server = try ConsoleServer(setup)
         server.reloadCertificate()
         #expect(
-            told.texts.withLock { $0 } == ["There is no certificate to read again: console.certificateFile is empty."]
+            told.texts.withLock { $0 } == ["There is no certificate to reload: console.certificateFile is empty."]
         )
         await server.database.close()
         await server.responder.close()
         await site.close()
     }
 
-    /// A reader who takes nothing: the sending waits until the connection is closed.
+    /// A reader that receives nothing: sending waits until the connection is closed.
     @Test func aReaderWhoTakesNothingLosesTheConnection() async throws {
         let (closed, close) = AsyncStream<Void>.makeStream()
         let hangUp: @Sendable () -> Void = { close.finish() }
@@ -143,7 +143,7 @@ import Testing
         #expect(!isClosed.withLock { $0 })
     }
 
-    /// One timer for all live pages: each tick wakes all who wait, and who goes waits for none.
+    /// All live pages share one timer. Each tick wakes every waiting page, and a page that ends no longer waits.
     @Test func livePagesHaveOneClock() async {
         let ticks = LiveTicks(pause: .milliseconds(2))
         let woken = await withTaskGroup(of: Int.self) { group in
@@ -162,7 +162,7 @@ import Testing
         await waiting.value
     }
 
-    /// What costs the database more is read more rarely, and nothing more often than it changes.
+    /// Expensive queries run less often, and no query runs more often than its data changes.
     @Test func figuresOfLivePagesArePacedByTheirCost() async throws {
         let now = ContinuousClock.now
         let cheap = PacedFigure(value: 1, readAt: now, cost: .milliseconds(1))
@@ -180,7 +180,7 @@ import Testing
         #expect(read.value == 2 && read.cost == .zero, "the way to the database costs it nothing")
     }
 
-    /// Sessions of live pages are asked for together, by the console's own role.
+    /// The sessions of live pages are checked together, with the console's own role.
     @Test func sessionsOfLivePagesAreAskedForOnce() async throws {
         let site = try await ConsoleSite.start()
         _ = try await site.session(.read, name: "ada")
@@ -238,7 +238,7 @@ import Testing
         )
         try await site.admin.makeContinuous(delivery)
         let connection = try await site.database.connect()
-        // Days as they are made, one for each of the last 40.
+        // Days of a continuous delivery, one for each of the last 40.
         try await connection.run(
             script: """
                 INSERT INTO pushmta_engine.delivery (parent_delivery_id, kind, label, state, log_day, content, target)
@@ -251,10 +251,10 @@ import Testing
             text.matches(of: /<th scope="row"><a href="\/deliveries\/\d+">\d{4}-/).count
         }
         let first = try await reader.get("/deliveries/\(delivery)").text
-        #expect(days(first) == DeliveryDetailPage.mostDays)
+        #expect(days(first) == DeliveryDetailPage.maxDays)
         let next = try #require(first.firstMatch(of: /href="(\/deliveries\/\d+\?below=\d+)"/)).1
         let second = try await reader.get(String(next)).text
-        #expect(days(second) == 40 - DeliveryDetailPage.mostDays)
+        #expect(days(second) == 40 - DeliveryDetailPage.maxDays)
         #expect(!second.contains("href=\"/deliveries/\(delivery)?below=") && second.contains("Back to the newest days"))
         await connection.close()
         await site.close()
@@ -288,7 +288,7 @@ import Testing
     }
 }
 
-/// Remembers what a log is told.
+/// Records log messages.
 private final class Told: LogHandler, Sendable {
     let texts = Mutex<[String]>([])
 

@@ -6,9 +6,9 @@ import Testing
 @testable import Console
 @testable import Store
 
-/// Outcomes that are taken away as a file.
+/// Downloads of outcomes as a file.
 @Suite struct OutcomesCSVTests {
-    /// What a test throws on purpose.
+    /// An error that a test throws on purpose.
     private struct Gone: Error {}
 
     private func outcome(_ number: Int32, reason: String = "") -> DeliveryOutcome {
@@ -98,16 +98,17 @@ import Testing
         #expect(answer.headers[.contentDisposition] == "attachment; filename=\"delivery-\(delivery)-outcomes.csv\"")
         let lines = answer.text.split(separator: "\r\n")
         #expect(lines.count == 31 && lines[1].hasPrefix("1,1,shop-ios,pending,") && !answer.text.contains("secret"))
-        // By GET it would be taken in somebody's name.
+        // By GET, another site could start the download in the user's name.
         #expect(try await oda.get(path).status != .ok)
         #expect(try await oda.post("/deliveries/99/outcomes.csv").status == .notFound)
         let reader = try await site.session(.read)
         #expect(try await !reader.get("/deliveries/\(delivery)").text.contains(path))
-        #expect(try await site.session(.admin).get("/audit").text.contains("took outcomes away"))
+        #expect(try await site.session(.admin).get("/audit").text.contains("downloaded outcomes"))
         await site.close()
     }
 
-    /// A finished delivery of so many messages: each second one is sent, each thousandth of the others failed for a rare reason.
+    /// A finished delivery with this many messages. Every second one is sent; of the others, every thousandth failed
+    /// for a rare reason.
     private func finished(_ site: ConsoleSite, _ messages: Int) async throws -> Int64 {
         let delivery = try await site.delivery()
         try await site.sql(
@@ -144,12 +145,12 @@ import Testing
         #expect(numbers(first) == Array((11_976...12_000).reversed()))
         #expect(first.contains("/subscribers/1\"") && first.contains("the token is none of this app"))
         #expect(numbers(try await reader.get(try #require(next(first))).text) == Array((11_951...11_975).reversed()))
-        // Of what failed there are more than are sorted: numbers are looked through.
+        // More messages failed than can be sorted, so they are searched by number.
         let failed = try await reader.get(path + "?what=failed").text
         #expect(numbers(failed) == (0..<25).map { 11_999 - 2 * $0 })
         #expect(numbers(try await reader.get(try #require(next(failed))).text).first == 11_949)
         #expect(numbers(try await reader.get(path + "?what=sent&below=100").text).first == 98)
-        // A rare reason is found at once, whatever signs it has.
+        // A rare reason is found at once, even with special characters.
         let rare = try await reader.get(path + "?what=failed%3A" + SignIn.encoded("Rare: <b>")).text
         #expect(numbers(rare) == (0..<12).map { 11_001 - 1_000 * $0 } && next(rare) == nil)
         #expect(rare.contains("Rare: &lt;b&gt;") && !rare.contains("Rare: <b>"))
@@ -161,7 +162,7 @@ import Testing
         await site.close()
     }
 
-    /// What a phone, a gateway or a log shows leads to the message, its delivery and its person.
+    /// Any id from a phone, a gateway or a log leads to the message, its delivery and its subscriber.
     @Test func aMessageIsFoundByAnyIDOfIt() async throws {
         let site = try await ConsoleSite.start()
         try await site.subscriptions(30)
@@ -184,15 +185,15 @@ import Testing
         #expect(try await find(name).contains("give its number"))
         #expect(try await find("\(delivery)-700").contains("Delivery \(delivery) has no message 700."))
         #expect(try await find("99-1").contains("There is no delivery 99."))
-        #expect(try await find("<b>\"x").contains("does not look like the id of a message"))
+        #expect(try await find("<b>\"x").contains("does not look like a message id"))
         #expect(try await find("6b6499a8-9d43-4bc5-acf0-b6aeb96846f6").contains("Read as “_mId or apns-id”"))
-        #expect(try await find("\(delivery)-7", "x").contains("The delivery is no number."))
-        #expect(try await find(String(repeating: "9", count: 3_000), "99999999999999999999").contains("no number"))
+        #expect(try await find("\(delivery)-7", "x").contains("The delivery is not a number."))
+        #expect(try await find(String(repeating: "9", count: 3_000), "99999999999999999999").contains("not a number"))
         #expect(try await site.ask(.get, "/messages?id=1-1").status != .ok)
         await site.close()
     }
 
-    /// Messages without a row of their own: those of parts that are open or were stopped.
+    /// Messages without a row of their own: those of open or stopped parts.
     @Test func messagesThatHaveNoRowAreListedToo() async throws {
         let site = try await ConsoleSite.start()
         try await site.subscriptions(60)
@@ -215,7 +216,7 @@ import Testing
         func count(_ text: String) -> Int { text.matches(of: /<th scope="row" class="number">/).count }
         #expect(count(try await oda.get(path).text) == 25)
         #expect(count(try await oda.get(path + "?what=pending&below=11").text) == 10)
-        // A delivery that is under way goes on by itself; of another state the page is loaded again.
+        // The page of a delivery under way updates itself; in other states it must be loaded again.
         let open = try await oda.get("/deliveries/\(delivery)").text
         let state = try await site.admin.deliveryProgress(delivery).state.rawValue
         let live = "/deliveries/\(delivery)/live?state=\(state)"

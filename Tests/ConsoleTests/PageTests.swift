@@ -8,9 +8,9 @@ import Testing
 
 @testable import Console
 
-/// What pages show and do, with a real database.
+/// Pages and their actions, with a real database.
 @Suite struct PageTests {
-    /// What would be markup if it were not escaped.
+    /// Text that would be markup if it were not escaped.
     private static let hostile = #"<script>alert("1")</script>'&{{title}}<img src=x onerror=alert(1)>"#
 
     @Test func namesOfOthersAreTextOnEveryPage() async throws {
@@ -57,7 +57,7 @@ import Testing
         await site.close()
     }
 
-    /// Marks that make one character of themselves and HTML's.
+    /// Combining marks that form one character with HTML's own characters.
     @Test func marksThatJoinDoNotHideMarkup() throws {
         for hostile in ["\u{600}<b>\u{301}", "\"\u{301} autofocus", "<\u{200D}b>\u{FE0F}", "&\u{308}'\u{20DD}"] {
             let separated = Markup.separated(hostile)
@@ -89,7 +89,7 @@ import Testing
             #expect(try await site.admin.deliveryProgress(delivery).state == state)
             #expect(try await oda.get("/deliveries/\(delivery)?done=\(action)").text.contains("role=\"status\""))
         }
-        // It is at its end: the database says no, and the page what to do.
+        // The delivery has ended: the database refuses, and the page says what to do.
         let late = try await oda.post("/deliveries/\(delivery)/pause")
         #expect(late.status == .conflict && late.text.contains("cannot be paused"))
         let admin = try await site.session(.admin)
@@ -163,7 +163,7 @@ import Testing
         let page = try await oda.get("/hosts?done=recycle").text
         #expect(page.contains("leaves soon") && page.contains("role=\"status\"") && !page.contains(path))
         #expect(try await site.session(.admin).get("/audit").text.contains("had a child recycled"))
-        // Its end is the end of the request, and nobody can ask any more.
+        // The request ends with the child, and cannot be repeated.
         try await site.admin.childExited(child, reason: "drained")
         #expect(try await site.admin.recordHostHeartbeat(report).recycledChildren.isEmpty)
         #expect(try await oda.post(path).status == .notFound)
@@ -214,7 +214,7 @@ import Testing
             "SELECT pushmta_engine.resume_application(1, false)",
             "SELECT pushmta_engine.read_view('SELECT ARRAY[1::text]', '{}', false)",
             "TABLE pushmta_engine.target_mapping",
-            "SELECT pushmta_engine.console_read_view('\\x00', now(), interval '1 hour', 1, ARRAY['city'])",
+            "SELECT pushmta_engine.console_read_view(ROW('\\x00', now(), '1 hour', ''), 1, ARRAY['city'])",
         ] {
             await #expect(throws: (any Error).self) { try await connection.run(script: statement) }
         }
@@ -236,7 +236,7 @@ import Testing
         #expect(Figures.bytes(1_536) == "1.50 KiB")
     }
 
-    /// A number that somebody takes for a thousand is no rate of one.
+    /// A number meant as a thousand must not become a rate of one.
     @Test func ratesAreReadInOneWay() {
         let right: [(String, Double)] = [
             ("250", 250), ("0.5", 0.5), ("0,5", 0.5), ("1,5", 1.5), ("1.25", 1.25), ("0.001", 0.001), ("0,125", 0.125),
@@ -250,7 +250,7 @@ import Testing
             #expect(RateNumber.parse(text) == nil, "\(text)")
             #expect(RateField.value(text) == (text.isEmpty ? .none : .wrong), "\(text)")
         }
-        // What a field has is read as the same, in each language.
+        // A field's value is read as the same number in each language.
         for language in Language.allCases {
             Language.$current.withValue(language) {
                 for rate in [0.001, 0.5, 1, 1.125, 100, 999.999, 1_000, 1_234.5, 1_000_000, 0.1 + 0.2, 1.0 / 3] {
@@ -284,7 +284,8 @@ import Testing
         await site.close()
     }
 
-    /// A child holds 300 of 1,000 messages for a rate, and 139 have ended, which no part that is done has counted yet.
+    /// A child holds 300 of 1,000 messages because of a rate; 139 have ended, but no finished part has counted them
+    /// yet.
     @Test func whatChildrenHoldWaitsAndWhatIsNotCountedIsNotZero() async throws {
         let site = try await ConsoleSite.start()
         let delivery = try await site.delivery()
@@ -329,7 +330,7 @@ import Testing
         #expect(try await oda.post(String(action)).headers[.location] == "/alarms?done=acknowledge")
         #expect(try await oda.get("/alarms").text.contains("Acknowledged by operate"))
         #expect(try await !reader.get("/hosts").text.contains("class=\"badge"))
-        // It ends, and stays to be looked at.
+        // It ends, and is still listed.
         try await site.sql("UPDATE pushmta_engine.mta_host SET last_heartbeat = now() WHERE name = 'push-9'")
         try await site.sql("UPDATE pushmta_engine.alarm_look SET looked_at = now() - interval '10 seconds'")
         try await site.sql("SELECT pushmta_engine.note_alarms()")
@@ -378,7 +379,7 @@ import Testing
         #expect(chart.words.contains("00:01 UTC, with 1,903 messages"))
         #expect(chart.markup.text.matches(of: /<rect/).count == 4)
         #expect(!chart.markup.text.contains("style="))
-        // 1,900 of 2,000 are 95 of 100, 10 are half a one: no bar is higher than what it stands for.
+        // 1,900 of 2,000 are 95 of 100, and 10 are half a unit: no bar is higher than its value.
         #expect(chart.markup.text.contains("height=\"95.0\"") && chart.markup.text.contains("height=\"0.5\""))
     }
 
@@ -417,14 +418,14 @@ import Testing
         let line = Sparkline(rates: history.rates(of: .host("a")), catalogue: .english)
         #expect(line.words == "Messages a second in the last 5 minutes: 20 to 150, now 20")
         #expect(line.markup.text.matches(of: /<rect/).count == 2)
-        // What is older goes, and so do children that have ended.
+        // Older values are dropped, and so are children that have ended.
         history.note([host], [child(2, 1)], at: start.addingTimeInterval(300))
         #expect(history.rates(of: .child(1)).allSatisfy { $0 == nil })
         #expect(history.rates(of: .child(2)).compactMap(\.self) == [20, 1])
         #expect(Sparkline(rates: history.rates(of: .child(1)), catalogue: .english).words == "no values yet")
     }
 
-    /// What binds a delivery is said where deliveries under way are listed, from what its children say.
+    /// The list of deliveries under way shows what limits a delivery, as its children report it.
     @Test func aSlowGatewayIsSaidInAWord() {
         func child(_ delivery: Int64, _ limit: SendingLimit, _ milliseconds: Double) -> ChildOverview {
             var report = ChildReport(pid: 1, state: .sending)

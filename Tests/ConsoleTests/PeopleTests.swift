@@ -12,7 +12,7 @@ import Testing
         try await browser.post("/subscribers", form: ["by": key, "wanted": wanted])
     }
 
-    /// A site with subscriptions, of which the first two are one person's.
+    /// A site with subscriptions; the first two belong to one person.
     private func site(_ count: Int64 = 3, key: String = "customer-4711") async throws -> ConsoleSite {
         let site = try await ConsoleSite.start()
         try await site.subscriptions(count)
@@ -34,10 +34,10 @@ import Testing
         let masked = try await find(reader, "user_key", "customer-4711")
         #expect(masked.text.contains("<bdi>cu…</bdi>") && !masked.text.contains("<bdi>customer-4711</bdi>"))
         #expect(try await find(reader, "subscription", "3").headers[.location] == "/subscribers/3")
-        #expect(try await find(reader, "user_key", "nobody").text.contains("Nobody was found"))
+        #expect(try await find(reader, "user_key", "nobody").text.contains("No subscription was found"))
         let problems = [
-            ("subscription", "a1", "Type its digits only"), ("user_key", " ", "Type what to look for"),
-            ("push_token", "abc", "This is no push token"), ("push_token", "two words", "This is no push token"),
+            ("subscription", "a1", "Type only its digits"), ("user_key", " ", "Type what to look for"),
+            ("push_token", "abc", "This is not a push token"), ("push_token", "two words", "This is not a push token"),
         ]
         for (key, wanted, words) in problems {
             let answer = try await find(reader, key, wanted)
@@ -48,8 +48,8 @@ import Testing
         #expect(try await find(reader, "push_token", " \(token) ").headers[.location] == "/subscribers/3")
         let other = String(repeating: "0f", count: 32)
         let nobody = try await find(reader, "push_token", other).text
-        #expect(nobody.contains("Nobody was found") && !nobody.contains(other), "a token is shown again")
-        // Without a search there is no list.
+        #expect(nobody.contains("No subscription was found") && !nobody.contains(other), "a token is shown again")
+        // Without a search, nothing is listed.
         #expect(try await !reader.get("/subscribers").text.contains("<table"))
         let page = try await reader.get("/subscribers/1").text
         #expect(
@@ -59,7 +59,7 @@ import Testing
         #expect(try await reader.get("/subscribers/99").status == .notFound)
         #expect(try await reader.get("/subscribers/x").status == .notFound)
         let audit = try await site.session(.admin).get("/audit").text
-        #expect(audit.contains("looked somebody up") && audit.contains("looked at a subscription"))
+        #expect(audit.contains("looked up a subscriber") && audit.contains("looked at a subscription"))
         #expect(!audit.contains("customer-4711"))
         await site.close()
     }
@@ -88,7 +88,7 @@ import Testing
         #expect(try await !reader.get(last).text.contains("customer-4711"))
         let token = try await site.value("SELECT push_token FROM pushmta_engine.subscription WHERE id = 1")
         #expect(!shown.contains(token))
-        // Others' subscribers are not found here.
+        // Subscribers of other services are not found here.
         func find(_ service: String, _ key: String, _ wanted: String) async throws -> ConsoleAnswer {
             try await oda.post("/services/subscriptions?service=\(service)", form: ["by": key, "wanted": wanted])
         }
@@ -98,10 +98,10 @@ import Testing
         let third = try await site.value("SELECT push_token FROM pushmta_engine.subscription WHERE id = 3")
         #expect(try await find("shop", "push_token", third).headers[.location] == "/subscribers/3")
         for (key, wanted) in [("user_key", "customer-4711"), ("subscription", "3"), ("push_token", third)] {
-            #expect(try await find("bank", key, wanted).text.contains("Nobody was found"), "\(key)")
+            #expect(try await find("bank", key, wanted).text.contains("No subscription was found"), "\(key)")
         }
-        #expect(try await find("shop", "subscription", "x").text.contains("Type its digits only"))
-        #expect(try await oda.get("/services/subscriptions?service=bank").text.contains("Nobody has registered yet"))
+        #expect(try await find("shop", "subscription", "x").text.contains("Type only its digits"))
+        #expect(try await oda.get("/services/subscriptions?service=bank").text.contains("No device has registered yet"))
         #expect(try await oda.get("/services/subscriptions?service=none").status == .notFound)
         #expect(try await find("none", "user_key", "a").status == .notFound)
         let noted =
@@ -149,7 +149,7 @@ import Testing
         let admin = try await site.session(.admin)
         let before = try await admin.get("/subscribers/1").text
         #expect(before.contains("in quarantine") && before.contains("the token is none of this app"))
-        // It is asked for before it is done.
+        // The page asks for confirmation first.
         #expect(
             before.contains(#"href="/subscribers/1/opt_out""#) && !before.contains(#"action="/subscribers/1/opt_out""#)
         )
@@ -168,10 +168,10 @@ import Testing
             #expect(try await admin.get(location).text.contains(words), "\(action)")
         }
         #expect(try await admin.get("/subscribers/1").text.contains("gets messages"))
-        // It is in no quarantine any more: the database says no.
+        // It is no longer in quarantine, so the database refuses.
         #expect(try await admin.post("/subscribers/1/lift").status == .conflict)
         let sure = try await admin.get("/subscribers/1/forget")
-        #expect(sure.text.contains("Forget this user for good?") && sure.text.contains("customer-4711"))
+        #expect(sure.text.contains("Forget this user permanently?") && sure.text.contains("customer-4711"))
         let answer = try await admin.post("/subscribers/1/forget")
         #expect(answer.headers[.location] == "/subscribers?done=forget")
         #expect(try await admin.get("/subscribers?done=forget").text.contains("The user is forgotten"))
@@ -236,31 +236,32 @@ import Testing
         let page = try await mia.get("/seeds?done=add").text
         for words in [
             "ada-phone", "Ada &lt;b&gt;", "name = Ada", "fr-CA", "/subscribers/2\"", "/subscribers/3\"",
-            "no subscriber",
+            "not a subscriber",
         ] {
             #expect(page.contains(words), "\(words)")
         }
         #expect(!page.contains(token.lowercased()) && !page.contains("customer-4711"))
-        // What is refused comes back without what may be a push token.
+        // A refused form is shown again, without anything that may be a push token.
         let wrong = [
-            ("ada-phone", "push_token", token, "There is a seed address"),
+            ("ada-phone", "push_token", token, "already exists"),
             ("d,e", "subscription", "1", "cannot be named"),
-            ("dan", "user_key", "nobody", "there is no such subscription"), ("dan", "subscription", "x", "digits only"),
-            ("dan", "push_token", "Zz9-secret", "cannot be one"),
+            ("dan", "user_key", "nobody", "The subscription of seed address"),
+            ("dan", "subscription", "x", "only its digits"),
+            ("dan", "push_token", "Zz9-secret", "is not valid"),
         ]
         for (name, kind, wanted, words) in wrong {
             let answer = try await add(name, kind, wanted)
             #expect(answer.status == .unprocessableContent && answer.text.contains(words), "\(words): \(answer.text)")
             #expect(wanted.count < 5 || !answer.text.contains(wanted), "\(wanted)")
         }
-        #expect(try await add("dan", "subscription", "1", ["variables": "[1]"]).text.contains("no JSON object"))
+        #expect(try await add("dan", "subscription", "1", ["variables": "[1]"]).text.contains("not a JSON object"))
         let locale = try await add("dan", "subscription", "1", ["locale": "1 fr"]).text
-        #expect(locale.contains(#"value="1 fr""#) && locale.contains(">This is no language. Write one"))
+        #expect(locale.contains(#"value="1 fr""#) && locale.contains(">This is not a language. Write one"))
         #expect(try await mia.get("/seeds/remove?name=bob").text.contains("Remove this seed address?"))
         #expect(try await mia.post("/seeds/remove?name=bob").headers[.location] == "/seeds?done=remove")
         #expect(try await mia.post("/seeds/remove?name=bob").status == .notFound)
         #expect(try await site.admin.seeds().map(\.name) == ["ada-phone", "carol"])
-        // Readers have neither the pages nor the ways to them.
+        // Readers have neither these pages nor links to them.
         let reader = try await site.session(.read)
         for path in ["/seeds", "/seeds/new", "/seeds/remove?name=carol", "/exclusions", "/exclusions/new"] {
             #expect(try await reader.get(path).status == .forbidden, "\(path)")
@@ -295,16 +296,16 @@ import Testing
         #expect(try await change("find", "push_token", token).contains("1 of 1 is on the list"))
         let asked = try await change("find", "user_key", "customer-4711\ncustomer-1")
         #expect(asked.contains("1 of 2 is on the list") && !asked.contains("customer-4711"))
-        #expect(try await change("take", "subscription", "2\n3").contains("1 of 2 was taken off"))
-        // What is wrong is told by its line, and changes nothing.
+        #expect(try await change("take", "subscription", "2\n3").contains("1 of 2 was removed"))
+        // A problem is reported with its line, and nothing is changed.
         #expect(try await change("put", "subscription", "7\nx").contains("Line 2 cannot be one of these"))
-        // It comes back to be corrected, but for push tokens, which are never shown.
+        // The text is shown again for correction, except push tokens, which are never shown.
         #expect(try await change("put", "subscription", "\r\n7\r\nx").contains(">\n\r\n7\r\nx</textarea>"))
         let long = String(repeating: "k", count: 3_000)
         #expect(try await change("put", "user_key", "a&b\n\(long)").contains(">\na&amp;b\n\(long)</textarea>"))
         let tokens = try await change("put", "push_token", "\(token)\na b-secret")
         #expect(!tokens.contains("a b-secret") && !tokens.contains(token) && tokens.contains("paste them once more"))
-        #expect(try await change("put", "user_key", " \n").contains("Nobody is named"))
+        #expect(try await change("put", "user_key", " \n").contains("No one is named"))
         #expect(
             try await change("put", "user_key", (0...5_000).map(String.init).joined(separator: "\n")).contains(
                 "more than 5,000"
@@ -315,7 +316,7 @@ import Testing
         let shown = try await mia.get(path).text
         #expect(shown.contains("No newsletter") && shown.contains("/delete") && !shown.contains("customer-4711"))
         #expect(try await mia.get("/exclusions").text.contains("href=\"\(path)\""))
-        // A list that a delivery has stays.
+        // A list that a delivery uses cannot be deleted.
         let used = try await site.admin.createDelivery(
             NewDelivery(label: "a", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
         )
@@ -330,7 +331,7 @@ import Testing
         #expect(try await reader.post(path, form: ["go": "put", "by": "user_key", "people": "x"]).status == .forbidden)
         let audit = try await site.session(.admin).get("/audit").text
         for words in [
-            "created an exclusion list", "put people on", "took people off", "asked who is on",
+            "created an exclusion list", "added people to", "removed people from", "checked people against",
             "deleted an exclusion list",
         ] {
             #expect(audit.contains(words), "\(words)")

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Console
 
-/// The table of routes: who may call what, with which form, and what every answer has.
+/// The table of routes: the required roles, the forms, and the headers of every answer.
 @Suite struct RouteTests {
     private func path(_ route: ConsoleRoute, _ delivery: Int64) -> String {
         route.path.replacing("{version}", with: "1").replacing(
@@ -33,10 +33,10 @@ import Testing
                 let answer =
                     route.method == .post ? try await browser.post(path) : try await browser.get(path)
                 #expect(answer.status == .forbidden, "\(role) \(route.method) \(path)")
-                #expect(answer.text.contains("Your role may not do this"))
+                #expect(answer.text.contains("Your role does not allow this"))
             }
         }
-        // Nothing was done by any of it.
+        // None of these requests changed anything.
         #expect(try await site.admin.deliveryProgress(delivery).state == .pending)
         await site.close()
     }
@@ -54,7 +54,7 @@ import Testing
             let cross = try await admin.post(path, headers: ["Sec-Fetch-Site": "cross-site"])
             #expect(cross.status == .forbidden, "\(path)")
         }
-        // Before there is a session the form is that of the same browser.
+        // Without a session, a form is bound to its browser.
         let page = try await site.ask(.get, "/sign-in")
         let form = ["token": page.formToken, "user": "admin", "password": ConsoleSite.password]
         #expect(try await site.ask(.post, "/sign-in", form: form).status == .forbidden)

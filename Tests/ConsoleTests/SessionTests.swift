@@ -6,7 +6,7 @@ import Testing
 
 @testable import Console
 
-/// Signing in, sessions and locks, with a clock that the test moves.
+/// Sign-in, sessions and locks, with a clock that the test controls.
 @Suite struct SessionTests {
     @Test func whoSignsInSeesPagesUntilSigningOut() async throws {
         let site = try await ConsoleSite.start()
@@ -47,7 +47,7 @@ import Testing
             site.pass(minutes: 20)
             #expect(try await ada.get("/alarms").status == .ok)
         }
-        // A page that reads again by itself is no use.
+        // A page that reloads itself does not count as use.
         site.pass(minutes: 15)
         #expect(try await ada.get("/live").status == .ok)
         #expect(try await ada.get("/alarms").status == .ok)
@@ -77,22 +77,23 @@ import Testing
             let answer = try await site.signIn(name)
             #expect(answer.status == .unauthorized && answer.text.contains("Try again in 15 min"), "\(name)")
         }
-        // It is locked for attempts from there, and not for others.
+        // The name is locked for attempts from that address only.
         #expect(try await site.signIn("ada", peer: "192.0.2.9").status == .seeOther)
         try await site.user("bob", .read)
         #expect(try await site.signIn("bob", peer: "192.0.2.9").status == .seeOther)
         site.pass(minutes: 16)
         #expect(try await site.signIn("ada").status == .seeOther)
-        // The address has four times as many, over all names.
+        // The address has four times as many attempts, over all names.
         for number in 0..<12 { _ = try await site.signIn("guess \(number)", password: "wrong", peer: "192.0.2.77") }
-        #expect(try await site.signIn("bob", peer: "192.0.2.77").text.contains("too many failures"))
-        // What a locked address tries counts for no name.
+        #expect(try await site.signIn("bob", peer: "192.0.2.77").text.contains("Too many attempts have failed"))
+        // Attempts from a locked address do not count against any name.
         for _ in 0..<5 { _ = try await site.signIn("bob", password: "wrong", peer: "192.0.2.77") }
         #expect(try await site.signIn("bob").status == .seeOther)
         await site.close()
     }
 
-    /// A stranger who knows a name cannot lock its user out: not with all the tries that an address has, and not with many addresses.
+    /// A stranger who knows a name cannot lock out its user, neither with all attempts of one address nor from many
+    /// addresses.
     @Test func nobodyElsesFailuresLockAUserOut() async throws {
         let site = try await ConsoleSite.start { $0.signInFailures = 1 }
         try await site.user("ada", .read)
@@ -100,8 +101,8 @@ import Testing
         let device = try #require(
             known.cookies.split(separator: "; ").first { $0.hasPrefix("pushmta-device=") }.map(String.init)
         )
-        let locked = "too many failures"
-        // Twenty addresses that try lock the name for unknown addresses.
+        let locked = "Too many attempts have failed"
+        // Attempts from twenty addresses lock the name for unknown addresses.
         let lock = ConsoleLock(failures: 1, seconds: 900)
         for number in 1...20 {
             _ = try await site.admin.consoleAttempt(user: "ada", address: "198.51.100.\(number)", lock: lock)
@@ -112,11 +113,11 @@ import Testing
             try await site.signIn("ada", peer: "203.0.113.2", cookies: device).status == .seeOther,
             "the browser is"
         )
-        // In the same office: attempts from there lock the address, and not the browser.
+        // From the same office: the attempts lock the address, not the user's browser.
         _ = try await site.signIn("ada", password: "wrong", peer: "192.0.2.5")
         #expect(try await site.signIn("ada", peer: "192.0.2.5").text.contains(locked))
         #expect(try await site.signIn("ada", peer: "192.0.2.5", cookies: device).status == .seeOther)
-        // A stolen browser has as few tries, and none for other names.
+        // A stolen browser has as few attempts, and none for other names.
         _ = try await site.signIn("ada", password: "wrong", peer: "203.0.113.9", cookies: device)
         #expect(try await site.signIn("ada", peer: "203.0.113.9", cookies: device).text.contains(locked))
         try await site.user("bob", .read)
@@ -199,7 +200,7 @@ import Testing
         }
         #expect(try await ada.post("/deliveries/\(delivery)/stop").headers[.location] == "/password")
         #expect(try await site.admin.deliveryProgress(delivery).state == .pending)
-        // The functions of the database do not open by another way.
+        // The database's functions cannot be reached in another way.
         let name = "pushmta-session="
         let session = try #require(
             cookies.split(separator: "; ").first { $0.hasPrefix(name) }.map { String($0.dropFirst(name.count)) }
@@ -217,14 +218,14 @@ import Testing
             try await ada.post("/password", form: ["password": old, "new": new, "again": again ?? new])
         }
         for (new, again, words) in [
-            ("short", "short", "too short"), ("a longer password", "another one", "not twice the same"),
-            ("one time only", "one time only", "the one so far"),
+            ("short", "short", "too short"), ("a longer password", "another one", "passwords are different"),
+            ("one time only", "one time only", "the same as the current one"),
             (String(repeating: "x", count: 201), String(repeating: "x", count: 201), "too long"),
         ] {
             let answer = try await choose("one time only", new, again)
             #expect(answer.status == .conflict && answer.text.contains(words), "\(words)")
         }
-        #expect(try await choose("wrong", "a longer password").text.contains("so far is wrong"))
+        #expect(try await choose("wrong", "a longer password").text.contains("current password is wrong"))
         let chosen = try await choose("one time only", "a longer password")
         #expect(chosen.status == .seeOther && chosen.headers[.location] == "/")
         #expect(try await ada.get("/audit").text.contains("gave a user a new password"))
@@ -238,13 +239,13 @@ import Testing
         let ada = try await site.session(.read, name: "ada")
         let other = try await site.browser("ada")
         #expect(try await ada.get("/alarms").text.contains("href=\"/password\""))
-        // Whoever finds an open browser guesses no better than at the door.
+        // In an unattended browser, guesses of the password are limited just as at sign-in.
         for _ in 0..<2 {
             let form = ["password": "guess", "new": "a longer password", "again": "a longer password"]
-            #expect(try await ada.post("/password", form: form).text.contains("so far is wrong"))
+            #expect(try await ada.post("/password", form: form).text.contains("current password is wrong"))
         }
         let form = ["password": ConsoleSite.password, "new": "a longer password", "again": "a longer password"]
-        #expect(try await ada.post("/password", form: form).text.contains("too many failures"))
+        #expect(try await ada.post("/password", form: form).text.contains("Too many attempts have failed"))
         site.pass(minutes: 16)
         #expect(try await ada.post("/password", form: form).headers[.location] == "/password?done=1")
         #expect(try await ada.get("/password?done=1").text.contains("The password is changed"))
@@ -277,7 +278,7 @@ import Testing
         #expect(answer.headers[values: .setCookie].allSatisfy { $0.contains("; Secure") })
         let audit = try await site.ask(.get, "/audit", cookies: answer.cookies, headers: headers, peer: "127.0.0.1")
         #expect(audit.text.contains("203.0.113.7"))
-        // Nobody else is believed.
+        // Headers from any other address are ignored.
         let other = try await site.signIn("ada", headers: headers)
         #expect(other.cookies.hasPrefix("pushmta-session="))
         await site.close()

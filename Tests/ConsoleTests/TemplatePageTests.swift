@@ -5,11 +5,11 @@ import Testing
 
 @testable import Console
 
-/// Templates and settings in force, with a real database.
+/// The pages of templates and of settings in force, with a real database.
 @Suite struct TemplatePageTests {
     private static let content = #"{"ios": {"title": "Salut {{name}}"}}"#
 
-    /// A template with a target; its id.
+    /// Creates a template with a target; returns its id.
     private func template(_ site: ConsoleSite) async throws -> Int32 {
         let name = "french sale"
         try await site.admin.createExclusionList(name: "staff")
@@ -40,7 +40,7 @@ import Testing
         for words in ["Salut {{name}}", "&quot;priority&quot;: 7", "staff", "Exclusion lists", "your own"] {
             #expect(page.text.contains(words), "\(words)")
         }
-        // Who may only read is not shown what else there is to do.
+        // Readers are not shown further actions.
         #expect(!page.text.contains("/compose?") && !page.text.contains("/delete"))
         #expect(try await reader.get("/templates/999999").status == .notFound)
         #expect(try await reader.get("/templates/99999999999").status == .notFound)
@@ -61,18 +61,18 @@ import Testing
         let target = try await mia.get(draft + "/target").text
         #expect(target.contains("locale = &#39;fr&#39;") && target.contains(#"name="list.staff" checked"#))
         #expect(try await mia.get(draft + "/content").text.contains("Salut {{name}}"))
-        // What it says is kept as another template, which a later draft begins with.
+        // The draft is saved as another template, from which a later draft starts.
         let send = try await mia.get(draft + "/send")
         let kept = try await mia.post(draft + "/template", form: ["keep": "summer", "version": version(send)])
         let path = kept.headers[.location] ?? ""
         #expect(path.hasPrefix("/templates/") && path.hasSuffix("?done=add"))
-        #expect(try await mia.get(path).text.contains("The template is kept."))
+        #expect(try await mia.get(path).text.contains("The template is saved."))
         let summer = try await site.admin.template(named: "summer")
         #expect(summer.target == (try await site.admin.template(named: "french sale")).target)
         #expect(summer.settings.contains("7") && summer.content.contains("Salut") && summer.label == "Soldes")
-        // The name is taken; the page says so, and another version of the draft is not kept.
+        // The page reports that the name is taken; an older version of the draft is not saved either.
         let again = try await mia.post(draft + "/template", form: ["keep": "summer", "version": version(send)])
-        #expect(again.status == .conflict && again.text.contains("There is a delivery template"))
+        #expect(again.status == .conflict && again.text.contains("already exists"))
         let old = try await mia.post(draft + "/template", form: ["keep": "autumn", "version": "0"])
         #expect(old.status == .conflict && old.text.contains("changed in another window"))
         await site.close()
@@ -88,7 +88,7 @@ import Testing
         #expect(try await mia.post("/templates/\(id)/delete").headers[.location] == "/templates?done=delete")
         #expect(try await mia.get("/templates?done=delete").text.contains("The template is deleted"))
         #expect(try await mia.get("/templates/\(id)").status == .notFound)
-        // One that came with the product stays.
+        // A template that came with the product cannot be deleted.
         #expect(try await !mia.get("/templates/\(ready)").text.contains("/delete"))
         #expect(try await mia.get("/templates/\(ready)/delete").status == .conflict)
         #expect(try await mia.post("/templates/\(ready)/delete").status == .conflict)
@@ -141,12 +141,12 @@ import Testing
         for words in [
             "console.port", "8090", "PUSHMTA_LOG_LEVEL", "/etc/pushmta.yaml", "&lt;redacted&gt;", "web.accessLog",
             "empty",
-            "What was set", "Settings at their defaults",
+            "Changed settings", "Settings at their defaults",
         ] {
             #expect(page.text.contains(words), "\(words)")
         }
         let mia = try await site.session(.marketing)
-        // Signed in, one finds the way back from a page that does not exist.
+        // For a signed-in user, a missing page has a link back.
         let nothing = try await mia.get("/hosts/nothing")
         #expect(nothing.status == .notFound && nothing.text.contains(#"href="/deliveries""#))
         #expect(try await mia.get("/hosts/settings").status == .forbidden)

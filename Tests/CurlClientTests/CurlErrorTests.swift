@@ -70,10 +70,10 @@ struct CurlErrorTests {
         let server = try await TestServer.start { _ in .response(status: 200, body: Array(repeating: 1, count: 5_001)) }
         let client = CurlClient()
         let error = try #require(
-            await error(of: CurlRequest(url: server.url("/"), maximumResponseBytes: 5_000), client: client)
+            await error(of: CurlRequest(url: server.url("/"), maxResponseBytes: 5_000), client: client)
         )
         #expect(error.code == .responseTooLarge)
-        let fits = try await client.perform(CurlRequest(url: server.url("/"), maximumResponseBytes: 5_001))
+        let fits = try await client.perform(CurlRequest(url: server.url("/"), maxResponseBytes: 5_001))
         #expect(fits.body.count == 5_001)
         try await server.stop()
     }

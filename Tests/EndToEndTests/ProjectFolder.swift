@@ -3,7 +3,7 @@ import Foundation
 @testable import Administration
 @testable import Laboratory
 
-/// The project that the tests belong to.
+/// The project of the tests.
 enum ProjectFolder {
     /// Its folder.
     static let path = URL(fileURLWithPath: #filePath)

@@ -3,7 +3,7 @@ import Foundation
 @testable import Administration
 @testable import Laboratory
 
-/// A folder that goes away with its owner.
+/// A folder that is removed with its owner.
 final class TemporaryFolder: Sendable {
     /// Its path.
     let path: String

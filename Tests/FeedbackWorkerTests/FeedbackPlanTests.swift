@@ -8,7 +8,7 @@ struct FeedbackPlanTests {
     private let more = FeedbackRound(count: 2_000, isMore: true)
 
     private func plan(share: Int = 25) -> FeedbackPlan {
-        var plan = FeedbackPlan(sharePercent: share, longestPause: .seconds(10), at: start)
+        var plan = FeedbackPlan(sharePercent: share, maxPause: .seconds(10), at: start)
         plan.setActing(true)
         return plan
     }

@@ -1,4 +1,4 @@
-import Gateways
+import LegacyGateways
 import Logging
 import Synchronization
 import Testing
@@ -32,7 +32,7 @@ struct FeedbackStoringTests {
 
     private func storing(_ database: Database) -> FeedbackStoring {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        return FeedbackStoring(logger: logger, pause: .microseconds(1), longestPause: .microseconds(10)) {
+        return FeedbackStoring(logger: logger, pause: .microseconds(1), maxPause: .microseconds(10)) {
             try database.store($0)
         }
     }

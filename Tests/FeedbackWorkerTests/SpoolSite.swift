@@ -61,7 +61,7 @@ struct SpoolSite {
     func spool(_ sequences: ClosedRange<Int32>, source: UUID = UUID()) throws -> TrackingSpool {
         let spool = try TrackingSpool(
             folder: folder,
-            mostMegabytes: 10,
+            maxMegabytes: 10,
             source: source,
             created: Int64(sequences.lowerBound),
             logger: Logger(label: "spool") { _ in SwiftLogNoOpLogHandler() }

@@ -57,10 +57,10 @@ struct ControlTests {
             let cases: [(String, String, String)] = [
                 ("/faults", #"{"latncy":{"fixed":1}}"#, "unknown key \\\"latncy\\\""),
                 ("/faults", #"{"gateway":"apns","errors":[{"reason":"UNAVAILABLE","rate":1}]}"#, "never answers"),
-                ("/faults", #"{"refused_rate":2}"#, "no share"),
+                ("/faults", #"{"refused_rate":2}"#, "not a share"),
                 ("/faults", #"{"latency":{"uniform":[3]}}"#, "a latency is"),
                 ("/faults", "no JSON", "error"),
-                ("/devices", #"{"tokens":["x"],"state":"Sleeping"}"#, "no state of a device"),
+                ("/devices", #"{"tokens":["x"],"state":"Sleeping"}"#, "not a device state"),
                 ("/devices", "{}", "\\\"tokens\\\" is missing"),
             ]
             for (path, body, message) in cases {

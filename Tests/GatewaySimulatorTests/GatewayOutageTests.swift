@@ -199,7 +199,7 @@ import Testing
             let cases = [
                 (#"{"gateway":"apns","outage":{}}"#, "either"),
                 (#"{"gateway":"apns","outage":{"answer":{"reason":"UNAVAILABLE"}}}"#, "never answers"),
-                (#"{"gateway":"apns","outage":{"answer":{"status":503},"share":2}}"#, "no share"),
+                (#"{"gateway":"apns","outage":{"answer":{"status":503},"share":2}}"#, "not a share"),
                 (#"{"gateway":"fcm-legacy","outage":{"answer":{"status":503}}}"#, "apns or fcm"),
                 (#"{"gateway":"apns","outage":{"answer":{"status":503,"times":2}}}"#, "times"),
                 (#"{"gateway":"apns","outage":{"connections":"cut"}}"#, "cut"),

@@ -1,5 +1,6 @@
 import Foundation
 import GatewaySimulator
+import GatewayTestSupport
 import NIOCore
 import NIOPosix
 import PushCore
@@ -85,7 +86,7 @@ struct APNsCertificateTests {
         }
     }
 
-    @Test("An expired certificate is refused here, and by the gateway if it comes that far")
+    @Test("An expired certificate is refused here, and by the gateway if it gets there")
     func expired() async throws {
         let past = ManualClock(offsets: [-1.5 * 365 * 86_400])
         try await Fixture.run(clock: past) { fixture in
@@ -102,7 +103,7 @@ struct APNsCertificateTests {
         }
     }
 
-    @Test("A revoked certificate, and one of a stranger")
+    @Test("A revoked certificate, and one of an unknown issuer")
     func revoked() async throws {
         let files = try TestCertificates()
         defer { files.remove() }

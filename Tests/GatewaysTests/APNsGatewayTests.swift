@@ -1,5 +1,6 @@
 import Foundation
 import GatewaySimulator
+import GatewayTestSupport
 import PushCore
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 
 @Suite("APNs over HTTP/2", .timeLimit(.minutes(2)))
 struct APNsGatewayTests {
-    @Test("A thousand messages are accepted, each once, and answers come in few calls", arguments: [1, 4])
+    @Test("A thousand messages are accepted, each once, and outcomes come in few calls", arguments: [1, 4])
     func thousand(_ connections: Int) async throws {
         try await Fixture.run { fixture in
             let gateway = try await fixture.gateway(.iosHTTP2, connections: connections)
@@ -22,7 +23,7 @@ struct APNsGatewayTests {
             #expect(fixture.collector.calls < 500)
             let counters = fixture.simulator.counters().apns
             #expect(counters.accepted == 1_000)
-            // A gateway that answers at once needs one; a slow machine may well ask for more.
+            // A gateway that answers at once needs one connection; a slow machine may need more.
             #expect((1...connections).contains(counters.connectionsOpened))
             try await fixture.collector.waitForEvent(.connected)
             let status = await gateway.status()
@@ -32,7 +33,7 @@ struct APNsGatewayTests {
         }
     }
 
-    @Test("Every reason arrives in its class, word for word")
+    @Test("Every reason arrives verbatim and in its class")
     func everyReason() async throws {
         try await Fixture.run { fixture in
             let gateway = try await fixture.gateway(.iosHTTP2)
@@ -51,7 +52,7 @@ struct APNsGatewayTests {
                 let outcome = try #require(fixture.collector.outcomes(id)[0])
                 #expect(outcome.status == row.status)
                 #expect(outcome.reason == row.reason)
-                // A token made this very second cannot be too old: the clock is wrong.
+                // A token made in this second cannot be too old: the clock is wrong.
                 let isYoungToken = row.reason == "ExpiredProviderToken"
                 #expect(outcome.outcomeClass == (isYoungToken ? .stopApplication : row.outcomeClass), "\(row.reason)")
                 switch (row.token, outcome.tokenEffect) {
@@ -64,7 +65,7 @@ struct APNsGatewayTests {
         }
     }
 
-    @Test("What is said of a push type's own topic concerns the delivery, or the token for that topic")
+    @Test("An answer about a push type's own topic concerns the delivery, or the token for that topic")
     func ownTopics() async throws {
         try await Fixture.run { fixture in
             let gateway = try await fixture.gateway(.iosHTTP2)
@@ -99,7 +100,7 @@ struct APNsGatewayTests {
         }
     }
 
-    @Test("A token of another kind is refused for the topic, and is as good as ever for its own")
+    @Test("A token of another kind is refused for the topic, and stays valid for its own")
     func tokensOfTheirOwn() async throws {
         try await Fixture.run { fixture in
             let gateway = try await fixture.gateway(.iosHTTP2)
@@ -128,7 +129,7 @@ struct APNsGatewayTests {
         }
     }
 
-    @Test("What the gateway knows of a device comes with its time")
+    @Test("An answer about a device comes with its time")
     func devices() async throws {
         try await Fixture.run { fixture in
             let gateway = try await fixture.gateway(.iosHTTP2)
@@ -149,7 +150,7 @@ struct APNsGatewayTests {
         }
     }
 
-    @Test("Headers: push type with its topic, priority, expiration, collapse ids of all and of each")
+    @Test("Headers: push type with its topic, priority, expiration, shared and individual collapse ids")
     func headers() async throws {
         try await Fixture.run { fixture in
             let gateway = try await fixture.gateway(.iosHTTP2)
@@ -181,7 +182,7 @@ struct APNsGatewayTests {
     }
 
     @Test(
-        "Edge spaces and control characters of an id or a topic never get into a header; what is no topic makes no gateway"
+        "Edge spaces and control characters of an id or a topic never reach a header; an invalid topic makes no gateway"
     )
     func uncleanHeaders() async throws {
         try await Fixture.run { fixture in
@@ -202,7 +203,7 @@ struct APNsGatewayTests {
         }
     }
 
-    @Test("A token that the clock calls 50 minutes old is replaced, on new connections")
+    @Test("A token that is 50 minutes old by the clock is replaced, on new connections")
     func renewal() async throws {
         try await Fixture.run { fixture in
             let gateway = try await fixture.gateway(.iosHTTP2)
@@ -222,14 +223,14 @@ struct APNsGatewayTests {
         }
     }
 
-    @Test("ExpiredProviderToken: a new token on a new connection, and what waited goes with it")
+    @Test("ExpiredProviderToken: a new token on a new connection, which carries the waiting messages")
     func expired() async throws {
-        // The first token is made an hour and a minute ago, and the clock then comes right.
+        // The first token is dated an hour and a minute back, and then the clock is corrected.
         try await Fixture.run(clock: ManualClock(offsets: [-3_660, 0])) { fixture in
             let gateway = try await fixture.gateway(.iosHTTP2)
             gateway.submit(fixture.batch(.iosHTTP2, count: 1_000))
             await fixture.collector.waitForOutcomes(1_000)
-            // The one on the wire, and perhaps one that followed before the news was out.
+            // The one on the wire, and perhaps one that left before the answer was processed.
             let classes = fixture.collector.classes(1)
             #expect((1...2).contains(classes[.unprocessed] ?? 0))
             #expect((classes[.accepted] ?? 0) == 1_000 - (classes[.unprocessed] ?? 0))

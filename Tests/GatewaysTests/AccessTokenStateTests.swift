@@ -30,7 +30,7 @@ struct AccessTokenStateTests {
     }
 
     @Test(
-        "Lives of all lengths end before they end, and are renewed before that",
+        "Tokens of any life are no longer used before their end, and are renewed before that",
         arguments: [nil, -1, 0, 1, 59, 60, 300, 301, 3_599, 86_400, .max] as [Int64?]
     )
     func lives(_ seconds: Int64?) throws {
@@ -46,7 +46,7 @@ struct AccessTokenStateTests {
         #expect(state.usable(at: life) == nil)
     }
 
-    @Test("An endpoint in trouble is asked again with growing pauses, and messages wait")
+    @Test("A failing endpoint is asked again with growing pauses, and messages wait")
     func unavailable() {
         var state = AccessTokenState()
         _ = state.handle(.needed, at: 0)
@@ -84,7 +84,7 @@ struct AccessTokenStateTests {
         #expect(state.refusal(at: 6_000) == nil)
     }
 
-    @Test("A renewal that is refused lets the living token be used to its end")
+    @Test("After a refused renewal, the valid token is used to its end")
     func renewalRefused() {
         var state = AccessTokenState()
         _ = state.handle(.needed, at: 0)
@@ -119,7 +119,7 @@ struct AccessTokenStateTests {
         #expect(state.refusal(at: 23) == failure)
     }
 
-    @Test("401 again after a message was taken is a first 401")
+    @Test("401 again after a message was accepted is a first 401")
     func rejectedAfterAccepted() {
         var state = AccessTokenState()
         _ = state.handle(.needed, at: 0)

@@ -1,3 +1,4 @@
+import GatewayTestSupport
 import Testing
 
 @testable import Gateways
@@ -15,7 +16,7 @@ struct AnswerBodyTests {
     }
 
     @Test(
-        "A time that no token can have become invalid at is none",
+        "A time at which no token can have become invalid is ignored",
         arguments: [
             ("1454948015990", 1_454_948_015_990), ("0", 0), ("253402300799999", 253_402_300_799_999),
             ("253402300800000", nil), ("-1", nil), ("1454948015990000000", nil), ("9223372036854775807", nil),
@@ -28,7 +29,10 @@ struct AnswerBodyTests {
         #expect(body.timestamp == time)
     }
 
-    @Test("What is no APNs error is empty", arguments: ["", "{", "[]", "null", "{\"reason\":7}", "<html>", "\u{0}"])
+    @Test(
+        "A body that is not an APNs error is empty",
+        arguments: ["", "{", "[]", "null", "{\"reason\":7}", "<html>", "\u{0}"]
+    )
     func noAPNsError(_ text: String) {
         let body = APNsErrorBody(Array(text.utf8))
         #expect(body.reason.isEmpty)
@@ -40,7 +44,7 @@ struct AnswerBodyTests {
         let body = APNsErrorBody(Array(#"{"reason":"\#(String(repeating: "é", count: 500))"}"#.utf8))
         #expect(body.reason == String(repeating: "é", count: 100))
         #expect(APNsErrorBody(Array(#"{"reason":"a\u0000b"}"#.utf8)).reason == "ab")
-        // What a terminal would obey is shown in place of done.
+        // A control character is shown, not executed.
         let escape = "a\u{1B}[2J\u{7}\r\n\u{7F}\u{9B}31mé"
         #expect(ReasonText.storable(escape) == "a\u{241B}[2J\u{2407}\u{240D}\u{2421}\u{FFFD}31mé")
     }
@@ -80,7 +84,10 @@ struct AnswerBodyTests {
         #expect(!fcm(fcmError).tokenAtFault)
     }
 
-    @Test("What is no FCM error is empty", arguments: ["", "<html></html>", "{", "{\"error\":\"x\"}", "[1]", " "])
+    @Test(
+        "A body that is not an FCM error is empty",
+        arguments: ["", "<html></html>", "{", "{\"error\":\"x\"}", "[1]", " "]
+    )
     func noFCMError(_ text: String) {
         #expect(FCMErrorBody(Array(text.utf8)).reason.isEmpty)
     }
@@ -100,7 +107,7 @@ struct AnswerBodyTests {
         #expect(FCMSuccessBody.name(in: Array(body.utf8)) == name)
     }
 
-    @Test("The project's part of a name is left out, another's is not")
+    @Test("The project's own prefix of a name is removed, another project's is not")
     func nameOfProject() {
         let prefix = Array("projects/p/messages/".utf8)
         for (name, left) in [
@@ -111,7 +118,7 @@ struct AnswerBodyTests {
         }
     }
 
-    @Test("A message name is no longer than what is stored of any text", arguments: [191, 192, 1_000_000])
+    @Test("A message name is cut to the length of storable texts", arguments: [191, 192, 1_000_000])
     func longName(_ count: Int) {
         let name = "projects/" + String(repeating: "x", count: count)
         #expect(FCMSuccessBody.name(in: Array(#"{"name":"\#(name)"}"#.utf8)) == String(name.prefix(200)))

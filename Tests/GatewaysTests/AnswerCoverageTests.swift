@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gateways
 
-/// The table knows all that the documents list, and says what they say, or the safer of two.
+/// The table covers everything that the documents list, and agrees with them, or with the safer of two.
 @Suite struct AnswerCoverageTests {
     @Test func everyReasonOfAppleHasARow() {
         for (status, reason) in DocumentedAnswers.apns {
@@ -12,7 +12,7 @@ import Testing
             #expect(row.isRetried || !row.explanation.isEmpty)
         }
         for reason in DocumentedAnswers.apnsNeverAgain {
-            // A GOAWAY with it is about the messages that APNs has not looked at.
+            // A GOAWAY with it is about the messages that APNs has not processed.
             let rows = AnswerTable.rows.filter { $0.reason == reason && $0.source != .goAway }
             #expect(rows.allSatisfy { !$0.isRetried }, "\(reason)")
         }
@@ -23,7 +23,7 @@ import Testing
             #expect(goAway.application == response?.application && goAway.connection == .replace, "\(reason)")
             #expect(goAway.outcomeClass == .unprocessed && goAway.token == .none && !goAway.isDoubtful, "\(reason)")
         }
-        // What spaces the attempts of a lone message; a server that shuts down asks for another connection only.
+        // The pause between attempts of a single message; a server that shuts down requires only another connection.
         for row in AnswerTable.apnsRows where row.source == .response && row.status >= 500 {
             #expect(row.delayMilliseconds == (row.reason == "Shutdown" ? 0 : 10_000), "\(row)")
         }

@@ -1,12 +1,13 @@
 import Foundation
+import GatewayTestSupport
 import PushCore
 import Testing
 
 @testable import Gateways
 
-/// Whatever a gateway, or something in its place, answers: nothing crashes or hangs, and what is kept of it is bounded.
+/// Whatever a gateway or something in its place answers, nothing crashes or hangs, and what is kept is bounded.
 @Suite struct AnswerFuzzTests {
-    /// How many bodies; 25,000 take some seconds. `PUSHMTA_FUZZ_CASES=1000000` for a longer look.
+    /// The number of bodies; 25,000 take a few seconds. Use `PUSHMTA_FUZZ_CASES=1000000` for a longer run.
     private static let cases = ProcessInfo.processInfo.environment["PUSHMTA_FUZZ_CASES"].flatMap(Int.init) ?? 25_000
 
     /// Bodies as gateways send them.
@@ -23,7 +24,7 @@ import Testing
         "<!DOCTYPE html><html><title>Error 502 (Server Error)!!1</title></html>", "",
     ].map { Array($0.utf8) }
 
-    /// What JSON is made of, and what it must not be made of.
+    /// Elements of valid and invalid JSON.
     private static let pieces: [[UInt8]] =
         [
             "{", "}", "[", "]", "\"", ":", ",", "\\", "\\u0000", "\\ud800", "\\udc00\\ud800", "null", "true", "1e999",
@@ -47,7 +48,7 @@ import Testing
             case 3: body.insert(contentsOf: body[place..<end], at: place)
             case 4: body.insert(contentsOf: (seeds.randomElement(using: &random) ?? []).suffix(20), at: place)
             default:
-                // Long runs and deep nesting: what eats time or stack if anything does.
+                // Long runs and deep nesting, which would consume time or stack.
                 let piece = pieces.randomElement(using: &random) ?? []
                 let count = Int.random(
                     in: 1...(Int.random(in: 0..<50, using: &random) == 0 ? 3_000 : 20),
@@ -94,7 +95,7 @@ import Testing
         }
     }
 
-    /// Only a documented answer may condemn a token, and no error is taken for success.
+    /// Only a documented answer may invalidate a token, and no error counts as success.
     private func isHarmless(_ row: AnswerRow, _ status: Int16, known reason: String) -> Bool {
         if row.token == .invalid || row.token == .invalidSinceTimestamp, row.reason != reason || row.status != status {
             return false

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Answer table")
 struct AnswerTableTests {
-    @Test("No two rows are about the same answer")
+    @Test("No two rows match the same answer")
     func unique() {
         var seen: Set<String> = []
         for row in AnswerTable.rows {
@@ -13,19 +13,19 @@ struct AnswerTableTests {
             #expect(seen.insert(key).inserted, "\(key) twice")
             #expect(!row.explanation.isEmpty)
             #expect(row.delayMilliseconds == nil || row.outcomeClass == .retry)
-            // Whoever stops an application for an answer keeps its messages.
+            // An answer that stops the application must not fail the message.
             if row.source != .goAway { #expect((row.application == .stop) == (row.outcomeClass == .stopApplication)) }
             switch row.token {
             case .none: break
             case .invalid, .invalidSinceTimestamp: #expect(row.outcomeClass == .permanent)
             case .replaced: #expect(row.outcomeClass == .accepted)
-            // What passes by itself counts only when the message is given up.
+            // A temporary failure counts only when the message is given up.
             case .softError: #expect(row.outcomeClass == .permanent || row.outcomeClass == .retry)
             }
         }
     }
 
-    @Test("Everything but success is a failure of a kind, and only a dead token is a hard one")
+    @Test("Everything but success has a failure type, and only a dead token has a hard one")
     func failures() {
         for row in AnswerTable.rows {
             #expect((row.failure == nil) == (row.outcomeClass == .accepted), "\(row)")
@@ -36,13 +36,13 @@ struct AnswerTableTests {
         }
     }
 
-    @Test("Every row is found by what its gateway says", arguments: AnswerTable.rows)
+    @Test("Every row is found by its gateway's answer", arguments: AnswerTable.rows)
     func lookUp(_ row: AnswerRow) {
         #expect(found(row) == row)
     }
 
     private func found(_ row: AnswerRow) -> AnswerRow {
-        // A row without a reason stands for those that nobody knows.
+        // A row without a reason is for unknown ones.
         let reason = row.reason.isEmpty && row.outcomeClass != .accepted ? "NeverHeardOf" : row.reason
         let isWritten = row.condition == AnswerTable.writtenCondition
         switch (row.gateway, row.source) {
@@ -116,12 +116,12 @@ struct AnswerTableTests {
         #expect(row.connection == connection)
     }
 
-    @Test("What is said of a topic with a suffix touches neither the application nor the token")
+    @Test("An answer about a topic with a suffix affects neither the application nor the token")
     func suffixed() {
         for row in AnswerTable.apnsResponses where !row.reason.isEmpty {
             let found = AnswerTable.apns(status: row.status, reason: row.reason, isSuffixed: true)
             #expect(found.reason == row.reason && found.status == row.status)
-            // What concerns the sender or the connection is so for every topic.
+            // Answers about the sender or the connection apply to every topic.
             if found.condition.isEmpty {
                 #expect(found == row && !row.token.isInvalid)
                 continue
@@ -133,7 +133,7 @@ struct AnswerTableTests {
         for reason in ["BadTopic", "TopicDisallowed"] {
             #expect(AnswerTable.apns(status: 400, reason: reason, isSuffixed: true).outcomeClass == .stopDelivery)
         }
-        // What nobody knows yet keeps its meaning.
+        // Unknown reasons keep their meaning.
         let unknown = AnswerTable.apns(status: 410, reason: "SomethingNew", isSuffixed: true)
         #expect(unknown == AnswerTable.apns(status: 410, reason: "SomethingNew"))
     }
@@ -174,7 +174,7 @@ struct AnswerTableTests {
     }
 
     @Test(
-        "Unknown reasons are classed by status and harm no token",
+        "Unknown reasons are classified by status and harm no token",
         arguments: [
             (400, OutcomeClass.retry), (401, .stopApplication), (403, .stopApplication), (404, .permanent),
             (410, .permanent), (418, .retry), (429, .retry), (500, .retry), (502, .retry), (503, .retry),
@@ -186,7 +186,7 @@ struct AnswerTableTests {
         #expect(row.outcomeClass == outcome)
         #expect(row.token == (status == 410 ? .softError : .none))
         let fcm = AnswerTable.fcmV1(status: status, reason: "SOMETHING_NEW", tokenAtFault: true)
-        // FCM knows no 410: it is one of the other 4xx.
+        // FCM has no 410: it is one of the other 4xx.
         #expect(fcm.outcomeClass == (status == 401 ? .unprocessed : status == 410 ? .retry : outcome))
         #expect(fcm.token == .none)
     }
@@ -204,25 +204,22 @@ struct AnswerTableTests {
     }
 
     @Test(
-        "A page in the place of legacy FCM's line of text, or a status that it does not give, is no answer of it",
+        "A page instead of legacy FCM's line of text, or a status that it does not give, is not its answer",
         arguments: [(400, true, true), (400, false, false), (407, false, true), (421, true, true), (413, true, true)]
             as [(Int16, Bool, Bool)]
     )
     func foreignLegacy(_ status: Int16, _ isPage: Bool, _ isForeign: Bool) {
         let row = AnswerTable.fcmLegacy(status: status, reason: "", isPage: isPage)
         #expect((row.fault == .foreign) == isForeign && (row.outcomeClass == .retry) == isForeign)
-        // What is the sender's stays so in whatever form, and a failing server fails in its own or a proxy's words.
+        // A sender's fault stays one in any form, and a failing server may answer in its own or a proxy's form.
         #expect(
             AnswerTable.fcmLegacy(status: 401, reason: "INVALID_KEY", isPage: true).outcomeClass == .stopApplication
         )
         #expect(AnswerTable.fcmLegacy(status: 404, reason: "", isPage: true).outcomeClass == .stopApplication)
         #expect(AnswerTable.fcmLegacy(status: 502, reason: "", isPage: true).fault == .server)
-        #expect(LegacyAnswer(status: 400, body: Array("<html><title>400</title>".utf8), count: 1).isPage)
-        #expect(LegacyAnswer(status: 400, body: [], count: 1).isPage)
-        #expect(!LegacyAnswer(status: 400, body: Array("JSON_PARSING_ERROR: x".utf8), count: 1).isPage)
     }
 
-    @Test("Each row says whose failure it is")
+    @Test("Each row says what is at fault")
     func faults() {
         for row in AnswerTable.rows {
             switch row.outcomeClass {
@@ -258,7 +255,7 @@ struct AnswerTableTests {
         }
     }
 
-    @Test("What a mix-up would do to every message is doubtful; what only a known token can have is not")
+    @Test("An answer that a mix-up would give every message is doubtful; one that only a known token can get is not")
     func doubtful() {
         let apns = AnswerTable.rows.filter { $0.gateway == .apnsHTTP2 && $0.isDoubtful }
         let plain = apns.filter(\.condition.isEmpty)
@@ -272,7 +269,7 @@ struct AnswerTableTests {
                 "400 INVALID_ARGUMENT", "403 SENDER_ID_MISMATCH", "404 ", "404 UNSPECIFIED_ERROR",
             ]
         )
-        // What is doubtful condemns the message; else there would be nothing to hold back.
+        // A doubtful answer fails the message; otherwise there would be nothing to hold back.
         #expect(AnswerTable.rows.allSatisfy { !$0.isDoubtful || $0.outcomeClass == .permanent })
         for row in AnswerTable.rows where row.token == .invalid || row.token == .invalidSinceTimestamp {
             let isKnownToGateway = ["Unregistered", "ExpiredToken", "UNREGISTERED", "NotRegistered"].contains(

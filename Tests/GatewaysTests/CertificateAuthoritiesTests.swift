@@ -1,9 +1,10 @@
 import Foundation
 import GatewaySimulator
+import GatewayTestSupport
 import Gateways
 import Testing
 
-/// The file of authorities that an account is to trust, before anything connects with it.
+/// Checks of an account's file of authorities before it is used to connect.
 @Suite struct CertificateAuthoritiesTests {
     @Test func theSimulatorsAuthorityIsOneAndSeveralAre() async throws {
         try await Fixture.run { fixture in
@@ -29,11 +30,11 @@ import Testing
         #expect(throws: GatewayCredentialError.self) { try CertificateAuthorities.check([0x30, 0x82, 1, 2]) }
     }
 
-    /// Who administers accounts may name any path, and reading a pipe would not end.
+    /// An administrator of accounts can name any path, and reading a pipe might never end.
     @Test(arguments: ["/dev/zero", "/tmp"]) func whatIsNoRegularFileIsNotRead(path: String) {
         let error = #expect(throws: GatewaySetupFailure.self) {
             try CertificateAuthorities.check(file: path, ofAccount: "apns")
         }
-        #expect("\(error as Any)".contains("no regular file"))
+        #expect("\(error as Any)".contains("not a regular file"))
     }
 }

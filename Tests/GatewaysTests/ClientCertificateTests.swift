@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import GatewayTestSupport
 import NIOSSL
 import SwiftASN1
 import Testing
@@ -51,7 +52,7 @@ struct ClientCertificateTests {
             #expect(wrong.message.contains("passphrase is not"))
             #expect(try #require(error(bytes, "")).message.contains("none was given"))
         }
-        // TLS takes certificate and key.
+        // The TLS library accepts certificate and key.
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.certificateChain = certificate.certificateChain.map { .certificate($0) }
         configuration.privateKey = .privateKey(certificate.privateKey)
@@ -70,7 +71,7 @@ struct ClientCertificateTests {
         }
     }
 
-    @Test("A chain is sent in TLS' order, without the root")
+    @Test("A chain is sent in TLS order, without the root")
     func chain() throws {
         let files = try TestCertificates()
         defer { files.remove() }
@@ -130,7 +131,7 @@ struct ClientCertificateTests {
         #expect(early?.code == .expired)
     }
 
-    @Test("Of several certificates of one key the one that is good now and the longest is taken")
+    @Test("Of several certificates of one key, one that is valid now and valid longest is used")
     func renewed() throws {
         let files = try TestCertificates()
         defer { files.remove() }
@@ -155,7 +156,7 @@ struct ClientCertificateTests {
         #expect(abs(try read(old, [coming]).notAfter.timeIntervalSince(coming.certificate.notValidAfter)) < 1)
     }
 
-    @Test("A certificate beside ours that the library cannot read is left out")
+    @Test("An additional certificate that the library cannot read is ignored")
     func strangers() throws {
         let files = try TestCertificates()
         defer { files.remove() }
@@ -218,7 +219,7 @@ struct ClientCertificateTests {
         #expect(error(noKey, "secret phrase")?.message.contains("no private key") == true)
         let noCertificate = try files.pkcs12(pair, ["-nocerts"])
         #expect(error(noCertificate, "secret phrase")?.message.contains("no certificate") == true)
-        // A key that is not the certificate's: openssl makes no such file, so two whole ones are mixed.
+        // A key that does not match the certificate: openssl makes no such file, so two valid ones are mixed.
         let mixed = PKCS12File.Contents(
             privateKeys: try PKCS12File.read(try files.pkcs12(try files.pair()), passphrase: "secret phrase")
                 .privateKeys,
@@ -228,7 +229,7 @@ struct ClientCertificateTests {
         let others: [[UInt8]] = [
             [], Array("secret phrase".utf8), [0x30, 0x80],
             [0x30, 0x03, 0x02, 0x01, 0x03], [UInt8](repeating: 0x30, count: 100_000),
-            // Lengths that are given at the end, within one another and without one.
+            // Indefinite lengths, nested, and without an end.
             (0..<30_000).flatMap { _ in [0x30, 0x80] }, (0..<30_000).flatMap { _ in [0x24, 0x80] },
             (0..<30_000).flatMap { _ in [0xA0, 0x80] },
         ]
@@ -248,19 +249,19 @@ struct ClientCertificateTests {
         #expect(error(slowTogether, "secret phrase")?.message.contains("rounds") == true)
     }
 
-    @Test("Each number of rounds is looked at, that of the authentication code, too")
+    @Test("Every number of rounds is checked, including the authentication code's")
     func rounds() throws {
         let files = try TestCertificates()
         defer { files.remove() }
         let pair = try files.pair()
-        // The integer 100,000 stands in the file three times: for certificate, key and, at the end, authentication code.
+        // The integer 100,000 is in the file three times: for certificate, key and, at the end, authentication code.
         let integer: [UInt8] = [0x02, 0x03, 0x01, 0x86, 0xA0]
         func replace(_ bytes: [UInt8], _ which: Int, _ new: [UInt8]) throws -> [UInt8] {
             let places = bytes.indices.dropLast(4).filter { Array(bytes[$0..<$0 + 5]) == integer }
             try #require(places.count > which)
             return Array(bytes[..<places[which]] + new + bytes[(places[which] + 5)...])
         }
-        // Without a code openssl encrypts certificates only if it is told to.
+        // Without an authentication code, openssl encrypts certificates only if told to.
         for options in [["-certpbe", "AES-256-CBC"], ["-legacy", "-certpbe", "PBE-SHA1-RC2-40"]] {
             let plain = try files.pkcs12(pair, ["-iter", "100000", "-nomac"] + options)
             let coded = try files.pkcs12(pair, ["-iter", "100000"] + options)
@@ -273,7 +274,7 @@ struct ClientCertificateTests {
         }
     }
 
-    @Test("An algorithm that is not supported is named")
+    @Test("An unsupported algorithm is named")
     func algorithms() throws {
         let files = try TestCertificates()
         defer { files.remove() }
@@ -303,7 +304,7 @@ struct ClientCertificateTests {
         }
     }
 
-    @Test("Without OpenSSL's legacy provider files of today open, and old ones say what is missing")
+    @Test("Without OpenSSL's legacy provider, current files open, and old ones say what is missing")
     func noLegacyProvider() throws {
         let files = try TestCertificates()
         defer { files.remove() }
@@ -322,15 +323,15 @@ struct ClientCertificateTests {
             try PKCS12File.read(old, passphrase: "secret phrase", providers: folder)
         }
         let message = ClientCertificate.error(try #require(problem), hasPassphrase: true).message
-        #expect(message.contains("RC2-40-CBC") && message.contains("legacy.so") && message.contains("export it anew"))
-        // With another passphrase that is what is wrong.
+        #expect(message.contains("RC2-40-CBC") && message.contains("legacy.so") && message.contains("export it again"))
+        // With a wrong passphrase, that is reported instead.
         let wrong = #expect(throws: PKCS12File.Problem.self) {
             try PKCS12File.read(old, passphrase: "Secret phrase", providers: folder)
         }
         #expect(ClientCertificate.error(try #require(wrong), hasPassphrase: true).code == .wrongPassphrase)
     }
 
-    @Test("Many at once")
+    @Test("Many files in parallel")
     func atOnce() async throws {
         let files = try TestCertificates()
         defer { files.remove() }
@@ -359,7 +360,7 @@ struct ClientCertificateTests {
         #expect(certificate.topics == ["com.example.app"])
     }
 
-    @Test("Nothing of the material shows")
+    @Test("No material is shown")
     func secrecy() throws {
         let files = try TestCertificates()
         defer { files.remove() }
@@ -376,7 +377,7 @@ struct ClientCertificateTests {
         #expect(throws: GatewayCredentialError.self) { try SealedCertificate(material: Array("secret".utf8)) }
     }
 
-    @Test("Damaged files end nothing and take no time")
+    @Test("Damaged files neither crash nor take long")
     func damaged() throws {
         let files = try TestCertificates()
         defer { files.remove() }

@@ -1,9 +1,10 @@
 import Foundation
+import GatewayTestSupport
 import Testing
 
 @testable import Gateways
 
-/// Damaged credentials are refused; none ends the process, and no error shows what was in them.
+/// Damaged credentials are refused; none crashes the process, and no error shows their contents.
 @Suite("Damaged credentials")
 struct CredentialFuzzTests {
     private static let marks = Array("{}[]\",:\\-=\n\0 ".utf8) + [0x80, 0xFF, 0xC3]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Gateways
 
-@Suite("Opening of credentials")
+@Suite("Opening credentials")
 struct CredentialOpenerTests {
     private let keyFile = NSTemporaryDirectory() + "opener-" + UUID().uuidString
     private let cipher: CredentialCipher
@@ -54,7 +54,7 @@ struct CredentialOpenerTests {
         }
     }
 
-    @Test("An id that is not there is empty, for the key's own check")
+    @Test("A missing id is empty, for the key's own check")
     func missingAttribute() throws {
         guard
             case .apnsTokenKey("", "TEAM123456", _) =
@@ -109,7 +109,7 @@ struct CredentialOpenerTests {
         #expect(error.code == .notAuthentic)
     }
 
-    @Test("Attributes that are no object are the credential's fault", arguments: ["[]", "", "{", "7"])
+    @Test("Attributes that are not an object are the credential's fault", arguments: ["[]", "", "{", "7"])
     func badAttributes(_ attributes: String) throws {
         let failure = try #require(throws: GatewaySetupFailure.self) {
             try open(sealed(.apnsKey, [1], attributes: attributes))

@@ -1,4 +1,5 @@
 import Foundation
+import GatewayTestSupport
 import Testing
 
 @testable import Gateways
@@ -71,7 +72,7 @@ struct CredentialTests {
         }
     }
 
-    @Test("Neither the key's id nor the token endpoint need be named")
+    @Test("The key's id and the token endpoint are optional")
     func fieldsThatNeedNotBe() throws {
         let account = try ServiceAccount(
             json: account { fields in
@@ -84,13 +85,13 @@ struct CredentialTests {
         #expect(header == #"{"alg":"RS256","typ":"JWT"}"#.base64URL)
     }
 
-    @Test("A service account's file as people save it")
+    @Test("A service account's file as users save it")
     func savedByEditors() throws {
         _ = try ServiceAccount(json: [0xEF, 0xBB, 0xBF] + account())
         _ = try ServiceAccount(json: account { $0["universe_domain"] = "googleapis.com" })
     }
 
-    @Test("Each wrong file has a sentence of its own")
+    @Test("Each kind of wrong file has its own message")
     func wrongFiles() throws {
         let good = try account()
         let text = String(decoding: good, as: UTF8.self)

@@ -1,5 +1,6 @@
 import Foundation
 import GatewaySimulator
+import GatewayTestSupport
 import Gateways
 import PushCore
 import Synchronization
@@ -8,7 +9,7 @@ import Testing
 @Suite("Messages about to be sent", .timeLimit(.minutes(2)))
 struct DepartureTests {
     @Test(
-        "Each message is announced once, and never more than there are streams",
+        "Each message is announced once, and never more messages than there are streams",
         arguments: [Connector.iosHTTP2, .androidV1]
     )
     func announced(_ connector: Connector) async throws {
@@ -25,7 +26,7 @@ struct DepartureTests {
         }
     }
 
-    @Test("Rows are announced as the batch's rows, whatever requests were made of them")
+    @Test("Rows are announced as the batch's rows, whichever requests were made from them")
     func rows() async throws {
         try await Fixture.run { fixture in
             var collapseIDs = ByteColumn()
@@ -41,7 +42,7 @@ struct DepartureTests {
         }
     }
 
-    @Test("What must not leave comes back as never left, and the gateway has seen none of it")
+    @Test("Messages that must not leave return as never left, and the gateway has seen none of them")
     func refused() async throws {
         try await Fixture.run { fixture in
             fixture.collector.decide { $0 <= 3 }
@@ -56,7 +57,7 @@ struct DepartureTests {
             #expect(outcomes.allSatisfy { !$0.neverLeft || $0.reason == "NotSent" })
             #expect(fixture.collector.twice.isEmpty)
             #expect(fixture.simulator.counters().apns.accepted == left)
-            // What comes later leaves, if it may.
+            // Later messages leave, if they may.
             fixture.collector.decide { _ in true }
             gateway.submit(fixture.batch(id: 3, .iosHTTP2, count: 50))
             await fixture.collector.waitForOutcomes(6_050)
@@ -65,7 +66,7 @@ struct DepartureTests {
         }
     }
 
-    @Test("Taken back before it left is never left; refused by the gateway is not")
+    @Test("A message withdrawn before it left is never left; one refused by the gateway is not")
     func neverLeft() async throws {
         try await Fixture.run { fixture in
             var plan = FaultPlan()

@@ -2,7 +2,7 @@ import PushCore
 
 @testable import Gateways
 
-/// What the gateways' documents list, word for word, to be compared with the table.
+/// The answers in the gateways' documentation, verbatim, to be compared with the table.
 enum DocumentedAnswers {
     /// Apple, "Handling notification responses from APNs": status codes and error strings.
     static let apns: [(status: Int16, reason: String)] = [
@@ -17,12 +17,13 @@ enum DocumentedAnswers {
         (500, "InternalServerError"), (503, "ServiceUnavailable"), (503, "Shutdown"),
     ]
 
-    /// The same page: "Don't retry". It names `Forbidden` too, which is about who sends: nothing is sent until that is put right.
+    /// The same page: "Don't retry". It names `Forbidden` too, which is about the sender: nothing is sent until that is
+    /// corrected.
     static let apnsNeverAgain = [
         "BadDeviceToken", "DeviceTokenNotForTopic", "ExpiredToken", "Unregistered", "PayloadTooLarge",
     ]
 
-    /// Reasons in the debug data of GOAWAY: the same strings, and what was seen besides.
+    /// Reasons in the debug data of GOAWAY: the same strings, and others that were observed.
     static let apnsGoAways = apns.map(\.reason) + ["Maximum active streams violated for this endpoint."]
 
     /// Firebase, "ErrorCode", and the failures of Google's front end without such a code.
@@ -34,7 +35,7 @@ enum DocumentedAnswers {
         (400, "UNSPECIFIED_ERROR"), (500, "UNSPECIFIED_ERROR"),
     ]
 
-    /// Debug data of GOAWAY that FCM's front ends have been seen to send.
+    /// GOAWAY debug data that FCM's front ends have been observed to send.
     static let fcmV1GoAways = ["session_timed_out", "too_many_pings", "exceeded_max_concurrent_streams"]
 
     /// Apple, "Binary Provider API": the codes of error packets, table 6-1.
@@ -49,7 +50,7 @@ enum DocumentedAnswers {
         (400, "InvalidParameters"), (500, "InternalServerError"), (500, "Unavailable"), (503, "Unavailable"),
     ]
 
-    /// Errors of Google's endpoint of access tokens in Adobe's table.
+    /// Errors of Google's endpoint for access tokens in Adobe's table.
     static let tokenEndpoint = ["unauthorized_client", "access_denied", "invalid_grant", "disabled_client"]
 
     /// A row of Adobe Campaign's table of push error types.
@@ -61,16 +62,16 @@ enum DocumentedAnswers {
         var condition = ""
         var failure: MessageFailure
         var isRetried: Bool
-        /// Why the table differs, and in what.
+        /// How and why the table differs.
         var difference: Difference?
 
-        /// Where the safer source wins.
+        /// Cases in which the safer source wins.
         enum Difference: Sendable {
             /// The gateway says never to send to the token again: Adobe counts it.
             case tokenIsDead
-            /// Trying again loses nothing, and sends nothing twice as the message was refused.
+            /// Trying again loses nothing and sends nothing twice, as the message was refused.
             case triedAgain
-            /// The message stays pending until the application is put right.
+            /// The message stays pending until the application is corrected.
             case staysPending
         }
 

@@ -1,5 +1,6 @@
 import Foundation
 import GatewaySimulator
+import GatewayTestSupport
 import PushCore
 import Testing
 
@@ -24,7 +25,7 @@ struct FCMv1GatewayTests {
             #expect(names.count == 1_000)
             #expect(names.allSatisfy { $0.hasPrefix("0:") }, "the project's part of a name is the same for all")
             let counters = fixture.simulator.counters().fcm
-            // A slow machine may well ask for more of them, where the connector has several.
+            // A slow machine may need more connections, if the connector has several.
             #expect((1...(connector == .androidV1 ? 1 : 4)).contains(counters.connectionsOpened))
             #expect(counters.highestConcurrentStreams <= 100)
             await gateway.shutdown()
@@ -76,7 +77,7 @@ struct FCMv1GatewayTests {
         }
     }
 
-    @Test("Retry-After of the gateway comes first")
+    @Test("The gateway's Retry-After takes precedence")
     func retryAfter() async throws {
         try await Fixture.run { fixture in
             var plan = FaultPlan()
@@ -106,13 +107,13 @@ struct FCMv1GatewayTests {
             #expect(outcomes[2]?.reason == "INVALID_ARGUMENT")
             #expect(outcomes[2]?.tokenEffect == .invalid(sinceMilliseconds: nil))
             #expect(outcomes[3]?.outcomeClass == .permanent)
-            // Five of these, days apart, would: the device may belong to another project for good.
+            // Five of these, days apart, would: the device may belong to another project permanently.
             #expect(outcomes[3]?.tokenEffect == .softError)
             await gateway.shutdown()
         }
     }
 
-    @Test("401: the access token is fetched anew, once")
+    @Test("401: a new access token is fetched, once")
     func unauthenticated() async throws {
         try await Fixture.run { fixture in
             var plan = FaultPlan()
@@ -130,7 +131,7 @@ struct FCMv1GatewayTests {
         }
     }
 
-    @Test("401 in spite of a fresh access token stops the application")
+    @Test("401 despite a fresh access token stops the application")
     func unauthenticatedAgain() async throws {
         try await Fixture.run { fixture in
             var plan = FaultPlan()
@@ -141,7 +142,7 @@ struct FCMv1GatewayTests {
             gateway.submit(fixture.batch(id: 2, .androidV1, count: 500))
             await fixture.collector.waitForOutcomes(501)
             let classes = fixture.collector.classes(2)
-            // One window of streams was on the wire, and one may have followed before the news was out.
+            // One window of streams was on the wire, and one may have followed before the answer was processed.
             #expect((classes[.unprocessed] ?? 0) <= 200)
             #expect((classes[.unprocessed] ?? 0) + (classes[.stopApplication] ?? 0) == 500)
             let event = try await fixture.collector.waitForEvent(.applicationStopped)
@@ -167,10 +168,10 @@ struct FCMv1GatewayTests {
         }
     }
 
-    @Test("An unreachable token endpoint is an event; messages wait and can be taken back")
+    @Test("An unreachable token endpoint is an event; messages wait and can be withdrawn")
     func endpointUnreachable() async throws {
         try await Fixture.run { fixture in
-            // A port of the simulator's own that nobody listens on any more.
+            // A port of the simulator that nothing listens on any more.
             let closed = try await ClosedPort.find()
             let json = fixture.simulator.credentials.serviceAccountJSON.replacing(
                 ":\(fixture.simulator.oauthPort)",

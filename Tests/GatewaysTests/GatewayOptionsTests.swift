@@ -4,7 +4,7 @@ import HTTP2
 import PushCore
 import Testing
 
-@Suite("What an external account and the settings say of a gateway")
+@Suite("The gateway options of an external account and the settings")
 struct GatewayOptionsTests {
     private func options(
         _ connector: Connector = .iosHTTP2,
@@ -26,7 +26,7 @@ struct GatewayOptionsTests {
         )
     }
 
-    @Test("What the account leaves open the settings say")
+    @Test("The settings supply what the account leaves open")
     func settings() throws {
         let options = try options(.iosBinary) {
             $0.mta.child.requestTimeoutSec = 7
@@ -45,7 +45,7 @@ struct GatewayOptionsTests {
         #expect(try self.options().trustRootsFile == nil, "the system's")
     }
 
-    @Test("What the account says comes first")
+    @Test("The account takes precedence")
     func account() throws {
         let json = #"{"ca_file":"/own.pem","connections":"5","feedback_host":"other.example.com","feedback_port":9}"#
         let options = try options(.iosBinary, json) { $0.nmac.relay.trustedCertsChain = "/etc/ca.pem" }
@@ -54,7 +54,7 @@ struct GatewayOptionsTests {
         #expect(options.feedbackAddress == GatewayAddress(host: "other.example.com", port: 9))
     }
 
-    @Test("Each connector has its own number of connections, at least one, and android-v1 has one whatever is said")
+    @Test("Each connector has its own number of connections, at least one, and android-v1 always has one")
     func connections() throws {
         func count(_ connector: Connector, _ json: String = "{}") throws -> Int {
             try options(connector, json) {
@@ -71,7 +71,7 @@ struct GatewayOptionsTests {
         #expect(try count(.androidV2, #"{"connections":0}"#) == 1)
     }
 
-    @Test("Options that are no object are the account's fault, a proxy that is none is this host's")
+    @Test("Options that are not an object are the account's fault, an invalid proxy is this host's")
     func faults() throws {
         let account = try #require(throws: GatewaySetupFailure.self) { try options(.iosHTTP2, "[]") }
         #expect(!account.isHostsFault && account.description.contains("main"))
@@ -85,20 +85,20 @@ struct GatewayOptionsTests {
     }
 
     @Test(
-        "A file of authorities that this host does not have, or cannot use, is named with who names it and what to do"
+        "The error for a missing or unusable file of authorities names the file, what refers to it, and the remedy"
     )
     func trustRoots() throws {
         let json = #"{"ca_file":"/nowhere/own.pem"}"#
         let missing = try #require(throws: GatewaySetupFailure.self) { try options(.iosHTTP2, json).checkTrustRoots() }
         let host = ProcessInfo.processInfo.hostName
-        for words in ["/nowhere/own.pem", "external account main", "is not on host \(host)"] {
+        for words in ["/nowhere/own.pem", "external account main", "does not exist on host \(host)"] {
             #expect(missing.problem.contains(words), "\(missing)")
         }
         #expect(missing.isHostsFault && missing.remedy.contains("pushmta account set main --ca-file"), "\(missing)")
         let unreadable = try #require(throws: GatewaySetupFailure.self) {
             try options { $0.nmac.relay.trustedCertsChain = "/etc" }.checkTrustRoots()
         }
-        #expect(unreadable.problem.contains("is no regular file on host \(host)"), "\(unreadable)")
+        #expect(unreadable.problem.contains("is not a regular file on host \(host)"), "\(unreadable)")
         #expect(unreadable.description.contains("nmac.relay.trustedCertsChain"), "\(unreadable)")
         let empty = try #require(throws: GatewaySetupFailure.self) {
             try options(.iosHTTP2, #"{"ca_file":"/etc/hostname"}"#).checkTrustRoots()

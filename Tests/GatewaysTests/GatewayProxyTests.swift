@@ -1,5 +1,6 @@
 import CurlClient
 import GatewaySimulator
+import GatewayTestSupport
 import NIOCore
 import NIOPosix
 import PushCore
@@ -50,7 +51,7 @@ struct GatewayProxyTests {
         }
     }
 
-    @Test("Hosts that are to be reached directly are")
+    @Test("Excepted hosts are reached directly")
     func direct() async throws {
         try await Fixture.run { fixture in
             let settings = GatewayProxy(host: "127.0.0.1", port: 1, direct: ["*.intern", "127.*"])

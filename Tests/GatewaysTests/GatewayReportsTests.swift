@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gateways
 
-/// What operators are told of connections.
+/// The reports about connections for operators.
 @Suite struct GatewayReportsTests {
     private var reports: GatewayReports {
         GatewayReports(gateway: "APNs", address: GatewayAddress(host: "gateway.example", port: 443))
@@ -39,7 +39,7 @@ import Testing
         #expect(cause.isUntrusted == isUntrusted)
     }
 
-    /// The text of a GOAWAY is whatever a server says.
+    /// The text of a GOAWAY is under the server's control.
     @Test func nothingInAGoAwayMovesATerminalsCursor() throws {
         var reports = reports
         let (reason, row) = APNsReason.goAway(Array("\u{1B}]0;owned\u{7}\u{1B}[2J".utf8))

@@ -1,5 +1,6 @@
 import Foundation
 import GatewaySimulator
+import GatewayTestSupport
 import NIOPosix
 import PushCore
 import Testing
@@ -8,7 +9,7 @@ import Testing
 
 @Suite("Gateways in trouble", .timeLimit(.minutes(2)))
 struct GatewayTroubleTests {
-    @Test("An unreachable gateway is an event; messages wait and can be taken back")
+    @Test("An unreachable gateway is an event; messages wait and can be withdrawn")
     func unreachable() async throws {
         try await Fixture.run { fixture in
             let port = try await ClosedPort.find()
@@ -35,7 +36,7 @@ struct GatewayTroubleTests {
         }
     }
 
-    @Test("A certificate that is not trusted is an event of its own")
+    @Test("An untrusted certificate has its own event")
     func untrusted() async throws {
         try await Fixture.run { fixture in
             // Another simulator's authority.
@@ -54,7 +55,7 @@ struct GatewayTroubleTests {
         }
     }
 
-    @Test("A CA file that cannot be read ends the start")
+    @Test("An unreadable CA file makes the start fail")
     func noAuthorities() async throws {
         try await Fixture.run { fixture in
             await #expect(throws: (any Error).self) {
@@ -63,7 +64,7 @@ struct GatewayTroubleTests {
         }
     }
 
-    @Test("GOAWAY with a reason against the application is told at once, and messages wait")
+    @Test("GOAWAY with a reason about the application is reported at once, and messages wait")
     func fatalGoAway() async throws {
         try await Fixture.run { fixture in
             var plan = FaultPlan()
@@ -104,7 +105,7 @@ struct GatewayTroubleTests {
         }
     }
 
-    @Test("A connection that breaks leaves ambiguous messages, and says so")
+    @Test("A broken connection leaves ambiguous messages, and reports it")
     func reset() async throws {
         try await Fixture.run { fixture in
             var plan = FaultPlan()
@@ -121,7 +122,7 @@ struct GatewayTroubleTests {
         }
     }
 
-    @Test("Shutdown resolves every message, and later ones come straight back")
+    @Test("Shutdown resolves every message, and later ones return at once")
     func shutdown() async throws {
         try await Fixture.run { fixture in
             let gateway = try await fixture.gateway(.iosHTTP2)
@@ -134,7 +135,7 @@ struct GatewayTroubleTests {
         }
     }
 
-    @Test("Messages that come before the start wait for it")
+    @Test("Messages submitted before the start wait for it")
     func beforeStart() async throws {
         try await Fixture.run { fixture in
             let gateway = try fixture.factory.make(

@@ -1,12 +1,13 @@
 import GatewaySimulator
+import GatewayTestSupport
 import PushCore
 import Testing
 
 @testable import Gateways
 
-/// A GOAWAY that calls the provider token expired.
+/// A GOAWAY that reports the provider token as expired.
 @Suite(.timeLimit(.minutes(2))) struct GoAwayTokenTests {
-    /// A minute more than the age below which Apple wants no renewal.
+    /// A minute more than the age below which Apple does not want a renewal.
     private static let age: Double = 21 * 60
 
     private func plan(_ fixture: Fixture, afterStreams: Int) throws {
@@ -27,7 +28,7 @@ import Testing
             let told = try await fixture.collector.waitForEvent(.goAway)
             #expect(told.reason == "ExpiredProviderToken" && told.message.contains("renewed"))
             #expect(!fixture.collector.events.contains { $0.kind == .applicationStopped })
-            // The next token is seconds old: that APNs calls it expired too, shows that a clock is wrong.
+            // The next token is seconds old. If APNs reports it as expired too, a clock is wrong.
             try plan(fixture, afterStreams: 1)
             gateway.submit(fixture.batch(id: 3, .iosHTTP2, count: 1))
             let stopped = try await fixture.collector.waitForEvent(.applicationStopped)

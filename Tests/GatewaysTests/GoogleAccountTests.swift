@@ -1,15 +1,16 @@
 import CurlClient
 import Foundation
+import GatewayTestSupport
 import PushCore
 import Testing
 
 @testable import Gateways
 
-/// FCM without a key file: workload identity, one account for another, the metadata server; and what none of them may do.
+/// FCM without a key file: workload identity, impersonation, the metadata server; and what none of them may do.
 @Suite struct GoogleAccountTests {
     private static let email = "sender@example-project.iam.gserviceaccount.com"
 
-    /// A credential file of workload identity federation; nil takes a field out.
+    /// A credential file of workload identity federation; nil removes a field.
     private func workload(
         _ changes: [String: Any?] = [:],
         source: [String: Any] = ["file": "/run/tokens/token"],
@@ -104,7 +105,9 @@ import Testing
         #expect(
             message(try workload(["service_account_impersonation_url": other]))?.contains("generateAccessToken") == true
         )
-        #expect(message(try workload(source: ["executable": ["command": "/bin/sh"]]))?.contains("none is run") == true)
+        #expect(
+            message(try workload(source: ["executable": ["command": "/bin/sh"]]))?.contains("PushMTA runs none") == true
+        )
         #expect(message(try workload(source: ["environment_id": "aws1"]))?.contains("AWS") == true)
         #expect(message(try workload(source: ["file": "relative"]))?.contains("full path") == true)
     }
@@ -197,7 +200,7 @@ import Testing
         #expect(policy.read("/dev/zero") == nil)
     }
 
-    /// A server that is Google's endpoints of tokens and another provider's, and writes down what it was asked.
+    /// A server with the token endpoints of Google and of another provider, which records its requests.
     private static let script = """
         import http.server, json
         class Handler(http.server.BaseHTTPRequestHandler):

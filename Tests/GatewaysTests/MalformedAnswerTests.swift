@@ -1,12 +1,13 @@
 import GatewaySimulator
+import GatewayTestSupport
 import PushCore
 import Testing
 
 @testable import Gateways
 
-/// A 200 that the gateway has not given: a page of a proxy, or of another server at its address.
+/// A 200 that the gateway did not give: a page of a proxy, or of another server at its address.
 @Suite(.timeLimit(.minutes(2))) struct MalformedAnswerTests {
-    /// What stands in the body of a 200 that no gateway gives.
+    /// Bodies of a 200 that no gateway gives.
     private static let bodies = ["<html>It works!</html>", "", "{}", #"{"name":"somebody"}"#]
 
     @Test(arguments: [Connector.iosHTTP2, .androidV1], bodies)

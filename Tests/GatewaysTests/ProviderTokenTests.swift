@@ -1,11 +1,12 @@
 import Foundation
+import GatewayTestSupport
 import Testing
 
 @testable import Gateways
 
 @Suite("Provider tokens")
 struct ProviderTokenTests {
-    @Test("Signed at first, renewed at 50 minutes")
+    @Test("Signed initially, renewed at 50 minutes")
     func renewal() {
         var state = ProviderTokenState()
         #expect(state.handle(.needed(now: 1_000)) == [.sign(issuedAt: 1_000)])
@@ -15,7 +16,7 @@ struct ProviderTokenTests {
         #expect(state.handle(.needed(now: 1_000 + 3_000)) == [.sign(issuedAt: 4_000)])
     }
 
-    @Test("Never replaced within 20 minutes, whatever APNs says")
+    @Test("Never replaced within 20 minutes, whatever APNs answers")
     func minimumAge() {
         var state = ProviderTokenState()
         _ = state.handle(.signed(issuedAt: 0))
@@ -26,7 +27,7 @@ struct ProviderTokenTests {
         #expect(state.handle(.rejected(generation: 1, now: 9_999)).isEmpty)
     }
 
-    @Test("A clock that steps back a little is let pass, far back makes a new token")
+    @Test("A small step back of the clock is tolerated, a large one makes a new token")
     func clockStepsBack() {
         var state = ProviderTokenState()
         _ = state.handle(.signed(issuedAt: 10_000))
@@ -55,7 +56,7 @@ struct ProviderTokenTests {
         }
     }
 
-    @Test("Connections of a key share one token; another key has another one")
+    @Test("Connections of a key share one token; another key has its own")
     func shared() throws {
         let clock = ManualClock()
         let sources = ProviderTokenSources(now: clock.now)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Gateways
 
-/// What is kept of a gateway's words when it refuses a message for good.
+/// What is kept of a gateway's explanation of a final refusal.
 @Suite struct RefusalTextTests {
     @Test func nothingThatIsQuotedOfAMessageIsKept() {
         let words = { RefusalText(deliveryID: 16, reason: "INVALID_ARGUMENT", words: $0).words }

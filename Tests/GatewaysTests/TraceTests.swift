@@ -1,5 +1,6 @@
 import Foundation
 import GatewaySimulator
+import GatewayTestSupport
 import PushCore
 import Synchronization
 import Testing
@@ -7,10 +8,10 @@ import Testing
 @testable import Gateways
 @testable import HTTP2
 
-/// What people see of the wire, and what they never do.
-@Suite("Looking at the wire", .timeLimit(.minutes(2)))
+/// What traces show, and what they never show.
+@Suite("Tracing", .timeLimit(.minutes(2)))
 struct TraceTests {
-    /// Wants to see everything, or nothing.
+    /// A tracer that wants to see everything, or nothing.
     private final class Onlooker: GatewayTracer {
         let seen = Mutex<[GatewayExchange]>([])
         let traces: [Int64]
@@ -57,7 +58,7 @@ struct TraceTests {
                 #expect(!text(exchange).contains("bearer"))
             }
             #expect(Set(seen.map(\.tokenHash)) == Set(tokens.map { PushTokenHash.text($0.utf8) }))
-            // Nobody looks any more, or nobody wants these.
+            // Tracing has ended, or no trace wants these.
             _ = gateway.trace(with: Onlooker([]))
             gateway.submit(fixture.batch(id: 2, .iosHTTP2, count: 1))
             await fixture.collector.waitForOutcomes(4)
@@ -94,7 +95,7 @@ struct TraceTests {
         }
     }
 
-    @Test("Texts, values of fields and unknown keys are masked, what says nothing of a person is not")
+    @Test("Texts, values of fields and unknown keys are masked, impersonal values are not")
     func mask() throws {
         let body = """
             {"aps":{"alert":{"title":"Hello Ada","loc-args":["Ada"]},"badge":17,"sound":"ping","category":"sale","mutable-content":1},\
@@ -113,14 +114,14 @@ struct TraceTests {
         #expect(masked.requestFields.last == WireField("apns-collapse-id", "***"))
         let shown = TraceMask(showsAll: true).masked(exchange)
         #expect(shown.requestBody.contains("Hello Ada") && shown.requestFields.last?.value == "ada")
-        // What is no JSON is not shown, as nobody knows what it is.
+        // A body that is not JSON is not shown, as its contents are unknown.
         #expect(
             TraceMask().masked(try self.exchange("Ada", token: token)).requestBody
-                == "(3 bytes that are no JSON, masked)"
+                == "(3 bytes that are not JSON, masked)"
         )
     }
 
-    @Test("What a gateway repeats of a masked value is masked in its answer, too")
+    @Test("A masked value that a gateway repeats is masked in its answer too")
     func repeated() throws {
         let body =
             #"{"message":{"token":"t0","data":{"city":"Lyon","zip":69001,"x":"a"},"android":{"priority":"high"}}}"#
@@ -135,7 +136,7 @@ struct TraceTests {
         #expect(TraceMask(showsAll: true).masked(exchange).answerBody.contains("Lyon"))
     }
 
-    @Test("A secret is taken out wherever it stands, whatever follows it")
+    @Test("A secret is removed wherever it is, whatever follows it")
     func scrubbing() {
         let fields = [HTTP2HeaderField("authorization", "bearer abc.def"), HTTP2HeaderField("x-new", "se")]
         let scrubber = SecretScrubber(fields, token: Array("tok".utf8), hash: "HASH")
@@ -147,10 +148,10 @@ struct TraceTests {
         #expect(scrubber.answer(HTTP2HeaderField("set-cookie", "x")).value == GatewayExchange.hidden)
         #expect(scrubber.answer(HTTP2HeaderField("date", "tok")).value == "HASH")
         let long = scrubber.bytes([UInt8](repeating: 65, count: 100_000))
-        #expect(long.count == GatewayExchange.longestBody)
+        #expect(long.count == GatewayExchange.maxBodyLength)
     }
 
-    /// An exchange as the wire would make it.
+    /// An exchange as it would be copied from the wire.
     private func exchange(_ body: String, token: [UInt8]) throws -> GatewayExchange {
         let batch = HTTP2RequestBatch(
             sharedHeaders: [HTTP2HeaderField(":method", "POST")],

@@ -28,7 +28,7 @@ import Testing
 
     private func contents(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
 
-    /// The end of the last whole record, in bytes. A reader may see only a part of one that is being written.
+    /// The end of the last complete record, in bytes. A reader may see a partly written record.
     private func wholeLength(_ path: String) throws -> Int64 {
         var decoder = try JournalDecoder([UInt8](try contents(path)))
         while decoder.next() != nil {}
@@ -66,7 +66,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: path + JournalHeader.cutSuffix))
     }
 
-    /// Whoever opened it before the cut must not take it for that of a dead child.
+    /// A process that opened the journal before the cut must not take it for a dead child's.
     @Test func aJournalThatWasCutIsLocked() throws {
         let path = temporaryPath()
         let journal = try ChildJournal(path: path, header: header)
@@ -74,7 +74,7 @@ import Testing
         defer { try? early.close() }
         try journal.append(intent(1))
         try journal.cut(upTo: Int64(try contents(path).count), keeping: claims(1))
-        #expect(try early.tryLock(), "the old file is nobody's, which its reader cannot know")
+        #expect(try early.tryLock(), "no process holds the old file, which its reader cannot know")
         #expect(try FileLock.acquire(FilePath(path), create: false) == nil)
         journal.remove()
         #expect(throws: Errno.noSuchFileOrDirectory) { try FileLock.acquire(FilePath(path), create: false) }
@@ -102,7 +102,7 @@ import Testing
         #expect(journal.lengthToCut() == Int64(try contents(path).count))
     }
 
-    /// A folder that takes no new file keeps the journal as it is.
+    /// If no new file can be created, the journal stays unchanged.
     @Test func aCutThatFailsLeavesAllOfIt() throws {
         let path = temporaryPath()
         let journal = try ChildJournal(path: path, header: header)
@@ -122,7 +122,7 @@ import Testing
         #expect(try contents(path) == before + Data(intent(2)))
     }
 
-    /// Many threads append while it is cut again and again: nothing of what is kept is lost, torn or out of order.
+    /// Many threads append during repeated cuts: no kept record is lost, torn or out of order.
     @Test func whatIsAppendedWhileItIsCutIsThere() async throws {
         let path = temporaryPath()
         let journal = try ChildJournal(path: path, header: header)

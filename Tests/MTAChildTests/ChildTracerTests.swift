@@ -9,13 +9,14 @@ import Testing
 @testable import HTTP2
 @testable import MTAChild
 
-/// What a child writes of the wire, and that the sending never waits for it.
+/// What a child writes about its traffic, and that the sending never waits for it.
 @Suite("Traces of a child", .timeLimit(.minutes(2)))
 struct ChildTracerTests {
-    /// Knows who looks at it; sends nothing.
+    /// Records its tracers; sends nothing.
     private final class LookedAt: Gateway {
         let tracers = Mutex<[Bool]>([])
         let canBeShown: Bool
+        let untraced = "it is binary"
         var payloadFormat: PayloadFormat { .apns }
         var limits: GatewayLimits { GatewayLimits(maxPayloadBytes: 4_096) }
 
@@ -59,7 +60,7 @@ struct ChildTracerTests {
         return CopiedExchange(completion, deliveryID: 7, token: Array("tok".utf8)[...])
     }
 
-    /// The lines that a tracer has written when `isEnough` says so of them.
+    /// The reports that a tracer has written once `isEnough` returns true for them.
     private func lines(_ pipe: Pipe, until isEnough: ([TraceReport]) -> Bool) throws -> [TraceReport] {
         var parser = LineParser<ChildMessage>()
         var reports: [TraceReport] = []
@@ -71,13 +72,13 @@ struct ChildTracerTests {
         return reports
     }
 
-    @Test("The gateway is looked at from the first order to the end of the last trace")
+    @Test("The gateway is traced from the first order to the end of the last trace")
     func begins() throws {
         let pipe = Pipe()
         let tracer = ChildTracer(output: ChildOutput(pipe.fileHandleForWriting))
         let gateway = LookedAt()
-        tracer.obey(order(1), of: gateway, problem: "")
-        tracer.obey(order(2, unmasked: true), of: gateway, problem: "")
+        tracer.obey(order(1), of: gateway)
+        tracer.obey(order(2, unmasked: true), of: gateway)
         tracer.saw(exchange(), for: [1, 2])
         let reports = try lines(pipe) { $0.count == 4 }
         #expect(reports.map(\.trace) == [1, 2, 1, 2] && reports.allSatisfy { $0.notice == nil })
@@ -90,36 +91,36 @@ struct ChildTracerTests {
             #expect(fields.contains(GatewayExchange.hidden) && !fields.contains { $0.contains("abc") })
             #expect(fields.contains("/3/device/" + PushTokenHash.text("tok".utf8)))
         }
-        tracer.obey(order(1).ending, of: gateway, problem: "")
+        tracer.obey(order(1).ending, of: gateway)
         #expect(gateway.tracers.withLock(\.self) == [true, true, true])
-        tracer.obey(order(2).ending, of: gateway, problem: "")
+        tracer.obey(order(2).ending, of: gateway)
         #expect(gateway.tracers.withLock(\.self) == [true, true, true, false])
-        // It has nobody to show anything to.
+        // No trace is running that could show this.
         tracer.saw(exchange(), for: [1, 2])
-        tracer.obey(order(3), of: gateway, problem: "")
+        tracer.obey(order(3), of: gateway)
         #expect(try lines(pipe) { !$0.isEmpty }.map(\.trace) == [3])
     }
 
-    @Test("A protocol that cannot be shown is told of")
+    @Test("A protocol that cannot be shown is reported")
     func protocols() throws {
         let pipe = Pipe()
         let tracer = ChildTracer(output: ChildOutput(pipe.fileHandleForWriting))
-        tracer.obey(order(1), of: LookedAt(canBeShown: false), problem: "it is binary")
+        tracer.obey(order(1), of: LookedAt(canBeShown: false))
         #expect(try lines(pipe) { !$0.isEmpty }.first?.notice == "it is binary")
     }
 
-    @Test("What a supervisor does not read is dropped and counted, and nobody waits")
+    @Test("Samples that a supervisor does not read are dropped and counted, and the sending does not wait")
     func drops() throws {
-        // As in the program: what is still to be written when this test has read enough must not end the process.
+        // As in the program: a write after this test has read enough must not end the process.
         signal(SIGPIPE, SIG_IGN)
         let pipe = Pipe()
         let tracer = ChildTracer(output: ChildOutput(pipe.fileHandleForWriting))
-        tracer.obey(order(1), of: LookedAt(), problem: "")
-        // A pipe holds 64 KiB, some 150 of these lines; nobody reads it yet.
+        tracer.obey(order(1), of: LookedAt())
+        // A pipe holds 64 KiB, about 150 of these lines; nothing reads it yet.
         let count = 2_000
         let copy = exchange()
         for _ in 0..<count { tracer.saw(copy, for: [1]) }
-        // Each was either written or counted.
+        // Each sample was either written or counted.
         var lost = 0
         let reports = try lines(pipe) { reports in
             lost = Int(reports.last?.counts.lost ?? 0)

@@ -4,7 +4,7 @@ import Testing
 @testable import MTAChild
 
 @Suite struct DatabaseClockTests {
-    /// The clock is set back by twenty minutes between two looks whose answers overtake each other.
+    /// The clock is set back by twenty minutes between two readings whose answers arrive out of order.
     @Test func anAnswerThatWasAskedForEarlierDoesNotReplaceALaterOne() {
         let start = ContinuousClock.now
         let ahead = DatabaseTime(microsecondsSince1970: 2_000_000_000_000_000)

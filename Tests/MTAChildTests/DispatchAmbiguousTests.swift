@@ -5,7 +5,7 @@ import Testing
 @testable import MTAChild
 @testable import Store
 
-/// What becomes of messages that a part before, or an owner before, left open.
+/// What becomes of messages that a previous part or owner left open.
 @Suite struct DispatchDoubtTests {
     private let now = DispatchFixture.start
     private let soft = Outcome(
@@ -20,7 +20,7 @@ import Testing
     /// A dispatch state that has sent the messages of a part.
     private func sent(_ part: PreparedPart) -> DispatchState {
         var dispatch = DispatchState(
-            window: DispatchWindow(most: 4_000, mostBytes: .max),
+            window: DispatchWindow(most: 4_000, maxBytes: .max),
             batchSize: 1_000,
             applicationID: 1
         )
@@ -94,7 +94,7 @@ import Testing
         #expect(dispatch.outbox.outcomes.isEmpty && dispatch.counters.counts.failed == 0)
     }
 
-    /// What the journal gets.
+    /// The journal's records.
     private func classes(_ actions: [DispatchState.Action]) throws -> [OutcomeClass] {
         var answers: [JournalAnswer] = []
         for case .journal(let bytes) in actions {
@@ -162,14 +162,14 @@ import Testing
         var loaded = LoadedPart()
         loaded.sequences = [10_000]
         loaded.decisions = [.sendable]
-        // The database's clock was set back by ten minutes since.
+        // The database's clock has been set back by ten minutes since.
         let answer = PartRecovery.SoftAnswer(
             sequence: 10_000,
             attempt: 1,
             httpStatus: 503,
             reason: "",
             notBefore: DatabaseTime(microsecondsSince1970: (now + 630_000) * 1_000),
-            longestDelayMilliseconds: 30_000
+            maxDelayMilliseconds: 30_000
         )
         var sorter = RowSorter(sendsLost: true, known: [], recovery: PartRecovery(softAnswers: [answer]), now: now)
         guard case .soft(let notBefore, let longest, _) = sorter.sort(row: 0, loaded) else {
@@ -178,7 +178,7 @@ import Testing
         }
         var part = DispatchFixture.part(1, size: 1, delivery: try DispatchFixture.delivery())
         part.slices = []
-        part.softAnswers = [.init(row: 0, notBeforeMilliseconds: notBefore, longestDelayMilliseconds: longest)]
+        part.softAnswers = [.init(row: 0, notBeforeMilliseconds: notBefore, maxDelayMilliseconds: longest)]
         var dispatch = sent(part)
         let taken = dispatch.outbox.take()
         #expect(try #require(taken).batch.closing.first?.retries.map(\.delayMilliseconds) == [30_000])

@@ -5,19 +5,19 @@ import Testing
 @testable import MTAChild
 @testable import Store
 
-/// What the binary protocol alone brings to the dispatch state.
+/// The dispatch state's behavior that is specific to the binary protocol.
 @Suite struct DispatchBinaryTests {
     private let now = DispatchFixture.start
 
     private func dispatch() -> DispatchState {
-        DispatchState(window: DispatchWindow(most: 4_000, mostBytes: .max), batchSize: 1_000, applicationID: 1)
+        DispatchState(window: DispatchWindow(most: 4_000, maxBytes: .max), batchSize: 1_000, applicationID: 1)
     }
 
     @Test func whatAnotherMessageHasCostIsSentAgainForFree() throws {
         var dispatch = dispatch()
         try send(&dispatch, DispatchFixture.part(1, size: 1, delivery: try DispatchFixture.delivery()))
         var batchID: Int64 = 100
-        for _ in 0..<3 * RetryPolicy.maximumUnprocessedResends {
+        for _ in 0..<3 * RetryPolicy.maxUnprocessedResends {
             let discarded = Outcome(index: 0, outcomeClass: .unprocessed, reason: "Discarded", isCollateral: true)
             let actions = dispatch.handle(.resolved(batchID: batchID, outcomes: [discarded]), now: now)
             #expect(actions.contains { if case .journal = $0 { true } else { false } }, "its intent is answered")
@@ -41,7 +41,7 @@ import Testing
     @Test func messagesWithoutAStatusCountAgainstAMassFailure() throws {
         var dispatch = dispatch()
         try send(&dispatch, DispatchFixture.part(1, size: 1_000, delivery: try DispatchFixture.delivery()))
-        // One bad token in eight: no mix-up, if the seven that were taken are counted.
+        // One bad token in eight: no mix-up, if the seven accepted ones are counted.
         let outcomes = (0..<Int32(1_000)).map { index in
             index % 8 == 0
                 ? Outcome(
@@ -63,7 +63,7 @@ import Testing
         let part = DispatchFixture.part(1, size: 1_000, slice: 100, delivery: delivery)
         let bytes = part.slices[0].batch.byteCount
         var dispatch = DispatchState(
-            window: DispatchWindow(most: 4_000, mostBytes: bytes * 3),
+            window: DispatchWindow(most: 4_000, maxBytes: bytes * 3),
             batchSize: 1_000,
             applicationID: 1
         )
@@ -77,11 +77,11 @@ import Testing
             sent = dispatch.window.inGateway
         }
         #expect((200...300).contains(sent), "\(sent) messages of 1,000: the bytes of three slices")
-        // Room comes back with the answers, and one slice may always leave.
+        // The answers free room, and one slice may always leave.
         let outcomes = (0..<Int32(100)).map { Outcome(index: $0, outcomeClass: .accepted, reason: "Silence") }
         let next = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
         #expect(next.contains { if case .mark = $0 { true } else { false } })
-        var tight = DispatchState(window: DispatchWindow(most: 4_000, mostBytes: 1), batchSize: 1_000, applicationID: 1)
+        var tight = DispatchState(window: DispatchWindow(most: 4_000, maxBytes: 1), batchSize: 1_000, applicationID: 1)
         let first = tight.handle(
             .prepared(DispatchFixture.part(1, size: 1_000, slice: 100, delivery: delivery)),
             now: now
@@ -118,6 +118,56 @@ import Testing
         #expect(trouble.connection == nil && trouble.application == nil)
         #expect(trouble.notice(at: start + .seconds(599)) == event)
         #expect(trouble.notice(at: start + .seconds(601)) == nil)
+    }
+
+    /// For a gateway that accepts messages silently.
+    private func silentDispatch() -> DispatchState {
+        var dispatch = dispatch()
+        let limits = GatewayLimits(maxPayloadBytes: 2_048, maxUnresolvedMessages: 700, maxSilence: nil)
+        _ = dispatch.handle(.gatewayOpened(limits, AnswerTable.of(.apnsBinary)), now: now)
+        return dispatch
+    }
+
+    @Test func aGatewayMayHaveAWindowOfItsOwn() {
+        let dispatch = silentDispatch()
+        #expect(dispatch.window.most == 700 && dispatch.window.ceiling == 700)
+    }
+
+    @Test(arguments: [true, false])
+    func silenceIsNoFailureWhereItIsTheAnswer(_ isSilent: Bool) throws {
+        var dispatch = isSilent ? silentDispatch() : dispatch()
+        try send(&dispatch, DispatchFixture.part(1, size: 2, delivery: try DispatchFixture.delivery()))
+        var actions: [DispatchState.Action] = []
+        for second in 1...20 {
+            dispatch.advance(to: .seconds(second))
+            actions += dispatch.handle(.deliveryStates([:]), now: now)
+        }
+        let isInTrouble = actions.contains { if case .enterTrouble = $0 { true } else { false } }
+        #expect(isInTrouble != isSilent)
+    }
+
+    @Test func anOutcomeOfNobodysFaultSaysNothingOfTheGateway() throws {
+        for (fault, isWell) in [(AnswerFault.none, true), (.ambiguous, false)] {
+            var dispatch = dispatch()
+            try send(&dispatch, DispatchFixture.part(1, size: 2, delivery: try DispatchFixture.delivery()))
+            let lost = Outcome(
+                index: 0,
+                outcomeClass: .ambiguous,
+                reason: AnswerTable.connectionLost,
+                fault: fault
+            )
+            _ = dispatch.handle(.resolved(batchID: 100, outcomes: [lost]), now: now)
+            #expect(dispatch.gateway.detector.isWell == isWell)
+        }
+    }
+
+    @Test func aGatewayThatSaysThatItIsWellEndsItsFailures() throws {
+        var dispatch = silentDispatch()
+        try send(&dispatch, DispatchFixture.part(1, size: 2, delivery: try DispatchFixture.delivery()))
+        _ = dispatch.handle(.gatewayFailed("refused"), now: now)
+        #expect(!dispatch.gateway.detector.isWell)
+        _ = dispatch.handle(.gatewayReached, now: now)
+        #expect(dispatch.gateway.detector.isWell)
     }
 
     private func send(_ dispatch: inout DispatchState, _ part: PreparedPart) throws {

@@ -5,13 +5,13 @@ import Testing
 @testable import MTAChild
 @testable import Store
 
-/// Pauses, stops, validity, the circuit, and the last moment before messages leave.
+/// Pauses, stops, validity, the circuit, and the last check before messages leave.
 @Suite struct DispatchControlTests {
     private let now = DispatchFixture.start
     private let first = PartToken(part: 1, token: 1)
 
     private func dispatch() -> DispatchState {
-        DispatchState(window: DispatchWindow(most: 4_000, mostBytes: .max), batchSize: 1_000, applicationID: 1)
+        DispatchState(window: DispatchWindow(most: 4_000, maxBytes: .max), batchSize: 1_000, applicationID: 1)
     }
 
     private func send(_ dispatch: inout DispatchState, _ part: PreparedPart) {
@@ -56,7 +56,7 @@ import Testing
         actions.compactMap { if case .submit(let batch) = $0 { batch } else { nil } }
     }
 
-    // MARK: The last moment
+    // MARK: The last check
 
     @Test func aLeaseThatIsOverKeepsEverythingBackUntilItIsRenewed() throws {
         var dispatch = dispatch()
@@ -211,7 +211,7 @@ import Testing
 
     @Test func anUrgentPartPassesThoseThatWait() throws {
         var dispatch = DispatchState(
-            window: DispatchWindow(most: 2, mostBytes: .max),
+            window: DispatchWindow(most: 2, maxBytes: .max),
             batchSize: 1_000,
             applicationID: 1
         )

@@ -5,12 +5,12 @@ import Testing
 @testable import MTAChild
 @testable import Store
 
-/// What kind of failure an answer is, and what it does to the token, all the way into the outcome batch and the journal.
+/// An answer's kind of failure and its effect on the token, through to the outcome batch and the journal.
 @Suite struct DispatchFailureTests {
     private let now = DispatchFixture.start
     private let refused = MessageFailure(.soft, .refused)
 
-    /// A dispatch state that has one part of so many messages with the gateway.
+    /// A dispatch state with one part of this many messages in the gateway.
     private func dispatch(
         size: Int,
         maxRetries: Int16 = 3,
@@ -18,7 +18,7 @@ import Testing
         withErrors: Set<Int32> = []
     ) throws -> DispatchState {
         var dispatch = DispatchState(
-            window: DispatchWindow(most: 4_000, mostBytes: .max),
+            window: DispatchWindow(most: 4_000, maxBytes: .max),
             batchSize: 1_000,
             applicationID: 1
         )
@@ -34,7 +34,7 @@ import Testing
         return dispatch
     }
 
-    /// Resolves outcomes; returns what goes to the database and what the journal says.
+    /// Resolves outcomes; returns the database's batch and the journal's records.
     private func resolve(_ outcomes: [Outcome], _ dispatch: inout DispatchState) throws -> (
         OutcomeBatch, [JournalAnswer]
     ) {
@@ -150,7 +150,7 @@ import Testing
 
     @Test func aMessageThatCannotBeMadeIsAFailureOfItsKind() throws {
         var dispatch = DispatchState(
-            window: DispatchWindow(most: 4_000, mostBytes: .max),
+            window: DispatchWindow(most: 4_000, maxBytes: .max),
             batchSize: 1_000,
             applicationID: 1
         )

@@ -133,7 +133,7 @@ enum DispatchFixture {
         return part
     }
 
-    /// Tokens and bodies of so many messages: a simulated day makes them a hundred thousand times.
+    /// Tokens and bodies of this many messages; a simulated day creates them a hundred thousand times.
     private static func columns(_ count: Int) -> (tokens: ByteColumn, bodies: ByteColumn) {
         made.withLock { made in
             if let columns = made[count] { return columns }

@@ -5,7 +5,7 @@ import Testing
 @testable import MTAChild
 @testable import Store
 
-/// Push tokens that are refused, one or nearly all of them, in deliveries that are too small to fill the guard's window.
+/// Refused push tokens, one or nearly all, in deliveries too small to fill the guard's window.
 @Suite struct DispatchMassFailureTests {
     private let now = DispatchFixture.start
 
@@ -44,7 +44,7 @@ import Testing
     }
 
     private func dispatch() -> DispatchState {
-        DispatchState(window: DispatchWindow(most: 4_000, mostBytes: .max), batchSize: 1_000, applicationID: 1)
+        DispatchState(window: DispatchWindow(most: 4_000, maxBytes: .max), batchSize: 1_000, applicationID: 1)
     }
 
     @Test func aSmallDeliveryOfTheOtherEnvironmentFailsNoMessage() throws {

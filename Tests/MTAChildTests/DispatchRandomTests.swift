@@ -6,14 +6,14 @@ import Testing
 @testable import MTAChild
 @testable import Store
 
-/// Runs dispatch states through random schedules and checks that every message ends exactly once, whatever happens in between.
+/// Runs dispatch states through random schedules and checks that every message ends exactly once.
 @Suite struct DispatchRandomTests {
     @Test func everyMessageEndsExactlyOnce() throws {
         let seed = UInt64.random(in: .min ... .max)
         print("random dispatchStates: seed \(seed)")
         var seen: Set<String> = []
         var run: UInt64 = 0
-        // The rarest of what must happen does so in some runs of 400, and once in a while in none of them.
+        // The rarest required event happens in some of 400 runs, and now and then in none.
         while run < 400 || run < 4_000 && !Self.mustHappen.isSubset(of: seen) {
             defer { run += 1 }
             var world = try DispatchWorld.make(seed: seed &+ run)
@@ -40,7 +40,7 @@ import Testing
         #expect(world.failures == [], "\(place)")
         #expect(world.dispatch.isEmpty, "\(place): the dispatch never became empty")
         #expect(world.dispatch.window.unresolved == 0 && world.dispatch.window.inGateway == 0, "\(place)")
-        #expect(world.mostUnresolved <= DispatchWorld.window, "\(place): \(world.mostUnresolved) unresolved")
+        #expect(world.maxUnresolved <= DispatchWorld.window, "\(place): \(world.maxUnresolved) unresolved")
         let mayRest = !world.mayClaim
         for part in world.parts.values {
             #expect(part.isDone || mayRest, "\(place): part \(part.id) is left")

@@ -4,9 +4,10 @@ import PushCore
 @testable import MTAChild
 @testable import Store
 
-/// What a dispatch state lets out, in words, in its order: what goes to the database, the journal and the gateway, and what is asked for.
+/// The output of a dispatch state as text, in order: what goes to the database, the journal and the gateway, and what
+/// it requests.
 ///
-/// Values that have no order of their own are sorted, so that the same schedule has the same words in every process.
+/// Values without an order are sorted, so that the same schedule gives the same text in every process.
 struct DispatchRecord {
     private(set) var lines: [String] = []
 
@@ -41,7 +42,7 @@ struct DispatchRecord {
         case .cutJournal(let length, let claims):
             let kept = claims.sorted()
             lines.append("cut \(length) keeping \(kept)")
-        // Words for people are no part of it.
+        // Texts for people are left out.
         case .tellLost: break
         default: lines.append("\(action)")
         }

@@ -4,10 +4,11 @@ import Testing
 
 @testable import MTAChild
 
-/// What leaves a dispatch state under given schedules is what it was: `Goldens/dispatch.txt` has a digest of each.
+/// The output of a dispatch state under given schedules is unchanged: `Goldens/dispatch.txt` has a digest of each.
 ///
-/// After a change that is meant to let something else out, `PUSHMTA_RECORD=FOLDER` has the digests written there as `dispatch.txt`, and the
-/// words of each schedule as a file of its number: two such folders show what has changed.
+/// After an intended change of the output, run with `PUSHMTA_RECORD=FOLDER`. The test then writes the digests there as
+/// `dispatch.txt`, and each schedule's text to a file named by its number. Comparing two such folders shows what
+/// changed.
 @Suite struct DispatchRecordTests {
     private static let schedules: ClosedRange<UInt64> = 1...400
     private static let golden = URL(filePath: #filePath).deletingLastPathComponent().appending(
@@ -23,7 +24,7 @@ import Testing
         return try #require(world.record).lines
     }
 
-    /// FNV-1a: no two of these are alike by chance, and nobody makes them so.
+    /// FNV-1a: a collision by chance is improbable, and no attacker chooses these texts.
     private func digest(_ lines: [String]) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in lines.joined(separator: "\n").utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

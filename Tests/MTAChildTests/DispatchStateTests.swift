@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct DispatchStateTests {
     private func dispatch(window: Int = 4_000, batchSize: Int = 1_000) -> DispatchState {
-        DispatchState(window: DispatchWindow(most: window, mostBytes: .max), batchSize: batchSize, applicationID: 1)
+        DispatchState(window: DispatchWindow(most: window, maxBytes: .max), batchSize: batchSize, applicationID: 1)
     }
 
     private let now = DispatchFixture.start
@@ -32,7 +32,7 @@ import Testing
         #expect(try DispatchFixture.records(bytes) == [.intent(part: 1, token: 1, ranges: [10_000...10_001])])
     }
 
-    /// A part of six messages in batches of two, of which the first four are marked together.
+    /// A part of six messages in batches of two; the first four are marked together.
     private func partOfThreeBatches() throws -> PreparedPart {
         var part = DispatchFixture.part(1, size: 6, delivery: try DispatchFixture.delivery())
         part.slices = [
@@ -91,7 +91,7 @@ import Testing
         #expect(dispatch.window.unresolved == 4)
     }
 
-    /// At the pace of its delivery a part may take minutes: who leaves does not stay for it.
+    /// At its delivery's rate a part may take minutes; a child that drains does not wait for it.
     @Test func whatARateHoldsGoesBackWhenTheChildLeaves() throws {
         var dispatch = dispatch()
         let part = try partOfThreeBatches()
@@ -194,7 +194,7 @@ import Testing
                 batchID = batch.id
             }
         }
-        #expect(submissions == 1 + RetryPolicy.maximumUnprocessedResends)
+        #expect(submissions == 1 + RetryPolicy.maxUnprocessedResends)
         let taken = dispatch.outbox.take()
         let (batch, _) = try #require(taken)
         #expect(batch.count == 0)
@@ -202,7 +202,7 @@ import Testing
         #expect(dispatch.window.unresolved == 0)
     }
 
-    /// At a gateway where a few answers take long, most memory would be that of messages that have theirs.
+    /// At a gateway with a few slow answers, answered messages would otherwise hold most of the memory.
     @Test func aBatchLetsGoOfMessagesThatHaveTheirDecision() throws {
         var dispatch = dispatch()
         let part = DispatchFixture.part(1, size: 100, delivery: try DispatchFixture.delivery())
@@ -214,7 +214,7 @@ import Testing
         }
         _ = dispatch.handle(.resolved(batchID: 100, outcomes: accepted(10..<84)), now: now)
         #expect(dispatch.flights.byteCount == whole, "to copy what is left costs more than it frees")
-        // What was not processed has no decision: it goes out again.
+        // Unprocessed messages have no decision: they are resent.
         let unprocessed = [0, 9, 99].map { Outcome(index: Int32($0), outcomeClass: .unprocessed) }
         _ = dispatch.handle(.resolved(batchID: 100, outcomes: unprocessed + accepted(84..<96)), now: now)
         #expect(dispatch.flights.byteCount == batch.byteCount && batch.byteCount < whole)
@@ -235,7 +235,7 @@ import Testing
         #expect(dispatch.flights.isEmpty && dispatch.flights.byteCount == 0)
     }
 
-    /// What goes out again is in a batch of its own then.
+    /// Resent messages are then in a separate batch.
     @Test func aBatchLetsGoOfMessagesThatAreSentAgain() throws {
         var dispatch = dispatch()
         let part = DispatchFixture.part(1, size: 100, delivery: try DispatchFixture.delivery())
@@ -314,7 +314,7 @@ import Testing
         #expect(dispatch.window.unresolved == 0)
     }
 
-    /// A child may claim a part again that was taken from it while messages of its first claim are still on the wire.
+    /// A child may claim a part again that was taken from it, while messages of its first claim are still on the wire.
     @Test func aPartThatIsClaimedAgainIsKeptApartFromItsFirstClaim() throws {
         var dispatch = dispatch()
         let delivery = try DispatchFixture.delivery()
@@ -405,7 +405,7 @@ import Testing
         #expect(dispatch.isEmpty)
     }
 
-    /// One message without an answer must not keep all others waiting.
+    /// One unanswered message must not make all others wait.
     @Test func aCutOfTheJournalKeepsWhatTheDatabaseHasNotAndNobodyWaitsForIt() throws {
         var dispatch = dispatch()
         let delivery = try DispatchFixture.delivery()
@@ -429,7 +429,7 @@ import Testing
         #expect(kept(dispatch.handle(.journalLong(400), now: now)) == [400: [2]])
     }
 
-    /// What a gateway answered is a fact, also for a part that another host has by now.
+    /// A gateway's answer is a fact, even for a part that another host has taken.
     @Test func aCutOfTheJournalKeepsFactsOfAPartThatIsLost() throws {
         var dispatch = dispatch()
         try send(&dispatch, DispatchFixture.part(1, size: 1, delivery: try DispatchFixture.delivery()))

@@ -5,12 +5,12 @@ import Testing
 @testable import MTAChild
 @testable import Store
 
-/// Tokens that strangers registered: they are refused, and stop nothing.
+/// Tokens registered by strangers: they are refused, and stop nothing.
 @Suite struct DispatchStrangersTests {
     private let now = DispatchFixture.start
 
     private func dispatch() -> DispatchState {
-        DispatchState(window: DispatchWindow(most: 8_000, mostBytes: .max), batchSize: 4_000, applicationID: 1)
+        DispatchState(window: DispatchWindow(most: 8_000, maxBytes: .max), batchSize: 4_000, applicationID: 1)
     }
 
     private func refused(_ index: Int32) -> Outcome {
@@ -24,7 +24,7 @@ import Testing
         )
     }
 
-    /// A part of an application; the first rows are those of tokens that have worked.
+    /// A part of an application; its first rows have tokens that have worked.
     private func part(
         _ id: Int64,
         size: Int,
@@ -184,7 +184,7 @@ import Testing
         start(&dispatch, try part(1, size: 1_000))
         start(&dispatch, try part(2, size: 1_000, proven: 1_000))
         var actions: [DispatchState.Action] = []
-        // One in ten has worked before; now all are refused.
+        // One in ten tokens has worked before; now all are refused.
         for row in 0..<100 {
             actions += answer(&dispatch, 2, row..<row + 1, isRefused: true)
             if !opens(actions) { actions += answer(&dispatch, 1, row * 9..<row * 9 + 9, isRefused: true) }

@@ -5,12 +5,12 @@ import Testing
 @testable import MTAChild
 @testable import Store
 
-/// What the dispatch state decides is carried out by several threads, and a moment later.
+/// Several threads carry out the dispatch state's decisions, with a delay.
 @Suite struct DispatchThreadsTests {
     private let now = DispatchFixture.start
 
     private func dispatch() -> DispatchState {
-        DispatchState(window: DispatchWindow(most: 4_000, mostBytes: .max), batchSize: 1_000, applicationID: 1)
+        DispatchState(window: DispatchWindow(most: 4_000, maxBytes: .max), batchSize: 1_000, applicationID: 1)
     }
 
     private func send(_ dispatch: inout DispatchState, _ part: PreparedPart) {
@@ -23,7 +23,7 @@ import Testing
         actions.contains { if case .cancelQueued = $0 { true } else { false } }
     }
 
-    /// What is known of a part that goes back stands in the journal only, until the database has it.
+    /// Until the database has a part that goes back, only the journal has what is known about it.
     @Test func theJournalKeepsAPartThatIsOnItsWayBack() throws {
         var dispatch = dispatch()
         let claim = PartToken(part: 1, token: 1)
@@ -39,7 +39,7 @@ import Testing
         #expect(dispatch.journaledClaims.isEmpty)
     }
 
-    /// Renewals and marks name parts only: with two claims of one part the older would seem to be held.
+    /// Renewals and marks name only parts: with two claims of one part, the older one would seem to be held.
     @Test func aNewerClaimFencesAnOlderOneOfTheSameChild() throws {
         var dispatch = dispatch()
         let delivery = try DispatchFixture.delivery()
@@ -52,7 +52,7 @@ import Testing
         #expect(dispatch.heldTokens == [PartToken(part: 1, token: 2)])
     }
 
-    /// The order to give back may have overtaken the order to submit.
+    /// The recall may have overtaken the submit.
     @Test func whatIsHaltedIsAskedBackAgain() throws {
         var dispatch = dispatch()
         send(&dispatch, DispatchFixture.part(1, size: 2, delivery: try DispatchFixture.delivery()))

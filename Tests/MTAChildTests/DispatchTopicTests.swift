@@ -5,19 +5,19 @@ import Testing
 @testable import MTAChild
 @testable import Store
 
-/// Deliveries whose push type has a topic and push tokens of its own: what is wrong with one concerns no other.
+/// Deliveries whose push type has its own topic and push tokens: a fault of one does not affect others.
 @Suite struct DispatchTopicTests {
     private let now = DispatchFixture.start
 
     private func dispatch() -> DispatchState {
-        DispatchState(window: DispatchWindow(most: 4_000, mostBytes: .max), batchSize: 1_000, applicationID: 1)
+        DispatchState(window: DispatchWindow(most: 4_000, maxBytes: .max), batchSize: 1_000, applicationID: 1)
     }
 
     @discardableResult
     private func send(_ dispatch: inout DispatchState, _ part: PreparedPart) -> [DispatchState.Action] {
         var actions = dispatch.handle(.prepared(part), now: now)
         var place = 0
-        // Each slice of the part is marked when the one before is on its way.
+        // Each slice of the part is marked when the previous one is on its way.
         while place < actions.count {
             if case .mark(let marks) = actions[place] {
                 actions += dispatch.handle(.marked(marks, held: Set(marks.map(\.claim.part))), now: now)
@@ -74,7 +74,7 @@ import Testing
         #expect(!opensCircuit(actions) && dispatch.admission.circuit == .closed)
         #expect(releases(actions).map(\.part) == [1], "it went back undecided")
         #expect(dispatch.counters.counts.failed == 0 && dispatch.outbox.outcomes.isEmpty)
-        // The database has not heard it yet; the other one does not mind.
+        // The database does not know it yet; the other delivery is not affected.
         _ = dispatch.handle(.deliveryStates([16: .inProgress, 32: .inProgress]), now: now)
         _ = dispatch.handle(.resolved(batchID: 200, outcomes: [accepted(0), accepted(1)]), now: now)
         #expect(dispatch.counters.counts.sent == 2)
@@ -93,7 +93,7 @@ import Testing
         let departure = GatewayDeparture(batch: flight.batch, ranges: [0..<2])
         _ = dispatch.handle(.deliveryStates([16: .inProgress]), now: now)
         #expect(dispatch.aboutToSend([departure], now: now, isLeaseValid: { true }) == nil)
-        // It was paused, and an operator lets it go on before the last answer is in.
+        // It was paused, and an operator resumes it before the last answer is in.
         _ = dispatch.handle(.deliveryStates([16: .paused]), now: now)
         _ = dispatch.handle(.deliveryStates([16: .inProgress]), now: now)
         #expect(dispatch.aboutToSend([departure], now: now, isLeaseValid: { true }) != nil)
@@ -106,7 +106,7 @@ import Testing
         for index in 0..<Int32(600) where holds(actions).isEmpty {
             actions += dispatch.handle(.resolved(batchID: 100, outcomes: [otherKind(index)]), now: now)
         }
-        #expect(holds(actions).first?.1.contains("needs push tokens of its own") == true)
+        #expect(holds(actions).first?.1.contains("needs its own push tokens") == true)
         #expect(holds(actions).first?.1.contains("all 500 messages") == true)
         #expect(!opensCircuit(actions) && dispatch.counters.counts.failed == 0 && dispatch.outbox.outcomes.isEmpty)
         let rest = (500..<Int32(600)).map { Outcome(index: $0, outcomeClass: .unprocessed, neverLeft: true) }
@@ -122,7 +122,7 @@ import Testing
             &dispatch,
             DispatchFixture.part(1, size: count, type: .liveactivity, delivery: try DispatchFixture.delivery())
         )
-        // Others keep the child busy: a delivery is quiet when nothing of its own is on the wire.
+        // Other deliveries keep the child busy: a delivery is quiet when nothing of its own is on the wire.
         send(&dispatch, DispatchFixture.part(2, size: 1, delivery: try DispatchFixture.delivery(id: 32)))
         var actions: [DispatchState.Action] = []
         for index in 0..<Int32(count) {
@@ -148,7 +148,8 @@ import Testing
         #expect(dispatch.counters.counts.failed == 699 && dispatch.counters.counts.sent == 1)
     }
 
-    /// A part to a push type with a topic of its own, in an application of which tokens have worked; the first rows are of such tokens.
+    /// A part of a push type with its own topic, in an application some of whose tokens have worked; the first rows
+    /// have such tokens.
     private func part(
         _ id: Int64,
         size: Int,
@@ -187,7 +188,7 @@ import Testing
         actions.compactMap { if case .putAside(let part, _, _?) = $0 { part.part } else { nil } }
     }
 
-    /// Whoever has the app's binary registers alert tokens, or nonsense, by the thousand.
+    /// Anyone with the app's binary can register alert tokens, or nonsense, by the thousand.
     @Test func strangersTokensPauseNoDelivery() throws {
         var dispatch = dispatch()
         send(&dispatch, try part(1, size: 900, proven: 0))
@@ -202,7 +203,7 @@ import Testing
         #expect(putAside(actions) == [1], "they wait for others of their delivery")
         actions += answer(&dispatch, 2, 0..<20, accepted)
         #expect(dispatch.counters.counts.sent == 20 && holds(actions).isEmpty)
-        // When they come again others have passed.
+        // When they are claimed again, others have passed.
         var next = self.dispatch()
         send(&next, try part(3, size: 900, proven: 0, isAlone: true, othersPass: true))
         #expect(holds(answer(&next, 3, 0..<900, otherKind)).isEmpty && next.counters.counts.failed == 900)
@@ -235,7 +236,7 @@ import Testing
             actions += answer(&dispatch, 1, 600 + index % 300..<601 + index % 300, otherKind)
             actions += answer(&dispatch, 1, index..<index + 1, otherKind)
         }
-        #expect(holds(actions).first?.1.contains("needs push tokens of its own") == true)
+        #expect(holds(actions).first?.1.contains("needs its own push tokens") == true)
         #expect(dispatch.counters.counts.failed == 0)
     }
 

@@ -5,12 +5,13 @@ import Testing
 @testable import MTAChild
 @testable import Store
 
-/// A gateway's bad day as the dispatch state sees it: whose attempts count, who leaves, who probes.
+/// A gateway in trouble as the dispatch state sees it: whose attempts count, which child gives its parts back, which
+/// one probes.
 @Suite struct DispatchTroubleTests {
     private let now = DispatchFixture.start
 
     private func dispatch() -> DispatchState {
-        DispatchState(window: DispatchWindow(most: 4_000, mostBytes: .max), batchSize: 1_000, applicationID: 1)
+        DispatchState(window: DispatchWindow(most: 4_000, maxBytes: .max), batchSize: 1_000, applicationID: 1)
     }
 
     @discardableResult
@@ -121,7 +122,7 @@ import Testing
             dispatch.admission.trouble == .left && !dispatch.admission.maySend && !dispatch.admission.isShuttingDown
         )
         _ = dispatch.outbox.take()
-        // It probes, and another one takes its place.
+        // It probes, and another child takes its place.
         _ = dispatch.handle(.becameProber, now: now)
         #expect(dispatch.admission.isProbingGateway && dispatch.admission.maySend)
         _ = dispatch.handle(.lostProber, now: now)
@@ -131,7 +132,7 @@ import Testing
         #expect(!submitted(send(&dispatch, DispatchFixture.part(2, size: 10, delivery: part.delivery))).isEmpty)
     }
 
-    // MARK: What some messages get while others pass
+    // MARK: Refusals while others pass
 
     @Test func whatOthersWereAnsweredTellsWhoseFaultARefusalIs() throws {
         for (passes, before) in [(true, Int16(0)), (true, 4), (false, 0), (false, 4)] {
@@ -163,7 +164,7 @@ import Testing
         #expect(retries.filter { $0.refusals == -1 }.reduce(0) { $0 + $1.sequences.count } == 81)
     }
 
-    /// One bad token of a hundred was tried each minute for five days, and each time the application was in trouble.
+    /// One bad token in a hundred was once tried each minute for five days, each time with the application in trouble.
     @Test func aMessageThatWasRefusedWhileOthersPassedSaysNothingOfTheGateway() throws {
         for refusals in [Int16(0), 2] {
             var dispatch = dispatch()
@@ -180,7 +181,7 @@ import Testing
         let wrong = { (index: Int32) in refusal(index, .credential, status: 401, reason: "THIRD_PARTY_AUTH_ERROR") }
         var dispatch = dispatch()
         send(&dispatch, DispatchFixture.part(1, size: 60, delivery: try DispatchFixture.delivery(maxRetries: 0)))
-        // The first 47 are bad: a run that is no trouble, however long.
+        // The first 47 are bad: a run of any length that is not trouble.
         var actions = dispatch.handle(.resolved(batchID: 100, outcomes: (0..<47).map(wrong)), now: now)
         dispatch.advance(to: dispatch.moment + .seconds(5))
         actions += dispatch.handle(.deliveryStates([:]), now: now)
@@ -218,7 +219,7 @@ import Testing
     }
 
     @Test func probesAreSpreadOverTheirPart() {
-        // 47 bad ones side by side among 1,547 are met now and then, and not 47 times.
+        // 47 adjacent bad messages among 1,547 are hit now and then, not 47 times in a row.
         let places = (1...Int64(47)).map { DispatchState.place(ofProbe: $0, among: 1_547) }
         #expect(places.count { $0 < 47 } <= 3 && Set(places).count == 47)
         for count in 1...20 {
@@ -227,7 +228,7 @@ import Testing
         }
     }
 
-    // MARK: What is no answer
+    // MARK: Missing answers
 
     @Test(arguments: ["MalformedAnswer", "INTERNAL_ERROR", "Timeout"])
     func whatIsNoAnswerIsTheGatewaysTroubleAndCounts(_ reason: String) throws {
@@ -245,7 +246,7 @@ import Testing
         }
     }
 
-    /// All that was sent waits for its resend meanwhile, so that nothing is held between two losses.
+    /// All sent messages wait for their resend meanwhile, so nothing is held between two losses.
     @Test func connectionsThatEndBeforeAnythingIsAnsweredAreTroubleHoweverFarApart() throws {
         for answers in [false, true] {
             var dispatch = dispatch()
@@ -271,7 +272,7 @@ import Testing
         let lost = { (index: Int32) in Outcome(index: index, outcomeClass: .ambiguous, reason: "ConnectionLost") }
         dispatch.advance(to: .seconds(1))
         #expect(!entered(dispatch.handle(.resolved(batchID: 100, outcomes: (0..<60).map(lost)), now: now)))
-        // Again and again, with nothing between them, it is trouble.
+        // Repeated losses with nothing between them are trouble.
         dispatch.advance(to: .seconds(3))
         #expect(entered(dispatch.handle(.resolved(batchID: 100, outcomes: [lost(60)]), now: now)))
     }
@@ -289,7 +290,7 @@ import Testing
         #expect((1_000...10_000).contains(retry.delayMilliseconds))
     }
 
-    /// A read ends with a refusal, and then this process stands still for a second: the messages that follow will tell.
+    /// A read ends with a refusal, and then this process stalls for a second: the following messages decide.
     @Test func aStandstillAfterOneRefusalIsNoTrouble() throws {
         var dispatch = dispatch()
         let delivery = try DispatchFixture.delivery(maxRetries: 0)
@@ -300,7 +301,8 @@ import Testing
         // The marks of the next part are being committed.
         let waits = dispatch.handle(.prepared(DispatchFixture.part(2, size: 20, delivery: delivery)), now: now)
         #expect(!entered(waits))
-        // A first refusal after the standstill is one of two in a row, and the rest of its read passes: it waits as it is asked to.
+        // The first refusal after the stall is the second in a row, and the rest of its read passes: it waits as the
+        // gateway asks.
         #expect(!entered(carryOutMarks(waits, &dispatch)))
         var asked = refusal(0)
         asked.retryAfterMilliseconds = 1_000
@@ -333,6 +335,21 @@ import Testing
         quota.isPauseAdvice = isAdvice
         _ = dispatch.handle(.resolved(batchID: 100, outcomes: [accepted(0), quota]), now: now)
         #expect(dispatch.counters.counts.retried == (isAdvice ? 1 : 0))
+    }
+
+    /// Firebase asks for 60 s after a quota that concerns a message, where it sends no Retry-After.
+    @Test(arguments: [Int64(3_600_000), 30_000])
+    func anAdvisedPauseIsTheShortestBeforeTheNextAttempt(_ validity: Int64) throws {
+        var dispatch = dispatch()
+        let delivery = try DispatchFixture.delivery(schedule: .exponential, validUntilMilliseconds: now + validity)
+        send(&dispatch, DispatchFixture.part(1, size: 2, delivery: delivery))
+        var quota = refusal(1, .message, status: 429, reason: "QUOTA_EXCEEDED")
+        quota.retryAfterMilliseconds = 60_000
+        quota.isPauseAdvice = true
+        _ = dispatch.handle(.resolved(batchID: 100, outcomes: [accepted(0), quota]), now: now)
+        let retries = try #require(dispatch.outbox.take()?.batch.closing.first).retries
+        #expect(retries.count == 1)
+        #expect(retries.allSatisfy { ($0.delayMilliseconds >= 60_000) == (validity > 60_000) })
     }
 
     @Test(arguments: [AnswerFault.foreign, .unknown, .server, .gateway])
@@ -413,7 +430,7 @@ import Testing
 
     @Test func lossesOfConnectionsAreTroubleAfterASecondWithoutAnAnswer() throws {
         var dispatch = dispatch()
-        #expect(!entered(dispatch.handle(.gatewayFailed("refused"), now: now)), "nobody waits")
+        #expect(!entered(dispatch.handle(.gatewayFailed("refused"), now: now)), "no message waits")
         send(&dispatch, DispatchFixture.part(1, size: 2, delivery: try DispatchFixture.delivery()))
         #expect(!entered(dispatch.handle(.gatewayFailed("refused"), now: now)))
         dispatch.advance(to: .milliseconds(1_100))
@@ -440,7 +457,7 @@ import Testing
         let first = try #require(batches.first?.id)
         #expect(dispatch.flights[first]?.rows == [2])
         #expect(submitted(carryOutMarks(dispatch.handle(.probe, now: now), &dispatch)).isEmpty, "one at a time")
-        // Refused: another message is the next probe.
+        // The probe was refused: another message is the next one.
         _ = dispatch.handle(.resolved(batchID: first, outcomes: [refusal(0)]), now: now)
         #expect(dispatch.admission.isProbingGateway)
         #expect(submitted(dispatch.handle(.resendDue(batchID: first), now: now)).isEmpty)
@@ -507,7 +524,8 @@ import Testing
     @Test func aMessageThatIsAlwaysRefusedHidesNoGatewayThatIsBack() throws {
         var dispatch = dispatch()
         dispatch.admission.becomeProber()
-        // One message of each part is refused for its own sake. In one part another is probed, as the part stays for what was not answered.
+        // One message of each part is always refused because of itself. In one part another message is probed, because
+        // the part stays for an unanswered message.
         send(&dispatch, DispatchFixture.part(1, size: 3, delivery: try DispatchFixture.delivery()))
         var tried: [Int32] = []
         for (turn, outcome) in [Outcome(index: 0, outcomeClass: .ambiguous), refusal(0), refusal(0)].enumerated() {
@@ -519,7 +537,7 @@ import Testing
             _ = dispatch.handle(.resendDue(batchID: batch.id), now: now)
         }
         #expect(tried == [0, 1, 2])
-        // Otherwise the part goes back, for others to go first, and its next owner takes another message.
+        // Otherwise the part goes back, so that others go first, and its next owner takes another message.
         for (token, row) in [Int64(1): Int32(0), 2: 1, 4: 2] {
             var dispatch = self.dispatch()
             dispatch.admission.becomeProber()
@@ -562,7 +580,7 @@ import Testing
         #expect(dispatch.admission.isProbingGateway && dispatch.counters.counts.failed == 1)
     }
 
-    /// Who was silent for minutes and is back is found before the request's timeout.
+    /// A gateway that recovers after minutes of silence is found before the request's timeout.
     @Test func anotherMessageIsTheProbeWhenOneIsNotAnsweredForLong() throws {
         var dispatch = dispatch()
         dispatch.admission.becomeProber()

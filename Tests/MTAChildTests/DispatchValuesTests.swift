@@ -6,12 +6,12 @@ import Testing
 
 @Suite struct DispatchWindowTests {
     @Test func oneSliceAlwaysHasRoom() {
-        let window = DispatchWindow(most: 10, mostBytes: 100)
+        let window = DispatchWindow(most: 10, maxBytes: 100)
         #expect(window.admits(1_000, bytes: 1_000))
     }
 
     @Test func messagesAndBytesHaveLimits() {
-        var window = DispatchWindow(most: 10, mostBytes: 100)
+        var window = DispatchWindow(most: 10, maxBytes: 100)
         window.enter(6)
         #expect(window.admits(4, bytes: 100))
         #expect(!window.admits(5, bytes: 100))
@@ -19,14 +19,14 @@ import Testing
     }
 
     @Test func aSixteenthIsForUrgentMessages() {
-        var window = DispatchWindow(most: 4_000, mostBytes: .max)
+        var window = DispatchWindow(most: 4_000, maxBytes: .max)
         window.enter(3_750)
         #expect(!window.admits(1, bytes: 1) && window.admits(250, bytes: 1, isUrgent: true))
         #expect(!window.admits(251, bytes: 1, isUrgent: true), "the window is the bound of what may be lost")
     }
 
     @Test func whatWouldEndAsUnknownHasLessRoom() {
-        let window = DispatchWindow(most: 4_000, ceiling: 40_000, mostBytes: .max)
+        let window = DispatchWindow(most: 4_000, ceiling: 40_000, maxBytes: .max)
         #expect(window.admitsReported(1_000, beside: 1_000, unstored: 2_000))
         #expect(!window.admitsReported(1_000, beside: 1_001, unstored: 0))
         #expect(!window.admitsReported(1_000, beside: 1_000, unstored: 2_001), "their outcomes are not stored")
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func aWindowFollowsTheStreams() {
-        var window = DispatchWindow(most: 4_000, ceiling: 60_000, mostBytes: .max)
+        var window = DispatchWindow(most: 4_000, ceiling: 60_000, maxBytes: .max)
         for (streams, most, breadth) in [
             (0, 4_000, 1.0), (4_000, 7_000, 1), (5_000, 8_000, 1), (16_000, 19_000, 1), (24_000, 30_000, 1.5),
             (45_000, 54_000, 2),
@@ -45,13 +45,13 @@ import Testing
             window.adapt(streams: streams, batchSize: 2_000)
             #expect(window.most == most && window.breadth == breadth, "\(streams)")
         }
-        var fixed = DispatchWindow(most: 1_000, mostBytes: .max)
+        var fixed = DispatchWindow(most: 1_000, maxBytes: .max)
         fixed.adapt(streams: 45_000, batchSize: 2_000)
         #expect(fixed.most == 1_000 && fixed.breadth == 1, "the setting is smaller")
     }
 
     @Test func theRoomOfMarksIsFreedOnce() {
-        var window = DispatchWindow(most: 10, mostBytes: .max)
+        var window = DispatchWindow(most: 10, maxBytes: .max)
         window.enter(3)
         window.reserve(1)
         window.reserve(3)
@@ -117,12 +117,12 @@ import Testing
 
     @Test func aQueueIsFullWithABatchOfTheBreadthOrWithWhatWouldEndAsUnknown() throws {
         var queue = Outbox(batchSize: 3)
-        let usual = DispatchWindow(most: 4_000, ceiling: 60_000, mostBytes: .max)
+        let usual = DispatchWindow(most: 4_000, ceiling: 60_000, maxBytes: .max)
         var wide = usual
         wide.adapt(streams: 32_000, batchSize: 3)
         for row in 1...5 {
             #expect(queue.isFull(for: usual) == (row > 3) && !queue.isFull(for: wide))
-            #expect(queue.isFull(for: DispatchWindow(most: 4, mostBytes: .max)) == (row > 2), "half the window")
+            #expect(queue.isFull(for: DispatchWindow(most: 4, maxBytes: .max)) == (row > 2), "half the window")
             add(Int32(row), of: try part(), to: &queue)
         }
         #expect(queue.isFull(for: usual) && !queue.isFull(for: wide))
@@ -174,7 +174,7 @@ import Testing
         #expect(!admission.mayProbe)
         admission.comeBack()
         #expect(admission.state == .open)
-        // Nothing leads back from these two.
+        // These two states are final.
         admission.shutDown()
         admission.comeBack()
         #expect(admission.state == .shuttingDown && !admission.maySend)
@@ -232,13 +232,13 @@ import Testing
         #expect(pauses.halts == [1: expired, 2: expired])
     }
 
-    /// The database's look at a delivery may be older than what this child has found.
+    /// The database's state of a delivery may be older than what this child has found.
     @Test func aHoldLastsUntilTheDatabaseKnowsIt() {
         var pauses = DeliveryPauses()
         #expect(pauses.hold(1) == true && pauses.hold(1) == false)
         #expect(pauses.take(nil, of: 1) == false)
         #expect(pauses.halts == [1: .giveBack])
-        // Now it knows: whoever lets it go on from here on means it.
+        // Now the database knows it: a later resume is a new decision.
         #expect(pauses.take(.giveBack, of: 1) == false)
         #expect(pauses.take(nil, of: 1) == false)
         #expect(pauses.halts.isEmpty)

@@ -5,7 +5,7 @@ import Testing
 @testable import MTAChild
 @testable import Store
 
-/// The database around a dispatch state, and those who change it.
+/// The database around a dispatch state, and the sessions that change it.
 extension DispatchWorld {
     // MARK: Claims and leases
 
@@ -20,8 +20,9 @@ extension DispatchWorld {
         if dispatch.heldTokens.isEmpty { leaseEnd = max(leaseEnd, now + 1_000) }
         if isProbe { isProbing = true }
         perform(.leaseValid(now < leaseEnd))
-        // A claim says how the delivery is, too. The dispatch state may know it as paused by an earlier word, and give the part back; if what
-        // it held of the delivery is gone by the time that the part is loaded, it sends.
+        // A claim also brings the delivery's state. The dispatch state may know the delivery as paused from an earlier
+        // answer, and give the part back. If it holds nothing else of the delivery by the time the part is loaded, it
+        // sends.
         told[part.delivery.id] = state
         perform(.prepared(prepare(part, state, isProbe)))
     }
@@ -68,7 +69,7 @@ extension DispatchWorld {
         prepared.unanswered = part.delivery.ambiguityPolicy == .resend ? sorter.unanswered : []
         prepared.resent = sorter.resent
         let last = rows.last ?? 0
-        // In some parts one mark is for all, in others each slice has its own.
+        // In some parts one mark covers all slices; in others each slice has its own.
         let isMarkedAtOnce = chance(2)
         while !rows.isEmpty {
             let slice = Array(rows.prefix(4))
@@ -102,7 +103,7 @@ extension DispatchWorld {
         perform(.leaseValid(true))
     }
 
-    /// A sweep takes a part from this child, as its lease is over.
+    /// A sweep takes a part from this child because its lease has expired.
     mutating func takeOver() {
         let lapsed = parts.values.filter { $0.isClaimed && now > leaseEnd }.map(\.id).sorted()
         guard !lapsed.isEmpty else { return }
@@ -135,7 +136,7 @@ extension DispatchWorld {
             let before = parts[mark.claim.part]?.mark ?? 0
             parts[mark.claim.part]?.mark = max(before, mark.through)
         }
-        // It may be committed all the same.
+        // It may be committed nevertheless.
         perform(chance(4) ? .markFailed : .marked(asked, held: held))
     }
 
@@ -145,7 +146,7 @@ extension DispatchWorld {
         guard !stores.isEmpty else { return }
         let (batch, rows, _) = stores[0]
         let report = commit(batch)
-        // The answer is lost: the same batch comes again.
+        // The answer is lost: the same batch is stored again.
         if chance(4) {
             seen.insert("commit's answer lost")
             return
@@ -189,7 +190,8 @@ extension DispatchWorld {
             return report.unbalancedParts.append(part.id)
         }
         for sequence in part.sequences where closing.restStatus != nil && part.rows[sequence] == nil {
-            // Under `report` an ambiguous answer of this owner is a row; what was sent before and is not known, too.
+            // Under `report` an ambiguous answer of this owner becomes a row, and so does a message sent before without
+            // a known result.
             if mayBeTaken.contains(sequence) { fail("\(sequence) may have been taken and is \(closing.restReason)") }
         }
         for sequence in retries where mayBeTaken.contains(sequence) && !closing.ambiguous.contains(sequence) {

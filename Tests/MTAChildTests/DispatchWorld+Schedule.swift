@@ -4,17 +4,17 @@ import TestSupport
 @testable import MTAChild
 @testable import Store
 
-/// What happens at random around a dispatch state.
+/// Random events around a dispatch state.
 extension DispatchWorld {
-    /// Messages that may be without a stored outcome.
+    /// The maximum number of messages without a stored outcome.
     static let window = 12
 
-    /// The world of a schedule: the same seed makes the same world, and the same steps.
+    /// The world of a schedule: the same seed gives the same world and the same steps.
     static func make(seed: UInt64) throws -> DispatchWorld {
         var world = DispatchWorld(
             random: TestRandom(seed: seed),
             dispatch: DispatchState(
-                window: DispatchWindow(most: window, mostBytes: .max),
+                window: DispatchWindow(most: window, maxBytes: .max),
                 batchSize: 5,
                 applicationID: 1,
                 random: TestRandom(seed: ~seed)
@@ -45,7 +45,7 @@ extension DispatchWorld {
         return world
     }
 
-    /// Something happens.
+    /// Performs one random event.
     mutating func step() {
         now += Int64.random(in: 0...20, using: &random)
         switch Int.random(in: 0..<24, using: &random) {
@@ -79,7 +79,7 @@ extension DispatchWorld {
         }
     }
 
-    /// No more accidents: everything that is under way comes to its end.
+    /// Ends the faults, so that everything under way completes.
     mutating func resolve() {
         for id in states.keys where states[id] == .paused { states[id] = .inProgress }
         stopsApplication = false

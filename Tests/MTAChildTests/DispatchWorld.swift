@@ -6,7 +6,8 @@ import Testing
 @testable import MTAChild
 @testable import Store
 
-/// What is around a dispatch state: a gateway that answers in any order, a database that answers late or twice, operators.
+/// The surroundings of a dispatch state: a gateway that answers in any order, a database that answers late or twice,
+/// and operators.
 struct DispatchWorld {
     /// A part as the database has it.
     struct Part {
@@ -26,19 +27,19 @@ struct DispatchWorld {
         var sequences: [Int32] { (0..<Int32(size)).map { Int32(id) * 10_000 + $0 } }
     }
 
-    /// What the journal says last of a message under a token.
+    /// The journal's last record of a message under a token.
     struct Entry: Hashable {
         var part: Int64
         var token: Int64
         var sequence: Int32
     }
 
-    /// Limits of messages a second, and what was given of each.
+    /// Limits of messages a second, and what was granted of each.
     var limits: [RateLimit] = []
-    /// When the pace wants to be looked at.
+    /// When the pace is due for another look.
     var looks: [Duration] = []
 
-    /// The delivery whose push type has a topic of its own.
+    /// The delivery whose push type has its own topic.
     static let ownTopic: Int64 = 48
 
     var random: TestRandom
@@ -47,7 +48,7 @@ struct DispatchWorld {
     var leaseEnd = DispatchFixture.start + 1_000
     var parts: [Int64: Part] = [:]
     var states: [Int64: DeliveryState] = [:]
-    /// What the dispatch state was told last.
+    /// The delivery states that the dispatch state was last told.
     var told: [Int64: DeliveryState] = [:]
     var marks: [[PartMark]] = []
     var queue: [(batch: Int64, index: Int32)] = []
@@ -56,7 +57,7 @@ struct DispatchWorld {
     var resends: [Int64] = []
     var stores: [(batch: OutcomeBatch, rows: Int, isCommitted: Bool)] = []
     var journal: [Entry: OutcomeClass?] = [:]
-    /// Messages that a device may have got.
+    /// Messages that may have reached a device.
     var mayBeTaken: Set<Int32> = []
     var accepted: Set<Int32> = []
     var isCircuitOpen = false
@@ -64,21 +65,21 @@ struct DispatchWorld {
     var isInTrouble = false
     var isProbingTrouble = false
     var isShuttingDownFast = false
-    /// The child leaves and claims no more; another one gets what it gives back.
+    /// The child drains and claims no more; another one gets what it gives back.
     var isDraining = false
     var isJournalBroken = false
     var stopsApplication = false
     var mixesUp = false
     var stopsDelivery = false
     var nextBatch: Int64 = 1
-    var mostUnresolved = 0
+    var maxUnresolved = 0
     var failures: [String] = []
-    /// What has happened, so that a schedule in which nothing happens is noticed.
+    /// Counts events, so that a schedule without any is noticed.
     var seen: Set<String> = []
 
     var mayClaim: Bool { !isShuttingDownFast && !isDraining && !isCircuitOpen && !isInTrouble }
 
-    /// What the dispatch state has let out, if it is asked for.
+    /// The dispatch state's output, if it is recorded.
     var record: DispatchRecord?
 
     mutating func fail(_ what: String) { failures.append(what) }
@@ -125,7 +126,7 @@ struct DispatchWorld {
                 isProbing = false
             case .holdDelivery(let id, _):
                 seen.insert("delivery held")
-                // Nothing more of it may leave, whether the dispatch state has been told or not.
+                // Its messages may not leave any more, whether the dispatch state knows it or not.
                 if states[id] == .inProgress { states[id] = .paused }
                 told[id] = states[id]
             case .lookAgain(let pause): looks.append(dispatch.moment + pause)
@@ -143,7 +144,7 @@ struct DispatchWorld {
         if dispatch.window.reported != reported.reduce(0, { $0 + $1.inGateway }) {
             fail("\(dispatch.window.reported) in the gateway that are reported")
         }
-        mostUnresolved = max(mostUnresolved, dispatch.window.unresolved)
+        maxUnresolved = max(maxUnresolved, dispatch.window.unresolved)
         if stores.isEmpty, dispatch.outbox.outcomes.isEmpty, dispatch.outbox.reportedUnstored != 0 {
             fail("\(dispatch.outbox.reportedUnstored) reported outcomes of none")
         }
@@ -156,7 +157,7 @@ struct DispatchWorld {
     /// Parts on their way to the database.
     var releases: [(part: PartToken, recovery: PartRecovery)] = []
 
-    /// The database gets one of them.
+    /// The database receives one of them.
     mutating func finishRelease() {
         guard !releases.isEmpty else { return }
         let (part, recovery) = releases.remove(at: Int.random(in: 0..<releases.count, using: &random))
@@ -180,7 +181,7 @@ struct DispatchWorld {
 
     var batches: [Int64: GatewayRequestBatch] = [:]
 
-    /// As in the gateway: what waits comes back a little later.
+    /// As in the gateway, waiting messages come back a little later.
     private mutating func cancelQueued() {
         returning += queue
         queue = []
@@ -194,7 +195,7 @@ struct DispatchWorld {
         )
     }
 
-    /// Some of what waits gets streams, if the dispatch state and its journal let it.
+    /// Some waiting messages get streams, if the dispatch state and its journal permit it.
     mutating func depart() {
         guard let first = queue.first, let batch = batches[first.batch] else { return }
         let count = queue.prefix { $0.batch == first.batch }.count
@@ -298,7 +299,7 @@ struct DispatchWorld {
 
     // MARK: Rates
 
-    /// Limits a delivery, and the project of all.
+    /// Limits one delivery, and the project of all deliveries.
     mutating func limit() {
         limits = [
             RateLimit(id: 1, messagesPerSecond: .random(in: 5...200, using: &random), deliveryID: 16),
@@ -307,7 +308,7 @@ struct DispatchWorld {
         perform(.limitsSeen(limits, asked: [16]))
     }
 
-    /// The database answers who asks for slices, or cannot.
+    /// The database answers a request for slices, or fails.
     mutating func grant() {
         let asked = dispatch.pace.slicesToAsk(at: .milliseconds(now - DispatchFixture.start))
         record?.note(asked: asked)
@@ -325,7 +326,7 @@ struct DispatchWorld {
         perform(.slices(slices, asked: asked.map(\.limit)))
     }
 
-    /// Time for the pace, and a look at the limits, which may go.
+    /// Advances the pace, and reads the limits, which may have been removed.
     mutating func look() {
         if looks.contains(where: { $0 <= .milliseconds(now - DispatchFixture.start) }) {
             looks = []
@@ -348,7 +349,7 @@ struct DispatchWorld {
 
     // MARK: The journal
 
-    /// What goes is of parts that the database knows the last of.
+    /// Removed records belong to parts whose end the database has.
     private mutating func cut(keeping claims: Set<PartToken>) {
         let gone = journal.filter { !claims.contains(PartToken(part: $0.key.part, token: $0.key.token)) }
         if !gone.isEmpty { seen.insert("journal cut") }
@@ -380,7 +381,7 @@ struct DispatchWorld {
             case .answers(let part, let token, _, let answers):
                 for answer in answers {
                     let entry = Entry(part: part, token: token, sequence: answer.sequence)
-                    // What was held undecided may be decided after a cut.
+                    // Messages held undecided may be decided after a cut.
                     let mayBeHeld = [.permanent, .ambiguous, .retry].contains(answer.outcomeClass)
                     if journal[entry] == nil, !mayBeHeld {
                         fail("an answer to \(answer.sequence), which never left")

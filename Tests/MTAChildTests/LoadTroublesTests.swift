@@ -11,7 +11,7 @@ import Testing
         #expect(troubles.reason(ofDelivery: 1, at: now) == nil)
         for seconds in [5, 10, 20, 40, 60, 60] {
             troubles.failed(1, "gone", at: now)
-            // Three that were asked for at the same moment.
+            // Three parts read at the same moment.
             troubles.failed(1, "gone", at: now)
             troubles.failed(1, "gone", at: now + .seconds(1))
             #expect(troubles.reason(ofDelivery: 1, at: now) == "gone")
@@ -22,7 +22,7 @@ import Testing
         }
         troubles.loaded(1)
         troubles.failed(1, "gone again", at: now)
-        #expect(troubles.reason(ofDelivery: 1, at: now + .seconds(5)) == nil, "it begins anew")
+        #expect(troubles.reason(ofDelivery: 1, at: now + .seconds(5)) == nil, "the wait starts again")
     }
 
     @Test func itForgetsWhatIsOver() {

@@ -26,12 +26,16 @@ import Testing
 
     @Test func onlyThoseThatAreGivenUpEnd() async {
         let loading = LoadingParts()
-        let ended = Mutex<[Int64]>([])
+        let ended = Ended()
         let tasks = (1...4).map { id in
-            loading.start([part(Int64(id), delivery: Int64(id % 2))]) {
-                // Ends with its cancellation.
-                try? await Task.sleep(for: .seconds(600))
-                ended.withLock { $0.append(Int64(id)) }
+            let parts = [part(Int64(id), delivery: Int64(id % 2))]
+            return loading.hold(parts) {
+                Task {
+                    // Ends when it is cancelled.
+                    try? await Task.sleep(for: .seconds(600))
+                    ended.ids.withLock { $0.append(Int64(id)) }
+                    loading.end(parts)
+                }
             }
         }
         #expect(loading.tokens == Set((1...4).map { PartToken(part: $0, token: 3) }))
@@ -39,7 +43,7 @@ import Testing
         loading.giveUp { _, part in part.deliveryID == 1 }
         await tasks[0].value
         await tasks[2].value
-        #expect(ended.withLock { $0.sorted() } == [1, 3])
+        #expect(ended.ids.withLock { $0.sorted() } == [1, 3])
         #expect(
             loading.deliveries == [0] && loading.tokens == [PartToken(part: 2, token: 3), PartToken(part: 4, token: 3)]
         )
@@ -51,4 +55,9 @@ import Testing
         #expect(loading.count == 0)
         await loading.ended()
     }
+}
+
+/// The tasks that ended. A mutex cannot be captured by a task within another closure.
+private final class Ended: Sendable {
+    let ids = Mutex<[Int64]>([])
 }

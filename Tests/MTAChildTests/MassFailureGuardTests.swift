@@ -23,7 +23,7 @@ import Testing
         }
         #expect(guarding.doubtfulCount == MassFailureGuard.limit)
         #expect(!guarding.isTripped)
-        // The first of them leaves the window as this one comes.
+        // The first of them leaves the window when this one comes.
         guarding.hold(part, row: 100, refused)
         #expect(!guarding.isTripped)
         guarding.hold(part, row: 101, refused)

@@ -6,9 +6,9 @@ import Testing
 @testable import MTAChild
 @testable import Store
 
-/// What a child reads of a part's past, from a database.
+/// What a child reads about a part's past from a database.
 @Suite struct PartPreparerTests {
-    /// A delivery of some messages in one part, and who prepares it.
+    /// A delivery of some messages in one part, and the preparer.
     private struct World {
         let database: TestDatabase
         let store: Store
@@ -89,7 +89,8 @@ import Testing
             )
         ]
         #expect(try await world.store.storeOutcomes(batch).retryParts == 1)
-        // One is disabled meanwhile, and the name of another does not fit any more; so is it with two that have not left.
+        // One subscription is disabled meanwhile, and another's name no longer fits; the same happens to two whose
+        // messages have not left.
         let ids = loaded.subscriptionIDs
         try await world.run(
             """
@@ -140,7 +141,7 @@ import Testing
         )
         let recovery = PartRecovery(softAnswers: [answer])
         #expect(try await world.store.releasePart(PartToken(part: first.id, token: 1), recovery: recovery))
-        // It was put on record before the clock was set back by ten minutes.
+        // It was recorded before the clock was set back by ten minutes.
         try await world.run(
             """
             UPDATE pushmta_engine.delivery_part_recovery SET created_at = created_at + interval '10 min',
@@ -149,11 +150,11 @@ import Testing
         )
         let prepared = try await world.preparer.prepare(try await world.claim())
         let soft = try #require(prepared.softAnswers.first)
-        #expect((1...60_000).contains(soft.longestDelayMilliseconds))
+        #expect((1...60_000).contains(soft.maxDelayMilliseconds))
     }
 
-    /// Under `report` nobody sends again what is ambiguous: a soft answer on record was the last word, whatever a lost journal leaves
-    /// open of the messages around it.
+    /// Under `report` ambiguous messages are not resent: a recorded soft answer was the last one, whatever a lost
+    /// journal leaves open about the messages around it.
     @Test(arguments: [AmbiguityPolicy.resend, .report])
     func aSoftAnswerBelowALostMarkIsAmbiguousOnlyWhereItMayHaveBeenSentAgain(_ policy: AmbiguityPolicy) async throws {
         let world = try await World.make(messages: 2, policy: policy)

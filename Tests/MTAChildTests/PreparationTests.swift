@@ -84,7 +84,7 @@ import Testing
             now: DispatchFixture.start
         )
         guard case .decided(.unknown, _) = sorter.sort(row: 0, loaded) else {
-            Issue.record("nobody knows whether it was sent")
+            Issue.record("it is unknown whether it was sent")
             return
         }
     }

@@ -4,10 +4,11 @@ import Testing
 
 @testable import MTAChild
 
-/// What `app test` says of an outcome.
+/// How `app test` describes an outcome.
 @Suite struct ProbeReadingTests {
     private func result(_ format: PayloadFormat, _ outcome: Outcome, hasToken: Bool = true) throws -> ProbeResult {
-        var reading = ProbeReading(format: format, address: "gateway:443", hasToken: hasToken)
+        let kind = try #require(GatewayRegistry.standard.kind(of: format))
+        var reading = ProbeReading(kind: kind, address: "gateway:443", hasToken: hasToken)
         let results = reading.read(.outcome(outcome), sends: true)
         #expect(reading.isDone)
         return try #require(results.first)
@@ -16,7 +17,7 @@ import Testing
     @Test(arguments: [
         (PayloadFormat.apnsBinary, "InvalidTokenSize", "2 to 200 hexadecimal digits"),
         (.apnsBinary, "PayloadTooLarge", "2,048 bytes"), (.apns, "PayloadTooLarge", "4,096 bytes"),
-        (.fcmLegacy, "MalformedPayload", "cannot be made"),
+        (.fcmLegacy, "MalformedPayload", "cannot be rendered"),
     ])
     func aRefusalBeforeSendingIsNoAnswer(_ format: PayloadFormat, _ word: String, _ explanation: String) throws {
         let reason = "\(word): something is wrong"
@@ -24,7 +25,10 @@ import Testing
         for hasToken in [true, false] {
             let result = try result(format, outcome, hasToken: hasToken)
             #expect(result.result == .failed)
-            #expect(result.text.contains("refused here") && result.text.contains(reason), "\(result.text)")
+            #expect(
+                result.text.contains("refused before it was sent") && result.text.contains(reason),
+                "\(result.text)"
+            )
             #expect(result.text.contains(explanation), "\(result.text)")
             #expect(!result.text.contains("gateway answers") && !result.text.contains("tried again"))
         }

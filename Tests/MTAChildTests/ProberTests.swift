@@ -28,7 +28,7 @@ import Testing
 
     private func prober(at moment: Duration = .zero) -> Prober { Prober(at: moment, random: TestRandom(seed: 7)) }
 
-    /// Leads it to the moment at which its message is on the wire.
+    /// Advances the prober until its message is on the wire.
     private func sent(_ prober: inout Prober, at moment: Duration) {
         _ = prober.handle(.looked, view(), at: moment)
         _ = prober.handle(.pinged(true), view(), at: moment)
@@ -51,7 +51,7 @@ import Testing
         #expect((Duration.seconds(1)...Duration.seconds(5)).contains(pause))
         #expect(prober.handle(.looked, view(), at: until - .milliseconds(1)) == [])
         #expect(prober.handle(.looked, view(), at: until) == [.ping])
-        // Another delivery goes first; if there is none, the same again.
+        // Another delivery goes first; if there is none, the same one again.
         #expect(prober.handle(.pinged(true), view(), at: until) == [.claim(except: [4])])
         #expect(prober.handle(.claimed(false), view(), at: until) == [.claim(except: [])])
         let nothing = prober.handle(.claimed(false), view(), at: until)
@@ -93,7 +93,7 @@ import Testing
     @Test func whatHasExpiredUnsentIsReplaced() {
         var prober = prober()
         sent(&prober, at: .zero)
-        // Many may have expired: the database is not asked without a pause.
+        // Many parts may have expired, so claims are spaced by a pause.
         #expect(prober.handle(.looked, view(mayProbe: true), at: .milliseconds(49)) == [])
         #expect(prober.nextLook(view(mayProbe: true)) == Prober.claimPause)
         #expect(prober.handle(.looked, view(mayProbe: true), at: Prober.claimPause) == [.claim(except: [])])

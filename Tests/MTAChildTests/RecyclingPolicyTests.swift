@@ -26,7 +26,7 @@ import Testing
         #expect(reason == nil)
     }
 
-    /// A child whose gateway is away for an hour goes on waiting, so that its pauses stay as long as they have grown.
+    /// A child whose gateway is down for an hour keeps waiting, so that its pauses stay as long as they have grown.
     @Test func aChildWhoseGatewayIsInTroubleIsNotReplacedForItsAge() {
         func reason(resolved: Int64 = 0, residentBytes: Int64 = 0) -> ChildExitReason? {
             policy.reason(

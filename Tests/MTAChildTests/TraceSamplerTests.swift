@@ -4,7 +4,7 @@ import Testing
 @testable import Gateways
 @testable import MTAChild
 
-/// Who sees which message on the wire, and how many.
+/// Which trace shows which messages, and how many.
 @Suite("Samples of traces")
 struct TraceSamplerTests {
     private let begin = ContinuousClock.now
@@ -16,7 +16,7 @@ struct TraceSamplerTests {
         return TraceOrder(id: id, request)
     }
 
-    /// The traces that see one message.
+    /// The traces that show one message.
     private func sees(
         _ sampler: inout TraceSampler,
         delivery: Int64,
@@ -26,7 +26,7 @@ struct TraceSamplerTests {
         sampler.choose(from: 1, ofDelivery: delivery, token: { _ in token }, at: now)[0] ?? []
     }
 
-    @Test("Only messages of the delivery and token that were asked for are counted")
+    @Test("Only messages of the requested delivery and token are counted")
     func filters() {
         var sampler = TraceSampler(at: begin)
         #expect(sampler.obey(order(1) { $0.deliveryID = 7 }, at: begin) == TraceCounts())
@@ -38,24 +38,24 @@ struct TraceSamplerTests {
         #expect(sees(&sampler, delivery: 7, token: token, at: begin) == [1, 2])
         #expect(sees(&sampler, delivery: 8, token: other, at: begin).isEmpty)
         #expect(sampler.counts(1)?.matched == 2 && sampler.counts(2)?.matched == 2)
-        // One of many that leave together.
+        // One of many messages that leave together.
         let chosen = sampler.choose(from: 1_000, ofDelivery: 8, token: { $0 == 777 ? token : other }, at: begin)
         #expect(chosen == [777: [2]] && sampler.counts(2)?.matched == 3)
     }
 
-    @Test("So many a second are shown as were asked for, and all together no more than the most")
+    @Test("Each trace shows the requested number a second, and all together at most the maximum")
     func allowance() {
         var sampler = TraceSampler(at: begin)
         var shown = 0
         for millisecond in 0..<10_000 {
-            // It is renewed meanwhile, as a supervisor does.
+            // It is renewed meanwhile, as a supervisor would do.
             if millisecond % 3_000 == 0 {
                 _ = sampler.obey(order(1) { $0.perSecond = 10 }, at: begin + .milliseconds(millisecond))
             }
             shown += sees(&sampler, delivery: 7, token: token, at: begin + .milliseconds(millisecond)).count
         }
         #expect((100...110).contains(shown) && sampler.counts(1)?.matched == 10_000, "\(shown)")
-        // Of a thousand at once as many, each another one.
+        // Of a thousand at once, the same number, each a different one.
         let later = begin + .milliseconds(11_000)
         #expect(sampler.choose(from: 1_000, ofDelivery: 7, token: { _ in token }, at: later).count == 10)
         #expect(sampler.choose(from: 1_000, ofDelivery: 7, token: { _ in token }, at: later).isEmpty)
@@ -69,11 +69,11 @@ struct TraceSamplerTests {
         #expect(crowd.obey(order(5), at: begin) == nil)
     }
 
-    @Test("Where more messages come than tokens may be hashed, some are not looked at and counted")
+    @Test("If more messages come than tokens may be hashed, some are not checked, and are counted")
     func hashing() {
         var sampler = TraceSampler(at: begin)
         _ = sampler.obey(order(1) { $0.tokenHash = PushTokenHash.text("token".utf8) }, at: begin)
-        let most = TraceLimits.mostHashesPerSecond
+        let most = TraceLimits.maxHashesPerSecond
         let other = Array("other".utf8)[...]
         #expect(sampler.choose(from: most + 500, ofDelivery: 7, token: { _ in other }, at: begin).isEmpty)
         #expect(sampler.counts(1)?.unchecked == 500 && sampler.counts(1)?.matched == 0)
@@ -81,7 +81,7 @@ struct TraceSamplerTests {
         #expect(sees(&sampler, delivery: 7, token: token, at: begin + .seconds(1)) == [1])
     }
 
-    @Test("A trace that nobody renews ends, and so does one that is ended")
+    @Test("A trace ends when it is not renewed, or when it is ended")
     func ends() {
         var sampler = TraceSampler(at: begin)
         _ = sampler.obey(order(1), at: begin)

@@ -7,7 +7,7 @@ import Testing
 @testable import MTAChild
 @testable import Store
 
-/// Parts of a delivery that shows a column of a view, when the view cannot be read.
+/// Parts of a delivery whose content reads a column of a view, when the view cannot be read.
 @Suite struct UnreadablePartTests {
     private struct World {
         let database: TestDatabase
@@ -125,7 +125,7 @@ import Testing
     @Test func aViewThatWasMadeAnewIsReadAsItIsNow() async throws {
         let world = try await World.make(messages: 10)
         _ = try await world.preparer.prepare(world.part)
-        // The keys are numbers now, and no text compares with them.
+        // The keys are now numbers, which do not compare with text.
         try await world.run(
             """
             DROP VIEW person;
@@ -138,7 +138,7 @@ import Testing
         #expect(world.titles(prepared).allSatisfy { $0.contains("Your share: much") })
     }
 
-    /// Over connections with time limits, as a child has them.
+    /// With statement timeouts on the connections, as a child has them.
     @Test(.timeLimit(.minutes(2))) func aSlowViewIsNamedAndThoseWhoWaitAreNotTried() async throws {
         let world = try await World.make(messages: 130)
         let account = try #require(world.application.accountID)
@@ -194,7 +194,7 @@ import Testing
         )
         let views = ViewLoads(quick: world.store, slow: world.store, timeout: .seconds(600))
         let loads = (1...3).map { _ in Task { try await views.load(world.part, fields) } }
-        // A cancellation that comes before its statement cancels nothing at the server.
+        // A cancellation that arrives before its statement has no effect at the server.
         let connection = try await world.database.connect()
         let sleeping = """
             SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'
@@ -238,9 +238,10 @@ import Testing
         #expect(sorter.lost.isEmpty && sorter.resent == 0)
     }
 
-    /// It goes back under its token as every part does, and the journal keeps what it says of it until the database has it.
+    /// The part goes back under its token as every part does, and the journal keeps its records until the database has
+    /// it.
     @Test func aPartThatCannotBeReadIsOnItsWayBackUntilTheDatabaseHasIt() {
-        var dispatch = DispatchState(window: DispatchWindow(most: 10, mostBytes: .max), batchSize: 10, applicationID: 1)
+        var dispatch = DispatchState(window: DispatchWindow(most: 10, maxBytes: .max), batchSize: 10, applicationID: 1)
         let part = PartToken(part: 7, token: 3)
         let actions = dispatch.handle(.unloaded(part, reason: "gone"), now: DispatchFixture.start)
         let postponed = actions.compactMap { action -> String? in

@@ -34,7 +34,7 @@ import Testing
     @Test func samplesStandInTheOrderOfTheirDeclaration() {
         var page = MetricsPage()
         page.add(.circuit, true, "shop")
-        page.add(.mostChildren, 7)
+        page.add(.maxChildren, 7)
         page.add(.databaseUp, false)
         let names = page.text.split(separator: "\n").filter { !$0.hasPrefix("#") }
         #expect(

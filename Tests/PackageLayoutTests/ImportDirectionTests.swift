@@ -1,20 +1,20 @@
 import Testing
 
-/// Imports go one way: down. The table is that of the design, section "Targets".
+/// Imports go one way: down. The table follows the map, section "The targets".
 @Suite struct ImportDirectionTests {
     private static let processes: Set<String> = ["Supervisor", "MTAChild", "FeedbackWorker", "WebServer", "Console"]
 
-    /// The own targets that a target may import; nil when the table does not know it.
+    /// The package's targets that a target may import; nil if the table does not have it.
     private func allowed(_ target: String) -> Set<String>? {
         let belowProcesses: Set<String> = [
-            "HTTPConnections", "TrackingSpools", "ProcessEvents", "ProcessProtocol", "MetricsEndpoint", "Gateways",
-            "Store", "HTTP2",
+            "HTTPConnections", "TrackingSpools", "ProcessEvents", "ProcessProtocol", "MetricsEndpoint",
+            "LegacyGateways", "Gateways", "Store", "HTTP2",
             "CurlClient",
             "PostgresClient",
             "Content", "OperatingSystem", "PushCore",
         ]
         switch target {
-        // MobileSDKAndroid is Java, MobileSDKObjectiveC what its name says.
+        // MobileSDKAndroid is Java, MobileSDKObjectiveC is Objective-C.
         case "PushCore", "MobileSDK", "MobileSDKAndroid", "MobileSDKObjectiveC", "ClockShift", "Schema", "ConsoleFiles",
             "CNGHTTP2", "CLibPQ", "CCurl", "COpenSSL", "CMalloc":
             return []
@@ -30,11 +30,12 @@ import Testing
         case "HTTPConnections": return ["PushCore"]
         case "TrackingSpools": return ["ProcessEvents", "Store", "OperatingSystem", "PushCore"]
         case "Gateways": return ["HTTP2", "CurlClient", "CPKCS12", "PushCore"]
+        case "LegacyGateways": return ["Gateways", "HTTP2", "CurlClient", "PushCore"]
         case "ProcessProtocol": return ["PushCore"]
         case "MetricsEndpoint": return ["OperatingSystem"]
         case "gateway-simulator": return ["GatewaySimulator", "OperatingSystem"]
         case "Administration": return belowProcesses.union(Self.processes)
-        // It starts the programs, and is no part of any.
+        // It starts the programs but is part of none.
         case "Laboratory": return belowProcesses.union(["Administration", "LaboratoryStore"])
         case "LaboratoryStore": return ["Store", "PostgresClient", "PushCore"]
         case "pushmta": return belowProcesses.union(Self.processes).union(["Administration"])
@@ -61,8 +62,8 @@ import Testing
         }
     }
 
-    /// PushCore has no input or output, so it needs none of the modules that do; but for the trap of debug builds, which ends
-    /// the process and does nothing in a release build.
+    /// PushCore does no I/O, so it needs none of the modules that do. The only exception is the trap of debug builds,
+    /// which ends the process and does nothing in a release build.
     @Test func pushCoreIsPure() throws {
         let allowed: Set<String> = [
             "Foundation", "FoundationEssentials", "Crypto", "CryptoExtras", "Synchronization", "Mustache", "PushCore",
@@ -75,14 +76,31 @@ import Testing
         }
     }
 
-    /// The splitter and the import reader see what they should, or the tests above would pass for nothing.
+    /// Switched-off protocols are reached through the registry, like every gateway: a child asks the kind and never
+    /// checks which one it is.
+    @Test func childrenKnowNoGateway() throws {
+        let names = #/\.(iosHTTP2|iosBinary|androidV1|androidV2|apnsBinary|fcmV1|fcmLegacy)\b/#
+        for file in try PackageRoot.files(target: "MTAChild") where !file.path.hasSuffix("/GatewayRegistry.swift") {
+            let found = file.code.matches(of: names).map { String($0.0) }
+            #expect(found.isEmpty, "\(file.path) names \(found): ask the GatewayKind or the Gateway")
+            #expect(!file.imports.contains("LegacyGateways"), "\(file.path): the registry alone names gateways")
+        }
+        let users = try PackageRoot.allFiles().filter { $0.imports.contains("LegacyGateways") }.map(\.path)
+        #expect(
+            users == [
+                "Sources/FeedbackWorker/FeedbackServiceRound.swift", "Sources/MTAChild/GatewayRegistry.swift",
+            ]
+        )
+    }
+
+    /// The splitter and the import reader must find everything, or the tests above would pass vacuously.
     @Test func importsAreFound() {
         let text = """
             // import A
             /* import /* import B */ import C */
             import D // import E
             @testable import F
-            @preconcurrency public import struct G.Name
+            @preconcurrency package import struct G.Name
             let text = "import H \\(call("import I", #"import "J""#)) import K"
             let long = \"""
             import L

@@ -1,18 +1,19 @@
 import Foundation
 import Testing
 
-/// Each target's main file begins with the target's manual: what it does, who uses it and how, what runs where, what survives, what fails.
+/// Each target's main file begins with the target's manual: what it does, how it is used, what runs where, what
+/// survives, what fails.
 @Suite struct ManualTests {
     /// The comment at the top of a file, before anything else.
     private struct Manual {
         let target: String
-        /// Below the project's folder.
+        /// The path below the project's folder.
         let path: String
         let lines: [Substring]
-        /// Whether an empty line divides it from what follows.
+        /// Whether an empty line separates it from what follows.
         let standsAlone: Bool
 
-        /// The manual that a file begins with; nil for a file that begins with something else.
+        /// The manual at the beginning of a file; nil if there is none.
         init?(_ file: SourceFile) {
             guard file.text.hasPrefix("// \(file.target): ") else { return nil }
             target = file.target
@@ -29,12 +30,12 @@ import Testing
         }
     }
 
-    /// Some 15 lines say what a module is; who needs more than 45 wants a paper.
+    /// At least 15 lines describe a module; a longer text than 45 belongs in a document.
     private static let lengths = 15...45
-    private static let longestLine = 140
+    private static let maxLineLength = 140
     private static let headings = ["// WHAT IT DOES", "// HOW IT IS USED", "// FAILURES", "// SEE ALSO"]
 
-    /// The targets that have code: a library of the system has a module map only.
+    /// The targets with code: a system library has only a module map.
     private func targets() throws -> [String] {
         try PackageRoot.targets().filter { target in
             let map = PackageRoot.url.appending(path: "Sources/\(target)/module.modulemap")
@@ -61,7 +62,7 @@ import Testing
                 for heading in Self.headings {
                     #expect(manual.lines.contains { $0 == heading }, "\(manual.path) lacks \(heading)")
                 }
-                for line in manual.lines where line.count > Self.longestLine {
+                for line in manual.lines where line.count > Self.maxLineLength {
                     Issue.record("\(manual.path): a line has \(line.count) columns: \(line)")
                 }
             }

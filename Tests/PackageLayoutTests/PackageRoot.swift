@@ -1,12 +1,12 @@
 import Foundation
 
-/// Where the package's files are.
+/// The package's files.
 enum PackageRoot {
     /// The folder of `Package.swift`.
     static let url = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// The targets that have a folder in `Sources`.
+    /// The targets with a folder in `Sources`.
     static func targets() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: url.appendingPathComponent("Sources").path)
             .filter { !$0.hasPrefix(".") && !$0.hasSuffix(".md") }.sorted()

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Papers name what there is.
+/// Documents name existing files.
 @Suite struct PaperTests {
-    /// Links of Markdown and paths in code marks, relative to the paper or to the project.
+    /// Markdown links, relative to the document, and paths in code marks, relative to the project.
     private static func names(_ text: String) -> (links: [String], paths: [String]) {
         let links = text.matches(of: /\]\(([^)#\s]+)(?:#[^)]*)?\)/).map { String($0.1) }
         let paths = text.matches(of: /`((?:Sources|Tests|Deploy|Config)\/[\w.\/+-]+)`/).map { String($0.1) }

@@ -1,11 +1,11 @@
-/// A source file, taken apart into code and string literals; comments are dropped.
+/// A source file, split into code and string literals; comments are dropped.
 struct SourceFile {
     let target: String
     let path: String
     let text: String
-    /// The code: comments are gone, and each string literal is an empty one.
+    /// The code, without comments and with empty string literals.
     let code: String
-    /// What stands in string literals, one a line.
+    /// The contents of string literals, one per line.
     let literals: String
 
     init(target: String, path: String, text: String) {
@@ -27,7 +27,7 @@ struct SourceFile {
             let words = line.split(whereSeparator: \.isWhitespace)
             guard let keyword = words.firstIndex(of: "import"), words.count > keyword + 1 else { return nil }
             let isImport = words[..<keyword].allSatisfy {
-                $0.hasPrefix("@") || ["public", "internal", "private"].contains($0)
+                $0.hasPrefix("@") || ["public", "package", "internal", "private"].contains($0)
             }
             let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
             let module =

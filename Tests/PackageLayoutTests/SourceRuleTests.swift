@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Rules that hold for all sources, checked on their text.
+/// Rules for all sources, checked on their text.
 @Suite struct SourceRuleTests {
     private static let unsafeTargets: Set<String> = ["HTTP2", "PostgresClient", "CurlClient", "OperatingSystem"]
 
@@ -13,8 +13,7 @@ import Testing
         }
     }
 
-    /// A bare fork copies locks that other threads hold; Foundation's Process cannot give a child its own process
-    /// group.
+    /// A bare fork copies locks held by other threads; Foundation's Process cannot give a child its own process group.
     @Test func noBareProcesses() throws {
         let pattern = #"(?<![\w.])(Foundation\.)?Process\s*\(\s*\)|(?<!\w)v?fork\s*\("#
         for target in try PackageRoot.targets() {
@@ -45,7 +44,7 @@ import Testing
         #expect(statements > 10, "the pattern finds no SQL where it is")
     }
 
-    /// swift-subprocess 1.0 gives the bytes of a pipe out through `withUnsafeBytes` only; they are copied at once.
+    /// swift-subprocess 1.0 exposes the bytes of a pipe only through `withUnsafeBytes`; they are copied at once.
     private static let unsafeFiles: Set<String> = ["Sources/Supervisor/Children/ChildProcess+Conversation.swift"]
 
     @Test func unsafePointersOnlyBehindSafeSurfaces() throws {
@@ -69,9 +68,9 @@ import Testing
         }
     }
 
-    /// Foundation's decoder ends the process at some texts; ``JSONBody`` knows which.
+    /// Foundation's decoder ends the process on some texts; ``JSONBody`` guards against them.
     @Test func jsonIsDecodedInOnePlace() throws {
-        // The SDK stands alone, on a device, and reads its own file; it guards the same trap itself.
+        // The SDK runs alone on a device and reads its own file; it has its own guard against the trap.
         let allowed = [
             "Sources/PushCore/JSON/JSONBody.swift", "Sources/ProcessProtocol/LineParser.swift",
             "Sources/MobileSDK/Client/ClientCore.swift",

@@ -14,7 +14,7 @@ struct SourceSplitter {
     }
 
     private mutating func step() {
-        // Most bytes begin nothing, and looking closer at each takes long.
+        // Most bytes begin nothing, and a closer look at each takes long.
         let byte = bytes[position]
         guard byte == UInt8(ascii: "/") || byte == UInt8(ascii: "#") || byte == UInt8(ascii: "\"") else {
             code.append(byte)
@@ -54,7 +54,7 @@ struct SourceSplitter {
         } while depth > 0 && position < bytes.count
     }
 
-    /// The number of `#` and whether there are three quotes, when a string literal begins here.
+    /// The number of `#` and whether there are three quotes, if a string literal begins here.
     private func openingQuote() -> (hashes: Int, isLong: Bool)? {
         var index = position
         while index < bytes.count, bytes[index] == UInt8(ascii: "#") { index += 1 }
@@ -87,7 +87,7 @@ struct SourceSplitter {
         position += end.utf8.count
     }
 
-    /// The code in an interpolation is code.
+    /// An interpolation contains code.
     private mutating func interpolation() {
         var depth = 1
         while position < bytes.count, depth > 0 {

@@ -60,7 +60,7 @@ struct AdministrationTests {
         #expect(try await store.subscriptionCount(application: "shop-ios") == 6)
     }
 
-    @Test("A malformed line is reported by its number, without its token, and left out or refused")
+    @Test("A malformed line is reported with its number but not its token, and is skipped or refused")
     func malformed() async throws {
         let fixture = try await StoreFixture.make()
         let rows = [
@@ -136,7 +136,7 @@ struct AdministrationTests {
         }
     }
 
-    @Test("Names are unique, and what does not exist is named")
+    @Test("Names are unique, and an error names what does not exist")
     func names() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store

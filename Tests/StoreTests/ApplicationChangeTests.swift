@@ -13,14 +13,14 @@ struct ApplicationChangeTests {
     }
 
     @Test(
-        "What no app can have for its bundle id is refused",
+        "An impossible bundle id is refused",
         arguments: ["com.example.app ", "a b/../c", "com.ex\nample", "com.exämple", "a;b", ""]
     )
     func bundleIDs(_ bundleID: String) async throws {
         let fixture = try await StoreFixture.make()
         var change = ApplicationChange()
         change.bundleID = bundleID
-        // By the table itself, whoever writes into it, or by the rules of the platform.
+        // The table itself refuses it, whoever writes, or the platform's rules do.
         await #expect(throws: (any Error).self) { _ = try await fixture.store.setApplication(name: "shop-ios", change) }
         #expect(try await fixture.store.application(named: "shop-ios").bundleID == "com.shop")
         change.bundleID = "com.shop.my_app"
@@ -37,7 +37,7 @@ struct ApplicationChangeTests {
         #expect(await code { _ = try await fixture.store.createApplication(new) } == .invalid)
     }
 
-    @Test("An application's declarations and icon are stored, changed and taken away")
+    @Test("An application's declarations and icon are stored, changed and removed")
     func declarations() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
@@ -66,7 +66,7 @@ struct ApplicationChangeTests {
         try await store.setApplication(name: "shop-ios", removal)
         #expect(try await store.icon(application: "shop-ios") == nil)
         #expect(try await store.declarations(application: "shop-ios") == declared, "what is not given stays")
-        // An import goes by the declarations.
+        // An import follows the declarations.
         let digits = String(repeating: "ab", count: 32)
         _ = try await store.importSubscriptions(
             application: "shop-ios",
@@ -92,7 +92,7 @@ struct ApplicationChangeTests {
         #expect(await code { _ = try await store.declarations(application: "nothing") } == .notFound)
     }
 
-    @Test("The format of message ids stays while a delivery is under way, and keys stay unique")
+    @Test("The format of message ids cannot change while a delivery is under way, and keys stay unique")
     func formats() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
@@ -115,7 +115,7 @@ struct ApplicationChangeTests {
         }
     }
 
-    @Test("An account changes its connector within its platform, and its options are those that there are")
+    @Test("An account changes its connector within its platform, and accepts only known options")
     func accounts() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The contract with marketing systems and monitoring")
 struct ContractTests {
-    @Test("Bad input is refused with a message that names the thing and the way out")
+    @Test("Bad input is refused with a message that names the thing and the remedy")
     func refusals() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
@@ -35,7 +35,7 @@ struct ContractTests {
         )
     }
 
-    @Test("The targets of a started delivery are frozen, also for inserts under way", .timeLimit(.minutes(2)))
+    @Test("The targets of a started delivery are frozen, even for inserts under way", .timeLimit(.minutes(2)))
     func frozen() async throws {
         let fixture = try await StoreFixture.make()
         let id = try await fixture.startedDelivery(explicit: true)
@@ -62,7 +62,7 @@ struct ContractTests {
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta.delivery_target") == 1)
     }
 
-    @Test("Delivery ids are those of PushCore: hexadecimal digits 0 to 9 only")
+    @Test("Delivery ids match PushCore's: only the hexadecimal digits 0 to 9")
     func ids() async throws {
         let fixture = try await StoreFixture.make()
         for n: Int64 in 1...20 {
@@ -73,7 +73,7 @@ struct ContractTests {
         }
     }
 
-    @Test("A start sets day and validity, and the day has a key of its own")
+    @Test("A start sets day and validity, and the day has its own key")
     func start() async throws {
         let fixture = try await StoreFixture.make()
         let first = try await fixture.store.deliveryForSending(try await fixture.startedDelivery())
@@ -86,7 +86,7 @@ struct ContractTests {
         #expect(try await fixture.sql(keys) == 0, "each day has a key of its own")
     }
 
-    @Test("Marketing and monitoring roles can do their work and nothing else")
+    @Test("The marketing and monitoring roles can do their work and nothing else")
     func roles() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 10)
@@ -120,7 +120,7 @@ struct ContractTests {
         }
     }
 
-    @Test("Nothing of the contract tells the marketing and monitoring roles a push token; another role reads them")
+    @Test("The contract shows the marketing and monitoring roles no push token; another role can read them")
     func tokens() async throws {
         let fixture = try await StoreFixture.make()
         let token = String(repeating: "c0ffee", count: 11)
@@ -146,7 +146,7 @@ struct ContractTests {
         let logged = "SELECT count(*) FROM pushmta.exclusion_log WHERE target_token_hash = sha256('\(token)')"
         #expect(try await fixture.sql(logged) == 1)
         let connection = try await fixture.database.connect()
-        // What each role may read of the contract, and whether the token is in it.
+        // What each role may read of the contract, and whether it includes the token.
         func places(_ role: String) async throws -> [String] {
             let readable = try await connection.execute(
                 PostgresStatement(
@@ -180,7 +180,7 @@ struct ContractTests {
         #expect(try await places("pushmta_marketing").isEmpty)
         #expect(try await places("pushmta_monitoring").isEmpty)
         #expect(try await places("pushmta_tokens") == ["delivery_exclusion", "delivery_target", "subscription_token"])
-        // Who knows a token finds its row.
+        // A caller that knows a token finds its row.
         try await connection.run(script: "SET ROLE pushmta_marketing")
         let known = try await connection.execute(
             PostgresStatement(
@@ -194,7 +194,7 @@ struct ContractTests {
         let row = try known.int64(0, 0)
         #expect(known.rowCount == 1 && row == 1)
         try await connection.run(script: "RESET ROLE")
-        // No function has a column for one.
+        // No function returns one.
         let told = try required(
             try await fixture.sql(
                 """
@@ -217,7 +217,7 @@ struct ContractTests {
         await connection.close()
     }
 
-    @Test("What changes of a subscription is found by its time; a registration that says nothing new is no change")
+    @Test("A subscription's changes are found by time; a registration without news is not a change")
     func changes() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 20)
@@ -245,7 +245,7 @@ struct ContractTests {
         #expect(try await changes("\(table) push_token = repeat('a', 64) WHERE id = 3") == 1)
         #expect(try await changes("\(table) recipient = '{\"a\": 1}' WHERE id <= 2") == 2)
         #expect(try await changes("SELECT pushmta.set_opt_out(4, true)") == 1)
-        // The view's columns are those that the trigger looks at, but for what never changes and the time itself.
+        // The trigger watches the view's columns, except those that never change and the time itself.
         let looks = try required(
             try await fixture.sql(
                 """
@@ -261,7 +261,7 @@ struct ContractTests {
         await connection.close()
     }
 
-    @Test("Changes are read in their order by an index through the view")
+    @Test("Changes are read in order, by an index, through the view")
     func synchronisation() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 2000)
@@ -281,7 +281,7 @@ struct ContractTests {
         await connection.close()
     }
 
-    @Test("A role with the rights of pushmta_runtime can prepare, send and keep the tables")
+    @Test("A role with the rights of pushmta_runtime can prepare, send and maintain the tables")
     func runtimeRole() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 100)
@@ -296,7 +296,7 @@ struct ContractTests {
         )
         let id = try await runtime.startedDelivery()
         try await runtime.prepare()
-        // The template may be of yesterday.
+        // The template database may have been created yesterday.
         _ = try await runtime.store.ensurePartitions(daysAhead: 7)
         #expect(try await runtime.store.ensurePartitions(daysAhead: 8) == 4)
         let part = try required(try await runtime.claim().first)
@@ -324,7 +324,7 @@ struct ContractTests {
         report.counts.sent = 7
         (report.rate, report.latencyP99Milliseconds) = (1.5, 12)
         for (place, count) in ChildCounts.all.enumerated() { report.counts[keyPath: count.path] = Int64(place + 7) }
-        // What a gateway said.
+        // A gateway's answer.
         report.lastError = "a\0b"
         try await fixture.store.recordChildReport(report, child: id)
         report.lastError = "ab"
@@ -338,7 +338,7 @@ struct ContractTests {
             child.report.pid == 42 && child.report.deliveryID == 16 && child.report.counts.sent == 7
                 && child.row.connector == .iosHTTP2 && child.exitReason == nil
         )
-        // Its own word counts more than nobody's, its supervisor's judgement more than its own.
+        // Its own report takes precedence over none, and its supervisor's over its own.
         try await fixture.store.childExited(id, reason: "drained", saidByItself: true)
         try await fixture.store.childExited(id, reason: "orphaned")
         #expect(try await fixture.store.children().isEmpty)

@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-/// What metrics read of the database.
+/// The database queries of metrics.
 @Suite struct EngineFigureTests {
     @Test func queuesAreCountedByLane() async throws {
         let fixture = try await StoreFixture.make()
@@ -22,19 +22,19 @@ import Testing
         figures = try await fixture.store.engineFigures()
         let urgent = try #require(figures.queues.first { $0.isTransactional })
         let bulk = try #require(figures.queues.first { !$0.isTransactional })
-        // Parts need not be of one size.
+        // Parts may have different sizes.
         let expected = try await fixture.sql(
             "SELECT sum(size)::bigint FROM pushmta_engine.delivery_part WHERE priority = 50"
         )
         #expect(urgent.messages == expected && (9...3_000).contains(urgent.oldestSeconds))
         #expect(urgent.messages + bulk.messages == 400 && bulk.messages > 0)
         #expect(bulk.oldestSeconds > 3_590 && bulk.application == "shop-ios")
-        // What is not due does not wait.
+        // Messages that are not due do not count as waiting.
         try await fixture.sql("UPDATE pushmta_engine.delivery_part SET not_before = now() + interval '1 hour'")
         #expect(try await fixture.store.engineFigures().queues.isEmpty)
     }
 
-    /// A child that has claimed messages may wait for a rate with them.
+    /// A child may hold claimed messages back because of a rate.
     @Test func claimedMessagesAgeToo() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 100)
@@ -51,7 +51,7 @@ import Testing
         #expect(try await fixture.store.engineFigures().queues.isEmpty, "each has its outcome")
     }
 
-    /// Only one that was started after a host's last heartbeat has taken its place; another beside it of the same name has not.
+    /// Only a host started after another's last heartbeat has replaced it; one with the same name in parallel has not.
     @Test func aHostIsReplacedByALaterOneOfItsName() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.sql(
@@ -149,11 +149,11 @@ import Testing
         #expect(names("gone") == ["lost"] && names("stopped") == ["ended"] && names("alive").contains("here"))
         #expect(!figures.isFeedbackActing && figures.retentionHolds == 0)
         #expect(figures.database.deadRows["delivery_part"] != nil && figures.database.replicas.isEmpty)
-        // Partitions count with their table.
+        // Partitions count as part of their table.
         #expect(!figures.database.deadRows.keys.contains { $0.contains("_20") }, "\(figures.database.deadRows.keys)")
     }
 
-    /// Statistics and replication of others need pg_monitor; without it they are left out, and nothing fails.
+    /// Other users' statistics and replication need pg_monitor; without it they are omitted, and nothing fails.
     @Test func aRoleWithoutRightsToStatisticsReadsTheRest() async throws {
         let fixture = try await StoreFixture.make()
         let role = "figures_\(fixture.database.name)"

@@ -4,10 +4,10 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Explicit targets: who is named, and by which rows")
+@Suite("Explicit targets: who is named by which rows")
 struct ExplicitTargetTests {
-    /// A delivery whose list is what the rows say, started; subscriptions 1 and 2 are of iOS, 3 and 4 of Android. 1 and 3 are user
-    /// A's, 2 and 4 are user B's; the later one registered later.
+    /// A started delivery whose list has these rows. Subscriptions 1 and 2 are on iOS, 3 and 4 on Android; 1 and 3
+    /// belong to user A, 2 and 4 to user B. A higher id registered later.
     private func started(_ rows: [(column: String, value: String)], onePerUser: Bool = true) async throws -> (
         StoreFixture, Int64
     ) {
@@ -63,7 +63,7 @@ struct ExplicitTargetTests {
         #expect(try await targets(byUser, third) == [3, 4])
     }
 
-    @Test("A subscription that registered after the start of preparation is nobody's target")
+    @Test("A subscription that registered after the start of preparation is not a target")
     func afterTheFreeze() async throws {
         let (fixture, id) = try await started([("user_key", "A"), ("push_token", "t9"), ("subscription_id", "6")])
         let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
@@ -85,7 +85,7 @@ struct ExplicitTargetTests {
         #expect(try await fixture.assertEquation(id))
     }
 
-    @Test("Rows that were numbered from outside, below 1 too, are targets like all others")
+    @Test("Rows numbered by their author, even below 1, are targets like all others")
     func numbers() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 10)

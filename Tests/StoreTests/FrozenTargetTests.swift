@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The list of a started delivery is frozen")
 struct FrozenTargetTests {
-    /// Two deliveries with a list of two each; nothing is started.
+    /// Two deliveries with two targets each; neither is started.
     private func lists() async throws -> (StoreFixture, Int64, Int64) {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 2)
@@ -24,7 +24,7 @@ struct FrozenTargetTests {
         return (fixture, ids[0], ids[1])
     }
 
-    /// The SQLSTATE with which a script is refused, nil if it is not.
+    /// The SQLSTATE of a script's refusal; nil if it succeeds.
     private func refusal(_ fixture: StoreFixture, _ script: String) async throws -> String? {
         let connection = try await fixture.database.connect()
         defer { Task { await connection.close() } }
@@ -32,7 +32,7 @@ struct FrozenTargetTests {
         return nil
     }
 
-    @Test("Nobody unfreezes it by the setting of who forgets a user")
+    @Test("The setting for forgetting a user does not unfreeze it")
     func forgetting() async throws {
         let (fixture, started, _) = try await lists()
         try await fixture.sql(
@@ -49,7 +49,7 @@ struct FrozenTargetTests {
         }
     }
 
-    @Test("Rows can neither be taken from it nor added to it by giving them to another delivery")
+    @Test("Moving rows to or from another delivery cannot change it")
     func moved() async throws {
         let (fixture, started, editing) = try await lists()
         func move(_ from: Int64, _ to: Int64) -> String {
@@ -72,7 +72,7 @@ struct FrozenTargetTests {
         #expect(try await fixture.prepare().messages == 2)
     }
 
-    @Test("A start waits for a change of the list under way, a change for a start", .timeLimit(.minutes(1)))
+    @Test("A start waits for a change of the list under way, and a change waits for a start", .timeLimit(.minutes(1)))
     func underWay() async throws {
         let (fixture, one, two) = try await lists()
         let timeout = "SET lock_timeout = '200ms';"

@@ -5,7 +5,7 @@ import Store
 import TestSupport
 import Testing
 
-/// A file that says nothing changes nothing: what an import does with what the database knows already.
+/// What an import does to existing data: a file without a value changes nothing.
 @Suite("Imports of old files")
 struct ImportAgeTests {
     private static let token = String(repeating: "0a", count: 32)
@@ -41,7 +41,7 @@ struct ImportAgeTests {
         )
     }
 
-    /// Token, user, locale, opted out and enabled of all rows, in their order.
+    /// The token, user, locale, opt-out and enabled state of all rows, in order.
     private func state(_ fixture: StoreFixture) async throws -> String {
         let connection = try await fixture.database.connect()
         defer { Task { await connection.close() } }
@@ -65,7 +65,7 @@ struct ImportAgeTests {
         ])
     }
 
-    @Test("The address that another person has by now stays theirs, whatever an older file says")
+    @Test("A token that belongs to another person by now stays theirs, whatever an older file says")
     func theDatabaseKnowsLater() async throws {
         let fixture = try await StoreFixture.make()
         try await register(fixture, "ben")
@@ -77,7 +77,7 @@ struct ImportAgeTests {
         #expect(try await state(fixture) == "ben token_moved, ada on")
     }
 
-    @Test("A line's own time goes before the file's, and none is of the future")
+    @Test("A line's own time takes precedence over the file's, and no time is in the future")
     func times() async throws {
         let fixture = try await StoreFixture.make()
         try await register(fixture, "ben")
@@ -88,7 +88,7 @@ struct ImportAgeTests {
         #expect(try await state(fixture) == "ben on")
     }
 
-    @Test("What a file has no column for stays, and an empty cell empties its field")
+    @Test("A value without a column stays, and an empty cell clears its field")
     func absentIsNotEmpty() async throws {
         let fixture = try await StoreFixture.make()
         var full = Self.row("ada")
@@ -116,7 +116,7 @@ struct ImportAgeTests {
     }
 
     @Test(
-        "An address that gets nothing comes back only on request",
+        "A disabled token is enabled only on request",
         arguments: [
             ("enabled = false, disabled_reason = 'token_renewed'", ImportState.renewed),
             ("enabled = false, disabled_reason = 'token_replaced'", .renewed),
@@ -138,13 +138,13 @@ struct ImportAgeTests {
         }
         let others = Set(ImportState.allCases).subtracting([state])
         #expect(try await run(fixture, [Self.row("ada")], age: .now, bringsBack: others).kept == [.state(state): 1])
-        // Without a time it is not newer than anything.
+        // A line without a time is not newer than anything.
         #expect(try await run(fixture, [Self.row("ada")], bringsBack: [state]).kept == [.known: 1])
         #expect(try await run(fixture, [Self.row("ada")], age: .now, bringsBack: [state]).returned == [state: 1])
         #expect(try await self.state(fixture) == "ada on")
     }
 
-    @Test("A file brings nobody back who opted out after it was written")
+    @Test("A file does not opt in a person who opted out after it was written")
     func laterOptOut() async throws {
         let fixture = try await StoreFixture.make()
         try await run(fixture, [Self.row("ada", at: Self.past)])
@@ -163,7 +163,7 @@ struct ImportAgeTests {
         #expect(try await state(fixture) == "ada on")
     }
 
-    @Test("An opt-out, a quarantine and the deny list stay when a file gives the address to another user")
+    @Test("An opt-out, a quarantine and the denylist stay when a file gives the token to another user")
     func consentSurvives() async throws {
         for (change, end) in [
             ("opted_out = true", "ada out token_moved, ben out on"),
@@ -176,7 +176,7 @@ struct ImportAgeTests {
             let report = try await run(fixture, [Self.row("ben")], age: .now)
             #expect(report.moved == 1 && report.movedInState.values.reduce(0, +) == 1)
             #expect(try await state(fixture) == end)
-            // And back, which is the older row.
+            // And back to the first user, whose row is older.
             #expect(try await run(fixture, [Self.row("ada")], age: .now).moved == 1)
             #expect(
                 try await state(fixture)
@@ -188,20 +188,20 @@ struct ImportAgeTests {
         }
     }
 
-    @Test("A user who was opted out as a whole is not opted in by a file's new address")
+    @Test("A file's new token does not opt in a user who opted out of everything")
     func consentOfAUserSurvives() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.sql("SELECT pushmta.set_user_opt_out('shop', 'ada', true)")
         let second = String(repeating: "0b", count: 32)
         try await run(fixture, [Self.row("ada"), Self.row("ben", token: second)])
         #expect(try await state(fixture) == "ada out on, ben on")
-        // Bringing back the state of ben's address says nothing of ada.
+        // Restoring the state of ben's token does not affect ada.
         try await fixture.sql("UPDATE pushmta_engine.subscription SET opted_out = true WHERE user_key = 'ben'")
         try await run(fixture, [Self.row("ada", token: second)], age: .now, bringsBack: [.optedOut])
         #expect(try await state(fixture) == "ada out on, ben out token_moved, ada out on")
     }
 
-    @Test("A filter finds a locale under each of its names")
+    @Test("A filter finds a locale by each of its forms")
     func localesInFilters() async throws {
         let fixture = try await StoreFixture.make()
         let rows = ["zh-CN-#Hans", "iw_IL", "fr-CA", "no"].enumerated().map { place, locale in
@@ -218,7 +218,7 @@ struct ImportAgeTests {
         }
     }
 
-    @Test("A person excluded or targeted in SQL is found however the key is written")
+    @Test("A person excluded or targeted in SQL is found in whatever form the key is written")
     func keysInSQL() async throws {
         let fixture = try await StoreFixture.make()
         for key in ["u1", " u1", "u1\u{A0}", "\u{FEFF}u1\t", "\u{2003}é u\u{200B}", "\u{1F600}", "a b"] {
@@ -233,7 +233,7 @@ struct ImportAgeTests {
         #expect(try await fixture.sql("SELECT pushmta.remove_exclusions('nobody', ARRAY[E'u1\\u00A0'])") == 1)
     }
 
-    @Test("A rewritten number or a word for nothing excludes and reaches no one, so SQL refuses it as files do")
+    @Test("A number changed by a spreadsheet, or a word such as null, matches no one, so SQL refuses it like files do")
     func shortenedNumbersInSQL() async throws {
         let fixture = try await StoreFixture.make()
         let delivery = try await fixture.store.createDelivery(
@@ -266,7 +266,7 @@ struct ImportAgeTests {
         }
     }
 
-    @Test("A row that an open transaction holds leaves out its line, by number, and no other")
+    @Test("Only the line of a row that an open transaction locks is skipped, and reported with its number")
     func heldRow() async throws {
         let fixture = try await StoreFixture.make()
         let rows = (1...3).map {
@@ -287,7 +287,7 @@ struct ImportAgeTests {
         #expect(again.kept[.state(.optedOut)] == 1 && again.updated == 2)
     }
 
-    @Test("A dry run says the same and changes nothing")
+    @Test("A dry run reports the same and changes nothing")
     func dryRun() async throws {
         let fixture = try await StoreFixture.make()
         try await run(fixture, [Self.row("ada")])
@@ -301,7 +301,10 @@ struct ImportAgeTests {
         #expect(done.moved == planned.moved && done.created == planned.created)
     }
 
-    @Test("The latest line of a token counts, without times the last, in one batch or several", arguments: [1, 3])
+    @Test(
+        "A token's latest line counts, or its last line if there are no times, in one batch or several",
+        arguments: [1, 3]
+    )
     func lastLine(_ batches: Int) async throws {
         let fixture = try await StoreFixture.make()
         let later = DatabaseTime(microsecondsSince1970: 1_750_000_000_000_000)
@@ -320,7 +323,7 @@ struct ImportAgeTests {
             #expect(undone.removed == (batches == 1 ? 1 : moves + 1) && undone.left == 0)
             #expect(try await state(fixture) == "")
         }
-        // Back to the first user, and once more the same.
+        // Back to the first user, and the same once more.
         let report = try await run(fixture, ["ada", "ben", "ada"].map { Self.row($0) }, batches: batches)
         #expect(report.created == 1 && report.lines == 3)
         #expect(
@@ -330,7 +333,7 @@ struct ImportAgeTests {
         )
     }
 
-    @Test("An address that was known before stays so, although a line with a time has moved it")
+    @Test("A token's first registration stays known, although a line with a time has moved it")
     func lastLineOfKnown() async throws {
         let fixture = try await StoreFixture.make()
         try await run(fixture, [Self.row("ada")])
@@ -346,7 +349,7 @@ struct ImportAgeTests {
         #expect(try await state(fixture) == "ada token_moved, ben on")
     }
 
-    @Test("An import is undone, but for what has changed since")
+    @Test("An import is undone, except for what has changed since")
     func undo() async throws {
         let fixture = try await StoreFixture.make()
         let tokens = (0..<4).map { String(repeating: "0\($0)", count: 32) }
@@ -367,7 +370,7 @@ struct ImportAgeTests {
         #expect(try await state(fixture) == before)
         undone = try await fixture.store.undoImport(id)
         #expect(undone.removed == 0 && undone.restored == 0)
-        // What was said since counts.
+        // Later changes are kept.
         let third = try required(try await run(fixture, second, age: .now).id)
         try await fixture.sql("UPDATE pushmta_engine.subscription SET opted_out = true WHERE user_key = 'ben'")
         undone = try await fixture.store.undoImport(third)
@@ -379,7 +382,7 @@ struct ImportAgeTests {
         )
     }
 
-    @Test("An undo leaves what another transaction holds, and takes it back the next time")
+    @Test("An undo skips rows that another transaction locks, and undoes them the next time")
     func heldUndo() async throws {
         let fixture = try await StoreFixture.make()
         let rows = [Self.row("ada"), Self.row("ben", token: String(repeating: "b", count: 64))]
@@ -394,7 +397,7 @@ struct ImportAgeTests {
         #expect(undone.removed == 1 && undone.left == 0)
     }
 
-    @Test("After a day an import cannot be undone, and what it remembers goes; a forgotten user is not in it")
+    @Test("After a day an import cannot be undone, and its undo data is deleted; it never contains a forgotten user")
     func oldImports() async throws {
         let fixture = try await StoreFixture.make()
         try await run(fixture, [Self.row("ada")])

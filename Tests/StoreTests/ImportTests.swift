@@ -5,8 +5,8 @@ import Store
 import TestSupport
 import Testing
 
-/// Imports that meet one another, registrations and whatever else changes subscriptions.
-@Suite("Imports at once")
+/// Imports in parallel with one another, with registrations, and with other changes of subscriptions.
+@Suite("Imports in parallel")
 struct ImportTests {
     private static func token(_ number: Int) -> String {
         let digits = String(number, radix: 16)
@@ -24,7 +24,7 @@ struct ImportTests {
         }
     }
 
-    /// Batches of a size.
+    /// Batches of a given size.
     private static func batches(_ rows: [ImportRow], of size: Int) -> AsyncStream<[ImportRow]> {
         AsyncStream { continuation in
             for start in stride(from: 0, to: rows.count, by: size) {
@@ -62,12 +62,12 @@ struct ImportTests {
         }
     }
 
-    @Test("Planned while a site is small, registrations and imports read no application for an address of it")
+    @Test("Even with plans from a small site, registrations and imports do not scan an application for one token")
     func plannedWhileSmall() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.sql("ALTER TABLE pushmta_engine.subscription SET (autovacuum_enabled = off)")
         let session = Store(configuration: fixture.database.configuration())
-        // Some pages of the table, of which nothing is known yet: the index of the application is as good then as that of the token.
+        // A few pages without statistics: the planner then considers the application's index as good as the token's.
         _ = try await session.register(try Self.registrations(1...300, user: "u", device: "d"))
         await session.close()
         let planned = Store(configuration: fixture.database.configuration())
@@ -81,7 +81,7 @@ struct ImportTests {
             let counted = "SELECT \(measure) FROM pg_stat_user_indexes WHERE indexrelname = '\(index)'"
             return try #require(try await fixture.sql(counted))
         }
-        // What a session has read is counted when it ends.
+        // A session's reads are counted when it ends.
         try await eventually("the session's reads are counted") {
             try await count("idx_scan", "subscription_disabled_token") >= 2_000
         }
@@ -90,7 +90,7 @@ struct ImportTests {
         #expect(try await count("idx_scan", "subscription_device") >= 1_000)
     }
 
-    @Test("A device id that many devices of another application have costs an application nothing")
+    @Test("A device id shared by many devices of another application costs an application nothing")
     func sharedDeviceID() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.sql(
@@ -112,7 +112,7 @@ struct ImportTests {
         #expect(try await count("idx_tup_read") < 5_000)
     }
 
-    @Test("The same lines forward, backward and of other users, at once")
+    @Test("The same lines forward, backward and for other users, in parallel")
     func sameLines() async throws {
         let fixture = try await StoreFixture.make()
         let count = 600
@@ -136,7 +136,7 @@ struct ImportTests {
         #expect(reports.reduce(0) { $0 + $1.moved } >= all.count - count)
     }
 
-    @Test("Beside devices that register")
+    @Test("In parallel with registrations")
     func besideRegistrations() async throws {
         let fixture = try await StoreFixture.make()
         let numbers = 1...400
@@ -165,7 +165,7 @@ struct ImportTests {
         #expect(enabled == 400)
     }
 
-    @Test("A token that somebody else has enabled in between is updated by the next attempt")
+    @Test("A token that another session has enabled in between is updated by the next attempt")
     func lateRow() async throws {
         let fixture = try await StoreFixture.make()
         let script = """
@@ -180,7 +180,7 @@ struct ImportTests {
         #expect(rows.count == 6 && rows.filter(\.enabled).allSatisfy { $0.userKey.hasPrefix("u") })
     }
 
-    @Test("A deadlock with somebody else costs an attempt, not the import")
+    @Test("A deadlock with another session costs an attempt, not the import")
     func deadlock() async throws {
         let fixture = try await StoreFixture.make()
         _ = try await importing(fixture.store, Self.rows(1...50))
@@ -188,7 +188,7 @@ struct ImportTests {
             "UPDATE pushmta_engine.subscription SET soft_errors = 1 WHERE push_token = '\(Self.token(number))'"
         }
         let holder = try await fixture.database.connect()
-        // Whoever waits so long looks for deadlocks: the import, and not this one.
+        // The session that waits this long checks for deadlocks: the import, not this session.
         try await holder.run(
             script: "SET deadlock_timeout = '30s'; SET idle_in_transaction_session_timeout = 0; BEGIN; \(touch(50))"
         )
@@ -200,7 +200,7 @@ struct ImportTests {
         await holder.close()
     }
 
-    @Test("A line whose token comes again is counted and named")
+    @Test("A line with a repeated token is counted and reported")
     func repeated() async throws {
         let fixture = try await StoreFixture.make()
         let letters = String(repeating: "ab", count: 32)
@@ -220,7 +220,7 @@ struct ImportTests {
         #expect(report.replacements.first?.problem.contains("again on line 4") == true)
         #expect(report.replacements.first?.problem.contains(letters) == false)
         #expect(try await fixture.store.subscriptions().contains { $0.userKey == "two" && $0.enabled })
-        // In another batch it is what a second import would be.
+        // In another batch it has the effect of a second import.
         let later = try await importing(fixture.store, Self.rows([3, 9, 3], user: "x"), of: 1)
         #expect(later.created == 1 && later.updated == 1 && later.replaced == 0 && later.moved == 1)
         let many = try await importing(fixture.store, Self.rows((0..<400).map { $0 % 10 + 20 }), of: 400)

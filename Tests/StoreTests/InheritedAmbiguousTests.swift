@@ -6,17 +6,17 @@ import Testing
 
 @testable import Store
 
-@Suite("What one owner of a message has to know of another")
+@Suite("What an owner of a message must know about earlier owners")
 struct InheritedAmbiguousTests {
     @Test(
-        "A retry part knows which of its messages were handed over as ambiguous, from retry to retry and owner to owner"
+        "A retry part knows its ambiguous messages, across retries and owners"
     )
     func handedOver() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 20, partSize: 20)
         let store = fixture.store
         let first = try required(try await fixture.claim().first)
         #expect(try await store.inheritedAmbiguous(first) == [])
-        // It ends under its second token, and only what it says then counts.
+        // It ends under its second fencing token, and only the outcomes stored with that one count.
         #expect(
             try await store.releasePart(
                 PartToken(part: first.id, token: 1),
@@ -38,11 +38,12 @@ struct InheritedAmbiguousTests {
         let retry = try required(try await fixture.claim().first)
         #expect(retry.attempt == 2 && !retry.mayHaveHistory)
         #expect(try await store.inheritedAmbiguous(retry) == [19])
-        // A part that is given back has lost nothing of it.
+        // A released part keeps this information.
         #expect(try await store.releasePart(PartToken(part: retry.id, token: 1)))
         let again = try required(try await fixture.claim().first)
         #expect(try await store.inheritedAmbiguous(again) == [19])
-        // All are answered softly: the next part inherits it though its parent had no doubt of its own.
+        // All get soft errors: the next part inherits the ambiguity, although its parent had no ambiguous messages of
+        // its own.
         var soft = OutcomeBatch()
         soft.closing = [
             ClosingPart(part: again.id, token: 2, retries: [RetrySet(sequences: [18, 19, 20], delayMilliseconds: 0)])
@@ -51,7 +52,7 @@ struct InheritedAmbiguousTests {
         let last = try required(try await fixture.claim().first)
         #expect(last.attempt == 3)
         #expect(try await store.inheritedAmbiguous(last) == [19])
-        // It ends as unknown, and is counted once.
+        // It ends as unknown and is counted once.
         let loaded = try await store.loadPart(last, fieldNames: [])
         var end = OutcomeBatch()
         end.append(last, loaded, rows: 0..<1, .failed, reason: "ServiceUnavailable")
@@ -64,13 +65,14 @@ struct InheritedAmbiguousTests {
         #expect(try await store.snapshot(delivery: id).faults == [])
     }
 
-    @Test("An owner that has lost its part brings no message that it gave up, only what a gateway said")
+    @Test("An owner that has lost its part stores only gateways' answers, not messages that it gave up")
     func givenUp() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 4)
         let loaded = try await fixture.store.loadPart(part, fieldNames: [])
         #expect(try await fixture.other.releasePart(PartToken(part: part.id, token: 1), ambiguousThroughMark: true))
         let second = try required(try await fixture.claim().first)
-        // One without words goes into a run, one with words stands by itself; the gateway's own no is a fact.
+        // An outcome without a text goes into a run, one with a text is a row of its own; the gateway's refusal is a
+        // fact.
         var stale = OutcomeBatch()
         for (row, reason) in [(0, ""), (1, "ServiceUnavailable")] {
             stale.append(
@@ -98,7 +100,7 @@ struct InheritedAmbiguousTests {
         #expect(try await fixture.store.snapshot(delivery: part.deliveryID).faults == [])
     }
 
-    @Test("An owner that holds its part gives messages up, also with an answer to its COMMIT that was lost")
+    @Test("An owner that holds its part can give up messages, even if the reply to its COMMIT was lost")
     func givenUpInTime() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 1)
         let loaded = try await fixture.store.loadPart(part, fieldNames: [])
@@ -119,7 +121,7 @@ struct InheritedAmbiguousTests {
         #expect(try await fixture.store.deliveryProgress(part.deliveryID).failed == 1)
     }
 
-    @Test("The waiting time of a soft answer outlives a step back of the clock, however often the part is given back")
+    @Test("The wait after a soft error survives a step back of the clock, however often the part is released")
     func steppedBack() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 4)
         let store = fixture.store
@@ -136,7 +138,7 @@ struct InheritedAmbiguousTests {
         let answers = [soft(1, now + 60_000), soft(2, now - 60_000), soft(3, nil)]
         let recovery = PartRecovery(softAnswers: answers)
         #expect(try await store.releasePart(PartToken(part: part.id, token: 1), recovery: recovery))
-        // What was written before a step back of ten minutes was written in the future.
+        // A record from before a step back of ten minutes is in the future.
         try await fixture.sql(
             """
             UPDATE pushmta_engine.delivery_part_recovery SET created_at = created_at + interval '10 min',
@@ -147,10 +149,10 @@ struct InheritedAmbiguousTests {
         let found = try await store.recovery(second).softAnswers
         #expect(found.map(\.sequence) == [1, 2, 3])
         #expect(found[0].notBefore?.microsecondsSince1970 == (now + 660_000) * 1_000)
-        let delay = found[0].longestDelayMilliseconds ?? .max
+        let delay = found[0].maxDelayMilliseconds ?? .max
         #expect((1...60_000).contains(delay))
-        #expect(found[1].longestDelayMilliseconds == 0 && found[2].notBefore == nil)
-        // Its owner gives the part back as it was: the second record would say ten minutes more.
+        #expect(found[1].maxDelayMilliseconds == 0 && found[2].notBefore == nil)
+        // Its owner releases the part unchanged; a second record would add ten minutes.
         #expect(
             try await store.releasePart(
                 PartToken(part: part.id, token: 2),
@@ -161,7 +163,7 @@ struct InheritedAmbiguousTests {
         #expect(try await store.recovery(third).softAnswers == found)
     }
 
-    @Test("The last credible time of a token can be stored")
+    @Test("The last plausible time of a token can be stored")
     func lastTime() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 1)
         let loaded = try await fixture.store.loadPart(part, fieldNames: [])

@@ -5,9 +5,10 @@ import Store
 import TestSupport
 import Testing
 
-/// What benches read of the database.
+/// The database queries of benches.
 @Suite struct MeasurementTests {
-    /// Moments in milliseconds after the first, each with what was stored then; and what is sent a second between the tenth and the nine tenths.
+    /// Times in milliseconds after the first, each with the number stored by then, and the rate between 10 % and 90 %
+    /// of the messages.
     @Test(
         arguments: [
             ([], nil), ([(0, 10)], nil), ([(0, 5), (1_000, 95)], nil),
@@ -27,7 +28,7 @@ import Testing
             )
             stored += moment.messages
         }
-        // What was not sent has its moments, too.
+        // Messages that were not sent have times, too.
         if stored > 0 { try await fixture.sql(Self.insert(delivery, 1_001...1_500, at: 700, status: 2)) }
         #expect(try await fixture.store.sustainedRate(delivery: delivery) == rate)
     }

@@ -27,7 +27,7 @@ struct MessageFieldTests {
         loaded.fields.map { $0.isNull(0) ? nil : $0.string(0) }
     }
 
-    @Test("A content names what is known of a subscription as filters do")
+    @Test("A content uses the same names for a subscription's properties as filters")
     func names() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 3)
         try await fixture.sql(Self.update)
@@ -38,7 +38,7 @@ struct MessageFieldTests {
         #expect(values(preview) == Self.values && preview.locales.string(0) == "fr-CA")
     }
 
-    @Test("What has the whole name comes first: variables, parameters, the recipient's fields")
+    @Test("A whole name takes precedence: variables, parameters, the recipient's fields")
     func order() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 1)
         try await fixture.sql(Self.update)
@@ -55,7 +55,7 @@ struct MessageFieldTests {
         )
     }
 
-    @Test("Nobody pays for names that a content does not use, and no name gets into a statement")
+    @Test("Unused names cost nothing, and no name becomes part of a statement")
     func statements() {
         let plain = Store.denseSQL(MessageFields(names: ["city"]))
         #expect(plain.contains("END, coalesce(s.parameters ->> $4, s.recipient ->> $4)\n"))

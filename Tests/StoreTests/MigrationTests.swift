@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Migrations")
 struct MigrationTests {
-    /// A version that comes after a release.
+    /// A version after a release.
     private static let later = SchemaVersion(
         number: Store.schemaVersion + 1,
         files: [
@@ -40,7 +40,7 @@ struct MigrationTests {
         #expect(second.from == Store.schemaVersion && second.applied.isEmpty && second.granted.isEmpty)
     }
 
-    @Test("The versions begin with 1 and have no gap; no file is there twice or empty")
+    @Test("The versions begin with 1 and have no gap; no file is empty or occurs twice")
     func versions() {
         #expect(SchemaVersion.all.map(\.number) == Array(1...Store.schemaVersion))
         #expect(Set(Self.files).count == Self.files.count && Self.files.count > 10)
@@ -61,7 +61,7 @@ struct MigrationTests {
         try await Store.connect(database.configuration()).checkSchema()
     }
 
-    @Test("A version after a release is added to what is there, and programs before it refuse the database")
+    @Test("A version after a release is applied to the existing schema, and earlier programs refuse the database")
     func laterVersion() async throws {
         let database = try await TestDatabase.create(.migrated)
         let connection = try await database.connect()
@@ -83,7 +83,7 @@ struct MigrationTests {
         }
     }
 
-    @Test("A version that fails leaves nothing of itself")
+    @Test("A failed version leaves nothing behind")
     func failing() async throws {
         let database = try await TestDatabase.create(.migrated)
         let connection = try await database.connect()
@@ -106,7 +106,7 @@ struct MigrationTests {
     }
 
     @Test(
-        "A database of a development version is refused in one sentence, by migrate and by connect, and stays as it is",
+        "A development version's database is refused in one sentence, by migrate and by connect, and is not changed",
         arguments: [
             // The list of steps as it was before version 1.
             """
@@ -114,7 +114,7 @@ struct MigrationTests {
             CREATE TABLE pushmta_engine.schema_version (version integer PRIMARY KEY, name text, oldest_program integer);
             INSERT INTO pushmta_engine.schema_version VALUES (1, 'foundations', 1), (38, 'resumption', 8);
             """,
-            // Version 1 as it was at another time: a file was another one, is missing, or is gone.
+            // Version 1 in an earlier state: a file differed, was missing, or was removed since.
             "UPDATE pushmta_engine.schema_version SET checksum = repeat('0', 64) WHERE file = '05-parts.sql'",
             "DELETE FROM pushmta_engine.schema_version WHERE file = '05-parts.sql'",
             "INSERT INTO pushmta_engine.schema_version VALUES (1, '99-gone.sql', repeat('0', 64))",
@@ -146,10 +146,10 @@ struct MigrationTests {
         }
     }
 
-    @Test("Partitions are made for the days ahead, by any number of hosts at once")
+    @Test("Partitions are created for the days ahead, by any number of hosts in parallel")
     func partitions() async throws {
         let database = try await TestDatabase.create(.migrated)
-        // The template may be of yesterday.
+        // The template database may have been created yesterday.
         _ = try await Store(configuration: database.configuration()).ensurePartitions(daysAhead: 7)
         let made = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<3 {
@@ -159,7 +159,7 @@ struct MigrationTests {
             }
             return try await group.reduce(0, +)
         }
-        // Four tables, two more days than migration made.
+        // Four tables, two days more than the migration created.
         #expect(made == 8)
     }
 }

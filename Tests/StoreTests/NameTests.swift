@@ -16,7 +16,7 @@ struct NameTests {
         String(repeating: "x", count: 501), String(repeating: "k", count: 1_000), String(repeating: "k", count: 1_001),
     ]
 
-    /// What a store refuses; nil if it did not.
+    /// The store's refusal; nil if there is none.
     private func refusal(_ body: () async throws -> Void) async -> StoreError? {
         do { try await body() } catch { return error as? StoreError }
         return nil
@@ -40,7 +40,7 @@ struct NameTests {
         await connection.close()
     }
 
-    @Test("Nothing can be made with a name that a terminal obeys, and the refusal does not repeat it")
+    @Test("A name with terminal control characters is refused, and the error does not repeat it")
     func makers() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
@@ -98,7 +98,7 @@ struct NameTests {
         }
     }
 
-    @Test("SQL of others meets the same rule, as a rule of the tables or in the words of the functions")
+    @Test("SQL of other systems is subject to the same rule, through table constraints or the functions")
     func tables() async throws {
         let fixture = try await StoreFixture.make()
         let connection = try await fixture.database.connect()

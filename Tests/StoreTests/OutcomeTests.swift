@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Outcomes")
 struct OutcomeTests {
-    @Test("Outcomes are stored once, counted, and end the part and the delivery")
+    @Test("Outcomes are stored once and counted, and end the part and the delivery")
     func plain() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 60)
         let loaded = try await fixture.store.loadPart(part, fieldNames: [])
@@ -94,7 +94,7 @@ struct OutcomeTests {
         #expect(try await fixture.assertEquation(part.deliveryID))
     }
 
-    @Test("An owner that lost its part decides nothing, but what the gateway told it is kept and counted as late")
+    @Test("An owner that lost its part decides nothing, but its gateway answers are stored and counted as late")
     func fenced() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 60)
         let loaded = try await fixture.store.loadPart(part, fieldNames: [])
@@ -113,7 +113,7 @@ struct OutcomeTests {
         )
         #expect(try await fixture.store.deliveryProgress(part.deliveryID).lateOutcomes == 10)
         #expect(try await fixture.assertEquation(part.deliveryID))
-        // The new owner, who did not know of them, ends the part all the same.
+        // The new owner, which does not know them, still ends the part.
         var rest = OutcomeBatch()
         rest.append(second, loaded, rows: 10..<60, .sent)
         rest.closing = [ClosingPart(part: second.id, token: 2)]
@@ -147,7 +147,7 @@ struct OutcomeTests {
         #expect(try await fixture.assertEquation(part.deliveryID))
     }
 
-    @Test("A message that got an outcome meanwhile is left out of the retry part")
+    @Test("A message with an outcome by then is left out of the retry part")
     func retryFilter() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 60)
         let loaded = try await fixture.store.loadPart(part, fieldNames: [])
@@ -164,7 +164,7 @@ struct OutcomeTests {
         #expect(try await fixture.assertEquation(part.deliveryID))
     }
 
-    @Test("A part whose counters do not add up is not closed, and no sequence of another part gets in")
+    @Test("A part whose counters do not add up is not closed, and sequences of other parts are refused")
     func unbalanced() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 60)
         let loaded = try await fixture.store.loadPart(part, fieldNames: [])
@@ -183,7 +183,7 @@ struct OutcomeTests {
     }
 
     @Test(
-        "A journal's facts need no fence and no subscription; foreign sequences are dropped; repeating changes nothing"
+        "A journal's facts need no fencing token and no subscription; foreign sequences are dropped; a repetition changes nothing"
     )
     func journalFacts() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 60)
@@ -242,7 +242,7 @@ struct OutcomeTests {
         #expect(right == 60)
     }
 
-    @Test("A word that many successes share is kept")
+    @Test("A text that many successes share is stored")
     func sharedReason() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 60)
         let loaded = try await fixture.store.loadPart(part, fieldNames: [])
@@ -251,7 +251,7 @@ struct OutcomeTests {
         batch.append(part, loaded, rows: 20..<50, .sent, reason: "Silence")
         batch.append(part, loaded, rows: 50..<60, .failed, reason: "InvalidToken")
         #expect(try await fixture.store.storeOutcomes(batch).inserted == 60)
-        // A repetition goes the conflict path, row by row.
+        // A repetition takes the conflict path, row by row.
         #expect(try await fixture.store.storeOutcomes(batch).existed == 60)
         let right = try await fixture.sql(
             """
@@ -263,7 +263,7 @@ struct OutcomeTests {
         #expect(try await fixture.store.deliveryProgress(part.deliveryID).sent == 50)
     }
 
-    @Test("A stopped part writes no rows: the rest takes one outcome")
+    @Test("A stopped part writes no rows: its rest gets one outcome")
     func rest() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 60)
         let loaded = try await fixture.store.loadPart(part, fieldNames: [])
@@ -276,7 +276,7 @@ struct OutcomeTests {
         #expect(try await fixture.assertEquation(part.deliveryID))
         let counts = try await fixture.store.outcomeCounts(delivery: part.deliveryID)
         #expect(counts.first == OutcomeCount(status: .canceled, reason: "stopped", count: 40))
-        // A late fact takes its message out of the rest.
+        // A late fact removes its message from the rest.
         var fact = OutcomeBatch()
         fact.append(part, loaded, rows: 30..<31, .sent)
         _ = try await fixture.store.storeFacts(fact, fromJournal: false)
@@ -284,7 +284,7 @@ struct OutcomeTests {
         #expect(try await fixture.assertEquation(part.deliveryID))
     }
 
-    @Test("Two owners that store the same messages at once neither lose nor double any")
+    @Test("Two owners that store the same messages in parallel neither lose nor duplicate any")
     func race() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 60)
         let loaded = try await fixture.store.loadPart(part, fieldNames: [])
@@ -310,15 +310,15 @@ struct OutcomeTests {
     }
 }
 
-/// Batches that are copied in place of inserted.
+/// Batches that are stored with COPY instead of INSERT.
 @Suite("Outcomes of larger batches")
 struct CopiedOutcomeTests {
     private static let columns = """
         sequence, subscription_id, part_id, log_day, status, http_status, attempt, failure, reason, gateway_message_id
         """
 
-    /// Of everything that a row can have: runs with and without gateway's ids, shared reasons, failures, and so many tries that there are more
-    /// runs than a batch keeps, and than are inserted each by itself.
+    /// Everything that a row can have: runs with and without gateway ids, shared reasons, failures, and so many
+    /// attempts that there are more runs than a batch keeps, and than are inserted separately.
     private func outcomes(_ part: ClaimedPart, _ loaded: LoadedPart, rows: Range<Int>) -> OutcomeBatch {
         var batch = OutcomeBatch()
         for row in rows {
@@ -339,7 +339,7 @@ struct CopiedOutcomeTests {
         return batch
     }
 
-    /// What FCM accepts.
+    /// Messages that FCM accepts.
     private func accepted(_ part: ClaimedPart, _ loaded: LoadedPart, rows: Range<Int>) -> OutcomeBatch {
         var batch = OutcomeBatch()
         for row in rows {
@@ -356,7 +356,7 @@ struct CopiedOutcomeTests {
         return batch
     }
 
-    @Test("The rows are those that inserts would have made")
+    @Test("The rows are the same as with inserts")
     func sameRows() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 8_000)
         let loaded = try await fixture.store.loadPart(part, fieldNames: [])
@@ -399,7 +399,7 @@ struct CopiedOutcomeTests {
         #expect(try await fixture.assertEquation(part.deliveryID))
     }
 
-    /// As they come where latencies differ: some of each of many parts, without gateways' ids.
+    /// As with different latencies: some of each of many parts, without gateway ids.
     private func mixed(_ parts: [(part: ClaimedPart, loaded: LoadedPart)], rows: Range<Int>) -> OutcomeBatch {
         var batch = OutcomeBatch()
         for row in rows {
@@ -422,7 +422,7 @@ struct CopiedOutcomeTests {
         return batch
     }
 
-    @Test("Rows of many parts are copied, without those of a part that is lost, and with those that are there already")
+    @Test("Rows of many parts are copied, without those of a lost part, and together with existing ones")
     func manyParts() async throws {
         let (fixture, delivery) = try await StoreFixture.prepared(messages: 16_000, partSize: 1_000)
         var parts: [(part: ClaimedPart, loaded: LoadedPart)] = []
@@ -438,7 +438,7 @@ struct CopiedOutcomeTests {
         let report = try await fixture.store.storeOutcomes(first)
         #expect(report.inserted == 30 * count && report.existed == 0 && report.late == 30)
         #expect(report.fencedParts == [lost.id])
-        // What was taken is noted, and what the answers say of tokens of held parts.
+        // Acceptances are recorded, and so are answers about tokens of held parts.
         let bits = "SELECT sum(bit_count(accepted))::bigint FROM pushmta_engine.subscription_acceptance"
         #expect(try await fixture.sql(bits) == Int64(27 * count))
         let events = "SELECT count(*) FROM pushmta_engine.token_event WHERE kind = 'invalid'"
@@ -448,7 +448,7 @@ struct CopiedOutcomeTests {
         #expect(try await fixture.assertEquation(delivery))
     }
 
-    @Test("Some rows are there already, some parts are lost: the rest is stored, and nothing twice")
+    @Test("Some rows exist already and some parts are lost: the rest is stored, and nothing twice")
     func fencedAndThere() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 8_000)
         let loaded = try await fixture.store.loadPart(part, fieldNames: [])

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Store
 
-/// In a cluster of their own: roles belong to all databases of one.
-@Suite("An owner who may not make roles")
+/// In a separate cluster, because roles belong to all databases of a cluster.
+@Suite("An owner that may not create roles")
 struct OwnerTests {
     private struct Site {
         let cluster: TestCluster
@@ -33,7 +33,7 @@ struct OwnerTests {
             )
         }
 
-        /// What each role may do, in order.
+        /// The rights of each role, in order.
         func rights(_ database: String) async throws -> [String] {
             let connection = try await cluster.connect(database: database)
             let result = try await connection.execute(PostgresStatement(Self.rightsSQL, prepare: false))
@@ -71,7 +71,7 @@ struct OwnerTests {
             return missing
         }
 
-        /// Migrates as the owner, who is refused; the statements that the refusal names.
+        /// Migrates as the owner, which is refused; returns the statements in the error.
         func refusedMigration() async throws -> [String] {
             do {
                 try await Store.migrate(owner)
@@ -85,7 +85,9 @@ struct OwnerTests {
         }
     }
 
-    @Test("is told what an administrator must run, before anything is changed; after that all is as for a superuser")
+    @Test(
+        "gets the statements for an administrator before anything is changed; afterwards everything works as for a superuser"
+    )
     func refused() async throws {
         let site = try await Site.make()
         let statements = try await site.refusedMigration()
@@ -107,7 +109,7 @@ struct OwnerTests {
         await site.admin.close()
     }
 
-    @Test("A database that another one may not be made in is told of, too")
+    @Test("A database in which schemas may not be created is reported, too")
     func database() async throws {
         let site = try await Site.make()
         try await site.admin.run(script: "ALTER DATABASE shop OWNER TO postgres")
@@ -118,7 +120,7 @@ struct OwnerTests {
         await site.admin.close()
     }
 
-    @Test("Rights that were lost come back with the next run, and the list knows all that the steps give")
+    @Test("The next run restores lost rights, and the list has all rights that the steps grant")
     func repaired() async throws {
         let site = try await Site.make()
         for role in SchemaRoles.names { try await site.admin.run(script: SchemaRoles.creation(of: role)) }
@@ -133,7 +135,7 @@ struct OwnerTests {
         let report = try await Store.migrate(site.owner)
         #expect(report.applied == [] && report.granted.count > 100)
         #expect(try await site.rights("shop") == whole)
-        // A role that was dropped is missed, and nothing is done without it.
+        // A dropped role is reported as missing, and nothing is done without it.
         try await site.run("DROP OWNED BY pushmta_web; DROP ROLE pushmta_web", in: "shop")
         #expect(try await site.missing().roles == ["CREATE ROLE pushmta_web NOLOGIN;"])
         let statements = try await site.refusedMigration()
@@ -142,7 +144,7 @@ struct OwnerTests {
         #expect(try await !site.missing().grants.isEmpty)
         try await Store.migrate(site.owner)
         #expect(try await site.rights("shop") == whole)
-        // It works: the web process takes on its role and reads what it may.
+        // It works: the web process switches to its role and can read.
         let web = try await Store.connect(site.owner, role: Store.webRole)
         #expect(try await web.registrableApplications().isEmpty)
         await web.close()
@@ -150,7 +152,7 @@ struct OwnerTests {
     }
 
     @Test(
-        "A right on something that is not there is an error, and not passed over",
+        "A right on a missing object is an error, not skipped",
         arguments: [
             "ALTER FUNCTION pushmta.find_message(text, bigint) RENAME TO find_it",
             "ALTER VIEW pushmta.seed RENAME TO seeds",

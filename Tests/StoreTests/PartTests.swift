@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Parts")
 struct PartTests {
-    @Test("No part is claimed twice, however many claim at once")
+    @Test("No part is claimed twice, however many sessions claim in parallel")
     func contention() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 2000)
@@ -38,7 +38,7 @@ struct PartTests {
         #expect(claimed.count == parts && Set(claimed).count == parts)
     }
 
-    @Test("Higher priority first, then the longest due; parts that are not due stay")
+    @Test("Higher priorities come first, then parts that have been due longest; parts that are not due stay")
     func order() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 400)
@@ -86,7 +86,7 @@ struct PartTests {
         #expect(!loaded.fields[0].isNull(0) && loaded.fields[2].isNull(0) && loaded.fields[0].count == 64)
     }
 
-    @Test("Only the holder of the token marks and renews")
+    @Test("Only the owner of the fencing token marks and renews")
     func fence() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart()
         let store = fixture.store
@@ -100,14 +100,14 @@ struct PartTests {
         #expect(try await store.partsHeld(byChild: owner) == [PartToken(part: part.id, token: 1)])
     }
 
-    @Test("A claim tells the database's time")
+    @Test("A claim returns the database's time")
     func claimedAt() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart()
         let now = try await fixture.store.databaseClock()
         #expect(part.claimedAt <= now && part.claimedAt > now.advanced(byMilliseconds: -600_000))
     }
 
-    @Test("Of several claims and marks of a part the newest counts, among parts that go up and down")
+    @Test("The newest of several claims and marks of a part counts, whatever the order of the parts")
     func newest() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 300)
         let store = fixture.store
@@ -132,7 +132,7 @@ struct PartTests {
         #expect(try await store.renewLeases(child: owner, tokens.reversed()) == Set(parts.map(\.id)))
     }
 
-    @Test("A released part is claimed with the next token and knows what may have been sent")
+    @Test("A released part is claimed with the next fencing token and knows what may have been sent")
     func release() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart()
         let store = fixture.store
@@ -159,7 +159,7 @@ struct PartTests {
         #expect(known.heldSince.isEmpty, "nobody had it since")
         let found = try required(known.softAnswers.first)
         #expect(found.sequence == 9 && found.attempt == 1 && found.httpStatus == 503 && found.reason == "later")
-        #expect(found.notBefore == answer.notBefore && (found.longestDelayMilliseconds ?? 0) > 0)
+        #expect(found.notBefore == answer.notBefore && (found.maxDelayMilliseconds ?? 0) > 0)
         _ = try await store.mark([PartMark(part: part.id, token: 2, through: 20)])
         #expect(try await store.releasePart(PartToken(part: part.id, token: 2), ambiguousThroughMark: true))
         let third = try required(try await fixture.claim(limit: 9).first { $0.id == part.id })
@@ -168,7 +168,7 @@ struct PartTests {
         #expect(all.heldSince == [3, 4], "the second owner may have sent these again")
     }
 
-    @Test("A mark whose owner is lost stands for the messages without an outcome")
+    @Test("The mark of a lost owner covers the messages without an outcome")
     func lostMark() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart()
         let loaded = try await fixture.store.loadPart(part, fieldNames: [])
@@ -205,7 +205,7 @@ struct PartTests {
         #expect(try await fixture.claim().count == 1)
     }
 
-    @Test("start_delivery wakes who listens")
+    @Test("start_delivery wakes listeners")
     func wakeUp() async throws {
         let fixture = try await StoreFixture.make()
         let listener = try await fixture.store.listen()

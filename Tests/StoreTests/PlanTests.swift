@@ -5,7 +5,7 @@ import Testing
 
 @testable import Store
 
-/// The hot statements must go through their indexes, however the tables grow.
+/// The hot statements must use their indexes, however large the tables become.
 @Suite("Plans of the hot statements")
 struct PlanTests {
     @Test func plans() async throws {
@@ -25,7 +25,7 @@ struct PlanTests {
             "date, bigint, integer, text",
             "current_date, 1, 1, 'city'"
         )
-        // The bounds are `$0` and `$1`, since PostgreSQL 17 `(InitPlan 1).col1`.
+        // The bounds are `$0` and `$1`, or `(InitPlan 1).col1` since PostgreSQL 17.
         #expect(
             load.contains("Index Scan using subscription_") && load.contains(/\(id >= (?:\$|\(InitPlan)/)
                 && load.contains(/\(id <= (?:\$|\(InitPlan)/) && !load.contains("Seq Scan"),
@@ -65,7 +65,7 @@ struct PlanTests {
             "bigint[], bigint[], integer[], text, bigint",
             "'{1}', '{1}', '{1}', 'claimed', 1"
         )
-        // Without a join: the arrays have any length, which no plan knows.
+        // Without a join, because the plan does not know the length of the arrays.
         #expect(mark.contains("delivery_part_pkey") && !mark.contains("Function Scan"))
         let fence = try await plan(
             fixture,
@@ -82,7 +82,7 @@ struct PlanTests {
         )
         let work = try await plan(fixture, Store.readyWorkSQL, "integer", "100")
         #expect(work.contains("delivery_part_claim") && !work.contains("Seq Scan on delivery_part "))
-        // Where nobody has a parent or a note, a plan that reads all of them reads nothing.
+        // If no part has a parent or a note, a plan that reads all of them reads nothing.
         for statement in [
             "INSERT INTO pushmta_engine.delivery_part_recovery (part_id, fencing_token) SELECT id, fencing_token FROM pushmta_engine.delivery_part",
             "UPDATE pushmta_engine.delivery_part p SET parent_part_id = q.id FROM pushmta_engine.delivery_part q WHERE q.id = p.id - 1",
@@ -91,7 +91,7 @@ struct PlanTests {
             try await fixture.sql(statement)
         }
         let inherited = try await plan(fixture, Store.inheritedAmbiguousSQL, "bigint", "1")
-        // By the primary key, or since PostgreSQL 18 by an index that begins with the delivery, as long as there are few.
+        // By the primary key, or, since PostgreSQL 18 and with few rows, by an index that begins with the delivery.
         #expect(
             inherited.contains("Index Cond: (id = $1)") && inherited.contains("delivery_part_recovery_pkey"),
             "\(inherited)"
@@ -99,7 +99,7 @@ struct PlanTests {
         #expect(!inherited.contains("Seq Scan"))
     }
 
-    /// A statement whose day is not a literal is planned for all partitions, also for the one that is always empty.
+    /// A statement whose day is not a literal is planned for all partitions, including the one that is always empty.
     @Test func outcomesAreLookedUp() async throws {
         let fixture = try await StoreFixture.make()
         _ = try await fixture.startedDelivery()
@@ -111,7 +111,7 @@ struct PlanTests {
         #expect(try await plan(fixture, flush, "bigint, integer", "1, 1").contains("Index"))
     }
 
-    @Test("Of deliveries under way the parts of no more than are shown are counted, those served first")
+    @Test("Parts are counted only for the deliveries under way that are shown, those served first")
     func deliveriesUnderWay() async throws {
         let fixture = try await StoreFixture.make()
         var priorities: [Int64: Int] = [:]
@@ -166,10 +166,10 @@ struct PlanTests {
         )
     }
 
-    @Test("What a gateway says of thousands of tokens is looked up message by message")
+    @Test("A gateway's reports about thousands of tokens are looked up message by message")
     func refusals() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 10, partSize: 10)
-        // As a session has planned it while the day's tables were empty.
+        // With a plan that a session made while the day's tables were empty.
         let types = "bigint[], integer[], text[], bigint[], bigint[], text, text[], text[], smallint[]"
         let values = "'{1}', '{1}', '{x}', '{1}', '{1}', 'claimed', '{invalid}', '{x}', '{1}'"
         let text = try await plan(fixture, TokenEventInsert.sql, types, values)
@@ -179,7 +179,7 @@ struct PlanTests {
         #expect(!lookUps.isEmpty && lookUps.allSatisfy { $0.contains("sequence = e.sequence") }, "\(text)")
     }
 
-    @Test("What children and duties ask many times a second reads indexes of what is there to do, and nothing else")
+    @Test("Frequent queries of children and duties read only indexes of pending work")
     func polled() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 20_000, partSize: 20)
         try await fixture.sql("ANALYZE")
@@ -214,7 +214,7 @@ struct PlanTests {
         for text in [state, claim, messages, probe, due, events, lock] { #expect(!text.contains("Seq Scan")) }
     }
 
-    @Test("The look for work costs the same with few ready parts and with very many, due or not")
+    @Test("The search for work costs the same with few and with very many ready parts, due or not")
     func lookForWork() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 400, partSize: 20)
         try await fixture.sql(
@@ -243,13 +243,13 @@ struct PlanTests {
         )
         await connection.close()
         let plan = try (0..<lines.rowCount).map { try lines.text($0, 0) }.joined(separator: "\n")
-        // The first line of buffers is that of the whole.
+        // The first line of buffers is the total.
         let pages = plan.firstMatch(of: /shared hit=(\d+)(?: read=(\d+))?/)
             .map { (Int($0.1) ?? 0) + ($0.2.flatMap { Int($0) } ?? 0) }
         #expect(try #require(pages) < 700, "\(plan)")
     }
 
-    @Test("A chunk of explicit targets asks the lists of targets and of subscriptions for what it needs only")
+    @Test("A chunk of explicit targets reads only the targets and subscriptions that it needs")
     func explicitTargets() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 20_000)
@@ -269,7 +269,7 @@ struct PlanTests {
             "\(id), 50000, 1000, 64, 16"
         )
         for index in ["subscription", "user", "token"] {
-            // For the first row that names a subscription: of the chunk, of those who were met before, and of all of a user.
+            // For the first row that names a subscription: of the chunk, of those seen before, and of all of a user.
             #expect(chunk.components(separatedBy: "delivery_target_\(index) ").count == 4, "\(chunk)")
         }
         #expect(!chunk.contains("Seq Scan on delivery_target") && !chunk.contains("Seq Scan on subscription"))
@@ -290,7 +290,7 @@ struct PlanTests {
         )
         var row = try await connection.execute(updates)
         while try row.int64(0, 0) < 21 { row = try await connection.execute(updates) }
-        // The claim changes the state, which is in indexes; nothing else does.
+        // Only the claim changes the state, which is in indexes.
         #expect(try row.int64(0, 0) - row.int64(0, 1) == 1)
     }
 

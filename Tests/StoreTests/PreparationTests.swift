@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Preparation")
 struct PreparationTests {
-    @Test("Chunks make parts of one thousand, contiguous sequences and counts that add up")
+    @Test("Chunks create parts of one thousand, contiguous sequences, and counts that add up")
     func chunks() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 2500)
@@ -15,7 +15,7 @@ struct PreparationTests {
         #expect(job.deliveryID == id && !job.resumed && job.applications.map(\.name) == ["shop-ios"])
         let first = try await fixture.store.prepareChunk(job, partSize: 50, partsPerChunk: 20)
         #expect(first == ChunkResult(messages: 1000, excluded: 0, parts: 20, done: false, busy: false))
-        // Children may start at once, while the delivery is prepared.
+        // Children may start at once, while the delivery is still being prepared.
         #expect(try await fixture.claim().count == 1)
         #expect(try await fixture.store.deliveryProgress(id).state == .preparing)
         try await fixture.prepareRest(job)
@@ -30,8 +30,8 @@ struct PreparationTests {
         #expect(try await fixture.assertEquation(id))
     }
 
-    /// Of ten thousand small ones, none may wait for a second turn.
-    @Test("A delivery that one chunk holds is prepared in one transaction")
+    /// With ten thousand small deliveries, none may wait for a second turn.
+    @Test("A delivery that fits into one chunk is prepared in one transaction")
     func oneChunk() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 7)
@@ -51,7 +51,7 @@ struct PreparationTests {
         #expect(only == ChunkResult(messages: 1, excluded: 0, parts: 1, done: true, busy: false))
     }
 
-    @Test("A delivery waits with its next chunk while its applications have enough to do")
+    @Test("A delivery's next chunk waits while its applications have enough ready parts")
     func enoughReady() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
@@ -66,7 +66,7 @@ struct PreparationTests {
             )
         }
         let ids = jobs.map(\.deliveryID)
-        // The delivery's applications are prepared one after the other, so that nothing is ready of its second one.
+        // The delivery's applications are prepared one after the other, so its second one has nothing ready.
         for job in jobs { _ = try await store.prepareChunk(job, partSize: 10, partsPerChunk: 4) }
         func waiting(own: Int, most: Int) async throws -> Set<Int64> {
             try await store.waiting(ids, own, most)
@@ -98,7 +98,7 @@ struct PreparationTests {
         #expect(waiting == [ids[0]])
     }
 
-    @Test("Who has more weight has more chunks ready, and more in a turn")
+    @Test("A delivery with more weight has more chunks ready, and more in a turn")
     func weight() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
@@ -128,7 +128,7 @@ struct PreparationTests {
         }
     }
 
-    @Test("A delivery that one chunk holds ends with it, whatever its applications")
+    @Test("A delivery that fits into one chunk ends with it, whatever its applications")
     func smallDeliveryOfTwoPlatforms() async throws {
         let fixture = try await StoreFixture.make()
         for application in ["shop-ios", "shop-android"] {
@@ -141,7 +141,7 @@ struct PreparationTests {
         #expect(try await fixture.store.deliveryProgress(id).state == .inProgress)
     }
 
-    @Test("The most urgent of those that are due begins, and none that is less urgent than what is in hand")
+    @Test("The most urgent due delivery begins, and none that is less urgent than those being prepared")
     func urgentOnesBegin() async throws {
         let fixture = try await StoreFixture.make()
         var ids: [Int: Int64] = [:]
@@ -150,7 +150,7 @@ struct PreparationTests {
             try await fixture.sql("UPDATE pushmta_engine.delivery SET priority = \(priority) WHERE id = \(id)")
             if ids[priority] == nil { ids[priority] = id }
         }
-        // What is due later, or was put off, blocks nothing.
+        // A delivery that is due later, or postponed, blocks nothing.
         try await fixture.sql(
             "UPDATE pushmta_engine.delivery SET start_at = now() + interval '1 hour' WHERE priority = 20"
         )
@@ -166,7 +166,7 @@ struct PreparationTests {
         #expect(other.map { $0.deliveryID != next.deliveryID } == true)
     }
 
-    @Test("What is due is claimed together, and what one host leaves another may take at once")
+    @Test("Due deliveries are claimed together, and another host may take at once what one releases")
     func claimedTogether() async throws {
         let (fixture, ids) = try await Self.due(4)
         let jobs = try await fixture.store.claimDeliveriesToPrepare(host: "a", most: 3)
@@ -178,7 +178,7 @@ struct PreparationTests {
         #expect(try await fixture.other.prepareChunk(try required(left.first)).messages == 10)
     }
 
-    @Test("One that cannot be claimed keeps none of those from it that are claimed with it")
+    @Test("A delivery that cannot be claimed does not prevent the claim of others with it")
     func claimedBesideABadOne() async throws {
         let (fixture, ids) = try await Self.due(3)
         try await fixture.sql(
@@ -189,7 +189,7 @@ struct PreparationTests {
         #expect(try await fixture.store.deliveryProgress(ids[1]).state == .editing)
     }
 
-    @Test("One that waits for an administrator is tried again in seconds, not with each look at the others")
+    @Test("A delivery that waits for an administrator is tried again after seconds, not with each claim of others")
     func notPickedAtOnce() async throws {
         let (fixture, ids) = try await Self.due(3)
         try await fixture.sql("ALTER FUNCTION pushmta_engine.freeze_targets RENAME TO was_freeze_targets")
@@ -202,7 +202,7 @@ struct PreparationTests {
         #expect(try await fixture.store.claimDeliveriesToPrepare(host: "a", most: 3).map(\.deliveryID) == ids)
     }
 
-    /// Deliveries that are to begin, to ten subscribers each.
+    /// Due deliveries, to ten subscribers each.
     private static func due(_ count: Int) async throws -> (StoreFixture, [Int64]) {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 10)
@@ -219,7 +219,7 @@ struct PreparationTests {
         #expect(try await fixture.prepare().parts == 16)
     }
 
-    @Test("After a crash another host goes on from the cursor, without loss or repetition")
+    @Test("After a crash another host continues from the cursor, without loss or repetition")
     func resume() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 1000)
@@ -238,7 +238,7 @@ struct PreparationTests {
         #expect(try await fixture.store.deliveryProgress(id).target == 1000)
     }
 
-    @Test("Subscriptions that come after the start are not included; excluded ones are logged with their reason")
+    @Test("Subscriptions created after the start are not included; excluded ones are logged with their reason")
     func exclusions() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 100)
@@ -260,7 +260,7 @@ struct PreparationTests {
         #expect(Set(reasons) == Set(expected.map { OutcomeCount(status: nil, reason: $0.0, count: $0.1) }))
     }
 
-    @Test("A delivery of both platforms makes parts for each application over its own account")
+    @Test("A delivery to both platforms creates parts for each application with its own account")
     func platforms() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 300)
@@ -311,7 +311,7 @@ struct PreparationTests {
         try await fixture.sql("INSERT INTO pushmta.delivery_target (delivery_id, user_key) VALUES (\(id), 'nobody')")
         try await fixture.store.startDelivery(id)
         let made = try await fixture.prepare()
-        // 25 subscriptions once; 4, 5 and 8 twice; one row names nobody.
+        // 25 subscriptions once; 4, 5 and 8 twice; one row names no one.
         #expect(made.messages == 25 && made.excluded == 4)
         let reasons = try await fixture.store.exclusionCounts(delivery: id)
         #expect(
@@ -346,7 +346,7 @@ struct PreparationTests {
         #expect(distinct == 500)
     }
 
-    @Test("Nobody to send to ends the delivery")
+    @Test("A delivery without addressees ends")
     func empty() async throws {
         let fixture = try await StoreFixture.make()
         let id = try await fixture.startedDelivery()
@@ -355,7 +355,7 @@ struct PreparationTests {
         #expect(try await fixture.store.deliveryProgress(id).state == .finished)
     }
 
-    @Test("A delivery that somebody holds is not waited for, and holds up no other", .timeLimit(.minutes(1)))
+    @Test("A delivery locked by another session is not waited for, and holds up no other", .timeLimit(.minutes(1)))
     func finishBesideALock() async throws {
         let fixture = try await StoreFixture.make()
         let held = try await fixture.startedDelivery()
@@ -369,7 +369,7 @@ struct PreparationTests {
         await holder.close()
     }
 
-    @Test("A delivery that the database does not let prepare waits with its reason, and the next one is taken")
+    @Test("A delivery whose preparation the database refuses waits with the reason, and the next one is prepared")
     func failure() async throws {
         let fixture = try await StoreFixture.make()
         let bad = try await fixture.startedDelivery()
@@ -386,7 +386,7 @@ struct PreparationTests {
         #expect(progress.state == .pending && progress.waitingReason.contains("P0001"), "\(progress)")
     }
 
-    @Test("What only a newer program understands is left to it")
+    @Test("Data that only a newer program understands is left to it")
     func ofANewerProgram() async throws {
         let fixture = try await StoreFixture.make()
         let id = try await fixture.startedDelivery()
@@ -430,7 +430,7 @@ extension StoreFixture {
 }
 
 extension Store {
-    /// Who waits with the next chunk.
+    /// The deliveries whose next chunk waits.
     fileprivate func waiting(_ ids: [Int64], _ own: Int, _ most: Int) async throws -> Set<Int64> {
         let turns = try await chunksInTurn(ids, host: "a", ofDelivery: own, ofApplication: most)
         #expect(Set(turns.keys) == Set(ids))

@@ -13,7 +13,7 @@ struct RetryScheduleTests {
     private func policy(_ fixture: StoreFixture, _ id: Int64) async throws -> RetryPolicy {
         let delivery = try await fixture.store.deliveryForPreview(id)
         return RetryPolicy(
-            maximumRetries: Int(delivery.maxRetries),
+            maxRetries: Int(delivery.maxRetries),
             setting: delivery.retrySchedule,
             isContinuous: delivery.isContinuous,
             periodSeconds: delivery.retryPeriodSeconds
@@ -37,7 +37,7 @@ struct RetryScheduleTests {
         return try await fixture.store.createDelivery(delivery)
     }
 
-    @Test("It is that of the delivery's kind, unless the delivery names one; a period that is named is always meant")
+    @Test("The schedule follows the delivery's kind unless the delivery sets one; a period that is set always applies")
     func kinds() async throws {
         let fixture = try await StoreFixture.make()
         let cases: [(Bool, RetryPolicy.ScheduleSetting, Int32?, RetryPolicy.Schedule, Int64)] = [
@@ -48,16 +48,16 @@ struct RetryScheduleTests {
         ]
         for (continuous, setting, period, schedule, seconds) in cases {
             let id = try await made(fixture, continuous: continuous, setting, period: period)
-            let expected = RetryPolicy(maximumRetries: 5, schedule: schedule, period: .seconds(seconds))
+            let expected = RetryPolicy(maxRetries: 5, schedule: schedule, period: .seconds(seconds))
             #expect(try await policy(fixture, id) == expected, "\(continuous) \(setting) \(period ?? 0)")
         }
     }
 
-    @Test("Days and proofs are retried as their delivery says, also when it changes its mind")
+    @Test("Days and proofs are retried as their delivery says, even after a change")
     func children() async throws {
         let (fixture, id) = try await StoreFixture.continuous { $0.retryPeriodSeconds = 60 }
         let day = try await fixture.send(id).deliveryID
-        let minute = RetryPolicy(maximumRetries: 5, schedule: .exponential, period: .seconds(60))
+        let minute = RetryPolicy(maxRetries: 5, schedule: .exponential, period: .seconds(60))
         #expect(try await policy(fixture, day) == minute)
         try await fixture.sql("SELECT 1::bigint FROM pushmta.set_retry_schedule(\(id), 'daily')")
         #expect(try await policy(fixture, day).schedule == .daily)
@@ -74,7 +74,7 @@ struct RetryScheduleTests {
         #expect(try await policy(fixture, proof).schedule == .exponential)
     }
 
-    @Test("SQL and templates name it; who names none of it gets what the template says")
+    @Test("SQL and templates set it; a delivery that sets none of it gets the template's")
     func templates() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
@@ -95,7 +95,7 @@ struct RetryScheduleTests {
             )
             #expect(
                 try await policy(fixture, usual)
-                    == RetryPolicy(maximumRetries: 5, schedule: .daily, period: .seconds(3_600))
+                    == RetryPolicy(maxRetries: 5, schedule: .daily, period: .seconds(3_600))
             )
         }
         await #expect {
@@ -113,20 +113,20 @@ struct RetryScheduleTests {
             await #expect {
                 try await store.addTemplate(name: "x", label: "", content: "{}", settings: wrong)
             } throws: {
-                ($0 as? StoreError)?.message.contains("default, daily or exponential") == true
+                ($0 as? StoreError)?.hint == "write default, daily or exponential"
             }
         }
         var delivery = DeliveryFromTemplate(template: "code", label: "r", applications: ["shop-ios"])
         let asItIs = try await store.createDelivery(delivery)
         #expect(
             try await policy(fixture, asItIs)
-                == RetryPolicy(maximumRetries: 5, schedule: .exponential, period: .seconds(20))
+                == RetryPolicy(maxRetries: 5, schedule: .exponential, period: .seconds(20))
         )
         delivery.retrySchedule = .daily
         #expect(try await policy(fixture, try await store.createDelivery(delivery)).schedule == .daily)
         delivery.retrySchedule = .byKind
         #expect(try await policy(fixture, try await store.createDelivery(delivery)).schedule == .daily)
-        // The ready-made ones state it, and a continuous delivery from them is retried soon all the same.
+        // The ready-made templates set it, but a continuous delivery from them is still retried soon.
         for row in try await store.templates() where row.isReadyMade {
             #expect(
                 row.settings.contains(#""retry_schedule": "default""#) && row.settings.contains(#""max_retries": 5"#)

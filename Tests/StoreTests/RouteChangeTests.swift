@@ -40,7 +40,7 @@ struct RouteChangeTests {
         )
     }
 
-    @Test("What is declared at the same moment is all there")
+    @Test("Concurrent declarations are all stored")
     func concurrentDeclarations() async throws {
         let fixture = try await StoreFixture.make()
         let configuration = fixture.database.configuration()
@@ -98,7 +98,7 @@ struct RouteChangeTests {
         #expect(notice.topics == ["com.shop", "com.shop.voip"] && notice.environments == ["sandbox", "production"])
     }
 
-    @Test("Bundle id, certificate, account and environment fit, whichever of them is changed")
+    @Test("Bundle id, certificate, account and environment must match, whichever of them is changed")
     func fits() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
@@ -136,7 +136,7 @@ struct RouteChangeTests {
         try await store.setAccount(name: "live", host: "stand-in")
     }
 
-    @Test("Who waits for an inactive account is told")
+    @Test("Deliveries that wait for an inactive account are reported")
     func inactive() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
@@ -149,7 +149,7 @@ struct RouteChangeTests {
         try await fixture.prepare()
         #expect(try await store.alarms(delivery: id).map(\.text) == [alarm.text])
         #expect(try await store.alarms(delivery: id + 1).isEmpty)
-        // More of them are one alarm: what is to be done is one thing.
+        // Several of them raise one alarm, because one action resolves it.
         _ = try await fixture.startedDelivery()
         _ = try await fixture.startedDelivery()
         let all = try await fixture.alarms("account_inactive")
@@ -159,7 +159,7 @@ struct RouteChangeTests {
         #expect(try await fixture.alarms("account_inactive").isEmpty)
     }
 
-    @Test("A continuous delivery waits for what its day waits for")
+    @Test("A continuous delivery waits for the same as its day")
     func inactiveDay() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
@@ -184,7 +184,7 @@ struct RouteChangeTests {
         #expect(binding.map(\.limit) == ["account"] && binding.first?.subject == "shop-ios over apns", "\(limits)")
     }
 
-    @Test("A delivery waits for a target mapping's view that is not there")
+    @Test("A delivery waits for a missing view of a target mapping")
     func mappingAway() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store

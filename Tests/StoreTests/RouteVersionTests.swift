@@ -3,9 +3,9 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("What running children have taken over")
+@Suite("The configuration that running children use")
 struct RouteVersionTests {
-    @Test("Another version is seen for what a child takes over when it starts, and for nothing else")
+    @Test("The version changes only with settings that a child reads at its start")
     func versions() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
@@ -32,7 +32,7 @@ struct RouteVersionTests {
         #expect(try await store.routeVersions().accounts[account] != third.accounts[account])
     }
 
-    @Test("Deliveries under way are those of the account and the application that have begun and have not ended")
+    @Test("Deliveries under way are those of the account and the application that have started and not ended")
     func underWay() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store

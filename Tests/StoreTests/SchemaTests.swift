@@ -11,7 +11,7 @@ struct SchemaTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Sources/Schema")
 
-    @Test("Each file of the folder is in the program, as it is there")
+    @Test("The program contains each file of the folder unchanged")
     func embedded() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path + "/version1").sorted()
         #expect(names == SchemaVersion.all[0].files.map(\.name))
@@ -24,7 +24,7 @@ struct SchemaTests {
         #expect(later == SchemaVersion.all.dropFirst().flatMap(\.files).map(\.name).sorted())
     }
 
-    @Test("Each table, view, function, type and schema has a comment that says what it is")
+    @Test("Each table, view, function, type and schema has a comment")
     func comments() async throws {
         let database = try await TestDatabase.create()
         let connection = try await database.connect()
@@ -49,7 +49,7 @@ struct SchemaTests {
         await connection.close()
     }
 
-    /// Keywords that are no name of anything in the schema.
+    /// Keywords that are not names in the schema.
     private static let keywords = [
         "SELECT", "INSERT", "UPDATE", "DELETE", "WHERE", "EXISTS", "VALUES", "HAVING", "ELSIF", "RETURNS", "BEGIN",
         "DECLARE", "PERFORM", "RAISE", "UNION", "INNER", "RETURNING",
@@ -76,8 +76,26 @@ struct SchemaTests {
         }
     }
 
-    /// With `plpgsql_check`, which knows tables, types and functions of each statement in a function's body.
-    @Test("No function has a statement that cannot run, or that means something else than it seems to")
+    @Test("No function has more than 60 lines, and each has its comment before the next")
+    func lengths() throws {
+        for file in SchemaVersion.all.flatMap(\.files) {
+            var first: Int?
+            let lines = file.text.split(separator: "\n", omittingEmptySubsequences: false)
+            for (number, line) in zip(1..., lines) {
+                if line.hasPrefix("CREATE FUNCTION ") {
+                    #expect(first == nil, "\(file.name):\(number): the function before it has no comment")
+                    first = number
+                } else if let begin = first, line.hasPrefix("COMMENT ON ") {
+                    #expect(number - begin <= 60, "\(file.name):\(begin): \(number - begin) lines")
+                    first = nil
+                }
+            }
+            #expect(first == nil, "\(file.name): the last function has no comment")
+        }
+    }
+
+    /// With `plpgsql_check`, which resolves the tables, types and functions of each statement in a function's body.
+    @Test("No function has a statement that cannot run, or that means something other than it seems")
     func bodies() async throws {
         let database = try await TestDatabase.create()
         let connection = try await database.connect()
@@ -95,7 +113,7 @@ struct SchemaTests {
             PostgresStatement("SELECT count(*) FROM (\(Self.functionsSQL)) f", prepare: false)
         )
         #expect(try checked.int64(0, 0) > 80)
-        // It finds what is wrong, or the test would pass for nothing.
+        // It finds a known error; otherwise the test would be worthless.
         try await connection.run(
             script: """
                 CREATE FUNCTION pushmta_engine.wrong() RETURNS void LANGUAGE plpgsql AS $$ BEGIN DELETE FROM nowhere; END $$
@@ -121,9 +139,9 @@ struct SchemaTests {
         ORDER BY 1
         """
 
-    /// A function in SQL that is bound when it is made (`RETURN`, `BEGIN ATOMIC`) looks up nothing when it runs, and may become a part of
-    /// who calls it; every other one says where it looks.
-    @Test("No function looks names up where its caller does")
+    /// An SQL function that is bound at creation (`RETURN`, `BEGIN ATOMIC`) looks up no names when it runs, and can be
+    /// inlined. Every other function sets its search path.
+    @Test("No function looks up names in its caller's search path")
     func paths() async throws {
         let database = try await TestDatabase.create()
         let connection = try await database.connect()
@@ -138,9 +156,9 @@ struct SchemaTests {
                 prepare: false
             )
         )
-        // The condition is its caller's, as the condition in a statement is. The others have operators of PostgreSQL's own types, whose
-        // place none can take that fits better, and a setting would cost more than they do: each row of a part, and of a filter, calls
-        // them.
+        // The condition belongs to its caller, like a condition in a statement. The other functions use only operators
+        // of PostgreSQL's own types, for which no better match can exist. A setting would cost more than they do,
+        // because they are called for each row of a part or filter.
         #expect(
             try (0..<loose.rowCount).map { try loose.text($0, 0) } == [
                 "filter_time", "is_part", "keep_no_row", "try_condition",
@@ -149,7 +167,7 @@ struct SchemaTests {
         await connection.close()
     }
 
-    @Test("Numbers that the program and the schema share are the same in both")
+    @Test("Numbers that the program and the schema share are equal")
     func shared() async throws {
         let database = try await TestDatabase.create()
         let connection = try await database.connect()
@@ -157,22 +175,29 @@ struct SchemaTests {
             try await connection.execute(PostgresStatement(sql, prepare: false)).text(0, 0)
         }
         for (trigger, limit) in [
-            ("delivery_target_variables_size", MessageLimits.longestVariables),
-            ("delivery_content_size", MessageLimits.longestContent),
-            ("delivery_template_content_size", MessageLimits.longestContent),
+            ("delivery_target_variables_size", MessageLimits.maxVariablesBytes),
+            ("delivery_content_size", MessageLimits.maxContentBytes),
+            ("delivery_template_content_size", MessageLimits.maxContentBytes),
         ] {
             let definition = try await text("SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgname = '\(trigger)'")
             #expect(definition.contains("> \(limit))"), "\(trigger)")
         }
         let message = try await text("SELECT prosrc FROM pg_proc WHERE proname = 'send_message'")
-        #expect(message.contains("octet_length(given::text) > \(MessageLimits.longestVariables)"))
+        #expect(message.contains("octet_length(given::text) > \(MessageLimits.maxVariablesBytes)"))
         let messages = try await text("SELECT prosrc FROM pg_proc WHERE proname = 'check_messages'")
-        #expect(messages.contains("octet_length(u.given::text) > \(MessageLimits.longestVariables)"))
+        #expect(messages.contains("octet_length(u.given::text) > \(MessageLimits.maxVariablesBytes)"))
         let slices = try await text("SELECT prosrc FROM pg_proc WHERE proname = 'take_rates'")
         #expect(slices.contains("messages_per_second / \(Int(1 / (RateShare.slice / .seconds(1))))"))
-        let rates = try await text("SELECT prosrc FROM pg_proc WHERE proname = 'require_rate'")
-        let range = DeliveryLimits.rates
-        #expect(rates.contains("rate BETWEEN \(range.lowerBound) AND \(Int(range.upperBound))"))
+        // The defaults that the signature of create_delivery shows.
+        let signature = try await text(
+            "SELECT pg_get_function_arguments(oid) FROM pg_proc WHERE proname = 'create_delivery' AND proargtypes[2] = 'text'::regtype"
+        )
+        for parameter in [
+            "priority integer DEFAULT \(DeliverySetting.defaultPriority),",
+            "validity interval DEFAULT '\(DeliverySetting.defaultValiditySeconds / 86_400) days'",
+            "ambiguity_policy text DEFAULT '\(DeliverySetting.defaultAmbiguityPolicy.rawValue)'",
+            "max_retries integer DEFAULT \(DeliverySetting.defaultMaxRetries),",
+        ] { #expect(signature.contains(parameter), "\(parameter) in \(signature)") }
         await connection.close()
     }
 }

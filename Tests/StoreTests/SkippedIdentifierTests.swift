@@ -14,8 +14,8 @@ struct SkippedIdentifierTests {
         """
     )
 
-    /// A journal of the time that is gone names children and parts, and a device the delivery, by ids.
-    @Test("No id that was given out before is given out again")
+    /// After a restore, journals name lost children and parts by id, and devices name lost deliveries.
+    @Test("No id is assigned a second time")
     func skipped() async throws {
         let fixture = try await StoreFixture.make()
         let first = try await fixture.startedDelivery()
@@ -29,7 +29,7 @@ struct SkippedIdentifierTests {
         for column in 1...2 {
             #expect(try after.int64(0, column) >= before.int64(0, column) + 1_000_000_000)
         }
-        // Its digits are still decimal ones, for old apps.
+        // It still has only decimal digits, for old apps.
         let isDecimal = String(second, radix: 16).allSatisfy(\.isNumber)
         #expect(isDecimal)
         await connection.close()

@@ -11,7 +11,7 @@ import Testing
 
     private var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 
-    /// Keys are made with the partitions, days ahead; a web process reads those of yesterday, today and tomorrow.
+    /// Keys are created with the partitions, days ahead; a web process reads those of yesterday, today and tomorrow.
     @Test func keysAreMadeAhead() async throws {
         let fixture = try await StoreFixture.make()
         let web = Store(configuration: fixture.database.configuration(), role: Store.webRole)
@@ -23,15 +23,15 @@ import Testing
         #expect(ring.isComplete(at: now))
         #expect(!ring.isComplete(at: now + 3 * 86_400_000_000))
         await web.close()
-        // Where no supervisor has made them, no day is final.
+        // If no supervisor has created them, no day is final.
         try await fixture.sql(
             "DELETE FROM pushmta_engine.tracking_key WHERE log_day >= (now() AT TIME ZONE 'UTC')::date"
         )
         #expect(try await !fixture.store.trackingKeyring().isComplete(at: now))
     }
 
-    /// A start long ahead holds nothing that another needs, nor do the first message of a day and its numbers, while their
-    /// transactions stay open.
+    /// An open transaction with a start far ahead, with the first message of a day or with its numbers locks nothing
+    /// that another needs.
     @Test func openTransactionsHoldNoStart() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 3)
@@ -72,7 +72,7 @@ import Testing
         )
     }
 
-    /// What a worker says of spools is added up, and is in its row.
+    /// A worker's numbers about spools are added up, and are in its row.
     @Test func spoolsAreNoted() async throws {
         let fixture = try await StoreFixture.make()
         var heartbeat = FeedbackHeartbeat(worker: StoreFixture.worker, host: "one", pid: 7, version: "1")

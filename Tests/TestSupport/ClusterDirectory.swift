@@ -3,29 +3,30 @@ import OperatingSystem
 import Synchronization
 import SystemPackage
 
-/// The short directory of one private cluster: its data, its socket, its log, and a lock that says it is in use.
+/// The directory of one private cluster, with a short path: data, socket, log, and a lock that shows that it is in use.
 ///
-/// A test process that was killed leaves its cluster running; the lock has gone with it, so the next one clears it away.
+/// A killed test process leaves its cluster running but releases the lock, so the next test process removes the
+/// cluster.
 final class ClusterDirectory: Sendable {
-    /// The directory, which is also the socket directory: a socket's path has at most 107 bytes.
+    /// The directory, which also holds the socket: the path of a socket has at most 107 bytes.
     let path: String
-    /// The directory itself serves as the lock file, so there is no moment without one.
+    /// The directory itself is the lock file, so it is never without a lock.
     private let lock: FileLock
 
     private static let parent = "/tmp"
     private static let prefix = "pushmta-test-"
-    /// The directories to clear when the process ends.
+    /// The directories to remove when the process ends.
     private static let live = Mutex<[String]>([])
     private static let clearsAtExit: Void = {
         atexit { ClusterDirectory.live.withLock { $0 }.forEach(ClusterDirectory.clear) }
     }()
 
-    /// Makes the directory for a cluster that runs as the user.
+    /// Creates the directory for a cluster that runs as the user.
     init(user: String?) throws {
         _ = Self.clearsAtExit
         let name = String(UInt32.random(in: 0 ... .max), radix: 36)
         path = "\(Self.parent)/\(Self.prefix)\(name)"
-        // It gets its name once it is locked: a sweep must not find it before.
+        // It gets its name only after it is locked: a sweep must not find it unlocked.
         let newPath = "\(Self.parent)/pushmta-new-\(name)"
         guard mkdir(newPath, 0o755) == 0 else {
             throw TestSupportError("cannot make \(newPath): \(String(cString: strerror(errno)))")
@@ -44,7 +45,7 @@ final class ClusterDirectory: Sendable {
         Self.live.withLock { $0.removeAll { $0 == path } }
     }
 
-    /// Clears what test processes that were killed have left behind.
+    /// Removes the clusters that killed test processes have left behind.
     static func sweep() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
         for name in names where name.hasPrefix(prefix) {
@@ -54,11 +55,11 @@ final class ClusterDirectory: Sendable {
         }
     }
 
-    /// Ends the postmaster at once (SIGQUIT: its data is not needed any more) and removes the directory.
+    /// Stops the postmaster at once (SIGQUIT, as its data is no longer needed) and removes the directory.
     private static func clear(_ path: String) {
         let file = (try? String(contentsOfFile: "\(path)/data/postmaster.pid", encoding: .utf8)) ?? ""
         let lines = file.split(separator: "\n")
-        // The second line is the data directory: proof that the pid file speaks of this cluster.
+        // The second line is the data directory, which proves that the pid file belongs to this cluster.
         if lines.count > 1, lines[1] == "\(path)/data", let pid = pid_t(lines[0]), pid > 1, kill(pid, SIGQUIT) == 0 {
             var waits = 0
             while kill(pid, 0) == 0, waits < 1_000 {

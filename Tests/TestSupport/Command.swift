@@ -2,16 +2,16 @@ import Foundation
 
 /// Runs a command to its end without blocking a task's thread.
 ///
-/// Foundation's `Process` learns of the end by a socket that a daemon would inherit and keep open, so it is of no use
-/// for `pg_ctl start`.
-public enum Command {
-    /// Runs it and returns its output (both streams); throws when it does not end with status 0.
+/// Foundation's `Process` detects the end of a process through a socket that a daemon would inherit and keep open. So
+/// it cannot run `pg_ctl start`.
+package enum Command {
+    /// Runs it and returns its output (both streams); throws if it does not exit with status 0.
     ///
     /// - Parameters:
     ///   - user: runs it as another user (needs root).
     ///   - log: the file that takes the output, which is read back at the end.
     @discardableResult
-    public static func run(
+    package static func run(
         _ executable: String,
         _ arguments: [String],
         asUser user: String? = nil,
@@ -42,7 +42,7 @@ public enum Command {
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        // The other user may be unable to enter the present directory.
+        // The other user may not be allowed to enter the current directory.
         let arguments = (["/bin/sh", "-c", "cd / && exec \"$@\"", "sh"] + words).map { strdup($0) }
         defer { for argument in arguments { free(argument) } }
         var pid: pid_t = 0

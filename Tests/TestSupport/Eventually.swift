@@ -1,12 +1,12 @@
-/// Waits until something is so; the one place where tests ask again and again.
+/// Waits until a condition holds; the only place where tests poll.
 ///
-/// What can say by itself that it has happened is waited for as that: an event, a line of output, the end of a process.
+/// If an event, a line of output or the end of a process signals the condition, wait for that instead.
 ///
 /// - Parameters:
-///   - what: what is waited for, for the error.
-///   - limit: far more than it takes, as the machine may be busy.
-/// - Throws: ``TestSupportError`` if the time passes; what `condition` throws.
-public func eventually(
+///   - what: the condition in words, for the error.
+///   - limit: the maximum time, far longer than needed, as the machine may be busy.
+/// - Throws: ``TestSupportError`` after the limit; any error of `condition`.
+package func eventually(
     _ what: String,
     within limit: Duration = .seconds(60),
     isolation: isolated (any Actor)? = #isolation,
@@ -15,7 +15,7 @@ public func eventually(
     let deadline = ContinuousClock.now.advanced(by: limit)
     while try await !condition() {
         guard ContinuousClock.now < deadline else { throw TestSupportError("not within \(limit): \(what)") }
-        // Asking without a pause would take the processor from what is waited for.
+        // Polling without a pause would starve the work that the test waits for.
         try await Task.sleep(for: .milliseconds(20))
     }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
 /// Finds TCP ports for servers that cannot choose one themselves.
-public enum FreePort {
+package enum FreePort {
     /// A port of 127.0.0.1 that was free just now.
-    public static func find() throws -> UInt16 {
+    package static func find() throws -> UInt16 {
         #if canImport(Darwin)
         let stream = SOCK_STREAM
         #else

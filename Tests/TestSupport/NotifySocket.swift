@@ -6,14 +6,14 @@ import Glibc
 import Darwin
 #endif
 
-/// The service manager's end of the socket that NOTIFY_SOCKET names: hears what a process tells systemd.
-public final class NotifySocket: Sendable {
-    /// What NOTIFY_SOCKET is.
-    public let path: String
+/// The service manager's end of the socket that NOTIFY_SOCKET names. It receives what a process reports to systemd.
+package final class NotifySocket: Sendable {
+    /// The value of NOTIFY_SOCKET.
+    package let path: String
     private let descriptor: Int32
 
-    /// Opens the socket at a path that is not there yet.
-    public init(path: String) throws {
+    /// Opens the socket at a path that does not exist yet.
+    package init(path: String) throws {
         self.path = path
         #if canImport(Darwin)
         descriptor = socket(AF_UNIX, SOCK_DGRAM, 0)
@@ -29,15 +29,15 @@ public final class NotifySocket: Sendable {
             }
         }
         guard result == 0 else { throw CocoaError(.fileWriteUnknown) }
-        // A look now and then whether the wait is over.
+        // The timeout lets the loop check whether the wait is over.
         var time = timeval(tv_sec: 0, tv_usec: 100_000)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit { close(descriptor) }
 
-    /// The next notice that contains a text, those before it dropped; nil if none comes in time.
-    public func notice(containing text: String, within limit: Duration = .seconds(60)) async -> String? {
+    /// The next notice that contains a text; earlier notices are dropped. Nil if none comes in time.
+    package func notice(containing text: String, within limit: Duration = .seconds(60)) async -> String? {
         let end = ContinuousClock.now + limit
         while ContinuousClock.now < end {
             let notice: String? = await withCheckedContinuation { continuation in

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Where PostgreSQL's programs are, and as whom they may run.
+/// The location of PostgreSQL's programs, and the user who runs them.
 struct PostgresInstallation {
     /// The directory of `initdb` and `pg_ctl`.
     let binaries: String
-    /// The user to run them as: PostgreSQL refuses root. Nil for the present one.
+    /// The user who runs them, because PostgreSQL refuses root. Nil for the current user.
     let user: String?
 
-    /// Finds the installation that `PUSHMTA_POSTGRESQL` names, else the newest one.
+    /// Finds the installation that `PUSHMTA_POSTGRESQL` names; otherwise the newest one.
     static func find() throws -> PostgresInstallation {
         let user = geteuid() == 0 ? try unprivilegedUser() : nil
         let files = FileManager.default

@@ -1,14 +1,14 @@
 import Foundation
 import PostgresClient
 
-/// Objects in schema `public` that stand in the place of PostgreSQL's own: functions, operators, types and catalogues of all names, with
-/// the arguments of those whose place they take, and for functions of any arguments some that fit better.
+/// Objects in schema `public` that shadow PostgreSQL's own: functions, operators, types and catalogues of all names,
+/// with the same argument types. For functions with arguments of any type there are also better-fitting ones.
 ///
-/// A role that may create in a schema that a session looks into could make them, and they would run with the session's rights. These count
-/// each call in a way that no rollback takes back, and raise an error.
-public enum ShadowNames {
-    /// Makes them in a database, in which sessions look into `public` first from then on.
-    public static func plant(in configuration: PostgresConfiguration) async throws {
+/// A role that may create objects in a schema on a session's search path could create them, and they would run with the
+/// session's rights. These objects count each call, which no rollback undoes, and raise an error.
+package enum ShadowNames {
+    /// Creates them in a database. From then on `public` comes first on the search path of its sessions.
+    package static func plant(in configuration: PostgresConfiguration) async throws {
         let connection = try await PostgresConnection.connect(configuration)
         for script in [trap, functions, variadic, operators, relations, types] {
             try await connection.run(script: script)
@@ -17,19 +17,20 @@ public enum ShadowNames {
         try await lead(to: configuration)
     }
 
-    /// Lets sessions of a database look into `public` first: what is cloned has no settings of its template.
+    /// Puts `public` first on the search path of a database's sessions. A clone does not inherit the settings of its
+    /// template.
     static func lead(to configuration: PostgresConfiguration) async throws {
         let connection = try await PostgresConnection.connect(configuration)
         try await connection.run(script: path)
         await connection.close()
     }
 
-    /// Whether all databases of a run get them: to look through everything that tests do. Of SQL that is a test's own, and looks into
-    /// `public`, a few statements fail then; the product's must not.
+    /// Whether all databases of a run get them, to check everything that the tests do. A few SQL statements of the
+    /// tests themselves, which use `public`, fail then; statements of the product must not.
     static let areEverywhere = ProcessInfo.processInfo.environment["PUSHMTA_TEST_SHADOWS"] == "1"
 
-    /// How often one of them ran, and how many there are.
-    public static func calls(in configuration: PostgresConfiguration) async throws -> (calls: Int64, names: Int64) {
+    /// The number of calls, and the number of objects.
+    package static func calls(in configuration: PostgresConfiguration) async throws -> (calls: Int64, names: Int64) {
         let connection = try await PostgresConnection.connect(configuration)
         let row = try await connection.execute(
             PostgresStatement(
@@ -53,10 +54,10 @@ public enum ShadowNames {
         END $$;
         """
 
-    /// A body that calls the trap, with every name in full.
+    /// The body that calls the trap, with every name qualified.
     private static let body = "format('BEGIN PERFORM public.spring(%L::pg_catalog.text); RETURN NULL; END', f.name)"
 
-    /// What cannot be made, as arguments or results are of no language but C, is left out.
+    /// Functions whose arguments or results only C supports are omitted.
     private static let functions = """
         DO $do$
         DECLARE f record;
@@ -78,7 +79,7 @@ public enum ShadowNames {
         END $do$;
         """
 
-    /// One with a type for each argument is taken before one that takes any.
+    /// A function with a type for each argument is preferred to one that accepts any.
     private static let variadic = """
         DO $do$
         DECLARE f record;

@@ -1,10 +1,10 @@
 import PostgresClient
 
-/// The templates of a cluster, each made once, by the first test that needs it.
+/// The templates of a cluster. The first test that needs a template creates it.
 actor TemplateStore {
     private var templates: [String: Task<Void, any Error>] = [:]
 
-    /// Makes the template unless it was made.
+    /// Creates the template unless it exists.
     func make(_ template: TestTemplate, in cluster: TestCluster) async throws {
         let task =
             templates[template.name]

@@ -1,9 +1,9 @@
 import Foundation
 
-/// How many cases random tests try.
-public enum TestCases {
-    /// The number that `PUSHMTA_TEST_CASES` gives, else the given one.
-    public static func count(_ standard: Int) -> Int {
+/// The number of cases of random tests.
+package enum TestCases {
+    /// The number in `PUSHMTA_TEST_CASES`; otherwise the given one.
+    package static func count(_ standard: Int) -> Int {
         ProcessInfo.processInfo.environment["PUSHMTA_TEST_CASES"].flatMap { Int($0) } ?? standard
     }
 }

@@ -1,39 +1,41 @@
-// TestSupport: what the tests of several modules share: PostgreSQL servers, databases, a pooler, waiting, chance.
+// TestSupport: helpers for the tests of several modules: PostgreSQL servers, databases, a pooler, waiting, randomness.
 //
 // WHAT IT DOES
-//   Starts real PostgreSQL servers for a test run, clones a prepared database for each test, starts pgbouncer in front, waits
-//   for conditions with a deadline, and gives seeded random numbers.
+//   Starts real PostgreSQL servers for a test run, clones a prepared database for each test, can put pgbouncer in
+//   front, waits for conditions with a deadline, and provides seeded random numbers.
 //
 // HOW IT IS USED
-//   TestDatabase.create() gives a test a database with the product's schema in TestCluster.shared(); create(_:) one of
-//   another TestTemplate. TestCluster.start(...) is for a test that stops its server. eventually(_:within:_:) is the one
-//   place that asks again and again. TestRandom.seed(for:) prints the seed; TestCases.count(_:) says how many cases.
+//   TestDatabase.create() gives a test a database with the product's schema in TestCluster.shared(); create(_:) one
+//   from another TestTemplate. TestCluster.start(...) is for a test that stops its server. eventually(_:within:_:) is
+//   the only place that polls. TestRandom.seed(for:) prints the seed; TestCases.count(_:) returns the number of cases.
 //
 // THREADS AND TASKS
-//   The shared cluster is started by the first test that needs it; a template is made once (TemplateStore, an actor) and
-//   cloned. A command (Command.run) is waited for on a thread of its own.
+//   The first test that needs the shared cluster starts it. A template is created once (TemplateStore, an actor) and
+//   cloned. A command (Command.run) is awaited on its own thread.
 //
 // STATE AND FILES
-//   A folder pushmta-test-… in /tmp for each cluster, with data, socket and log, and a lock on it. It goes at the end of the
-//   process; what a killed run left, the next shared cluster removes. Databases go with their cluster, or with drop(). fsync
-//   and the other settings of durability stay on.
+//   Each cluster has a folder /tmp/pushmta-test-… with data, socket, log and a lock. It is removed at the end of the
+//   process. The next shared cluster removes folders that a killed run left. Databases are removed with their cluster,
+//   or with drop(). fsync and the other durability settings stay on.
 //
 // FAILURES
-//   TestSupportError says what could not be started, and which package is missing. As root the servers run as postgres or
-//   nobody.
+//   TestSupportError says what could not be started and which package is missing. As root, the servers run as the user
+//   postgres or nobody.
 //
 // SETTINGS
-//   PUSHMTA_POSTGRESQL (the folder of PostgreSQL's programs; without it those of the newest version that is installed);
-//   PUSHMTA_TEST_CASES (cases of random tests) and PUSHMTA_TEST_SEED (their seed); PUSHMTA_TEST_SHADOWS=1 puts objects in the
-//   place of PostgreSQL's own into each database (ShadowNames).
+//   PUSHMTA_POSTGRESQL (the folder of PostgreSQL's programs; by default those of the newest installed version);
+//   PUSHMTA_TEST_CASES (number of cases of random tests) and PUSHMTA_TEST_SEED (their seed); PUSHMTA_TEST_SHADOWS=1
+//   creates objects that shadow PostgreSQL's own in each database (ShadowNames).
 //
 // SEE ALSO
-//   ClusterDirectory.swift, TestDatabase.swift, TestTemplate.swift, TestPooler.swift, Eventually.swift, TestRandom.swift
+//   ClusterDirectory.swift, TestDatabase.swift, TestTemplate.swift, TestPooler.swift, Eventually.swift,
+//   TestRandom.swift
 
 import PostgresClient
 
-/// A real PostgreSQL server of the test run's own, reached over a socket in a short directory, gone when the process ends.
-public final class TestCluster: Sendable {
+/// A real PostgreSQL server of the test run. It is reached over a socket in a directory with a short path, and ends
+/// with the process.
+package final class TestCluster: Sendable {
     private let installation: PostgresInstallation
     private let directory: ClusterDirectory
     private let tlsPort: UInt16?
@@ -44,13 +46,13 @@ public final class TestCluster: Sendable {
         return try await start()
     }
 
-    /// The one cluster that all tests of the run share; started by the first.
-    public static func shared() async throws -> TestCluster { try await sharedCluster.value }
+    /// The cluster that all tests of the run share; the first test starts it.
+    package static func shared() async throws -> TestCluster { try await sharedCluster.value }
 
-    /// Starts a cluster for one test alone, which may stop and restart it.
+    /// Starts a cluster for a single test, which may stop and restart it.
     ///
-    /// - Parameter tlsPort: also listens there, on localhost, with TLS; see ``tlsConnectionString(_:)``.
-    public static func start(tlsPort: UInt16? = nil) async throws -> TestCluster {
+    /// - Parameter tlsPort: a port of localhost on which it also listens, with TLS; see ``tlsConnectionString(_:)``.
+    package static func start(tlsPort: UInt16? = nil) async throws -> TestCluster {
         let installation = try PostgresInstallation.find()
         let cluster = TestCluster(installation, try ClusterDirectory(user: installation.user), tlsPort)
         try await cluster.initialise()
@@ -67,25 +69,25 @@ public final class TestCluster: Sendable {
     deinit { directory.clear() }
 
     /// The libpq connection string of a database.
-    public func connectionString(database: String = "postgres") -> String {
+    package func connectionString(database: String = "postgres") -> String {
         "host=\(directory.path) port=\(tlsPort ?? 5432) user=postgres dbname=\(database)"
     }
 
-    /// The libpq connection string for TLS over TCP, with its verification mode; the certificate is for `localhost`.
-    public func tlsConnectionString(sslmode: String) -> String {
+    /// The libpq connection string for TLS over TCP, with a verification mode; the certificate is for `localhost`.
+    package func tlsConnectionString(sslmode: String) -> String {
         let root = "\(directory.path)/server.crt"
         return "host=localhost hostaddr=127.0.0.1 port=\(tlsPort ?? 5432) user=postgres dbname=postgres"
             + " sslmode=\(sslmode) sslrootcert=\(root)"
     }
 
-    /// A connection to the database for administration.
-    public func connect(database: String = "postgres") async throws -> PostgresConnection {
+    /// A connection to the administration database.
+    package func connect(database: String = "postgres") async throws -> PostgresConnection {
         let name = PostgresApplicationName(role: "test", host: "localhost", pid: 0)
         return try await .forPeople(PostgresConfiguration(connectionString(database: database), applicationName: name))
     }
 
     /// Starts the server after ``stop(immediately:)``.
-    public func launch() async throws {
+    package func launch() async throws {
         let log = "\(directory.path)/log"
         let arguments = ["-D", data, "-l", log, "-w", "-t", "120", "start"]
         do {
@@ -95,8 +97,8 @@ public final class TestCluster: Sendable {
         }
     }
 
-    /// Stops the server; `immediately` as a crash would, so that it recovers at the next start.
-    public func stop(immediately: Bool = false) async throws {
+    /// Stops the server. `immediately` stops it like a crash, so that it recovers at the next start.
+    package func stop(immediately: Bool = false) async throws {
         let mode = immediately ? "immediate" : "fast"
         try await installation.run("pg_ctl", ["-D", data, "-w", "-m", mode, "stop"], log: commandLog)
     }
@@ -113,11 +115,11 @@ public final class TestCluster: Sendable {
             ["-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"],
             log: commandLog
         )
-        // fsync, full_page_writes and synchronous_commit stay on, as everywhere.
+        // fsync, full_page_writes and synchronous_commit stay on, as in production.
         var settings = [
             "unix_socket_directories=\(directory.path)", "max_connections=200",
             "shared_buffers=64MB", "max_wal_size=2GB",
-            // The pause is for all databases together, and a run makes hundreds.
+            // The pause covers all databases together, and a run creates hundreds.
             "autovacuum_naptime=10min",
         ]
         settings += try await tlsSettings()

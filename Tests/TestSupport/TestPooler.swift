@@ -1,9 +1,9 @@
 import Foundation
 
-/// A pgbouncer of one test in front of a test cluster, reached over a socket.
-public final class TestPooler: Sendable {
-    /// When a session of the server goes back to the pool.
-    public enum Mode: String, Sendable, CaseIterable {
+/// A pgbouncer for one test, in front of a test cluster and reached over a socket.
+package final class TestPooler: Sendable {
+    /// When a server session returns to the pool.
+    package enum Mode: String, Sendable, CaseIterable {
         case session
         case transaction
         case statement
@@ -12,20 +12,20 @@ public final class TestPooler: Sendable {
     private let installation: PostgresInstallation
     private let folder: String
 
-    /// Starts it.
+    /// Starts pgbouncer.
     ///
     /// - Parameters:
     ///   - server: the folder of the server's socket, its port and its user.
-    ///   - sessions: how many sessions of the server it may have for each database.
-    ///   - goesRound: it hands out the session that was used least lately, and not the last one.
-    public init(
+    ///   - sessions: the maximum number of server sessions for each database.
+    ///   - goesRound: whether it hands out the least recently used session instead of the most recently used one.
+    package init(
         _ mode: Mode,
         to server: (folder: String, port: Int, user: String),
         sessions: Int = 20,
         goesRound: Bool = false
     ) async throws {
         installation = try PostgresInstallation.find()
-        // A socket's path has at most 107 bytes.
+        // The path of a socket has at most 107 bytes.
         folder = "/tmp/pushmta-pooler-\(String(UInt32.random(in: 0 ... .max), radix: 36))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         if let user = installation.user, let entry = getpwnam(user) {
@@ -58,21 +58,22 @@ public final class TestPooler: Sendable {
         } catch {
             throw TestSupportError("pgbouncer does not start (package pgbouncer): \(error)")
         }
-        // It goes into the background before it listens.
+        // It moves to the background before it listens.
         try await eventually("pgbouncer listens, or says in \(folder)/log why not") {
             FileManager.default.fileExists(atPath: "\(folder)/.s.PGSQL.6432")
         }
     }
 
     /// The libpq connection string of a database behind it.
-    public func connectionString(database: String) -> String {
+    package func connectionString(database: String) -> String {
         "host=\(folder) port=6432 user=pooled dbname=\(database)"
     }
 
-    /// Ends it.
+    /// Stops pgbouncer.
     ///
-    /// With a signal that cannot be blocked: it has the mask of the thread that started it, and a thread of a pool blocks most.
-    public func stop() {
+    /// It uses a signal that cannot be blocked: pgbouncer inherits the signal mask of the thread that started it, and a
+    /// pool's thread blocks most signals.
+    package func stop() {
         let file = (try? String(contentsOfFile: "\(folder)/pid", encoding: .utf8)) ?? ""
         if let pid = pid_t(file.trimmingCharacters(in: .whitespacesAndNewlines)), pid > 1 { kill(pid, SIGKILL) }
         try? FileManager.default.removeItem(atPath: folder)
@@ -82,7 +83,7 @@ public final class TestPooler: Sendable {
 
 extension TestCluster {
     /// A pooler in front of this cluster.
-    public func pooler(
+    package func pooler(
         _ mode: TestPooler.Mode,
         sessions: Int = 20,
         goesRound: Bool = false

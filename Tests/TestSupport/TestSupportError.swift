@@ -1,7 +1,7 @@
-/// Why a test's surroundings could not be made.
-public struct TestSupportError: Error, CustomStringConvertible {
+/// Why the environment of a test could not be set up.
+package struct TestSupportError: Error, CustomStringConvertible {
     /// What failed, and what to do.
-    public let description: String
+    package let description: String
 
-    init(_ description: String) { self.description = description }
+    package init(_ description: String) { self.description = description }
 }

@@ -3,13 +3,14 @@ import Store
 
 extension TestTemplate {
     /// A database with the product's schema.
-    public static let migrated: TestTemplate = {
+    package static let migrated: TestTemplate = {
         var template = TestTemplate(name: "template_migrated") { connectionString in
             let name = PostgresApplicationName(role: "template", host: "localhost", pid: 0)
             let configuration = PostgresConfiguration(connectionString, applicationName: name)
             if ShadowNames.areEverywhere { try await ShadowNames.plant(in: configuration) }
             try await Store.migrate(configuration)
-            // Tests make views of people by the dozen; what they may hide from the one who reads them they say.
+            // Many tests create views of people. Tests that need a view hidden from the reader revoke the right
+            // themselves.
             let connection = try await PostgresConnection.connect(configuration)
             try await connection.run(
                 script: """
@@ -26,5 +27,5 @@ extension TestTemplate {
 
 extension TestDatabase {
     /// Clones a database with the product's schema in the shared cluster.
-    public static func create() async throws -> TestDatabase { try await create(.migrated) }
+    package static func create() async throws -> TestDatabase { try await create(.migrated) }
 }

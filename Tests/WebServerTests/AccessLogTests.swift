@@ -12,7 +12,7 @@ import Darwin
 #endif
 
 @Suite struct AccessLogTests {
-    /// More lines than a pipe holds, and nobody reads.
+    /// More lines than a pipe holds, without a reader.
     @Test(.timeLimit(.minutes(2))) func aPipeThatNobodyReadsKeepsNoProcessFromItsEnd() async throws {
         let pipe = NSTemporaryDirectory() + "access-\(UUID().uuidString)"
         try #require(mkfifo(pipe, 0o600) == 0)
@@ -20,7 +20,7 @@ import Darwin
         let site = try await WebSite.start { $0.accessLog = pipe }
         for _ in 0..<1_500 { _ = try await site.get("/r/test") }
         try await site.drain()
-        // What was written is there: the pipe was in use.
+        // The pipe holds what was written, so it was in use.
         #expect(!reader.availableData.isEmpty)
         try reader.close()
     }

@@ -4,18 +4,18 @@ import Testing
 
 @testable import WebServer
 
-/// Clients that take no answers, or ask for too many at once.
+/// Clients that do not read answers, or send too many requests at once.
 @Suite struct BackPressureTests {
     private static let receipt = "GET /r/?id=x HTTP/1.1\r\nHost: a\r\n\r\n"
 
-    /// Its place is somebody else's before long.
+    /// Another client soon gets its place.
     @Test func aClientThatDoesNotReadIsLeft() async throws {
         let site = try await WebSite.start {
             $0.limits.maxConnections = 1
             $0.limits.writeTimeoutSec = 1
         }
         let client = try await RawConnection.open(port: site.port, reads: false)
-        // More than the system keeps for a connection.
+        // More than the system buffers for a connection.
         client.send(String(repeating: "GET /api/v1/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n", count: 200))
         // Two that come at the same moment are both accepted.
         try await eventually("its first answer") { site.server.counters.now.answers.keys.contains { $0.place == .api } }
@@ -24,7 +24,7 @@ import Testing
         try await site.drain()
     }
 
-    /// What a client does not take back is not made: its requests stay where they are.
+    /// If a client does not read answers, none are created, and its requests stay unread.
     @Test func nothingIsReadFromAClientThatDoesNotRead() async throws {
         let site = try await WebSite.start { $0.limits.writeTimeoutSec = 4 }
         let client = try await RawConnection.open(port: site.port, reads: false)
@@ -50,7 +50,7 @@ import Testing
         try await site.drain()
     }
 
-    /// The answers of those that were taken come, and the client hears that there will be no others.
+    /// The accepted requests are answered, and the client is told that no others will be.
     @Test func thousandsOfRequestsAtOnceAreNotHeld() async throws {
         let site = try await WebSite.start()
         let client = try await RawConnection.open(port: site.port)
@@ -61,7 +61,7 @@ import Testing
         #expect(answers.allSatisfy { $0.status == 400 })
         #expect(answers.last?.headers["connection"] == "close")
         #expect(answers.dropLast().allSatisfy { $0.headers["connection"] == nil })
-        // A number that clients do have under way is no reason for anything.
+        // A usual number of requests in flight has no consequences.
         let other = try await RawConnection.open(port: site.port)
         other.send(String(repeating: Self.receipt, count: 200))
         try await eventually("all answers") { other.answers.count == 200 }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import WebServer
 
-/// What a client with an app's binary, or a tracking id, can have stored.
+/// Limits of what a client with an app's binary, or a tracking id, can store.
 @Suite struct BoundedWriteTests {
-    /// Ten of a message and kind are stored, all are counted, and those of other messages are stored as before.
+    /// Ten hits of a message and kind are stored, all are counted, and hits of other messages are stored as before.
     @Test func aReplayedTrackingIDIsCountedAndNotStored() async throws {
         let site = try await WebSite.start()
         let sent = try await site.send(messages: 3)
@@ -15,7 +15,7 @@ import Testing
         for kind in [1, 2] {
             for _ in 0..<25 { #expect(try await site.get("/r/?id=\(id),\(kind)").status == 200) }
         }
-        // Within one transaction, too.
+        // The same holds within one transaction.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<40 {
                 group.addTask { _ = try await site.get("/r/?id=h\(sent.uuid(2)),\(sent.hexDelivery),1") }
@@ -36,7 +36,7 @@ import Testing
         let counted = "SELECT sum(cardinality(sequences)) FROM pushmta_engine.tracking_uncounted"
         #expect(try await site.value(counted) == "91")
         #expect(try await site.value("SELECT hits || ' ' || repeated FROM pushmta_engine.tracking_source") == "91 60")
-        // They reach the statistics of the delivery and the growth of its application.
+        // They are counted in the delivery's statistics and in the application's growth.
         try await site.run(
             """
             UPDATE pushmta_engine.tracking_uncounted SET created_at = created_at - interval '10 minutes';
@@ -66,7 +66,7 @@ import Testing
                 """
             ) == "true 256 u"
         )
-        // What fits is kept whole, and nothing is said.
+        // Values within the limit are stored completely, without a warning.
         let small = try await site.registerAndroid(body + "&x1=" + String(repeating: "y", count: 4_000))
         #expect(small.body == "OK\n")
         #expect(try await site.value("SELECT length(extra ->> 'x1') FROM pushmta_engine.subscription") == "4000")
@@ -120,7 +120,7 @@ import Testing
             "UPDATE pushmta_engine.application_growth SET n = 9900 WHERE n = 9000"
         )
         #expect(try await alarms() == "subscriptions_growing shop-android")
-        // An hour of the week before that had as much: that is how this application is.
+        // An hour of the week before had as many, so this is normal for the application.
         try await site.run(
             """
             INSERT INTO pushmta_engine.application_growth SELECT application_id, kind, hour - interval '3 days', 1200

@@ -11,7 +11,7 @@ import Testing
         #expect(phase.lapse(now: 10) == .close)
         phase.received(now: 5)
         #expect(phase.deadline == 15)
-        // More bytes of the same head win no time.
+        // More bytes of the same head do not extend the time.
         phase.received(now: 14)
         #expect(phase.lapse(now: 15) == .timeout)
         phase.readHead(now: 14)
@@ -36,7 +36,7 @@ import Testing
         phase.stalled(now: 10, pending: 1_000)
         #expect(phase.lapse(now: 39) == .wait(until: 40))
         #expect(phase.lapse(now: 40) == .close)
-        // A slow one has taken something since.
+        // A slow client has read something since.
         phase.looked(now: 40, pending: 900)
         #expect(phase.lapse(now: 69) == .wait(until: 70))
         phase.looked(now: 70, pending: 900)
@@ -45,7 +45,7 @@ import Testing
         #expect(phase.lapse(now: 1_000) == .wait(until: nil))
     }
 
-    /// What it sends is not read meanwhile, so nothing of it is late.
+    /// Its bytes are not read meanwhile, so they cannot be late.
     @Test func nothingIsExpectedOfWhoTakesNothing() {
         var phase = ConnectionPhase(limits: limits, now: 0)
         phase.received(now: 1)
@@ -65,12 +65,12 @@ import Testing
         #expect(phase.owesAnswer)
         phase.readHead(now: 2)
         #expect(phase.owesAnswer)
-        // Nothing is read behind a request that is being answered: the time for the body begins with its answer.
+        // Nothing is read after a request that is being answered: the time for the body begins with its answer.
         #expect(phase.deadline == nil)
         phase.answered(now: 3)
         #expect(!phase.owesAnswer)
         #expect(phase.deadline == 23)
-        // An answer before the body has come, such as 413.
+        // An answer before the body has arrived, such as 413.
         phase.answered(now: 4)
         phase.readEnd(now: 5)
         #expect(!phase.owesAnswer)

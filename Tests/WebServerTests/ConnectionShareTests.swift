@@ -11,7 +11,7 @@ import Testing
         #expect(roomy.connections == 10_000 && roomy.wanted == nil)
         let narrow = try ConnectionShare(setting: 10_000, limit: 1_024, ports: 1, threads: 6)
         #expect(narrow.connections == 900 && narrow.wanted == 10_124)
-        // Each port has its own.
+        // Each port has its own limit.
         let both = try ConnectionShare(setting: 10_000, limit: 1_024, ports: 2, threads: 6)
         #expect(both.connections == 450 && both.wanted == 20_124)
         #expect(try ConnectionShare(setting: 450, limit: 1_024, ports: 2, threads: 6).wanted == nil)
@@ -22,7 +22,8 @@ import Testing
         }
     }
 
-    /// The socket accepts some at once; whoever comes with the last one is served as it is.
+    /// The socket accepts several connections at once. Without reserved connections, even the last one is served
+    /// normally.
     @Test func whereNoneIsKeptNobodyIsOnProbation() throws {
         func port(kept: Int) -> PortAdmission {
             let logger = Logger(label: "web") { _ in SwiftLogNoOpLogHandler() }

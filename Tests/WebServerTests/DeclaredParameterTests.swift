@@ -5,7 +5,7 @@ import Testing
 
 @testable import WebServer
 
-/// Parameters that the application declares go to their columns.
+/// Parameters that the application declares are stored in their columns.
 @Suite struct DeclaredParameterTests {
     @Test func declaredParametersGoToTheirColumns() async throws {
         let site = try await WebSite.start()
@@ -25,7 +25,7 @@ import Testing
                 let digits = String(byte, radix: 16, uppercase: true)
                 return "%" + (digits.count < 2 ? "0" : "") + digits
             }.joined()
-        // The declarations are read again within a second or so.
+        // The declarations are read again within about a second.
         try await eventually("the declarations are known") {
             _ = try await site.registerIOS(body)
             return try await site.value("SELECT count(*) FROM pushmta.subscription WHERE user_key = 'a@b.c'") == "1"
@@ -47,7 +47,7 @@ import Testing
         try await site.drain()
     }
 
-    /// A newer program's form, for one of the applications: the others go on, before a start and after it.
+    /// One application's declarations have a newer program's form: the others keep working, before and after a start.
     @Test func unreadableDeclarationsCostNobodyElse() async throws {
         let first = try await WebSite.start()
         try await first.run(
@@ -61,7 +61,7 @@ import Testing
                 try await site.get("/health/ready").body.contains("\"unreadableApplications\":1")
             }
             let refused = try await site.registerIOS(ios)
-            #expect(refused.status == 503 && refused.body.contains("declares"), "\(refused)")
+            #expect(refused.status == 503 && refused.body.contains("declarations"), "\(refused)")
             #expect(refused.headers["retry-after"] == "5")
             #expect(try await site.registerAndroid(android + "u\(number)").status == 200)
             #expect(try await site.get("/health/ready").status == 200)

@@ -6,7 +6,7 @@ import Testing
 @testable import WebServer
 
 @Suite struct DrainTests {
-    /// Requests under way are answered and stored; new connections are not taken.
+    /// Requests under way are answered and stored; new connections are not accepted.
     @Test func requestsUnderWayAreAnswered() async throws {
         let site = try await WebSite.start { $0.registration.batchDelayMs = 1_000 }
         async let answer = site.registerIOS("registrationToken=70757368546f6b656e&mobileAppUuid=integrationKey")
@@ -17,7 +17,7 @@ import Testing
         await #expect(throws: (any Error).self) { try await site.get("/health/live") }
     }
 
-    /// One request is stored, and half of the next has come, when the end is called for.
+    /// When the process is asked to end, one request is stored and half of the next has arrived.
     @Test func aRequestThatArrivesIsAnswered() async throws {
         let site = try await WebSite.start { $0.registration.batchDelayMs = 500 }
         let client = try await RawConnection.open(port: site.port)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import WebServer
 
-/// The whole way, once: a device registers, a delivery is made, the device sends its receipt.
+/// The whole path: a device registers, a delivery is created, and the device sends its receipt.
 @Suite struct FirstTests {
     @Test func aDeviceRegistersAndTracks() async throws {
         let site = try await WebSite.start()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import WebServer
 
-/// Clients that are slow, large, many, or speak something else.
+/// Clients that are slow, send too much, are too many, or speak another protocol.
 @Suite struct HardeningTests {
     @Test func slowClientsAreToldAndLeft() async throws {
         let site = try await WebSite.start {
@@ -23,7 +23,7 @@ import Testing
             "POST /nms/mobile/1/registerIOS.jssp HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc"
         )
         #expect(body.status == 408)
-        // Without a request, and after one: the connection is closed, and nothing is said.
+        // Without a request, and after one, the connection is closed silently.
         #expect(try await RawHTTP.exchange(port: site.port, [[]], answers: 1).isEmpty)
         let request = Array("GET /r/test HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
         #expect(try await RawHTTP.exchange(port: site.port, [request], answers: 2).map(\.status) == [200])
@@ -44,7 +44,7 @@ import Testing
         #expect([414, 431].contains(target.status), "\(target)")
         #expect(try await site.get("/nothing/here").status == 404)
         #expect(try await site.get("/api/v1/nothing").status == 404)
-        // It still serves, several requests on one connection too.
+        // It still serves requests, also several on one connection.
         let request = Array("GET /r/test HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
         let answers = try await RawHTTP.exchange(port: site.port, [request + request, request], answers: 3)
         #expect(answers.map(\.status) == [200, 200, 200])
@@ -72,7 +72,7 @@ import Testing
         try await site.drain()
     }
 
-    /// A registration counts from its head on: bodies that come slowly would else hold connections that no limit knows of.
+    /// A registration counts from its head on. Otherwise slow bodies could hold connections outside of every limit.
     @Test func registrationsThatArriveCountForTheirClient() async throws {
         let site = try await WebSite.start { $0.limits.maxConnectionsPerClient = 2 }
         let body = "registrationToken=70757368546f6b656e&mobileAppUuid=integrationKey"
@@ -94,7 +94,7 @@ import Testing
         for client in slow { client.send(String(request.suffix(10))) }
         try await eventually("the others are answered") { slow.allSatisfy { $0.answers.map(\.status) == [200] } }
         #expect(try await RawHTTP.exchange(port: site.port, request).status == 200)
-        // And one that goes away in the middle is not counted any more.
+        // A client that disconnects in the middle no longer counts.
         for _ in 0..<3 {
             let client = try await RawConnection.open(port: site.port)
             client.send(String(request.dropLast(10)))
@@ -175,11 +175,11 @@ import Testing
             $0.limits.maxConnections = 2
             $0.limits.headerTimeoutSec = 3
         }
-        // Two that say nothing take all the room until their time is over; then the third is served.
+        // Two silent clients take all places until their time is over; then the third is served.
         let group = MultiThreadedEventLoopGroup.singleton
         let idle = try await ClientBootstrap(group: group).connect(host: "127.0.0.1", port: site.port).get()
         let other = try await ClientBootstrap(group: group).connect(host: "127.0.0.1", port: site.port).get()
-        // Until then it may get the connection that is kept for the API, which refuses what is no request to it.
+        // Until then it may get the connection that is reserved for the API, which refuses other requests.
         try await eventually("the third is served") {
             let answer = try await site.get("/r/test")
             #expect(answer.status == 200 || answer.status == 503 && answer.headers["retry-after"] != nil, "\(answer)")

@@ -17,8 +17,8 @@ import Testing
         #expect(object?["database"] as? String == "connected")
         try await cluster.stop(immediately: true)
         try await eventually("the loss is noticed") { try await site.get("/health/ready").status == 503 }
-        #expect(try await site.get("/health/ready").body.contains("the database is away"))
-        // Hits are taken all the same, and ending the process would not bring the database back.
+        #expect(try await site.get("/health/ready").body.contains("the database is unreachable"))
+        // Hits are still accepted, and restarting the process would not restore the database.
         #expect(try await site.get("/health/ready?for=tracking").status == 200)
         #expect(try await site.get("/health/live").status == 200)
         try await cluster.launch()
@@ -26,7 +26,7 @@ import Testing
         try await site.drain()
     }
 
-    /// A standby before its promotion answers, and takes nothing.
+    /// A standby before its promotion answers queries, but accepts no writes.
     @Test func aDatabaseThatTakesNoWritesIsAReason() async throws {
         let cluster = try await TestCluster.start()
         let site = try await WebSite.start(database: try await TestDatabase.create(.migrated, in: cluster))
@@ -46,7 +46,7 @@ import Testing
         }
         try await turn("on")
         try await eventually("it is noticed") {
-            try await site.get("/health/ready").body.contains("the database takes no writes")
+            try await site.get("/health/ready").body.contains("the database accepts no writes")
         }
         #expect(try await site.get("/health/ready").status == 503)
         #expect(try await site.get("/health/ready?for=tracking").status == 200)

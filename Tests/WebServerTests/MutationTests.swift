@@ -7,7 +7,7 @@ import Testing
 
 @testable import WebServer
 
-/// Requests with changes anywhere: none ends the process, and nothing is stored that was not asked for and answered.
+/// Requests with random changes: none ends the process, and only requested and answered data is stored.
 @Suite struct MutationTests {
     /// `PUSHMTA_FUZZ_CASES` for more; each takes about a millisecond.
     private static let cases =
@@ -30,7 +30,7 @@ import Testing
                     var accepted: Set<String> = []
                     for _ in 0..<Self.cases / lanes {
                         let request = Self.request(sent, &random)
-                        // Cut off, so that what is not whole ends at once and not at a deadline.
+                        // The connection is cut, so that an incomplete request ends at once, not at a deadline.
                         let answers = try await RawHTTP.send(port: site.port, request)
                         for answer in answers { #expect(answer.status < 500, "seed \(seed): \(answer)") }
                         guard answers.contains(where: { $0.status == 200 }) else { continue }
@@ -45,7 +45,7 @@ import Testing
         let tokens = Set((stored ?? "").split(separator: " ").map(String.init)).subtracting(seeded)
         #expect(tokens.subtracting(accepted).isEmpty, "seed \(seed)")
         #expect(!tokens.isEmpty)
-        // Only hits of messages that there are.
+        // Only hits of existing messages.
         #expect(
             try await site.value(
                 "SELECT count(*) FROM pushmta_engine.tracking_log WHERE sequence NOT BETWEEN 1 AND 20 OR delivery_id <> \(sent.delivery)"
@@ -73,7 +73,7 @@ import Testing
         }
         text.makeContiguousUTF8()
         var bytes = Array(text.utf8)
-        // Some are left as they are, so that the way in is open.
+        // Some requests stay unchanged, so that valid ones occur too.
         for _ in 0..<Int.random(in: 0...4, using: &random) {
             let at = Int.random(in: 0..<bytes.count, using: &random)
             switch Int.random(in: 0...3, using: &random) {
@@ -87,7 +87,7 @@ import Testing
         return bytes
     }
 
-    /// Every text in the request that may be meant as a token: what stands behind the name, up to the next separator.
+    /// Every text in the request that may be a token: the text after the name, up to the next separator.
     private static func tokens(_ request: [UInt8]) -> Set<String> {
         let text = String(decoding: request, as: UTF8.self)
         var found: Set<String> = []
@@ -101,7 +101,7 @@ import Testing
 }
 
 extension RawHTTP {
-    /// Sends bytes and nothing more, and reads all answers until the server closes.
+    /// Sends only these bytes, and reads all answers until the server closes the connection.
     static func send(port: Int, _ bytes: [UInt8]) async throws -> [RawAnswer] {
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.allowRemoteHalfClosure, value: true)
@@ -120,7 +120,7 @@ extension RawHTTP {
                 outbound.finish()
                 for try await buffer in inbound { received += buffer.readableBytesView }
             } catch {
-                // A server that refuses may reset what is still under way.
+                // A server that refuses may reset the connection during the transfer.
             }
             var answers: [RawAnswer] = []
             while let (answer, length) = RawAnswer.parse(received) {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import WebServer
 
-/// Who wants nothing gets nothing, whatever becomes of the tokens of the device.
+/// A person who opted out gets no messages, whatever happens to the device's tokens.
 @Suite struct OptOutTests {
     private func registration(_ token: String, user: String = "ada", device: String? = "d1", optOut: Bool? = nil) throws
         -> PlacedRegistration
@@ -39,7 +39,7 @@ import Testing
         )
     }
 
-    /// The tokens that are registered, with whether messages go there.
+    /// The registered tokens, and whether each gets messages.
     private func enabled(_ site: StoreSite) async throws -> String? {
         try await site.value(
             """
@@ -80,13 +80,14 @@ import Testing
         try await set(site, "1", true)
         try await register(site, "2")
         #expect(try await enabled(site) == "2 out")
-        // Gateways call a token dead as soon as another one has taken its place, or before the device has told it.
+        // Gateways report a token as dead once another one has replaced it, or even before the device registers the new
+        // one.
         try await site.run(
             "UPDATE pushmta_engine.subscription SET enabled = false, disabled_at = now(), disabled_reason = '\(reason)'"
         )
         try await register(site, "3")
         #expect(try await enabled(site) == "3 out")
-        // Another person on it has said nothing.
+        // Another person on the device has not opted out.
         try await register(site, "4", user: "ben")
         #expect(try await enabled(site) == "3 out,4")
         try await register(site, "5")
@@ -102,7 +103,7 @@ import Testing
         try await set(site, "2", true)
         try await register(site, "1")
         #expect(try await enabled(site) == "1 out")
-        // Whichever subscription of the device it is said of.
+        // This holds for each subscription of the device.
         try await set(site, "2", false)
         #expect(try await enabled(site) == "1")
         try await register(site, "3")
@@ -116,7 +117,7 @@ import Testing
         try await register(site, "1")
         try await register(site, "2")
         try await register(site, "1")
-        // As an older version has left it: the row that was made last is not the one that was registered last.
+        // A state from an older version: the newest row is not the one that registered last.
         try await site.run("UPDATE pushmta_engine.subscription SET opted_out = push_token = 'device-token-2'")
         try await register(site, "3")
         #expect(try await enabled(site) == "3")
@@ -150,15 +151,15 @@ import Testing
         let site = try await StoreSite.make()
         try await register(site, "1", device: nil, optOut: true)
         #expect(try await site.value("SELECT opted_out_at IS NOT NULL FROM pushmta_engine.subscription") == "true")
-        // An app that knows nothing of opt-outs leaves it.
+        // An app that does not support opt-outs leaves it unchanged.
         try await register(site, "1", device: nil)
         #expect(try await enabled(site) == "1 out")
-        // Where the device has no id, the app says it of its next token, too.
+        // If the device has no id, the app repeats the opt-out for its next token.
         try await register(site, "2", device: nil, optOut: true)
         #expect(try await enabled(site) == "1 out,2 out")
         try await register(site, "2", device: nil, optOut: false)
         #expect(try await enabled(site) == "1 out,2")
-        // The same word, whoever said the other one.
+        // The same for an opt-in, whoever opted out.
         try await set(site, "2", true)
         try await register(site, "2", device: nil)
         #expect(try await enabled(site) == "1 out,2 out")
@@ -169,7 +170,7 @@ import Testing
         #expect(try await enabled(site) == "1 out,2,4 out")
     }
 
-    /// Any client can send any device id: in again is a word for its own token.
+    /// Any client can send any device id, so an opt-in applies only to its own token.
     @Test func nobodyOptsAnotherTokenInByTheDeviceID() async throws {
         let site = try await StoreSite.make()
         try await register(site, "1")
@@ -181,7 +182,7 @@ import Testing
         #expect(try await enabled(site) == "1 out")
         try await register(site, "3")
         #expect(try await enabled(site) == "3 out")
-        // Who knows the person may say it for all.
+        // A caller that knows the user may opt in all of their devices.
         try await set(site, "3", false)
         try await register(site, "4")
         #expect(try await enabled(site) == "4")
@@ -205,11 +206,11 @@ import Testing
         #expect(logged == "subscriber.opt_out 2 of the user")
         #expect(try await set("false") == "2")
         #expect(try await enabled(site) == "1,2,3")
-        // Null narrows, as with set_opt_out.
+        // Null does not restrict the call, as with set_opt_out.
         #expect(try await set("null") == "2")
     }
 
-    /// iOS sends no device id, and gives another token to a phone that is set up again.
+    /// iOS sends no device id, and a phone that is set up again gets another token.
     @Test func whoIsOptedOutAsAUserIsSoOnLaterDevices() async throws {
         let site = try await StoreSite.make()
         let service = try await site.value("SELECT min(name) FROM pushmta_engine.service") ?? ""
@@ -218,7 +219,7 @@ import Testing
         }
         try await register(site, "1", device: nil)
         try await set("ada", true)
-        // Of whom no device is known yet.
+        // A user without a known device.
         try await set("eve", true)
         try await register(site, "2", device: nil)
         try await register(site, "3", device: "d3")
@@ -227,7 +228,7 @@ import Testing
         #expect(try await enabled(site) == "1 out,2 out,3 out,4,5 out")
         let listed = "SELECT string_agg(DISTINCT user_key, ',') FROM pushmta.user_opt_out"
         #expect(try await site.value(listed) == "ada,eve")
-        // The app of one phone says otherwise, and a server of another one and its later tokens.
+        // The app of one phone opts in, and a server opts in another phone and its later tokens.
         try await register(site, "6", device: nil, optOut: false)
         try await self.set(site, "3", false)
         try await register(site, "7", device: "d3")
@@ -235,7 +236,7 @@ import Testing
         try await set("ada", false)
         try await register(site, "8", device: nil)
         #expect(try await enabled(site) == "1,2,4,5 out,6,7,8")
-        // Who is forgotten is not on that list either.
+        // A forgotten user is not on that list either.
         _ = try await site.value("SELECT subscriptions FROM pushmta.forget_user('\(service)', 'eve')")
         #expect(try await site.value("SELECT count(*) FROM pushmta_engine.user_opt_out") == "0")
         let logged = try await site.value(
@@ -245,7 +246,7 @@ import Testing
         await #expect(throws: PostgresError.self) { try await set(String(repeating: "u", count: 1_001), true) }
     }
 
-    /// A registration that is under way knows nothing of an opt-out that has not been committed, nor that one of it.
+    /// A registration under way does not see an uncommitted opt-out, and the opt-out does not see the registration.
     @Test func aRegistrationUnderWayIsNotMissed() async throws {
         let site = try await StoreSite.make()
         try await register(site, "1", device: nil)
@@ -314,7 +315,7 @@ import Testing
                 prepare: false
             )
         )
-        // A few rows for each: the one that ends, and what the person said.
+        // Only a few rows each: the row that ends, and the person's opt-out.
         #expect(try read.int64(0, 0) < 2_000)
         #expect(try read.int64(0, 1) == 0)
         await connection.close()

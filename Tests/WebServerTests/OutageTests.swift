@@ -8,7 +8,7 @@ import Testing
 
 @testable import WebServer
 
-/// The database goes away and comes back: no hit is lost or stored twice, registrations are refused and never half stored.
+/// A database outage: no hit is lost or stored twice, and registrations are refused, never partly stored.
 @Suite struct OutageTests {
     @Test func hitsOfAnOutageAreLoadedOnceAndInOrder() async throws {
         let cluster = try await TestCluster.start()
@@ -20,7 +20,7 @@ import Testing
             let answer = try await site.get("/r/?id=h\(sent.uuid(sequence)),\(sent.hexDelivery),1")
             #expect(answer.status == 200, "\(answer)")
         }
-        // One again, one of another delivery, one that no key makes.
+        // A repeated hit, one of another delivery, and one that matches no key.
         #expect(try await site.get("/r/?id=h\(sent.uuid(2)),\(sent.hexDelivery),1").status == 200)
         #expect(try await site.get("/r/?id=h\(sent.uuid(2)),20,1").status == 404)
         let forged = try await site.get("/r/?id=h6b6499a8-9d43-4bc5-acf0-b6aeb96846f6,\(sent.hexDelivery),1")
@@ -47,7 +47,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: site.folder).isEmpty)
     }
 
-    /// A process that ended, however, leaves its spool to the next one of its folder.
+    /// A process that has ended, however, leaves its spool to the next process with the same folder.
     @Test func theNextProcessLoadsWhatIsLeft() async throws {
         let cluster = try await TestCluster.start()
         let first = try await WebSite.start(database: try await filled(cluster))
@@ -59,7 +59,7 @@ import Testing
         }
         try await first.drain()
         #expect(try FileManager.default.contentsOfDirectory(atPath: first.folder).count == 1)
-        // The next one starts during the outage, and takes hits too.
+        // The next process starts during the outage, and accepts hits too.
         let second = try await WebSite.start(database: first.database, folder: first.folder, waits: false)
         #expect(try await second.get("/r/?id=h\(sent.uuid(21)),\(sent.hexDelivery),2").status == 200)
         try await cluster.launch()
@@ -71,7 +71,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: first.folder).isEmpty)
     }
 
-    /// Whatever is killed in the middle of a load: what was answered is there afterwards, once.
+    /// Whatever is killed during a load, every answered hit is stored exactly once.
     @Test func aCrashOfTheDatabaseUnderLoadLosesNothing() async throws {
         let cluster = try await TestCluster.start()
         let site = try await WebSite.start(database: try await filled(cluster))
@@ -108,7 +108,7 @@ import Testing
         try await site.drain()
     }
 
-    /// Waits until the load is under way.
+    /// Waits until the load has begun.
     private func wait(for rows: Int, in table: String, _ site: WebSite) async throws {
         try await eventually("\(rows) rows are in \(table)") {
             let count = try? await site.value("SELECT count(*) FROM pushmta_engine.\(table)")
@@ -152,7 +152,7 @@ import Testing
         try await site.drain()
     }
 
-    /// Rows that an open transaction holds keep no other device waiting, and are stored when it ends within 2 s.
+    /// Rows that an open transaction locks hold up no other device, and are stored if it ends within 2 s.
     @Test func heldDevicesDelayThemselvesOnly() async throws {
         let cluster = try await TestCluster.start()
         let site = try await WebSite.start(database: try await filled(cluster))
@@ -177,7 +177,7 @@ import Testing
         #expect(others == Array(repeating: 200, count: 40))
         #expect(held == Array(repeating: 503, count: 40), "\(held)")
         let late = Task { try await register("held-7") }
-        // By then it has been found busy.
+        // By then it has been found locked.
         try await eventually("the device is tried") {
             try await site.value("SELECT count(*) FROM pushmta_engine.subscription") == "60"
         }
@@ -187,7 +187,8 @@ import Testing
         try await site.drain()
     }
 
-    /// A statement that hangs (a lock of somebody's) is not waited for; it may still commit, and its hits count once.
+    /// The process does not wait for a statement that hangs on another session's lock. The statement may still commit,
+    /// and its hits count once.
     @Test func aDatabaseThatDoesNotAnswerIsNotWaitedFor() async throws {
         let site = try await WebSite.start { $0.tracking.databaseTimeoutMs = 300 }
         let sent = try await site.send(messages: 30)
@@ -211,7 +212,7 @@ import Testing
         try await site.drain()
     }
 
-    /// Transactions that began earlier and commit later, of other processes, are missed by nobody.
+    /// Transactions of other processes that began earlier and commit later are not missed.
     @Test func commitsInTheOtherOrderThanTheirIDsAreNotMissed() async throws {
         let site = try await WebSite.start()
         let sent = try await site.send(messages: 10)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import WebServer
 
-/// Connections go on or end as HTTP says, with any of its versions.
+/// Connections persist or end as each version of HTTP requires.
 @Suite struct PersistenceTests {
     private static let registration = "registrationToken=70757368546f6b656e&mobileAppUuid=integrationKey"
 
@@ -26,7 +26,7 @@ import Testing
         ]
         for request in requests {
             let client = try await RawConnection.open(port: site.port)
-            // What is behind the last request is not answered.
+            // Anything after the last request is not answered.
             client.send(request + request)
             try await eventually("the end after \(request)") { client.isClosed }
             #expect(client.answers.count == 1, "\(request)")
@@ -49,7 +49,7 @@ import Testing
         try await site.drain()
     }
 
-    /// What is stored is answered, though the client has said that it sends nothing more.
+    /// A stored request is answered although the client has closed its sending side.
     @Test func aClientThatSendsNothingMoreIsAnswered() async throws {
         let site = try await WebSite.start()
         let sent = try await site.send(messages: 1)
@@ -82,7 +82,7 @@ import Testing
             client.send("GET /r/test HTTP/1.1\r\nHost: a\r\n\r\nGET /r/test HTTP/1.1\r\n\(fields)\r\n")
             try await eventually("the end after \(fields)") { client.isClosed }
             #expect(client.answers.map(\.status) == [200, 400], "\(fields)")
-            #expect(client.answers.last?.body.contains("no host, or several") == true)
+            #expect(client.answers.last?.body.contains("exactly one host") == true)
         }
         #expect(
             try await RawHTTP.exchange(port: site.port, "GET /r/test HTTP/1.1\r\nhOST:\r\n\r\n").status == 200
@@ -95,7 +95,7 @@ import Testing
         let answer = try await RawHTTP.exchange(port: site.port, "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(answer.status == 204)
         #expect(answer.headers["allow"]?.contains("POST") == true)
-        // A whole URL, as to a proxy.
+        // An absolute URL, as sent to a proxy.
         let whole = try await RawHTTP.exchange(
             port: site.port,
             "GET http://push.example:8080/r/test HTTP/1.1\r\nHost: push.example:8080\r\n\r\n"
@@ -118,7 +118,7 @@ import Testing
         try await eventually("the word") { client.answers.map(\.status) == [100] }
         client.send(Self.registration)
         try await eventually("the answer") { client.answers.map(\.status) == [100, 200] }
-        // Behind a request that is not answered yet, the word has to wait for that answer.
+        // After a request that is not answered yet, the final answer must wait for the first one.
         client.send("GET /r/test HTTP/1.1\r\nHost: a\r\n\r\n" + head(Self.registration.utf8.count))
         try await eventually("the second word") { client.answers.map(\.status) == [100, 200, 200, 100] }
         client.send(Self.registration)

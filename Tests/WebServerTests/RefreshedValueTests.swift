@@ -7,7 +7,7 @@ import Testing
 @Suite struct RefreshedValueTests {
     private struct Trouble: Error {}
 
-    /// Who is patient hears of the reading that succeeds, who is not of the first that does not.
+    /// A patient caller gets the read that succeeds; an impatient one gets the first failure.
     @Test func thePatientWaitForADatabaseThatIsAway() async {
         let readings = Mutex(0)
         let value = RefreshedValue(
@@ -32,7 +32,7 @@ import Testing
         #expect(await !value.refresh())
     }
 
-    /// A database that answers with an error will answer so again.
+    /// A database that answers with an error will do so again, so the read is not repeated.
     @Test func otherTroubleIsToldAtOnce() async {
         let failures = Mutex(0)
         let value = RefreshedValue<Int>(

@@ -3,14 +3,14 @@ import Testing
 
 @testable import WebServer
 
-/// Each wrong request gets an answer of its own, and stores nothing.
+/// Each invalid request gets its own answer, and stores nothing.
 @Suite struct RegistrationRefusalTests {
     @Test func everyWrongRequestHasItsAnswer() async throws {
         let site = try await WebSite.start()
         let good = "registrationToken=70757368546f6b656e&mobileAppUuid=integrationKey&userKey=u"
         let cases: [(body: String, status: Int, words: String)] = [
             ("registrationToken=70757368546f6b656e&mobileAppUuid=nobody", 404, "Unknown integration key"),
-            // The key of the other platform.
+            // The other platform's key.
             ("registrationToken=70757368546f6b656e&mobileAppUuid=testIntegrationKey", 404, "Unknown integration key"),
             ("mobileAppUuid=integrationKey&userKey=u", 400, "registrationToken is missing"),
             ("registrationToken=&mobileAppUuid=integrationKey", 400, "registrationToken is missing"),
@@ -65,7 +65,7 @@ import Testing
         try await site.drain()
     }
 
-    /// A body that is cut off could be a whole registration with half a token.
+    /// A truncated body could look like a complete registration with half a token.
     @Test func halfABodyIsNoRegistration() async throws {
         let site = try await WebSite.start { $0.limits.bodyTimeoutSec = 3 }
         let half = "mobileAppUuid=integrationKey&registrationToken=70757368546f6b65"
@@ -74,7 +74,7 @@ import Testing
             "POST /nms/mobile/1/registerIOS.jssp HTTP/1.1\r\nHost: a\r\nContent-Length: 500\r\n\r\n\(half)"
         )
         #expect(answer.status == 408)
-        // Chunks beyond the limit are noticed as they come.
+        // Chunks beyond the limit are refused as they arrive.
         let chunk = String(repeating: "x", count: 0x8000)
         let chunks = String(repeating: "8000\r\n\(chunk)\r\n", count: 3)
         let large = try await RawHTTP.exchange(
@@ -86,7 +86,7 @@ import Testing
         try await site.drain()
     }
 
-    /// A control character is the same, however it is written.
+    /// A control character is refused in whatever form it is written.
     @Test func controlCharactersAreTakenInBothForms() async throws {
         let site = try await WebSite.start()
         for (user, form) in [("raw", "%01"), ("reference", "%26%231%3B")] {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import WebServer
 
-/// What a registration does to what is there, in the order in which registrations come.
+/// The effects of registrations on stored rows, in their order of arrival.
 @Suite struct RegistrationSemanticsTests {
     private func registration(
         _ token: String,
@@ -45,7 +45,7 @@ import Testing
         let other = try await site.store.register([registration("token-one", user: "bob")])
         #expect(other == RegistrationReport(created: 1, updated: 0, disabled: 1))
         #expect(try await rows(site) == ["token-one ada false token_moved", "token-one bob true"])
-        // The first user is back: his row is enabled again, with what was known of him.
+        // The first user returns: the row is enabled again, with its previous values.
         let back = try await site.store.register([registration("token-one")])
         #expect(back == RegistrationReport(created: 0, updated: 1, disabled: 1))
         #expect(try await rows(site) == ["token-one ada true", "token-one bob false token_moved"])
@@ -64,8 +64,9 @@ import Testing
         )
     }
 
-    /// Any client can send any device id: what another person has there ends when the gateway says so, and never by such a word, whether
-    /// it comes by itself or in one transaction with that person's own registration.
+    /// Any client can send any device id, so a registration never ends another person's row on that device. Only the
+    /// gateway's answer does. This holds for a single registration, and for one in the same transaction as that
+    /// person's own.
     @Test(arguments: ["bob", ""], [UserKeyClaim.open, .unproven, .proven])
     func aDeviceIDWithAnotherTokenAndUserEndsNobodysAddress(_ user: String, _ claim: UserKeyClaim) async throws {
         for together in [false, true] {
@@ -84,7 +85,8 @@ import Testing
                 "token-one ada true", "token-nine  true", said.isEmpty ? "token-two  true" : "token-two \(said) true",
             ]
             #expect(try await rows(site) == expected, "together: \(together)")
-            // The same token with another user ends the row before it, or a message for one person would reach the other.
+            // The same token with another user ends the previous row. Otherwise a message for one person would reach
+            // the other.
             stranger = try registration("token-one", user: user, device: "d")
             stranger.claim = claim
             _ = try await site.store.register([stranger])
@@ -92,7 +94,8 @@ import Testing
         }
     }
 
-    /// When the user keys that only devices have said are taken away, two people who have said the same id both keep their address.
+    /// When user keys that only devices reported are removed, two people with the same device id both keep their
+    /// address.
     @Test func unlinkingEndsNobodysAddress() async throws {
         let site = try await StoreSite.make()
         for (token, user) in [("token-one", "ada"), ("token-two", "bob")] {
@@ -104,7 +107,7 @@ import Testing
         )
     }
 
-    /// Each of them would end the one before it, and no SDK sends the same registration again.
+    /// Otherwise each of them would end the previous one, and no SDK sends the same registration again.
     @Test func devicesWithAnIdThatAllHaveDoNotEndEachOther() async throws {
         let site = try await WebSite.start()
         let key = WebSite.androidKey
@@ -141,7 +144,7 @@ import Testing
         )
     }
 
-    /// In one transaction they must end as one after the other would.
+    /// In one transaction, the result must be the same as one after the other.
     @Test func manyAtOnceEndAsOneAfterTheOther() async throws {
         let seed = TestRandom.seed(for: "manyAtOnceEndAsOneAfterTheOther")
         var random = TestRandom(seed: seed)
@@ -163,7 +166,7 @@ import Testing
                 }
                 _ = try await together.store.register(batch)
                 for one in batch { _ = try await apart.store.register([one]) }
-                // Rows that came and went within one transaction need not be there: what is enabled is what counts.
+                // Rows created and ended within one transaction need not exist: only enabled rows matter.
                 let enabled = """
                     SELECT coalesce(string_agg(application_id || ' ' || push_token || ' ' || user_key || ' ' || coalesce(device_id, '-'),
                         ',' ORDER BY application_id, push_token), '') FROM pushmta_engine.subscription WHERE enabled
@@ -177,7 +180,8 @@ import Testing
         }
     }
 
-    /// Several processes, imports and token events change the same rows: nobody is lost, and no token is enabled twice.
+    /// Several processes, imports and token events change the same rows: no subscription is lost, and no token is
+    /// enabled twice.
     @Test func concurrentRegistrationsOfTheSameTokensAllSucceed() async throws {
         let one = try await WebSite.start()
         let two = try await WebSite.start(database: one.database)
@@ -206,7 +210,7 @@ import Testing
         try await two.drain()
     }
 
-    /// One value that the database refuses costs nobody else his registration.
+    /// A value that the database refuses does not affect other registrations.
     @Test func oneRefusedValueCostsNobodyElse() async throws {
         let site = try await WebSite.start { $0.registration.batchDelayMs = 200 }
         try await site.run(

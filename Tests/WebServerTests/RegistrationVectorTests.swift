@@ -2,8 +2,8 @@ import Testing
 
 @testable import WebServer
 
-/// Every request of the SDKs' own tests (reference: AEPCampaignClassic's unit and functional tests, and those of the Android
-/// SDK) is taken, and its values are stored decoded.
+/// Every request of the SDKs' own tests (reference: AEPCampaignClassic's unit and functional tests, and those of the
+/// Android SDK) is accepted, and its values are stored decoded.
 @Suite struct RegistrationVectorTests {
     private static let iosFields =
         "deviceName=iPhone%2014&deviceModel=iPhone&deviceBrand=Apple&deviceManufacturer=Apple&osName=iOS&osVersion=iOS%2016.1&osLanguage=en-US"
@@ -48,7 +48,7 @@ import Testing
             "%3CadditionalParams%3E%3Cparam%20name%3D%22company%22%20value%3D%22xxx.corp%22%20%2F%3E%3Cparam%20name%3D%22isRegistered%22%20value%3D%22true%22%20%2F%3E%3Cparam%20name%3D%22serial%22%20value%3D%2212345%22%20%2F%3E%3C%2FadditionalParams%3E",
             #"{"serial": "12345", "company": "xxx.corp", "isRegistered": "true"}"#
         ),
-        // A line end that the SDK's replacement leaves behind.
+        // A line break that the SDK's replacement leaves.
         (
             "%3CadditionalParams%3E%3Cparam%20name%3D%22a%22%20value%3D%22b%0D%0Ac%22%20%2F%3E%3C%2FadditionalParams%3E",
             #"{"a": "b\r\nc"}"#
@@ -100,7 +100,7 @@ import Testing
         let site = try await WebSite.start()
         #expect(try await site.registerAndroid(androidBody("", userKey: "user%40email.com")).status == 200)
         #expect(try await site.value("SELECT user_key FROM pushmta.subscription") == "user@email.com")
-        // The Android encoder's own vector, as the value of a parameter that nobody knows.
+        // The Android encoder's own vector, as the value of an unknown parameter.
         let encoded =
             "~%21%40%23%24%25%5E%26%2A%28%29-%2B%3D%7C%7D%7B%5D%5B%5C%2F.%3C%2C%3E%E7%BD%91"
         #expect(try await site.registerAndroid("odd=\(encoded)&" + androidBody("")).status == 200)
@@ -111,7 +111,7 @@ import Testing
         try await site.drain()
     }
 
-    /// What an app does not send any more is gone, the last one too.
+    /// A parameter that an app no longer sends is removed, even the last one.
     @Test func parametersThatAreNotSentAgainAreGone() async throws {
         let site = try await WebSite.start()
         func document(_ names: String...) -> String {
@@ -137,7 +137,7 @@ import Testing
         )
         #expect(answer.status == 200, "\(answer)")
         #expect(try await stored(site, "user_key || '|' || (parameters->>'city')") == "u 1|New York")
-        // The body wins over the query string.
+        // The body takes precedence over the query string.
         #expect(
             try await site.post("/nms/mobile/1/registerIOS.jssp?userKey=query", iosBody("", userKey: "body")).status
                 == 200

@@ -6,7 +6,7 @@ import Testing
 
 @testable import WebServer
 
-/// What the role of the web process may do, and what not.
+/// The rights of the web process's role.
 @Suite struct RoleTests {
     @Test func theRoleReadsNoSecretAndWritesNoTable() async throws {
         let site = try await StoreSite.make()
@@ -51,7 +51,7 @@ import Testing
     }
 }
 
-/// Asks a store's own session who it is.
+/// Returns the user of a store's own session.
 struct PostgresConnectionProbe {
     let configuration: PostgresConfiguration
 

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import TrackingSpools
 
-/// The loader alone: real files, and a database that only counts.
+/// The loader alone, with real files and a database that only counts.
 @Suite struct SpoolLoaderTests {
     private static let today: Int32 = 9_000
 
@@ -15,7 +15,7 @@ import TrackingSpools
     private func spool(_ folder: String) throws -> TrackingSpool {
         try TrackingSpool(
             folder: folder,
-            mostMegabytes: 10,
+            maxMegabytes: 10,
             source: UUID(),
             created: 1,
             logger: Logger(label: "spool") { _ in SwiftLogNoOpLogHandler() }
@@ -36,12 +36,12 @@ import TrackingSpools
         )
     }
 
-    /// Ids that no key makes are looked up once, not one after the other; a hit that came after that is looked up again.
+    /// Ids that match no key are looked up together, once; a hit that arrives later is looked up again.
     @Test func theKeysAreReadOnceForAllThatWasThere() async throws {
         let spool = try spool(folder)
         for position in Int64(1)...50 { try spool.append(record(position, forged: 100)) }
         let database = CountingDatabase(key: key)
-        // While the first record is being stored, more comes: a genuine hit under a key that is not here yet.
+        // While the first record is being stored, a genuine hit arrives whose key has not been read yet.
         let genuine = try hit(key: key)
         database.onFirst = {
             try? spool.append(TrackingSpoolRecord(position: 51, hits: [genuine]))
@@ -55,7 +55,7 @@ import TrackingSpools
         spool.close()
     }
 
-    /// With keys that cannot be incomplete nothing is looked up.
+    /// If the keys are complete, nothing is looked up.
     @Test func completeKeysAreNotReadAgain() async throws {
         let spool = try spool(folder)
         for position in Int64(1)...5 { try spool.append(record(position, forged: 100)) }
@@ -68,12 +68,12 @@ import TrackingSpools
         spool.close()
     }
 
-    /// The files of a process that is gone are older than any reading.
+    /// The files of a dead process are older than any read of the keys.
     @Test func adoptedFilesAreLookedUpOnceTogether() async throws {
         for _ in 0..<3 {
             let gone = try TrackingSpool(
                 folder: folder + "/\(UUID().uuidString)",
-                mostMegabytes: 10,
+                maxMegabytes: 10,
                 source: UUID(),
                 created: 1,
                 logger: Logger(label: "spool") { _ in SwiftLogNoOpLogHandler() }
@@ -114,7 +114,7 @@ import TrackingSpools
     }
 }
 
-/// Takes everything and counts it.
+/// Accepts everything and counts it.
 private final class CountingDatabase: HitStoring {
     private struct State {
         var refreshes = 0

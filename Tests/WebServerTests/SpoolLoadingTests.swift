@@ -11,11 +11,11 @@ import TrackingSpools
 
 /// Spools and a database, in a web process.
 @Suite struct SpoolLoadingTests {
-    /// A file of a process that is gone, with records of these hits.
+    /// A file of a dead process, with records of these hits.
     private func leave(_ records: [[TrackingHit]], in folder: String) throws {
         let gone = try TrackingSpool(
             folder: folder,
-            mostMegabytes: 100,
+            maxMegabytes: 100,
             source: UUID(),
             created: 1,
             logger: Logger(label: "spool") { _ in SwiftLogNoOpLogHandler() }
@@ -47,7 +47,7 @@ import TrackingSpools
         return database
     }
 
-    /// Thousands of ids that no key makes, of today and of a day that no key is made for yet, hold up nothing.
+    /// Thousands of ids that match no key, of today and of a day without a key, do not hold up the load.
     @Test func unknownIDsAreLoadedAtFullSpeed() async throws {
         let site = try await WebSite.start()
         let sent = try await site.send(messages: 30)
@@ -56,7 +56,7 @@ import TrackingSpools
         records.append((Int32(1)...20).map { hit(sent.codec.uuid(sequence: $0), delivery: sent.delivery) })
         try leave(records, in: site.folder)
         let next = try await WebSite.start(database: site.database, folder: site.folder)
-        // One that comes meanwhile.
+        // A hit that arrives meanwhile.
         #expect(try await next.get("/r/?id=h\(sent.uuid(21)),\(sent.hexDelivery),1").status == 200)
         try await eventually("everything is loaded") {
             try await site.value("SELECT count(*) FROM pushmta_engine.tracking_log") == "21"
@@ -67,19 +67,20 @@ import TrackingSpools
         #expect(try FileManager.default.contentsOfDirectory(atPath: site.folder).isEmpty)
     }
 
-    /// While the database is away ids of today's deliveries are told from others: a forged one is refused and takes no room.
+    /// While the database is unreachable, ids of today's deliveries are still recognised: a forged one is refused and
+    /// takes no space.
     @Test func forgedIDsAreRefusedWithoutTheDatabase() async throws {
         let cluster = try await TestCluster.start()
         let site = try await WebSite.start(database: try await filled(cluster)) { $0.tracking.maxSpoolMb = 1 }
         let sent = try await site.send(messages: 10)
-        // The keys may not have been read yet: who asks for a delivery that is not there has them read.
+        // The keys may not have been read yet: a request for an unknown delivery makes the process read them.
         #expect(try await site.get("/r/?id=h\(random()),1000,1").status == 404)
         try await cluster.stop(immediately: true)
         for _ in 0..<300 {
             #expect(try await site.get("/r/?id=h\(random()),\(sent.hexDelivery),1").status == 404)
         }
         #expect(try await site.get("/health/ready?for=tracking").body.contains(#""spoolBytes":0"#))
-        // Nothing was asked about this delivery before; its key was there ahead.
+        // This delivery was never requested before; its key was already known.
         #expect(try await site.get("/r/?id=h\(sent.uuid(1)),\(sent.hexDelivery),1").status == 200)
         try await cluster.launch()
         try await eventually("the hit is loaded") {
@@ -91,10 +92,10 @@ import TrackingSpools
         try await site.drain()
     }
 
-    /// A drain ends in its time, whatever is left in the spool; the next process loads that.
+    /// A drain ends in time, whatever is left in the spool; the next process loads the rest.
     @Test func aDrainDoesNotWaitForALongSpool() async throws {
         let site = try await WebSite.start()
-        // Another one than the site's, which loads what is in its own.
+        // Another folder than the site's, which loads its own.
         let folder = NSTemporaryDirectory() + "spool-\(UUID().uuidString)"
         let sent = try await site.send(messages: 1_000)
         // A disk that takes 50 ms for each transaction.
@@ -115,7 +116,7 @@ import TrackingSpools
             try await site.value("SELECT count(*) > 3 FROM pushmta_engine.tracking_log") == "true"
         }
         try await next.drain()
-        // At most a second's worth was loaded after that: 1,000 records take 50 s and more.
+        // At most one second's records were loaded after that: all 1,000 take 50 s or more.
         let left = try FileManager.default.contentsOfDirectory(atPath: folder)
         #expect(left.count == 1)
         #expect(try await site.value("SELECT count(*) < 1000 FROM pushmta_engine.tracking_log") == "true")

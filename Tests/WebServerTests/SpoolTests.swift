@@ -5,14 +5,14 @@ import Synchronization
 import Testing
 import TrackingSpools
 
-/// The spool's files: what is in them after whatever happened to their process.
+/// The contents of spool files after their process ended in any way.
 @Suite struct SpoolTests {
     private func folder() -> String { NSTemporaryDirectory() + "spool-\(UUID().uuidString)" }
 
     private func spool(_ folder: String, megabytes: Int = 10, created: Int64 = 1) throws -> TrackingSpool {
         try TrackingSpool(
             folder: folder,
-            mostMegabytes: megabytes,
+            maxMegabytes: megabytes,
             source: UUID(),
             created: created,
             logger: Logger(label: "spool") { _ in SwiftLogNoOpLogHandler() }
@@ -68,7 +68,7 @@ import TrackingSpools
         let agent = String(repeating: "x", count: 300)
         for position in Int64(1)...20 { try spool.append(record(position, hits: 1_000, agent: agent)) }
         #expect(spool.bytes > 5 << 20)
-        // Appending goes on while it is read.
+        // Records can be appended while the file is read.
         for position in Int64(1)...10 {
             let head = try #require(spool.head())
             #expect(head.record == record(position, hits: 1_000, agent: agent))
@@ -92,7 +92,7 @@ import TrackingSpools
         spool.close()
     }
 
-    /// Kill -9 anywhere in a write: the torn record was not answered and is left out, all before it are there.
+    /// Kill -9 during a write: the torn record was not answered and is skipped; all earlier records are intact.
     @Test func aTornTailIsLeftOut() throws {
         for cut in 1..<record(3).bytes.count {
             let folder = folder()
@@ -130,7 +130,7 @@ import TrackingSpools
         #expect(try files(folder) == [name + ".damaged"])
     }
 
-    /// The files of processes that live are theirs; those of processes that are gone are taken over, the oldest first.
+    /// Files of living processes are left to them; files of dead processes are taken over, oldest first.
     @Test func orphansAreTakenOverOldestFirst() throws {
         let folder = folder()
         let living = try spool(folder, created: 3)
@@ -139,7 +139,7 @@ import TrackingSpools
         try late.append(record(20))
         late.close()
         let early = try spool(folder, created: 1)
-        // It took over the one before; both are given back.
+        // It had taken over the previous file; both are given back.
         try early.append(record(10))
         early.close()
         let next = try spool(folder, created: 4)
@@ -152,7 +152,7 @@ import TrackingSpools
         #expect(try files(folder).isEmpty)
     }
 
-    /// A header that cannot be read: the file is put aside and told; an empty one is no file at all.
+    /// A file with an unreadable header is set aside and reported; an empty file is ignored.
     @Test func whatIsNoSpoolIsPutAsideAndAnEmptyFileRemoved() throws {
         let folder = folder()
         let first = try spool(folder)
@@ -175,7 +175,7 @@ import TrackingSpools
         let next = TrackingSpool(adoptingIn: folder, logger: Logger(label: "spool") { _ in told })
         next.adoptOrphans()
         #expect(drain(next) == [1])
-        // Of the young one nobody knows whether it is being made.
+        // The young file may still be in creation.
         #expect(
             try files(folder) == [
                 "hits-other-version.spool.unreadable", "hits-short.spool.unreadable", "hits-young.spool",
@@ -187,7 +187,7 @@ import TrackingSpools
         next.close()
     }
 
-    /// What a living process has just made is left alone, whatever is in it.
+    /// A file that a living process has just created is not touched, whatever it contains.
     @Test func aHeldFileIsNeverPutAside() throws {
         let folder = folder()
         let living = try spool(folder)
@@ -209,7 +209,7 @@ import TrackingSpools
     }
 }
 
-/// Remembers warnings.
+/// Records warnings.
 private final class Told: LogHandler, Sendable {
     private let texts = Mutex<[String]>([])
 

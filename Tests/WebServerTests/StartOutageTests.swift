@@ -5,13 +5,13 @@ import Testing
 
 @testable import WebServer
 
-/// A web process that starts while the database is away.
+/// A web process that starts while the database is unreachable.
 @Suite struct StartOutageTests {
     private static func registration(_ device: Int = 10) -> String {
         "registrationToken=70757368546f6b65\(device)&mobileAppUuid=integrationKey"
     }
 
-    /// Devices never register again by themselves, and a fail-over is soon over.
+    /// Devices do not register again on their own, and a failover is soon over.
     @Test func registrationsWaitForTheFirstConnection() async throws {
         let (cluster, database) = try await away()
         let site = try await WebSite.start(database: database, waits: false) { $0.registration.timeoutSec = 60 }
@@ -36,7 +36,7 @@ import Testing
         try await site.drain()
     }
 
-    /// A cluster that was stopped, and a database in it.
+    /// A stopped cluster with a database.
     private func away() async throws -> (TestCluster, TestDatabase) {
         let cluster = try await TestCluster.start()
         let database = try await TestDatabase.create(.migrated, in: cluster)

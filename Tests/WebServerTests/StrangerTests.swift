@@ -8,7 +8,7 @@ import Testing
 
 @testable import WebServer
 
-/// What strangers can take of the process: connections, and the database's time for keys.
+/// What strangers can use up: connections, and the database's time for checking keys.
 @Suite struct StrangerTests {
     private static let noProxy: @Sendable (inout WebSettings) -> Void = { $0.limits.trustedProxies = "192.0.2.1" }
     private static let ask = "GET /r/test HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -17,7 +17,7 @@ import Testing
         DescriptorLimit.raise()
         let site = try await WebSite.start(Self.noProxy)
         var phones: [RawConnection] = []
-        // Each stays connected, as an SDK's does for some seconds.
+        // Each stays connected for a few seconds, like an SDK's connection.
         for _ in 0..<1_000 {
             let phone = try await RawConnection.open(port: site.port)
             phone.send(Self.ask)
@@ -47,7 +47,7 @@ import Testing
         sixth.send(Self.ask)
         try await eventually("one too many is closed") { sixth.isClosed }
         #expect(sixth.answers.isEmpty)
-        // What is given back can be had again.
+        // A released connection can be used again.
         await mine.removeLast().close()
         try await eventually("there is room again") {
             let next = try await RawConnection.open(port: site.port)
@@ -62,7 +62,8 @@ import Testing
     }
 
     @Test func theLastConnectionsAreForTheAPI() async throws {
-        // Two of eight are kept. The test comes from a trusted proxy's address, so no client's share counts.
+        // Two of eight are reserved. The test connects from a trusted proxy's address, so the share of a client does
+        // not apply.
         let crowded = try await APISite.start {
             $0.limits.maxConnections = 8
             $0.limits.apiConnections = 2
@@ -80,7 +81,7 @@ import Testing
         seventh.send(Self.ask)
         try await eventually("a device is sent away") { seventh.isClosed }
         #expect(seventh.answers.first?.status == 503 && seventh.answers.first?.headers["retry-after"] == "5")
-        // Whoever shows a key is served, and keeps his connection; whoever shows none is answered and sent away.
+        // A client with a key is served and keeps its connection; one without a key is answered and disconnected.
         let path = "GET /api/v1/applications HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
         let stranger = try await RawConnection.open(port: crowded.web.port)
         stranger.send(path + "pushmta_x\r\n\r\n")
@@ -92,7 +93,7 @@ import Testing
             try await eventually("answer \(count)") { system.answers.count == count || system.isClosed }
         }
         #expect(system.answers.map(\.status) == [200, 200] && !system.isClosed)
-        // There is room again for devices, on what was kept.
+        // Devices are served again, on the reserved connections.
         await devices.removeLast().close()
         await system.close()
         try await eventually("a device is served") { try await crowded.web.get("/r/test").status == 200 }
@@ -114,7 +115,8 @@ import Testing
             #expect(try await site.call("GET", "/applications", key: key).status == 200)
         }
         #expect((statuses[401] ?? 0) >= 20 && (statuses[429] ?? 0) > 0 && statuses.count == 2, "\(statuses)")
-        // The real key itself is asked about every five seconds; the others never were, as no public id is one of theirs.
+        // Only the real key is checked again every five seconds. The others never are, because their public ids do not
+        // exist.
         #expect(site.web.api.keyQuestions - before < 20, "\(site.web.api.keyQuestions - before) questions")
         let other = try await site.call("GET", "/applications", key: APIKey(using: &random).secretText)
         #expect(other.status == 429 ? other["code"] == "too_many_requests" : other.status == 401)
@@ -130,7 +132,7 @@ import Testing
             last = try await site.call("GET", "/applications", key: APIKey(using: &random).secretText).status
         }
         #expect(last == 429, "the address is told to wait")
-        // Made now, and never seen before by the process.
+        // A new key, which the process has not seen before.
         for _ in 0..<3 {
             let key = try await site.key()
             #expect(try await site.call("GET", "/applications", key: APIKey(using: &random).secretText).status == 429)
@@ -142,7 +144,7 @@ import Testing
     }
 
     @Test func aTrustedProxyIsNeverToldToWait() async throws {
-        // The test comes from a trusted proxy's address, and says nothing of a client behind it.
+        // The test connects from a trusted proxy's address, and names no client behind it.
         let site = try await APISite.start()
         var random = SystemRandomNumberGenerator()
         for _ in 0..<60 {
@@ -166,10 +168,10 @@ import Testing
 
     @Test func sharesFollowWhatThePortTakes() throws {
         let roomy = try ConnectionShare(setting: 10_000, limit: 1 << 20, ports: 1, threads: 2)
-        #expect(roomy.mostOfClient(2_000) == 2_000 && roomy.kept(100) == 100)
+        #expect(roomy.maxOfClient(2_000) == 2_000 && roomy.kept(100) == 100)
         let narrow = try ConnectionShare(setting: 10_000, limit: 1_024, ports: 1, threads: 2)
-        #expect(narrow.mostOfClient(2_000) == narrow.connections / 2 && narrow.kept(10_000) == narrow.connections / 4)
+        #expect(narrow.maxOfClient(2_000) == narrow.connections / 2 && narrow.kept(10_000) == narrow.connections / 4)
         let one = try ConnectionShare(setting: 1, limit: 1_024, ports: 1, threads: 1)
-        #expect(one.mostOfClient(2_000) == 1 && one.kept(100) == 0)
+        #expect(one.maxOfClient(2_000) == 1 && one.kept(100) == 0)
     }
 }

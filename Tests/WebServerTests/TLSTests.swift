@@ -33,13 +33,13 @@ import Testing
         )
         #expect(answer.status == 200)
         #expect(try await site.get("/r/test").status == 200)
-        // Plain text on the TLS port, and a handshake that never comes: the connection ends.
+        // After plain text on the TLS port, or without a handshake, the connection ends.
         _ = try? await RawHTTP.exchange(port: port, [Array("GET / HTTP/1.1\r\n\r\n".utf8)], answers: 1)
         #expect(try await RawHTTP.exchange(port: port, [[]], answers: 1).isEmpty)
         try await site.drain()
     }
 
-    /// A certificate for localhost with its key, in the place of one that may be there.
+    /// Writes a certificate for localhost with its key, over an existing one.
     private static func makeCertificate(_ folder: String, days: Int) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
@@ -70,13 +70,13 @@ import Testing
         }
         let first = try NIOSSLCertificate.fromPEMFile(folder + "/cert.pem")[0]
         #expect(try await serves(first))
-        // Five days ahead its end is told.
+        // Its expiry is reported five days ahead.
         try await eventually("the database knows it") {
             try await site.admin.alarms().contains {
                 $0.code == "certificate_expiry" && $0.subject == "tracking-1" && $0.text.contains("expires in 4 days")
             }
         }
-        // Files that do not belong together change nothing.
+        // Files that do not match change nothing.
         try "nothing".write(toFile: folder + "/key.pem", atomically: true, encoding: .utf8)
         site.server.reloadCertificate()
         #expect(try await serves(first))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import WebServer
 
-/// Tracking ids in every form that SDK versions send, and what is none.
+/// Tracking ids in every form that SDK versions send, and texts that are not ids.
 @Suite struct TrackingTests {
     @Test func everyFormOfANumberedIDIsResolved() async throws {
         let site = try await WebSite.start()
@@ -19,10 +19,10 @@ import Testing
                 UInt8(key.dropFirst(place).prefix(2), radix: 16)
             }
         )
-        // What a device has of a number of the database.
+        // The form of a database number on a device.
         func hex(_ number: Int64) -> String { String(numbers.id(of: number), radix: 16) }
         let delivery = sent.hexDelivery
-        // As it is; with leading zeros (iOS's %02x); upper case; the delivery's leading zeros.
+        // Unchanged; with leading zeros (iOS's %02x); in upper case; with the delivery's leading zeros.
         for (sequence, text) in [
             (Int64(1), hex(first)), (2, "0" + hex(first + 1)), (3, "0000" + hex(first + 2)),
             (15, hex(first + 14).uppercased()),
@@ -31,14 +31,14 @@ import Testing
             #expect(answer.status == 200, "sequence \(sequence): \(answer)")
         }
         #expect(try await site.get("/r/?id=h\(hex(first + 4)),0\(delivery),02").status == 200)
-        // An app that read the delivery's id as a decimal number and sends it in hexadecimal.
+        // From an app that reads the delivery's id as a decimal number and sends it in hexadecimal.
         let asDecimal = String(Int64(delivery) ?? 0, radix: 16)
         #expect(try await site.get("/r/?id=h\(hex(first + 5)),\(asDecimal),1").status == 200)
         #expect(
             try await site.hits(sent.delivery)
                 == ["1 2 true", "2 2 true", "3 2 true", "15 2 true", "5 2 true", "6 1 true"]
         )
-        // No message has these: past the end, negative in both forms, cut, too large.
+        // No message has these ids: beyond the end, negative in both forms, truncated, too large.
         for text in [
             hex(first + 20), String(first, radix: 16), String(first + 1, radix: 16), "d7e15e5c", "ffffffffd7e15e5c",
             "80000000", "34aa061c0c56", "61c0c56", "7fffffffffffffff",
@@ -65,7 +65,7 @@ import Testing
         #expect(try await site.get("/r?id=h\(sent.uuid(4)),\(delivery),1").status == 200)
         let expected = ["3 1 true", "3 2 true", "4 1 true", "4 1 false"]
         #expect(try await site.hits(sent.delivery) == expected)
-        // Forged, foreign, of no delivery.
+        // Forged, from another system, without a delivery.
         for id in [
             "h6b6499a8-9d43-4bc5-acf0-b6aeb96846f6,\(delivery),1", "h\(uuid),\(other.hexDelivery),1",
             "h\(uuid),testDeliveryId,1", "hd828,deliveryId,2", "h3039,testDeliveryId,1",
@@ -74,7 +74,7 @@ import Testing
             #expect(answer.status == 404, "\(id): \(answer)")
             #expect(answer.body.contains("Unknown message"))
         }
-        // No tracking id at all: e-mail links, requests of other products, nothing.
+        // Not a tracking id: e-mail links, requests of other products, an empty text.
         for query in [
             "", "?id=", "?id=h", "?id=h787bc0,281a4d8,281a4da&p1=1", "?id=\(uuid),\(delivery),1",
             "?id=h\(uuid),\(delivery)",
@@ -119,7 +119,7 @@ import Testing
         try await site.drain()
     }
 
-    /// Hits of a day that retention has dropped are dropped too, and those beside them are stored.
+    /// Hits of a day that retention has dropped are dropped too; other hits with them are stored.
     @Test func hitsOfADayThatIsGoneAreDropped() async throws {
         let site = try await WebSite.start()
         let sent = try await site.send(messages: 5)
@@ -130,14 +130,14 @@ import Testing
         )
         try await site.run("DROP TABLE \(name)")
         #expect(try await site.get("/r/?id=h\(sent.uuid(2)),\(sent.hexDelivery),1").status == 404)
-        // It is one or the other, as the day's key is gone too as soon as the keys are read again.
+        // Either result is right, because the day's key is removed too once the keys are read again.
         try await eventually("the drop is counted") {
             try await site.value("SELECT hits || ' ' || expired + forged FROM pushmta_engine.tracking_source") == "1 1"
         }
         try await site.drain()
     }
 
-    /// Two processes store the first hit of the same messages at the same time: one of each is the first.
+    /// Two processes store the first hits of the same messages at the same time: for each message, one is the first.
     @Test func twoProcessesAgreeOnTheFirstHit() async throws {
         let one = try await WebSite.start()
         let two = try await WebSite.start(database: one.database)
@@ -162,7 +162,7 @@ import Testing
         try await two.drain()
     }
 
-    /// Receipts are answered by another part of the process than the rest: on one connection the order is kept all the same.
+    /// Another part of the process answers receipts, but the order of answers on a connection is kept.
     @Test func pipelinedRequestsAreAnsweredInOrder() async throws {
         let site = try await WebSite.start()
         let sent = try await site.send(messages: 40)
@@ -186,7 +186,7 @@ import Testing
                 "SELECT count(*) || ' ' || count(*) FILTER (WHERE first) FROM pushmta_engine.tracking_log"
             ) == "120 40"
         )
-        // The last one says that it is the last.
+        // The last answer says that it is the last.
         let last = "GET /r/?id=h\(sent.uuid(1)),\(sent.hexDelivery),2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
         let closing = try await RawHTTP.exchange(port: site.port, [Array((last + test).utf8)], answers: 2)
         #expect(closing.map(\.status) == [200])
@@ -194,7 +194,7 @@ import Testing
         try await site.drain()
     }
 
-    /// A receipt that is being stored when the process is asked to end is answered.
+    /// A receipt that is being stored when the process is asked to end is still answered.
     @Test func aReceiptUnderWayIsAnsweredInADrain() async throws {
         let site = try await WebSite.start { $0.tracking.batchDelayMs = 1_000 }
         let sent = try await site.send(messages: 3)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import WebServer
 
-/// Who may say whose a device is, through the web process as Adobe's SDKs speak to it.
+/// Trust in user keys, through the web process and with requests of Adobe's SDKs.
 @Suite struct UserKeyTrustTests {
     private static let secret = "a secret of the backend, 32 bytes"
 
@@ -26,7 +26,7 @@ import Testing
         return signed + "." + part(Data(HMAC<SHA256>.authenticationCode(for: Data(signed.utf8), using: key)))
     }
 
-    /// Has the service ask for proofs; the key is sealed as `service set` does it.
+    /// Makes the service require proofs; the key is sealed as in `service set`.
     private static func trust(_ site: WebSite, _ trust: UserKeyTrust, kid: String = "k1") async throws {
         let cipher = try CredentialKeyring(text: WebSite.sealKey).current
         let id = try await site.admin.nextCredentialID()
@@ -45,7 +45,7 @@ import Testing
             )
             .body != "OK\n" || trust != .signed
         }
-        // Trust `server` answers OK in any case.
+        // With trust `server`, the answer is always OK.
         if trust == .server {
             try await eventually("the process takes no word of a device") {
                 let token = "probe-\(UUID().uuidString)"
@@ -64,7 +64,7 @@ import Testing
         _ proof: String? = nil,
         other: String = ""
     ) async throws -> RawAnswer {
-        // As the Android SDK writes it.
+        // In the form of the Android SDK.
         let proof = proof.map { #"<param name="userKeyProof" value="\#($0)"/>"# } ?? ""
         let document = "<additionalParameters>\(proof)\(other)</additionalParameters>"
         let escaped = document.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
@@ -82,7 +82,7 @@ import Testing
     @Test func withSignedNobodyIsSomebodyElse() async throws {
         let site = try await WebSite.start()
         try await Self.trust(site, .signed)
-        // A stranger who says that he is Ada is stored, answered 200, and gets nothing of hers.
+        // A stranger who claims to be Ada is stored and answered 200, but gets none of her messages.
         let stranger = try await Self.register(site, "stranger-token", "ada")
         #expect(stranger.status == 200 && stranger.body.hasPrefix("OK, but the user key is not proven"))
         #expect(try await Self.user(site, "stranger-token") == "")
@@ -93,7 +93,7 @@ import Testing
             #expect(try await Self.register(site, "stranger-token", "ada", proof).status == 200)
             #expect(try await Self.user(site, "stranger-token") == "", "\(proof)")
         }
-        // Ada herself; her values are kept, her proof is not.
+        // Ada herself: her values are stored, her proof is not.
         let ada = try await Self.register(
             site,
             "ada-token",
@@ -106,10 +106,10 @@ import Testing
         let row = "SELECT to_jsonb(s)::text FROM pushmta_engine.subscription s WHERE s.push_token = 'ada-token'"
         let kept = try await site.value(row) ?? ""
         #expect(kept.contains("Lyon") && !kept.contains("eyJ") && !kept.contains("userKeyProof"))
-        // Registered again without a proof, as after an update of the app, it stays hers.
+        // Registered again without a proof, as after an update of the app, the device stays hers.
         #expect(try await Self.register(site, "ada-token", "ada").status == 200)
         #expect(try await Self.user(site, "ada-token") == "ada")
-        // Somebody else on it, or nobody: no longer hers, and what is on its way to her does not reach him.
+        // Another user on the device, or none: it is no longer hers, and her messages in flight do not reach that user.
         #expect(try await Self.register(site, "ada-token", "bob").status == 200)
         #expect(try await Self.user(site, "ada-token") == "")
         #expect(
@@ -117,7 +117,7 @@ import Testing
                 "SELECT disabled_reason FROM pushmta_engine.subscription WHERE push_token = 'ada-token' AND NOT enabled"
             ) == "token_moved"
         )
-        // A proof that comes later links it; it may say the user by itself.
+        // A later proof links the device; the proof may be the only source of the user key.
         #expect(try await Self.register(site, "stranger-token", "", Self.token("eve")).status == 200)
         #expect(try await Self.user(site, "stranger-token") == "eve")
         try await site.drain()
@@ -130,7 +130,7 @@ import Testing
         #expect(try await Self.register(site, "stranger-token", "ada&deviceImei=d1").status == 200)
         #expect(try await Self.user(site, "ada-token") == "ada")
         #expect(try await Self.user(site, "stranger-token") == "")
-        // Her own new token does.
+        // Her own new token, with a proof, replaces the old one.
         #expect(try await Self.register(site, "ada-token-2", "ada&deviceImei=d1", Self.token("ada")).status == 200)
         #expect(try await Self.user(site, "ada-token-2") == "ada")
         #expect(try await Self.user(site, "ada-token") == nil)
@@ -164,7 +164,7 @@ import Testing
         #expect(try await Self.register(web, "phone-token", "ada").status == 200)
         #expect(try await Self.user(web, "phone-token") == "ada")
         try await Self.trust(web, .server)
-        // Changing the setting has unlinked nobody, and registering again does not either.
+        // Neither the change of the setting nor another registration unlinks a user.
         #expect(try await Self.user(web, "phone-token") == "ada")
         #expect(try await Self.register(web, "phone-token", "bob", Self.token("bob")).status == 200)
         #expect(try await Self.user(web, "phone-token") == "ada")
@@ -176,7 +176,7 @@ import Testing
         #expect(try await Self.user(web, "other-token") == "eve")
         #expect(try await Self.register(web, "other-token", "").status == 200)
         #expect(try await Self.user(web, "other-token") == "eve")
-        // --relink takes away what nobody but the device has said.
+        // --relink removes user keys that only devices reported.
         #expect(try await web.admin.unlinkUnproven(service: "shop") >= 1)
         #expect(try await Self.user(web, "phone-token") == "")
         #expect(try await Self.user(web, "other-token") == "eve")
@@ -187,7 +187,7 @@ import Testing
     @Test func whatComesAfterRelinkIsNotBelievedThoughItWasAskedForBefore() async throws {
         let site = try await WebSite.start()
         #expect(try await Self.register(site, "ada-token", "ada").status == 200)
-        // As when the process has not heard yet of the new setting: the registration says `open`, and the database knows better.
+        // The process does not know the new setting yet: the registration says `open`, but the database decides.
         try await site.run("UPDATE pushmta_engine.service SET user_key_trust = 'server'")
         #expect(try await site.admin.unlinkUnproven(service: "shop") == 1)
         try await site.run(
@@ -210,7 +210,7 @@ import Testing
         try await eventually("it cannot be opened") {
             try await Self.register(site, "ada-token", "ada", Self.token("ada")).status == 503
         }
-        // A key that was made a moment ago is found.
+        // A key that was created a moment ago is found.
         try await Self.trust(site, .signed, kid: "k2")
         #expect(try await Self.register(site, "ada-token", "ada", Self.token("ada", kid: "k2")).body == "OK\n")
         #expect(try await Self.user(site, "ada-token") == "ada")

@@ -2,9 +2,9 @@ import Console
 import PushCore
 import Store
 
-/// Credentials that people upload to the console: checked, sealed and stored as `pushmta credential set` does it.
+/// Checks, seals and stores credentials that people upload to the console, as `pushmta credential set` does.
 package enum ConsoleCredentials {
-    /// What the console is given.
+    /// What the console needs to seal a credential.
     package static func sealing(_ settings: Settings) -> CredentialSealing {
         CredentialSealing(
             problem: {

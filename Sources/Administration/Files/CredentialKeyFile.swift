@@ -5,16 +5,16 @@ import PushCore
 import Store
 import SystemPackage
 
-/// The file with the key under which credentials are sealed.
+/// The file that holds the keys which seal credentials.
 package enum CredentialKeyFile {
-    /// Makes a file with a new key, readable by its owner only. Never overwrites one.
+    /// Creates a file with a new key, readable by its owner only. Never overwrites a file.
     package static func create(at path: String) throws {
         try create(at: path, text: CredentialCipher.newKeyText() + "\n")
     }
 
-    /// Makes a file with a new key unless one with keys is there already, which is kept: instructions may be followed twice.
+    /// Creates a file with a new key unless one with keys exists, which is kept. Instructions may be followed twice.
     ///
-    /// - Returns: whether it made one.
+    /// - Returns: whether it created the file.
     package static func createUnlessThere(at path: String) throws -> Bool {
         guard FileManager.default.fileExists(atPath: path) else {
             try create(at: path)
@@ -24,20 +24,20 @@ package enum CredentialKeyFile {
         else {
             throw CommandFailure(
                 .data,
-                "\(path) is there already, and no key can be read from it. It stays as it is: name another file, or move it away."
+                "\(path) already exists, but no key can be read from it. It was left unchanged: name another file, or move this one away."
             )
         }
         return false
     }
 
-    /// Makes a file with these keys, readable by its owner only. Never overwrites one.
+    /// Creates a file with these keys, readable by its owner only. Never overwrites a file.
     package static func create(at path: String, text: String) throws {
         switch DurableFile.create(path, text) {
         case .done: return
         case .exists:
             throw CommandFailure(
                 .data,
-                "\(path) exists already: credentials may be sealed under the key in it. Name another file, or remove it yourself."
+                "\(path) already exists: credentials may be sealed under the key in it. Name another file, or remove this one yourself."
             )
         case .failed(let reason):
             throw CommandFailure(
@@ -47,17 +47,17 @@ package enum CredentialKeyFile {
         }
     }
 
-    /// The file itself where its path is a link to it.
+    /// The file itself if its path is a symbolic link to it.
     package static func target(_ path: String) -> String {
         URL(fileURLWithPath: path).resolvingSymlinksInPath().path
     }
 
-    /// Puts other keys into a file, in one step and with the owner and the rights that it has: whoever reads it finds the keys
-    /// before or these, and a power cut loses neither.
+    /// Replaces the keys of a file in one step, keeping its owner and permissions. A reader finds either the old keys
+    /// or the new ones, and a power cut loses neither.
     ///
     /// - Parameters:
-    ///   - before: what it holds; if it holds anything else, nothing is changed.
-    ///   - lock: keeps others from it; a lost one means that others may have changed it, and nothing is changed.
+    ///   - before: the expected contents; if the file holds anything else, nothing is changed.
+    ///   - lock: keeps other processes out. If it was lost, others may have changed the file, and nothing is changed.
     package static func replace(_ path: String, _ before: String, with text: String, _ lock: CredentialKeyLock)
         async throws
     {
@@ -67,11 +67,11 @@ package enum CredentialKeyFile {
         do {
             try prepare(temporary, text, like: target, path)
             try await lock.verify()
-            // Others than this program may write to it: an editor, a tool that copies it.
+            // Other programs may write to it: an editor, or a tool that copies it.
             guard (try? String(contentsOfFile: target, encoding: .utf8)) == before else {
                 throw CommandFailure(
                     .temporary,
-                    "\(path) has just been changed by somebody else. Nothing has been changed: look at it, and call this again."
+                    "\(path) was just changed by another program. Nothing was replaced: check the file, then run this command again."
                 )
             }
             guard rename(temporary, target) == 0 else {
@@ -84,49 +84,50 @@ package enum CredentialKeyFile {
         guard DurableFile.syncFolder(of: target) else {
             throw CommandFailure(
                 .unavailable,
-                "\(path) holds other keys now, and its disk does not say that it keeps them: check the disk, then call this again."
+                "\(path) holds the new keys, but they could not be flushed to disk: check the disk, then run this command again."
             )
         }
     }
 
     private static func prepare(_ temporary: String, _ text: String, like target: String, _ path: String) throws {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: target) else {
-            throw trouble(path, "it is not there")
+            throw trouble(path, "it does not exist")
         }
         let kept = attributes.filter {
             [.posixPermissions, .ownerAccountID, .groupOwnerAccountID].contains($0.key)
         }
         switch DurableFile.create(temporary, text) {
         case .done: break
-        case .exists: throw trouble(path, "\(temporary) is there")
+        case .exists: throw trouble(path, "\(temporary) already exists")
         case .failed(let reason): throw trouble(path, reason)
         }
         do {
             try FileManager.default.setAttributes(kept, ofItemAtPath: temporary)
         } catch {
-            throw trouble(path, "its owner and rights cannot be given to a new file")
+            throw trouble(path, "its owner and permissions cannot be copied to a new file")
         }
     }
 
     private static func trouble(_ path: String, _ reason: String) -> CommandFailure {
         CommandFailure(
             .data,
-            "\(path) cannot be written, \(reason): check its folder and your rights there. Nothing has been changed."
+            "\(path) cannot be written, \(reason): check its folder and your permissions there. Nothing was changed."
         )
     }
 
-    /// The digits that tell a run's temporary file from those of others.
+    /// The number of hexadecimal digits that distinguish the temporary file of one run from those of others.
     private static let temporaryDigits = 16
     private static let temporaryEnding = ".keys"
 
-    /// A name that no other run has, beside the file: a rename works within a file system only.
+    /// A name next to the file that no other run uses: a rename works only within a file system.
     private static func temporary(_ target: String) -> String {
         let digits = String(UInt64.random(in: .min ... .max), radix: 16)
         let name = String(repeating: "0", count: temporaryDigits - digits.count) + digits + temporaryEnding
         return folder(target) + "/" + prefix(target) + name
     }
 
-    /// What runs that were killed have left: keys should not lie about. Whoever gets here has the lock, so they are nobody's.
+    /// Removes what killed runs left behind: keys must not lie around. The caller holds the lock, so no running
+    /// process owns these files.
     private static func removeLeftovers(of target: String) {
         let prefix = prefix(target)
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder(target))) ?? [] {
@@ -145,7 +146,7 @@ package enum CredentialKeyFile {
         URL(fileURLWithPath: target).deletingLastPathComponent().path
     }
 
-    /// The keys of the settings' file, or of systemd's credential.
+    /// The keys from the file named in the settings, or from systemd's credential.
     package static func keyring(_ settings: Settings) throws -> CredentialKeyring {
         do {
             return try CredentialKeySource.load(settings, environment: ProcessInfo.processInfo.environment)
@@ -155,21 +156,21 @@ package enum CredentialKeyFile {
     }
 }
 
-/// Keeps other processes that see the same key file from it, whatever database they work with: a lock on a file beside it, which
-/// ends with its holder however that ends.
+/// Keeps other processes away from a key file, whichever database they use: a lock on a file next to it. The kernel
+/// releases the lock when its holder ends, however that happens.
 package enum KeyFileLock {
-    /// Whoever waits longer waits for somebody who is stuck.
+    /// A longer wait means that the holder is stuck.
     private static let timeout = Duration.seconds(60)
-    /// The time between two attempts.
+    /// The interval between two attempts.
     private static let lookInterval = Duration.milliseconds(20)
 
-    /// The file beside a key file; the key file itself is another one after each rotation.
+    /// The lock file next to a key file. The key file itself is a new file after each rotation.
     package static func path(of keyFile: String) -> String { CredentialKeyFile.target(keyFile) + ".lock" }
 
-    /// Does something under the lock.
+    /// Runs `body` under the lock.
     ///
-    /// - Throws: `CommandFailure` if others have it for too long, or if it cannot be taken by somebody who needs it: who seals
-    ///   may lack the right to write beside the file, and has the database's lock.
+    /// - Throws: `CommandFailure` if others hold the lock for too long, or if a caller that must have it cannot take
+    ///   it. A sealing process may lack the right to write next to the file; it then relies on the database's lock.
     package static func with<T: Sendable>(
         _ source: CredentialKeySource,
         for use: CredentialKeyUse,
@@ -182,12 +183,12 @@ package enum KeyFileLock {
             guard use == .sealing || source.isSystemds else {
                 throw CommandFailure(
                     .data,
-                    "\(path(of: source.path)) cannot be written, so the key cannot be changed: \(error). Run this as the user who owns that folder. If that is root, move the key into a folder of the service's user (install -d -o USER -m 700 FOLDER) and name it in credentialKeyFile."
+                    "\(path(of: source.path)) cannot be written, so the key cannot be changed: \(error). Run this command as the user that owns that folder. If that is root, move the key into a folder owned by the service's user (install -d -o USER -m 700 FOLDER) and name it in credentialKeyFile."
                 )
             }
             return try await body()
         }
-        // The lock goes with its last descriptor.
+        // Closing the last descriptor releases the lock.
         defer { try? file.close() }
         share(file, with: source.path)
         try await take(file, shared: use != .rotating, source.path)
@@ -200,7 +201,7 @@ package enum KeyFileLock {
             guard .now < deadline else {
                 throw CommandFailure(
                     .temporary,
-                    "Another command has been working with the key file \(path) for a minute: wait for its end, and call this again."
+                    "Another command has been working with the key file \(path) for a minute: wait until it ends, then run this command again."
                 )
             }
             try await Task.sleep(for: lookInterval)
@@ -215,7 +216,7 @@ package enum KeyFileLock {
         }
     }
 
-    /// Opens the lock's file; a network's file system locks only what is open for writing.
+    /// Opens the lock file. A network file system locks only files that are open for writing.
     private static func open(_ path: FilePath) throws -> FileDescriptor {
         do {
             return try FileDescriptor.open(
@@ -225,7 +226,7 @@ package enum KeyFileLock {
                 permissions: .ownerReadWrite
             )
         } catch {
-            // What keeps it from being written is what a person has to know.
+            // The user needs to know why it cannot be written.
             guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .noFollow]) else {
                 throw error
             }
@@ -233,7 +234,7 @@ package enum KeyFileLock {
         }
     }
 
-    /// What root has made is the key file's owner's to lock as well.
+    /// If root created the lock file, lets the owner of the key file lock it as well.
     private static func share(_ file: FileDescriptor, with keyFile: String) {
         guard geteuid() == 0,
             let attributes = try? FileManager.default.attributesOfItem(atPath: CredentialKeyFile.target(keyFile)),
@@ -245,13 +246,13 @@ package enum KeyFileLock {
 }
 
 extension CredentialKeySource {
-    /// Does something with the key while nobody else does what would not go with it, on this host or on another one.
+    /// Runs `body` with the key while no conflicting operation runs, on this host or another one.
     package func locked<T: Sendable>(
         for use: CredentialKeyUse,
         _ store: Store,
         _ body: (CredentialKeyLock) async throws -> T
     ) async throws -> T {
-        // Everybody takes them in this order.
+        // Every process takes the two locks in this order.
         try await KeyFileLock.with(self, for: use) { try await store.withCredentialKey(for: use, body) }
     }
 }

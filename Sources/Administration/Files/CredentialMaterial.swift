@@ -4,22 +4,22 @@ import Gateways
 import PushCore
 import Store
 
-/// A credential as its file holds it, checked.
+/// A checked credential, as read from its file.
 package struct CredentialMaterial: Sendable {
     package let kind: CredentialKind
-    /// What is sealed: the file's bytes, with the passphrase where there is one.
+    /// What is sealed: the bytes of the file, with the passphrase if there is one.
     package let bytes: [UInt8]
-    /// What is not secret, as a JSON object.
+    /// The attributes that are not secret, as a JSON object.
     package let attributes: String
-    /// What people compare: SHA-256 of the certificate, or of the file, in hexadecimal digits.
+    /// What people compare: the SHA-256 of the certificate or of the file, in hexadecimal.
     package let fingerprint: String
-    /// The certificate, if it is one.
+    /// The certificate; nil for other kinds of credential.
     package let certificate: ClientCertificate?
-    /// Until when it is good; nil when it does not say.
+    /// When it expires; nil if it does not say.
     package var expiresAt: Date?
 
-    /// Reads and checks a file: for iOS Apple's .p8 key with its key id and team id, or a certificate (.p12) with its
-    /// passphrase; for Android Google's service account, or a project key.
+    /// Reads and checks a file. For iOS: Apple's .p8 key with its key id and team id, or a certificate (.p12) with
+    /// its passphrase. For Android: Google's service account, or a project key.
     ///
     /// - Parameter passphrase: asked for only if the file is a certificate.
     package init(
@@ -41,9 +41,9 @@ package struct CredentialMaterial: Sendable {
         )
     }
 
-    /// Checks what a file holds, wherever it came from.
+    /// Checks the contents of a file, whatever their source.
     ///
-    /// - Parameter naming: how an error calls what was given.
+    /// - Parameter naming: how errors name the things that were given.
     package init(
         contents: [UInt8],
         naming: CredentialNaming,
@@ -63,7 +63,7 @@ package struct CredentialMaterial: Sendable {
         do {
             switch form {
             case .certificate: try self.init(certificate: contents, passphrase: try passphrase())
-            // A key in PEM has no passphrase here.
+            // A PEM key has no passphrase here.
             case .pemCertificate: try self.init(certificate: contents, passphrase: "")
             case .projectKey: try self.init(projectKey: contents)
             case .serviceAccount: try self.init(serviceAccount: contents)
@@ -75,7 +75,7 @@ package struct CredentialMaterial: Sendable {
         }
     }
 
-    /// What a file is that looks like none of the platform's, or like a project key of a length that none has.
+    /// What the file is, if it is in none of the platform's forms, or has a length that no project key has.
     private static func fault(_ contents: [UInt8], _ form: CredentialForm, _ platform: Platform) -> String? {
         switch (platform, form) {
         case (.ios, .projectKey), (.ios, .unknown): MaterialFault.text(contents)
@@ -135,7 +135,7 @@ package struct CredentialMaterial: Sendable {
         guard let keyID, !keyID.isEmpty else {
             throw CommandFailure(
                 .data,
-                "The key's id is missing: give \(naming.keyID) with the ten characters that Apple shows beside the key."
+                "The key's id is missing: give \(naming.keyID) with the ten characters that Apple shows next to the key."
             )
         }
         guard let teamID, !teamID.isEmpty else {
@@ -150,12 +150,12 @@ package struct CredentialMaterial: Sendable {
         self.init(.apnsKey, pem, [("key_id", .text(keyID)), ("team_id", .text(teamID))])
     }
 
-    /// Apple's ids have capital letters only, and APNs refuses each message with another id (InvalidProviderToken).
+    /// Apple's ids have capital letters only. APNs refuses every message with any other id (InvalidProviderToken).
     private static func requireCapitals(_ id: String, _ what: String, _ option: String) throws {
         guard id.utf8.contains(where: { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }) else { return }
         throw CommandFailure(
             .data,
-            "\(what) has small letters, and Apple's have ten capital letters and digits: give \(option) \(id.uppercased()) if that is what Apple shows."
+            "\(what) has lower-case letters, but Apple's ids have ten capital letters and digits: give \(option) \(id.uppercased()) if that is what Apple shows."
         )
     }
 
@@ -172,8 +172,8 @@ package struct CredentialMaterial: Sendable {
 }
 
 extension CredentialMaterial {
-    /// Checks what can be known before the gateway says it: that its time is not over, and that it is for the application's
-    /// environment and bundle id.
+    /// Checks what can be known before the gateway is asked: that it has not expired, and that it matches the
+    /// application's environment and bundle id.
     package func check(environment: ApplicationEnvironment, bundleID: String, now: Date) throws {
         do {
             if let certificate {
@@ -191,7 +191,7 @@ extension CredentialMaterial {
                 "--expires is in the past: give the day on which the credential ends, or a new one."
             )
         }
-        guard expiresAt <= now + Self.longestLife else {
+        guard expiresAt <= now + Self.maxLife else {
             throw CommandFailure(
                 .data,
                 "--expires is more than ten years away: check the year, or leave the option out for a credential that does not end."
@@ -199,8 +199,8 @@ extension CredentialMaterial {
         }
     }
 
-    /// Checks that this host lets a credential read what it reads and ask where it asks: uploading one is no right to that.
-    ///
+    /// Checks that this host lets a credential read the files and call the addresses that it names. The right to
+    /// upload a credential does not include that.
     /// - Parameter accounts: the external accounts.
     package func requireAllowed(_ settings: NMACSettings, _ accounts: [AccountRow]) throws {
         guard kind == .fcmServiceAccount else { return }
@@ -213,10 +213,11 @@ extension CredentialMaterial {
         }
     }
 
-    /// Ten years of 365 days and three leap days: nobody plans the end of a key for later, and a mistyped year gives centuries.
-    private static let longestLife: TimeInterval = (10 * 365 + 3) * 86_400
+    /// Ten years of 365 days and three leap days. No one plans the expiry of a key for later, while a mistyped year
+    /// is off by centuries.
+    private static let maxLife: TimeInterval = (10 * 365 + 3) * 86_400
 
-    /// Checks that a certificate may serve both environments, where somebody says so.
+    /// Checks that a certificate may serve both environments, when the caller claims that it does.
     package func requireBothEnvironments(_ naming: CredentialNaming = .file("")) throws {
         guard certificate?.namesBothEnvironments == true else {
             throw CommandFailure(
@@ -227,15 +228,15 @@ extension CredentialMaterial {
     }
 }
 
-/// How errors call what somebody gives with a credential: by options of a command, or by fields of a form.
+/// How errors name what was given with a credential: options of a command, or fields of a form.
 package struct CredentialNaming: Sendable {
     /// What holds the credential.
     package let file: String
-    /// What the key's id is given with.
+    /// What gives the key's id.
     package let keyID: String
-    /// What the team's id is given with.
+    /// What gives the team's id.
     package let teamID: String
-    /// What says that a certificate serves both environments.
+    /// What declares that a certificate serves both environments.
     package let bothEnvironments: String
 
     /// A file that a command names.
@@ -257,7 +258,7 @@ package struct CredentialNaming: Sendable {
     )
 }
 
-/// What a credential's file looks like.
+/// The form of a credential file.
 package enum CredentialForm: Sendable {
     /// A private key in PEM: Apple's .p8 file.
     case apnsKey
@@ -274,13 +275,13 @@ package enum CredentialForm: Sendable {
     case unknown
 
     package init(_ bytes: [UInt8]) {
-        // DER and BER: a SEQUENCE.
+        // A SEQUENCE in DER or BER.
         if bytes.first == 0x30, bytes.count > 1, bytes[1] >= 0x80 || Int(bytes[1]) == bytes.count - 2 {
             self = .certificate
             return
         }
         var text = Substring(String(decoding: bytes.prefix(65_536), as: UTF8.self))
-        // Editors of Windows put a byte order mark before it.
+        // Windows editors put a byte order mark before it.
         if text.first == "\u{FEFF}" { text.removeFirst() }
         let words = text.split(whereSeparator: \.isWhitespace)
         if let first = words.first?.first, "{[\"<".contains(first) {
@@ -296,20 +297,20 @@ package enum CredentialForm: Sendable {
         }
     }
 
-    /// What it is, for people.
+    /// A description for people.
     package var text: String {
         switch self {
         case .apnsKey: "an APNs key"
         case .certificate: "a certificate (PKCS#12)"
-        case .serviceAccount: "a JSON file, as that of a service account"
-        case .projectKey: "a single word, as a project key of FCM"
+        case .serviceAccount: "a JSON file, such as a service account"
+        case .projectKey: "a single word, such as a project key of FCM"
         case .pemCertificate: "a certificate with its key in PEM"
         case .bareCertificate: "a certificate in PEM without its private key"
         case .unknown: "of no form that a credential has"
         }
     }
 
-    /// The platform that takes it; nil for none.
+    /// The platform that accepts it; nil for none.
     package var platform: Platform? {
         switch self {
         case .apnsKey, .certificate, .pemCertificate: .ios
@@ -318,7 +319,7 @@ package enum CredentialForm: Sendable {
         }
     }
 
-    /// What a platform takes, for people.
+    /// What a platform accepts, for people.
     package static func wanted(_ platform: Platform) -> String {
         switch platform {
         case .ios: "Apple's key (.p8) or a certificate with its private key (.p12, or both in PEM)"
@@ -327,11 +328,12 @@ package enum CredentialForm: Sendable {
     }
 }
 
-/// Whether the credentials of applications can be used over an external account: otherwise every delivery fails at its start.
+/// Checks that an application's credential works with an external account. With an unfit one, every delivery fails at
+/// its start.
 package enum CredentialFit {
     /// Checks one application's credential against its account.
     ///
-    /// - Parameter application: its name, which the error says.
+    /// - Parameter application: its name, for the error.
     package static func require(_ kind: CredentialKind, _ account: AccountRow, application: String) throws {
         guard !kind.suits(account.connector) else { return }
         throw CommandFailure(
@@ -340,7 +342,7 @@ package enum CredentialFit {
         )
     }
 
-    /// Checks the applications whose deliveries go over an account, before its connector is changed.
+    /// Checks the applications whose deliveries use an account, before its connector is changed.
     package static func require(_ connector: Connector, of account: AccountRow, _ store: Store) async throws {
         guard connector != account.connector else { return }
         let credentials = try await store.credentials()
@@ -357,105 +359,10 @@ package enum CredentialFit {
     }
 }
 
-/// Seals credentials and binds them to applications.
-package struct CredentialWriter: Sendable {
-    package let store: Store
-    /// Where the key is named.
-    package let settings: Settings
-
-    package init(store: Store, settings: Settings) {
-        self.store = store
-        self.settings = settings
-    }
-
-    /// Seals and stores something while nobody changes the key: what is sealed under a key that goes meanwhile is lost.
-    package func locked<T: Sendable>(_ body: () async throws -> T) async throws -> T {
-        guard let source = CredentialKeySource(settings, environment: ProcessInfo.processInfo.environment) else {
-            // Sealing says what is missing.
-            return try await body()
-        }
-        return try await source.locked(for: .sealing, store) { _ in try await body() }
-    }
-
-    /// Checks that the key is still there under which a credential has been sealed and stored: an editor knows no lock.
-    package func confirm(_ row: CredentialRow, application: String) throws {
-        guard try !CredentialKeyFile.keyring(settings).keyIDs.contains(row.sealKeyID) else { return }
-        throw CommandFailure(
-            .negative,
-            "The key file was changed while the credential of application \(application) was sealed, and does not hold the key \(row.sealKeyID) any more: set the credential again with `pushmta credential set \(application) --key FILE`."
-        )
-    }
-
-    /// Checks and seals material for an application, which need not be there yet. To be called under the lock.
-    ///
-    /// - Parameter nextID: hands the credential's id out; nil for the database's own way, which asks for rights on its table.
-    package func sealed(
-        _ material: CredentialMaterial,
-        application: String,
-        environment: ApplicationEnvironment,
-        bundleID: String,
-        nextID: (@Sendable () async throws -> Int64)? = nil
-    ) async throws -> CredentialRow {
-        let now = try await store.databaseClock()
-        try material.check(
-            environment: environment,
-            bundleID: bundleID,
-            now: Date(timeIntervalSince1970: Double(now.microsecondsSince1970) / 1_000_000)
-        )
-        try material.requireAllowed(settings.nmac, try await store.accounts())
-        let cipher = try CredentialKeyFile.keyring(settings).current
-        let id = if let nextID { try await nextID() } else { try await store.nextCredentialID() }
-        return CredentialRow(
-            id: id,
-            kind: material.kind,
-            name: "\(application)-\(id)",
-            sealKeyID: cipher.keyID,
-            sealed: try cipher.seal(material.bytes, credentialID: id),
-            attributes: material.attributes,
-            fingerprint: material.fingerprint,
-            expiresAt: material.expiresAt.map {
-                DatabaseTime(microsecondsSince1970: Int64(clamping: $0.timeIntervalSince1970))
-            }
-        )
-    }
-
-    /// Checks and seals `material` and makes it the application's credential.
-    ///
-    /// - Parameter allowsBothEnvironments: whether it may serve applications of both environments.
-    package func save(
-        _ material: CredentialMaterial,
-        application: String,
-        allowsBothEnvironments: Bool = false
-    ) async throws {
-        try await locked {
-            let row = try await store.application(named: application)
-            let credential = try await sealed(
-                material,
-                application: application,
-                environment: row.environment,
-                bundleID: row.bundleID
-            )
-            try await store.saveCredential(
-                credential,
-                application: application,
-                allowsBothEnvironments: allowsBothEnvironments
-            )
-            try confirm(credential, application: application)
-        }
-    }
-}
-
 extension AccountRow {
-    /// Whether it has a file of certificate authorities of its own.
+    /// Whether the account names its own file of certificate authorities.
     fileprivate var namesAuthorities: Bool {
         guard case .object(let entries)? = try? JSONValue(parsing: options.utf8) else { return false }
         return entries.contains { $0.name == AccountOption.certificateAuthorityFile.rawValue }
-    }
-}
-
-extension Int64 {
-    /// Seconds since 1970 in microseconds.
-    fileprivate init(clamping seconds: TimeInterval) {
-        self = Int64(exactly: (seconds * 1_000_000).rounded()) ?? .max
     }
 }

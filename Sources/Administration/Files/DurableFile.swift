@@ -1,18 +1,19 @@
 import Foundation
 
-/// Files that are whole and on the disk, or not there.
+/// Files that are either complete and on disk, or absent.
 package enum DurableFile {
-    /// What became of a file that was to be made.
+    /// The result of creating a file.
     package enum Creation: Sendable {
-        /// It is there, and on the disk.
+        /// The file exists and is on disk.
         case done
-        /// Something of that name was there before; it is as it was.
+        /// A file of that name already existed and was left unchanged.
         case exists
-        /// It is not there, and why.
+        /// The file was not created; holds the reason.
         case failed(String)
     }
 
-    /// Makes a file that only its owner reads, unless something of that name is there: of two at once, one makes it.
+    /// Creates a file that only its owner can read, unless one of that name exists. Of two concurrent calls, one
+    /// creates it.
     package static func create(_ path: String, _ text: String) -> Creation {
         let descriptor = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
@@ -25,22 +26,23 @@ package enum DurableFile {
             try file.close()
         } catch {
             unlink(path)
-            return .failed("its disk does not take it")
+            return .failed("it cannot be flushed to disk")
         }
         guard syncFolder(of: path) else {
             unlink(path)
-            return .failed("its folder cannot be brought to the disk")
+            return .failed("its folder cannot be flushed to disk")
         }
         return .done
     }
 
-    /// Brings the names in a file's folder to the disk: a file that was renamed has its old name after a power cut otherwise.
+    /// Flushes the folder of a file to disk. Without this, a renamed file can have its old name again after a power
+    /// cut.
     package static func syncFolder(of path: String) -> Bool {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        // Some file systems cannot do that for folders, and say so.
+        // Some file systems cannot sync folders, and return EINVAL.
         return fsync(descriptor) == 0 || errno == EINVAL
     }
 }

@@ -1,39 +1,39 @@
 import Foundation
 
-/// A file that a person names at the command line, which may as well be a pipe (`/dev/stdin`, `<(…)`) or, as `-`, standard input.
+/// A file named on the command line. It may be a pipe (`/dev/stdin`, `<(…)`) or, as `-`, standard input.
 package enum SmallFile {
-    /// What is larger is not what was asked for: keys, certificates, passphrases and icons have a few kilobytes.
-    private static let mostBytes = 1 << 20
-    /// Contents in many locales have more; none has so much.
-    package static let mostContentBytes = 16 << 20
+    /// A larger file is not what was asked for: keys, certificates, passphrases and icons have a few kilobytes.
+    private static let maxBytes = 1 << 20
+    /// The maximum size of a content: with many locales it exceeds `maxBytes`, but never this.
+    package static let maxContentBytes = 16 << 20
 
-    /// Opens a file to be read; nil if that cannot be.
+    /// Opens a file for reading; nil if that fails.
     package static func open(_ path: String) -> FileHandle? {
         path == "-" ? .standardInput : FileHandle(forReadingAtPath: path)
     }
 
-    /// The next bytes of a larger file, none at its end. A directory can be opened like a file, and not read.
+    /// The next bytes of a larger file; empty at its end. A directory can be opened like a file, but not read.
     package static func piece(of handle: FileHandle, _ path: String, _ most: Int) throws -> Data {
         do {
             return try handle.read(upToCount: most) ?? Data()
         } catch {
             throw CommandFailure(
                 .data,
-                "The file \(path) cannot be read: check that it is a file, no directory, and that its disk is well."
+                "The file \(path) cannot be read: check that it is a file, not a directory, and that its disk works."
             )
         }
     }
 
-    /// The file's bytes, at least one. `FileManager.contents` reads regular files only.
+    /// Returns the file's bytes, at least one. `FileManager.contents` reads regular files only.
     ///
     /// - Parameters:
-    ///   - thing: what it is, for people.
+    ///   - thing: what the file is, for people.
     ///   - remedy: what to give instead.
-    package static func contents(_ path: String, _ thing: String, _ remedy: String, most: Int = mostBytes) throws
+    package static func contents(_ path: String, _ thing: String, _ remedy: String, most: Int = maxBytes) throws
         -> Data
     {
         guard let data = read(path, most) else {
-            throw CommandFailure(.data, "The \(thing) \(path) cannot be read: \(remedy), and check your rights.")
+            throw CommandFailure(.data, "The \(thing) \(path) cannot be read: \(remedy), and check your permissions.")
         }
         guard data.count <= most else {
             throw CommandFailure(.data, "The \(thing) \(path) has more than \(most >> 20) MiB: \(remedy).")
@@ -42,18 +42,18 @@ package enum SmallFile {
         return data
     }
 
-    /// The text of a passphrase file, which may be empty.
+    /// Returns the text of a passphrase file, which may be empty.
     package static func passphrase(_ path: String) throws -> String {
-        guard let data = read(path, mostBytes), data.count <= mostBytes else {
+        guard let data = read(path, maxBytes), data.count <= maxBytes else {
             throw CommandFailure(
                 .data,
-                "The passphrase file \(path) cannot be read or has more than 1 MiB: check its path and your rights."
+                "The passphrase file \(path) cannot be read or has more than 1 MiB: check its path and your permissions."
             )
         }
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// Reads at most one byte too many; nil if it cannot be read.
+    /// Reads at most one byte more than `most`; nil if it cannot be read.
     private static func read(_ path: String, _ most: Int) -> Data? {
         guard let handle = open(path) else { return nil }
         defer { try? handle.close() }

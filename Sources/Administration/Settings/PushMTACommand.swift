@@ -1,34 +1,35 @@
-// Administration: what the commands share: settings, the way to the database, terminals, credential files.
+// Administration: what the commands share: settings, access to the database, terminals, credential files.
 //
 // WHAT IT DOES
-//   Reads settings from file, environment and flags; opens the database for a command; turns errors into words and exit
-//   codes; prints tables, JSON and progress; reads, checks and seals credentials; keeps the file of the key that they are
-//   sealed with.
+//   Reads settings from file, environment and flags. Opens the database for a command. Turns errors into messages and
+//   exit codes. Prints tables, JSON and progress. Reads, checks and seals credentials, and maintains the file with
+//   the keys that seal them.
 //
 // HOW IT IS USED
-//   The program pushmta and the laboratory. A command is a PushMTACommand: its run() loads the settings by GlobalOptions and
-//   calls execute(_:), and CommandFailure.report(_:) ends it with a documented exit code. StoreSession.run(_:role:_:) is the
-//   way to the database. Output goes through StandardOutput, Table and Cell; what people gave is cleaned by TerminalText. A whole
-//   screen with keys is TerminalScreen's, which gives the terminal back at every end.
-//   CredentialMaterial reads a file, CredentialWriter seals and stores it. UntilSignal runs what a person may end with
-//   Ctrl-C.
+//   The program pushmta and the laboratory use it. A command is a PushMTACommand: its run() loads the settings
+//   through GlobalOptions and calls execute(_:). CommandFailure.report(_:) ends it with a documented exit code.
+//   StoreSession.run(_:role:_:) opens the database. Output goes through StandardOutput, Table and Cell; TerminalText
+//   escapes what people entered. TerminalScreen draws a whole screen, reads its keys, and restores the terminal
+//   however the program ends. CredentialMaterial reads a file; CredentialWriter seals and stores it. UntilSignal runs
+//   work that the user may end with Ctrl-C.
 //
 // THREADS AND TASKS
-//   A command is one task. Reading files blocks it. UntilSignal traps SIGINT, SIGTERM and SIGHUP and cancels the work.
-//   TerminalScreen has a thread that waits for keys, and takes signals as events.
+//   A command is one task. Reading files blocks it. UntilSignal traps SIGINT, SIGTERM and SIGHUP and cancels the
+//   work. TerminalScreen has a thread that waits for keys, and receives signals as events.
 //
 // STATE AND FILES
-//   The settings file (--config, PUSHMTA_CONFIG, /etc/pushmta/pushmta.yaml) and the files that a person names are read only.
-//   The key file (credentialKeyFile) is made once, never overwritten, and replaced whole: a kill leaves the keys before or
-//   those after. A .lock file beside it keeps commands of one host apart, a lock in the database those of several.
+//   The settings file (--config, PUSHMTA_CONFIG, /etc/pushmta/pushmta.yaml) and the files that the user names are
+//   only read. The key file (credentialKeyFile) is created once, never overwritten, and replaced as a whole: after a
+//   kill it holds either the old keys or the new ones. A .lock file next to it excludes other commands of the host; a
+//   lock in the database excludes those of other hosts.
 //
 // FAILURES
-//   An unknown key, a wrong type or range: exit code 78 with the nearest name. Input that is malformed: 65; the database away
-//   or a refusal of it: 69; somebody else has what is needed: 75; an error of ours: 70. It never prints a secret: connection
-//   strings with a password are shown as redacted.
+//   An unknown key, or a value of the wrong type or range: exit code 78, with the nearest name. Malformed input: 65.
+//   The database is unreachable or refuses the command: 69. Another process holds what is needed: 75. A bug in
+//   PushMTA: 70. No secret is ever printed: a connection string with a password is shown as redacted.
 //
 // SETTINGS
-//   All are read here. Of PUSHMTA_… variables that are no settings, SettingsLoader.otherVariables has the list.
+//   It reads all of them. SettingsLoader.otherVariables lists the PUSHMTA_… variables that are not settings.
 //
 // SEE ALSO
 //   Settings/SettingsLoader.swift, Settings/StoreSession.swift, Terminal/CommandFailure.swift, Terminal/Table.swift,
@@ -36,9 +37,8 @@
 
 import ArgumentParser
 import PushCore
-import UnixSignals
 
-/// A subcommand that works with settings and ends with one of the documented exit codes.
+/// A subcommand that reads settings and ends with one of the documented exit codes.
 package protocol PushMTACommand: AsyncParsableCommand {
     /// The flags that every subcommand has.
     var global: GlobalOptions { get }
@@ -56,80 +56,7 @@ extension PushMTACommand {
     }
 }
 
-/// A subcommand that tells in sentences what it did. With `--json` it prints one object: the sentences, and what they are about by name.
-package protocol SentenceCommand: PushMTACommand {
-    var sentences: SentenceOptions { get }
-}
-
-/// The flag of commands that tell in sentences what they did.
-package struct SentenceOptions: ParsableArguments {
-    package init() {}
-
-    @Flag(help: "Print JSON: an object with the sentences as messages, and the ids and numbers that they are about.")
-    package var json = false
-}
-
-extension SentenceCommand {
-    package func run() async throws {
-        try await told { try await execute(try await global.load()) }
-    }
-
-    /// Does the work of the command, and tells in the form that was asked for what it says.
-    package func told(_ work: () async throws -> Void) async throws {
-        if sentences.json { StandardOutput.gather() }
-        do {
-            try await work()
-            StandardOutput.writeGathered(isWhole: true)
-        } catch {
-            // What was done before it failed was done.
-            StandardOutput.writeGathered(isWhole: false)
-            throw CommandFailure.report(error)
-        }
-    }
-}
-
-/// Runs work that a person may end with Ctrl-C.
-package enum UntilSignal {
-    /// Runs `work`; SIGINT, SIGTERM or SIGHUP cancels it, and it may still clean up and return.
-    ///
-    /// - Returns: What the work returned; `nil` if a signal ended it before it had a result.
-    package static func run<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws
-        -> Result?
-    {
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
-        let task = Task { try await work() }
-        let watcher = Task {
-            for await _ in signals {
-                task.cancel()
-                return
-            }
-        }
-        defer { watcher.cancel() }
-        do {
-            return try await task.value
-        } catch {
-            if task.isCancelled { return nil }
-            throw error
-        }
-    }
-}
-
-/// How many rows a list shows at most.
-package struct RowLimit: ParsableArguments {
-    package init() {}
-
-    @Option(name: .customLong("limit"), help: "How many at most, from 1 to 100000.")
-    package var rows: Int = 50
-
-    /// A number that PostgreSQL refuses would end as trouble with the database, which it is not.
-    package func validate() throws {
-        guard (1...100_000).contains(rows) else {
-            throw ValidationError("--limit is \(rows): give a number from 1 to 100000.")
-        }
-    }
-}
-
-// The command line takes these words as they stand in the database.
+// The command line accepts these words as the database stores them.
 extension Connector: ExpressibleByArgument {}
 extension ApplicationEnvironment: ExpressibleByArgument {}
 extension Platform: ExpressibleByArgument {}

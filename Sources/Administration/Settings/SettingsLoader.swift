@@ -1,4 +1,3 @@
-import ArgumentParser
 import Configuration
 import Foundation
 import Gateways
@@ -6,27 +5,28 @@ import PushCore
 import SystemPackage
 import Yams
 
-/// Reads the settings: defaults, then the file, then the environment, then flags; the later one wins.
+/// Reads the settings: defaults, then the file, then the environment, then flags. Later sources win.
 package struct SettingsLoader: Sendable {
-    /// The file that is read when none is named and it exists.
+    /// The file that is read if it exists and no other one is named.
     package static let usualFile = "/etc/pushmta/pushmta.yaml"
-    /// The first part of every environment variable of ours.
+    /// The prefix of every PushMTA environment variable.
     package static let environmentPrefix = "PUSHMTA"
     /// The variable that may hold the passphrase of a `.p12` file.
     package static let passphraseVariable = "PUSHMTA_CREDENTIAL_PASSPHRASE"
-    /// The variable that names the folder of PostgreSQL's programs, for the clusters that sites, benches and tests make.
+    /// The variable that names the folder of PostgreSQL's programs, for the clusters that sites, benches and tests
+    /// create.
     package static let postgresVariable = "PUSHMTA_POSTGRESQL"
-    /// Variables of the same prefix that are not settings: the file's name, a passphrase, a folder of programs, and those of the package's
-    /// build and tests.
+    /// Variables with this prefix that are not settings: the name of the file, a passphrase, a folder of programs,
+    /// and those of the package's build and tests.
     package static let otherVariables: Set<String> = [
         "PUSHMTA_CONFIG", "PUSHMTA_TARGETS", "PUSHMTA_WARNINGS_AS_ERRORS", "PUSHMTA_CRASH_POINT",
         "PUSHMTA_FUZZ_CASES", "PUSHMTA_TEST_CASES", "PUSHMTA_TEST_SEED", passphraseVariable, postgresVariable,
     ]
 
-    /// The file named by a flag.
+    /// The file that a flag names.
     package var file: String?
     package var environment: [String: String]
-    /// `KEY=VALUE` texts of flags, in their order.
+    /// The `KEY=VALUE` texts of flags, in their order.
     package var flags: [String]
 
     /// Reads all sources.
@@ -47,7 +47,7 @@ package struct SettingsLoader: Sendable {
 
     private func chosenFile() async -> String? {
         if let named = file ?? environment["PUSHMTA_CONFIG"], !named.isEmpty {
-            // Absolute, because processes that are started with it may run in another folder.
+            // Absolute, because the processes it starts may run in another folder.
             return URL(fileURLWithPath: named).path
         }
         let usual = FilePath(Self.usualFile)
@@ -59,9 +59,9 @@ package struct SettingsLoader: Sendable {
         let provider: FileProvider<YAMLSnapshot>
         let keys: SettingsFileKeys
         do {
-            // The library looks for the keys that it is asked for and does not say which others there are.
+            // The library looks up the keys that it is asked for, but does not list the others.
             keys = try SettingsFileKeys(yaml: try String(contentsOfFile: path, encoding: .utf8))
-            // A file of comments is one that sets nothing, which the library does not take for a file.
+            // A file with only comments sets nothing. The library does not accept it as a file.
             if keys.isEmpty { return InMemoryProvider(values: [:]) }
             provider = try await FileProvider<YAMLSnapshot>(
                 parsingOptions: .init(secretsSpecifier: .all),
@@ -77,10 +77,10 @@ package struct SettingsLoader: Sendable {
     /// Why a settings file cannot be read, and what to do.
     private static func words(_ error: any Error, _ path: String) -> String {
         if error is YamlError {
-            return "\(error). It is YAML: steps of two blanks, no tabs; config show lists the keys"
+            return "\(error). It must be YAML: indent with two spaces, not tabs; config show lists the keys"
         }
         guard FileManager.default.fileExists(atPath: path) else {
-            return "it is not there: name another one with --config or PUSHMTA_CONFIG"
+            return "it does not exist: name another one with --config or PUSHMTA_CONFIG"
         }
         guard FileManager.default.isReadableFile(atPath: path) else {
             return
@@ -90,13 +90,13 @@ package struct SettingsLoader: Sendable {
         return "\(error)"
     }
 
-    /// Whose a file is, as far as this user may know.
+    /// The owner of a file, as far as this user may know.
     private static func owner(of path: String) -> String {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             let user = attributes[.ownerAccountName] as? String,
             let group = attributes[.groupOwnerAccountName] as? String
         else { return "" }
-        return ", as it belongs to \(user) and the group \(group)"
+        return ", which belongs to \(user) and the group \(group)"
     }
 
     private func check(_ keys: SettingsFileKeys, of path: String) throws {
@@ -184,14 +184,14 @@ package struct SettingsLoader: Sendable {
         }
     }
 
-    /// What no single key can say.
+    /// Checks that involve more than one key.
     private func check(_ settings: Settings) throws {
         for definition in Settings.definitions where definition.unit == "path" {
             let value = definition.text(in: settings)
             guard value.hasPrefix("~") else { continue }
             throw SettingsError(
                 .range,
-                "\(definition.key) is “\(value)”: only shells know what ~ means, so write the whole path, from / on"
+                "\(definition.key) is “\(value)”: only shells expand ~, so write the absolute path, beginning with /"
             )
         }
         guard settings.mta.lease.renewalSec * 2 < settings.mta.lease.durationSec else {
@@ -211,7 +211,8 @@ package struct SettingsLoader: Sendable {
     }
 
     private func unknown(_ key: String, known: [String], place: String) -> SettingsError {
-        // If the first words of a key were forgotten, the last one is right. Of variables the prefix, which all share, counts for nothing.
+        // If only the first parts of a key are missing, the match is certain. The prefix that all variables share
+        // does not count for the distance.
         let whole = known.filter { $0.lowercased().hasSuffix(".\(key.lowercased())") }
         let own = key.hasPrefix(Self.environmentPrefix + "_") ? Self.environmentPrefix.utf8.count + 1 : 0
         let near = NearestName.nearest(to: key, among: known, within: max(1, (key.utf8.count - own) / 3))
@@ -222,7 +223,7 @@ package struct SettingsLoader: Sendable {
         )
     }
 
-    /// The name of a setting's environment variable, as the provider itself spells it.
+    /// The name of a setting's environment variable, spelled as the provider spells it.
     package static func variable(of definition: SettingDefinition) -> String {
         let provider = EnvironmentVariablesProvider(environmentVariables: [:])
             .prefixKeys(with: ConfigKey([environmentPrefix.lowercased()]))
@@ -234,98 +235,19 @@ package struct SettingsLoader: Sendable {
     }
 }
 
-/// The flags that every subcommand has: where the settings come from.
-package struct GlobalOptions: ParsableArguments {
-    package init() {}
-
-    @Option(name: .long, help: "The settings file (default: $PUSHMTA_CONFIG, then \(SettingsLoader.usualFile)).")
-    package var config: String?
-
-    @Option(name: .long, help: "The database: a libpq connection string or URI. Overrides database.url.")
-    package var database: String?
-
-    @Option(
-        name: .customLong("set"),
-        help: ArgumentHelp("Overrides a setting, as in mta.child.maxAgeSec=300.", valueName: "key=value")
-    )
-    package var overrides: [String] = []
-
-    /// The loader for these flags and this process's environment.
-    package var loader: SettingsLoader {
-        let databaseFlag = database.map { ["database.url=\($0)"] } ?? []
-        return SettingsLoader(
-            file: config,
-            environment: ProcessInfo.processInfo.environment,
-            flags: databaseFlag + overrides
-        )
-    }
-
-    /// Puts what the flags set into the environment, so that processes that this one starts have it, too.
-    ///
-    /// Not on their command lines: a connection string may hold a password, and everybody sees command lines. Call it before
-    /// anything else of the process reads the environment.
-    package func exportFlags() {
-        for flag in loader.flags {
-            let parts = flag.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, let definition = Settings.definitions.first(where: { $0.key == parts[0] }) else {
-                continue
-            }
-            setenv(SettingsLoader.variable(of: definition), String(parts[1]), 1)
-        }
-    }
-
-    package func load() async throws -> LoadedSettings {
-        try await loader.load()
-    }
-}
-
-/// Settings with the place each value came from.
-package struct LoadedSettings: Sendable {
-    package var values = Settings()
-    /// The source of each key that is not at its default.
-    package var sources: [String: SettingSource] = [:]
-    /// The file that was read, if any.
-    package var file: String?
-
-    /// Where the value of `key` came from, in words: the file's path, or the variable's name.
-    package func origin(of key: String) -> SettingOrigin {
-        let definition = Settings.definitions.first { $0.key == key }
-        switch source(of: key) {
-        case .default: return SettingOrigin("\(key), which is not set")
-        case .file: return SettingOrigin("\(key) (file \(file ?? "of the settings"))")
-        case .environment:
-            return SettingOrigin("\(key) (environment, \(definition.map { SettingsLoader.variable(of: $0) } ?? ""))")
-        case .flag: return SettingOrigin("\(key) (\(key == "database.url" ? "--database or --set" : "--set"))")
-        }
-    }
-
-    /// Where the value of `key` came from.
-    package func source(of key: String) -> SettingSource {
-        sources[key] ?? .default
-    }
-}
-
-/// Where the value of a setting came from.
-package enum SettingSource: String, Sendable {
-    case `default`
-    case file
-    case environment
-    case flag
-}
-
-/// The keys of a settings file, known or not, each with its parts joined with dots.
+/// The keys of a settings file, known or not, with the parts of each joined by dots.
 package struct SettingsFileKeys {
     /// Keys with a value or a list, sorted.
     private(set) var values: [String] = []
-    /// Keys whose value is a map without entries, sorted.
+    /// Keys whose value is an empty map, sorted.
     private(set) var emptyMaps: [String] = []
 
-    /// Whether there is none at all.
+    /// Whether there are no keys at all.
     var isEmpty: Bool { values.isEmpty && emptyMaps.isEmpty }
 
-    /// Reads the keys of a YAML text; what is no map of maps has none.
+    /// Reads the keys of a YAML text. Anything but nested maps has no keys.
     ///
-    /// - Throws: What the parser throws for text that is not YAML.
+    /// - Throws: The parser's error for text that is not YAML.
     package init(yaml text: String) throws {
         if let root = try Parser(yaml: text).singleRoot() { collect(root, below: []) }
         values.sort()

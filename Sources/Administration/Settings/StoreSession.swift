@@ -3,11 +3,12 @@ import PostgresClient
 import PushCore
 import Store
 
-/// The way of a command to the database.
+/// A command's access to the database.
 package enum StoreSession {
-    /// Where the database is, for a process of ours with this role; the role, the host and the pid show in `pg_stat_activity`.
+    /// The database configuration for a PushMTA process with this role. Role, host and pid show in
+    /// `pg_stat_activity`.
     ///
-    /// - Parameter lockTimeoutMilliseconds: how long it waits for a lock; nil leaves the server's setting.
+    /// - Parameter lockTimeoutMilliseconds: the maximum wait for a lock; nil leaves the server's setting.
     package static func configuration(
         _ settings: Settings,
         role: String,
@@ -27,33 +28,34 @@ package enum StoreSession {
         return configuration
     }
 
-    /// How long one address of the database may take to let in a command: a person waits, and the most distant TLS handshake takes a
-    /// second or two. `connect_timeout` in `database.url` says otherwise.
-    private static let longestWait = Duration.seconds(5)
-    /// Who waits longer than this is told what for.
+    /// How long one address of the database may take to accept a command: a person waits, and the most distant TLS
+    /// handshake takes a second or two. `connect_timeout` in `database.url` overrides it.
+    private static let maxWait = Duration.seconds(5)
+    /// After this time, the user is told what the command waits for.
     private static let silentWait = Duration.seconds(2)
 
-    /// How long a command waits for a lock: a person sees its wait. What a transaction of the engine holds is free within 2 s.
+    /// How long a command waits for a lock: a person sees it wait. A transaction of the engine releases its locks
+    /// within 2 s.
     package static let lockTimeoutMilliseconds = 10_000
 
-    /// Where the database is, for a command that a person has typed.
+    /// The database configuration for a command that a person typed.
     package static func commandConfiguration(
         _ settings: Settings,
         role: String = "admin",
         lockTimeoutMilliseconds: Int = StoreSession.lockTimeoutMilliseconds
     ) -> PostgresConfiguration {
         var configuration = configuration(settings, role: role)
-        configuration.connectTimeout = longestWait
+        configuration.connectTimeout = maxWait
         configuration.lockTimeoutMilliseconds = lockTimeoutMilliseconds
         return configuration
     }
 
-    /// Opens the database for a command and checks its schema; standard error tells who waits for it.
+    /// Opens the database for a command and checks its schema. If that takes long, standard error says so.
     ///
     /// - Parameters:
-    ///   - workingAs: the database role that its sessions take on, if their user is a member of it.
-    ///   - lockTimeoutMilliseconds: how long it waits for a lock.
-    ///   - onEvent: told of connections, losses and failed attempts; must not block.
+    ///   - workingAs: the database role that its sessions assume, if their user is a member of it.
+    ///   - lockTimeoutMilliseconds: the maximum wait for a lock.
+    ///   - onEvent: called with connections, losses and failed attempts; must not block.
     package static func open(
         _ settings: Settings,
         role: String = "admin",
@@ -64,7 +66,7 @@ package enum StoreSession {
         let notice = Task {
             guard (try? await Task.sleep(for: silentWait)) != nil else { return }
             StandardError.write(
-                "waiting for the database, each address of which has \(longestWait.components.seconds) s to answer unless connect_timeout "
+                "waiting for the database; each of its addresses has \(maxWait.components.seconds) s to answer unless connect_timeout "
                     + "in \(settings.database.origin.text) says otherwise\n"
             )
         }
@@ -73,8 +75,8 @@ package enum StoreSession {
         return try await Store.connect(configuration, role: workingAs, onEvent: onEvent)
     }
 
-    /// Runs `body` for a command that shows what can be read, whatever is locked: each lock is waited for a second, and where the record of
-    /// the schema is locked it goes unchecked.
+    /// Runs `body` for a command that shows what can be read despite locks. It waits one second for each lock; if the
+    /// record of the schema is locked, the schema goes unchecked.
     package static func look<Result: Sendable>(
         _ settings: Settings,
         _ body: (Store) async throws -> Result
@@ -97,7 +99,7 @@ package enum StoreSession {
         }
     }
 
-    /// A person waits for each thing that is looked at.
+    /// The user waits for each thing that is read.
     private static let lookTimeoutMilliseconds = 1_000
 
     /// Opens the database, checks its schema, runs `body` and closes the connection.

@@ -10,21 +10,21 @@ import Supervisor
 import TrackingSpools
 import WebServer
 
-/// A command that could not do its work, with the exit code that says of which kind the trouble is.
+/// A command failed; the exit code says why.
 package struct CommandFailure: Error, CustomStringConvertible {
     /// The documented exit codes, numbers of `sysexits.h` where one fits.
     package enum Code: Int32 {
-        /// The answer is no: a check failed, a delivery ended badly.
+        /// The answer is no: a check failed, or a delivery ended badly.
         case negative = 1
-        /// Arguments are wrong; ArgumentParser ends with it by itself.
+        /// The arguments are wrong. ArgumentParser exits with this code on its own.
         case usage = 64
-        /// Input is malformed.
+        /// The input is malformed.
         case data = 65
-        /// The database or a gateway cannot be reached or refused.
+        /// The database or a gateway is unreachable, or refused the command.
         case unavailable = 69
-        /// An error of PushMTA itself.
+        /// A bug in PushMTA.
         case software = 70
-        /// Somebody else has what is needed; later it may be free.
+        /// Another process holds what is needed; it may be free later.
         case temporary = 75
         /// A setting is wrong.
         case configuration = 78
@@ -42,7 +42,7 @@ package struct CommandFailure: Error, CustomStringConvertible {
         self.description = description
     }
 
-    /// Tells the person about `error` on standard error and returns what ends the process with the right code.
+    /// Reports `error` on standard error, and returns the error that ends the process with the right exit code.
     package static func report(_ error: any Error) -> any Error {
         if error is ExitCode || error is ValidationError || error is CleanExit { return error }
         let failure = failure(of: error)
@@ -50,10 +50,10 @@ package struct CommandFailure: Error, CustomStringConvertible {
         return ExitCode(failure.code.rawValue)
     }
 
-    /// `error` in words for people: without the statement, which they did not write.
+    /// `error` as a message for people: without the SQL statement, which they did not write.
     package static func words(of error: any Error) -> String { failure(of: error).description }
 
-    /// `error` with words for people and its exit code.
+    /// `error` with its message for people and its exit code.
     private static func failure(of error: any Error) -> CommandFailure {
         if let error = error as? PostgresError {
             if let failure = CommandFailure(violation: error) { return failure }
@@ -63,7 +63,7 @@ package struct CommandFailure: Error, CustomStringConvertible {
                 : ""
             return CommandFailure(code(of: error), "\(error.withoutStatement)\(right)")
         }
-        // Names that people gave stand in it, and a line of theirs must not look like one of ours.
+        // It contains names that people gave. A line of theirs must not look like one of ours.
         if error is StoreError { return CommandFailure(code(of: error), TerminalText.line("\(error)")) }
         return CommandFailure(code(of: error), "\(error)")
     }
@@ -101,7 +101,7 @@ package struct CommandFailure: Error, CustomStringConvertible {
 }
 
 extension CommandFailure {
-    /// No thing of this kind has the name; says which one is nearest and how to list them.
+    /// Nothing of this kind has the name; the message gives the nearest name and how to list them.
     package static func unknownName(_ kind: String, _ name: String, among known: [String], list: String)
         -> CommandFailure
     {
@@ -109,17 +109,17 @@ extension CommandFailure {
         return CommandFailure(.data, "There is no \(kind) \(shown(name)).\(hint) `pushmta \(list)` lists them.")
     }
 
-    /// A name in a sentence; one that was typed can be anything.
+    /// A name within a sentence. A typed name can be anything.
     private static func shown(_ name: String) -> String {
-        TerminalText.cut(TerminalText.line(name), to: NameRule.longestName)
+        TerminalText.cut(TerminalText.line(name), to: NameRule.maxNameLength)
     }
 }
 
 extension CommandFailure {
-    /// What the database refused because of the input, in words for people; `nil` for other errors.
+    /// The message for input that the database refused; `nil` for other errors.
     ///
-    /// Commands find most of it out before they write. What comes here was found by the tables themselves: another process was
-    /// quicker, or a value is outside of what they take.
+    /// Commands check most of it before they write. The tables catch the rest: another process was quicker, or a
+    /// value is out of range.
     package init?(violation error: PostgresError) {
         guard let state = error.sqlState, let words = Self.words[state] else { return nil }
         guard let constraint = error.constraint else {
@@ -133,39 +133,41 @@ extension CommandFailure {
         }
     }
 
-    /// The rules that people meet, by the end of their names: PostgreSQL makes these of table and column.
+    /// The constraints that people run into, by the end of their names. PostgreSQL builds these names from table and
+    /// column.
     private static let constraints: [(suffix: String, words: String)] = [
-        ("_integration_key_check", "The integration key is empty: give one, or leave the option out for a new one."),
+        ("_integration_key_check", "The integration key is empty: give one, or omit the option for a new one."),
         ("_integration_key_key", "Another application has this integration key: `pushmta app list` shows which."),
-        ("_bundle_id_check", "The bundle id is none: give letters, digits, dots and hyphens, as in com.example.app."),
-        ("_integration_key_form", "The integration key cannot be taken: \(NameRule.integrationKeyWords)."),
-        ("_name_form", "The name cannot be taken: \(NameRule.nameWords)."),
-        ("_name_check", "The name cannot be taken: \(NameRule.nameWords)."),
-        ("_label_form", "The label cannot be taken: \(NameRule.labelWords)."),
-        ("_push_token_form", "The push token cannot be one: it has at most 2,000 printable characters, and no spaces."),
+        ("_bundle_id_check", "The bundle id is invalid: give letters, digits, dots and hyphens, like com.example.app."),
+        ("_integration_key_form", "The integration key is invalid: \(NameRule.integrationKeyWords)."),
+        ("_name_form", "The name is invalid: \(NameRule.nameWords)."),
+        ("_name_check", "The name is invalid: \(NameRule.nameWords)."),
+        ("_label_form", "The label is invalid: \(NameRule.labelWords)."),
+        (
+            "_push_token_form",
+            "The push token is invalid: tokens have at most 2,000 printable characters without spaces."
+        ),
         (
             "_address_form",
-            "Nobody has this subscription id or push token: ids begin with 1, tokens have 8 to 2,000 printable characters."
+            "No subscription has this id or push token: ids begin with 1, tokens have 8 to 2,000 printable characters."
         ),
-        ("_name_key", "Something of this kind has this name already: choose another one."),
-        ("_port_check", "The port is outside of what there is: give a number from 1 to 65535."),
-        ("_options_check", "The options are no JSON object: give one such as {\"connections\": 2}."),
-        ("_priority_check", "The priority is outside of what is allowed: give a number from -100 to 100."),
-        ("_validity_check", "The validity cannot be taken: give a number \(DeliveryLimits.validityWords)."),
+        ("_name_key", "Something of this kind has this name already: choose another name."),
+        ("_port_check", "The port is out of range: give a number from 1 to 65535."),
+        ("_options_check", "The options are not a JSON object: give one such as {\"connections\": 2}."),
     ]
 
-    /// What SQLSTATEs of the classes 22 and 23 (PostgreSQL's appendix A) say about the input, and what to do.
+    /// What SQLSTATEs of classes 22 and 23 (PostgreSQL's appendix A) mean for the input, and what to do.
     private static let words: [String: (what: String, remedy: String)] = [
         "23505": ("Something of this name or number exists already", "choose another one, or change what is there."),
         "23503": (
             "It refers to something that does not exist, or something else still needs it",
             "check the names, and create what is missing first."
         ),
-        "23514": ("A value is outside of what is allowed", "give another one; --help says what the options mean."),
+        "23514": ("A value is out of range", "give another one; --help says what the options mean."),
         "23502": ("A value is missing", "give all options that --help shows as required."),
         "22001": ("A text is too long", "give a shorter one."),
         "22003": ("A number is too large or too small", "give another one."),
-        "22P02": ("A text has not the form that is asked for", "give another one; --help says what the options mean."),
+        "22P02": ("A text does not have the required form", "give another one; --help says what the options mean."),
         "22P05": ("A text has a character that the database cannot store", "leave it out."),
         "22021": ("A text has a character that the database cannot store", "leave it out."),
         "22008": ("A time is too far away", "give a nearer one."),

@@ -1,9 +1,9 @@
-/// How many columns of a terminal texts take: two for Chinese, Japanese and Korean characters and for emoji, none for marks that
-/// stand on others.
+/// The number of terminal columns that a text takes: two for Chinese, Japanese and Korean characters and for emoji,
+/// none for combining marks.
 package enum DisplayWidth {
     /// The columns of a text without control characters.
     package static func of(_ text: String) -> Int {
-        // Nearly all texts are ASCII, whose bytes are their columns.
+        // Nearly all texts are ASCII, where bytes equal columns.
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.reduce(0) { $0 + of($1) }
     }
@@ -16,9 +16,9 @@ package enum DisplayWidth {
         return isWide(first) || character.unicodeScalars.contains("\u{FE0F}") ? 2 : 1
     }
 
-    /// At most so many columns of a text, the last an ellipsis where something was cut off.
+    /// Cuts a text to at most `columns` columns. If something was cut off, the last one is an ellipsis.
     package static func cut(_ text: String, to columns: Int) -> String {
-        // Bytes are never fewer than columns.
+        // A text never has more columns than bytes.
         guard text.utf8.count > columns, of(text) > columns else { return text }
         guard columns > 0 else { return "" }
         var shown = ""
@@ -32,13 +32,13 @@ package enum DisplayWidth {
         return shown + "…"
     }
 
-    /// A text with blanks behind it, or before it, so that it takes so many columns.
+    /// Pads a text with blanks, on the right or on the left, to `columns` columns.
     package static func padded(_ text: String, to columns: Int, alignsRight: Bool = false) -> String {
         let blanks = String(repeating: " ", count: max(0, columns - of(text)))
         return alignsRight ? blanks + text : text + blanks
     }
 
-    /// A text as lines of at most so many columns, broken at blanks; what is longer than a line is broken anywhere.
+    /// Breaks a text at blanks into lines of at most `columns` columns. A word longer than a line is broken anywhere.
     package static func wrapped(_ text: String, to columns: Int) -> [String] {
         var lines: [String] = []
         var line = ""
@@ -87,8 +87,8 @@ package enum DisplayWidth {
         scalar.properties.isEmojiPresentation || wide.contains { $0.contains(scalar.value) }
     }
 
-    /// The blocks whose characters are wide or full-width by Unicode's EastAsianWidth.txt; the unassigned ones among them are taken
-    /// as wide, as that file says.
+    /// The blocks of wide or full-width characters in Unicode's EastAsianWidth.txt. Unassigned code points among them
+    /// count as wide, as that file says.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF,
         0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6,

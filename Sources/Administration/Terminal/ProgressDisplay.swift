@@ -1,13 +1,12 @@
 import PushCore
 import Store
 
-/// A progress bar on standard error: one line that is rewritten on a terminal, a line now and then elsewhere.
+/// A progress bar on standard error: one line that is rewritten on a terminal, and an occasional line elsewhere.
 package struct ProgressDisplay {
-    /// The time over which the rate is taken: long enough to be steady, short enough to follow.
+    /// The period over which the rate is measured: long enough to be steady, short enough to follow changes.
     private static let rateWindow = Duration.seconds(2)
-    /// The time between two lines where nothing can be rewritten.
+    /// The interval between lines if nothing can be rewritten.
     private static let lineInterval = Duration.seconds(2)
-    /// The width of the bar.
     private static let width = 30
 
     /// Whether nothing is shown.
@@ -17,12 +16,12 @@ package struct ProgressDisplay {
     private var lastLine: ContinuousClock.Instant?
     private var wroteBar = false
 
-    /// A display that has shown nothing.
+    /// Creates a display that has shown nothing.
     package init(isQuiet: Bool = false) {
         self.isQuiet = isQuiet
     }
 
-    /// Shows a delivery's counts as they are at `now`.
+    /// Shows a delivery's counts as of `now`.
     package mutating func show(_ progress: DeliveryProgress, at now: ContinuousClock.Instant) {
         guard !isQuiet else { return }
         let resolved = progress.target - progress.pending
@@ -38,7 +37,7 @@ package struct ProgressDisplay {
         }
     }
 
-    /// Ends the line that was rewritten.
+    /// Ends the rewritten line.
     package mutating func finish() {
         if wroteBar { StandardError.write("\n") }
         wroteBar = false
@@ -62,71 +61,12 @@ package struct ProgressDisplay {
     }
 }
 
-/// Follows a delivery with a progress display.
-package struct DeliveryWatch: Sendable {
-    /// How often the counts are read: often enough to look alive.
-    private static let interval = Duration.milliseconds(200)
-
-    /// Where the counts are read.
-    package let store: Store
-    package let id: Int64
-    /// Whether the display is left out.
-    package var isQuiet = false
-    /// After so long without any change the watch gives up; `nil`: never.
-    package var timeout: Duration?
-    /// Called before each look; what it throws ends the watch.
-    package var check: @Sendable () throws -> Void = {}
-
-    package init(
-        store: Store,
-        id: Int64,
-        isQuiet: Bool = false,
-        timeout: Duration? = nil,
-        check: @escaping @Sendable () throws -> Void = {}
-    ) {
-        self.store = store
-        self.id = id
-        self.isQuiet = isQuiet
-        self.timeout = timeout
-        self.check = check
-    }
-
-    /// Waits until the delivery is over, or stands still for what is wrong with it, paused or back in editing, and returns its last counts;
-    /// with a timeout, also when nothing has changed for so long.
-    package func untilOver(
-        _ look: (DeliveryProgress) async throws -> Void = { _ in }
-    ) async throws -> DeliveryProgress {
-        var display = ProgressDisplay(isQuiet: isQuiet)
-        var resolved: Int64 = -1
-        var changed = ContinuousClock.now
-        while true {
-            try check()
-            let progress = try await store.deliveryProgress(id)
-            let now = ContinuousClock.now
-            display.show(progress, at: now)
-            try await look(progress)
-            if progress.target - progress.pending != resolved {
-                resolved = progress.target - progress.pending
-                changed = now
-            }
-            // One that was paused for a fault of its own goes on only when somebody has put it right.
-            let isHeld =
-                (progress.state == .paused || progress.state == .editing) && !progress.stateReason.isEmpty
-                && progress.partsClaimed == 0
-            if progress.state.isFinal || isHeld || timeout.map({ now - changed > $0 }) ?? false {
-                display.finish()
-                return progress
-            }
-            try await Task.sleep(for: Self.interval)
-        }
-    }
-}
-
-/// Says on standard error what a command waits for: one line that is rewritten on a terminal, a line when it changes elsewhere.
+/// Says on standard error what a command waits for: one line that is rewritten on a terminal, and a new line on each
+/// change elsewhere.
 package struct WaitDisplay {
     package init() {}
 
-    /// The time between two lines where nothing can be rewritten.
+    /// The interval between lines if nothing can be rewritten.
     private static let lineInterval = Duration.seconds(2)
 
     private let isTerminal = StandardError.isTerminal
@@ -134,7 +74,7 @@ package struct WaitDisplay {
     private var lastTime: ContinuousClock.Instant?
     private var wroteLine = false
 
-    /// Shows what is waited for now.
+    /// Shows what the command waits for now.
     package mutating func show(_ text: String) {
         guard text != last else { return }
         if isTerminal {
@@ -149,28 +89,27 @@ package struct WaitDisplay {
         last = text
     }
 
-    /// Ends the line that was rewritten.
+    /// Ends the rewritten line.
     package mutating func finish() {
         if wroteLine { StandardError.write("\n") }
         wroteLine = false
     }
 }
 
-/// A progress bar for an import: on a terminal only, on standard error.
+/// A progress bar for an import, on standard error if that is a terminal.
 package struct ImportBar {
-    /// The width of the bar.
     private static let width = 30
 
     /// The size of the file in bytes.
     package let size: Int64
     private let isTerminal = StandardError.isTerminal
 
-    /// A bar that has shown nothing.
+    /// Creates a bar that has shown nothing.
     package init(size: Int64) {
         self.size = size
     }
 
-    /// Shows how far the import is.
+    /// Shows how far the import has got.
     package func show(bytes: Int64, subscriptions: Int) {
         guard isTerminal, size > 0 else { return }
         let share = min(1, Double(bytes) / Double(size))

@@ -1,4 +1,4 @@
-/// A key of a terminal, as a program that shows a whole screen hears it.
+/// A key press, as received by a full-screen program.
 package enum TerminalKey: Sendable, Hashable {
     case character(Character)
     /// A letter with the control key, in lower case.
@@ -7,31 +7,31 @@ package enum TerminalKey: Sendable, Hashable {
     case up, down, left, right, home, end, pageUp, pageDown
 }
 
-/// Makes keys of the bytes that a terminal sends: UTF-8, and the escape sequences that all terminals of today agree on.
+/// Decodes the bytes that a terminal sends: UTF-8, and the escape sequences that all current terminals share.
 package struct KeyDecoder: Sendable {
-    /// Longer sequences are no keys.
-    private static let longestSequence = 16
-    /// The sequences `ESC [ …` and `ESC O …` by their last bytes, those that end with `~` by their number.
+    /// Longer sequences are not keys.
+    private static let maxSequenceLength = 16
+    /// The sequences `ESC [ …` and `ESC O …` by their final byte; those that end with `~` by their number.
     private static let sequences: [String: TerminalKey] = [
         "A": .up, "B": .down, "C": .right, "D": .left, "H": .home, "F": .end, "Z": .backTab, "1~": .home, "7~": .home,
         "4~": .end, "8~": .end, "5~": .pageUp, "6~": .pageDown,
     ]
 
-    /// The beginning of a character or sequence whose end has not come yet.
+    /// The beginning of an incomplete character or sequence.
     private var rest: [UInt8] = []
 
-    /// A decoder that has seen nothing.
     package init() {}
 
-    /// The keys of some bytes, read at once: an escape at their end is the key itself, as terminals send sequences whole.
+    /// Decodes bytes that were read at once. An escape at their end is the key itself, as terminals send sequences as
+    /// a whole.
     package mutating func decode(_ bytes: [UInt8]) -> [TerminalKey] {
         var input = (rest + bytes)[...]
         rest = []
         var keys: [TerminalKey] = []
         while let first = input.first {
             guard let (key, length) = Self.next(input, first) else {
-                // Somebody sends what never ends.
-                if input.count <= Self.longestSequence { rest = Array(input) }
+                // A sequence that never ends is dropped.
+                if input.count <= Self.maxSequenceLength { rest = Array(input) }
                 break
             }
             if let key { keys.append(key) }
@@ -40,7 +40,8 @@ package struct KeyDecoder: Sendable {
         return keys
     }
 
-    /// The first key of the input, nil where a sequence is none, and its length; nil where it goes on in what has not come yet.
+    /// The first key of the input (nil if the sequence is not a key) and its length. Returns nil if the input is
+    /// incomplete.
     private static func next(_ input: ArraySlice<UInt8>, _ first: UInt8) -> (key: TerminalKey?, length: Int)? {
         switch first {
         case 0x1B: return escape(input)
@@ -56,7 +57,7 @@ package struct KeyDecoder: Sendable {
 
     private static func character(_ input: ArraySlice<UInt8>, length: Int) -> (key: TerminalKey?, length: Int)? {
         let bytes = input.prefix(length)
-        // A byte that cannot go on with it ends it.
+        // A byte that cannot continue the character ends it.
         if let wrong = bytes.dropFirst().firstIndex(where: { $0 & 0xC0 != 0x80 }) {
             return (nil, wrong - input.startIndex)
         }
@@ -71,10 +72,10 @@ package struct KeyDecoder: Sendable {
         guard let kind = behind.first, kind == UInt8(ascii: "[") || kind == UInt8(ascii: "O") else {
             return (.escape, 1)
         }
-        // Parameters, then the last byte: ECMA-48, 5.4.
+        // Parameters, then the final byte: ECMA-48, 5.4.
         guard let end = behind.dropFirst().firstIndex(where: { (0x40...0x7E).contains($0) }) else { return nil }
         let body = String(decoding: input[(behind.startIndex + 1)...end], as: UTF8.self)
-        // `1;5A` is an arrow with the control key: the arrow.
+        // `1;5A` is an arrow with the control key: treat it as the arrow.
         let name = body.hasSuffix("~") ? body : String(body.suffix(1))
         return (sequences[name], end - input.startIndex + 1)
     }

@@ -3,9 +3,9 @@ import Foundation
 import OperatingSystem
 import Synchronization
 
-/// The columns and lines of a terminal.
+/// The size of a terminal.
 package struct TerminalSize: Sendable, Hashable {
-    /// What a terminal has that does not say.
+    /// The size to assume for a terminal that does not report one.
     package static let usual = TerminalSize(columns: 80, lines: 24)
 
     package let columns: Int
@@ -17,36 +17,37 @@ package struct TerminalSize: Sendable, Hashable {
     }
 }
 
-/// What a terminal tells a program that shows a whole screen.
+/// An event of a terminal, for a full-screen program.
 package enum TerminalEvent: Sendable, Hashable {
     case key(TerminalKey)
-    /// It may have another size, or the program goes on after it was stopped: everything has to be drawn again.
+    /// The size may have changed, or the program resumes after a stop: everything has to be drawn again.
     case redraw
-    /// The person wants the program to stand still for a while (Ctrl-Z): ``TerminalScreen/suspend()``.
+    /// The user wants to suspend the program (Ctrl-Z): ``TerminalScreen/suspend()``.
     case suspend
-    /// A signal is to end the program, or the terminal is gone.
+    /// A signal asks the program to end, or the terminal has gone.
     case end
 }
 
-/// The terminal as one screen that a program draws, and whose keys it hears one by one.
+/// A terminal as a screen that a program draws, and whose keys it reads one by one.
 ///
-/// The terminal keeps its modes and what it showed before: ``leave()`` brings them back, and is right at any moment, also twice.
+/// The terminal keeps its former modes and contents. ``leave()`` restores them; it may be called at any time, also
+/// twice.
 package final class TerminalScreen: Sendable {
     private static let input = STDIN_FILENO
     private static let output = STDOUT_FILENO
-    /// Another screen, no cursor, and lines that are not continued on the next one.
+    /// Switch to the alternate screen, hide the cursor, and disable line wrapping.
     private static let taking = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l"
     private static let leaving = "\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l"
-    /// Ends, other sizes, and what the shell does with a job.
+    /// Termination, resize, and job control by the shell.
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGWINCH, SIGCONT, SIGTSTP]
-    /// How long a background job waits before it looks for keys again.
+    /// How long a background job waits before it looks for keys again, in microseconds.
     private static let pauseInBackground: UInt32 = 200_000
 
-    /// The modes before; nil while the terminal is not taken.
+    /// The modes before; nil while the screen is not taken.
     private let before = Mutex<termios?>(nil)
     private let sources = Mutex<SignalSources?>(nil)
 
-    /// The screen; nil where standard input and output are no terminals, or one that cannot move its cursor.
+    /// Fails if standard input or output is not a terminal, or is one that cannot move its cursor.
     package init?(environment: [String: String]) {
         let kind = environment["TERM"] ?? ""
         guard isatty(Self.input) == 1, isatty(Self.output) == 1, !kind.isEmpty, kind != "dumb" else { return nil }
@@ -54,19 +55,21 @@ package final class TerminalScreen: Sendable {
 
     package var size: TerminalSize { Self.size ?? .usual }
 
-    /// The size of the terminal that standard output is; nil where it is none, or does not say.
+    /// The size of the terminal on standard output; nil if it is not a terminal, or does not report a size.
     package static var size: TerminalSize? {
         var size = winsize()
         guard ioctl(output, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
         return TerminalSize(columns: Int(size.ws_col), lines: Int(size.ws_row))
     }
 
-    /// Takes the terminal: keys come one by one and are not shown. Signals of keys (Ctrl-C, Ctrl-Z) stay signals.
+    /// Takes the terminal: keys arrive one by one and are not echoed. Keys such as Ctrl-C and Ctrl-Z still send
+    /// signals.
     package func take() {
         before.withLock { before in
             var now = termios()
             guard tcgetattr(Self.input, &now) == 0 else { return }
-            // Who continues a program that was stopped from outside may have set its own.
+            // If the program was stopped from outside, whoever resumed it may have set other modes: keep the first
+            // ones.
             let kept = before ?? now
             before = kept
             var modes = kept
@@ -77,12 +80,13 @@ package final class TerminalScreen: Sendable {
         Self.write(Self.taking)
     }
 
-    /// The same when the program goes on, or the screen has another size: in the background it stands still until it has one.
+    /// Takes the terminal again after a resume or a resize. In the background, the program waits until it is in the
+    /// foreground.
     package func takeAgain() {
         if Self.isInBackground { suspend() } else { take() }
     }
 
-    /// Gives the terminal back as it was.
+    /// Restores the terminal.
     package func leave() {
         before.withLock { before in
             guard let modes = before else { return }
@@ -92,17 +96,18 @@ package final class TerminalScreen: Sendable {
         }
     }
 
-    /// Draws the screen: so many lines as it has, in one piece, so that nothing flickers.
+    /// Draws the screen: as many lines as it has, in one write, so that nothing flickers.
     ///
-    /// The lines go out as they are: what others have said is escaped by the one who makes them.
+    /// The lines are written unchanged: the caller escapes text from other sources.
     package func draw(_ lines: [String]) {
         Self.write("\u{1B}[H" + lines.map { $0 + "\u{1B}[K" }.joined(separator: "\r\n") + "\u{1B}[J")
     }
 
-    /// Stops this process as Ctrl-Z does, with the terminal as it was before; returns when it goes on.
+    /// Stops this process as Ctrl-Z does, with the terminal restored; returns when it resumes.
     package func suspend() {
         leave()
-        // By the signal's own action, on this thread: where nobody could let it go on, the kernel does not stop it.
+        // Raises the signal with its default action, on this thread. If no shell could resume the process, the kernel
+        // does not stop it.
         var wanted = sigset_t()
         var mask = sigset_t()
         sigemptyset(&wanted)
@@ -110,7 +115,7 @@ package final class TerminalScreen: Sendable {
         let trapped = signal(SIGTSTP, SIG_DFL)
         pthread_sigmask(SIG_UNBLOCK, &wanted, &mask)
         raise(SIGTSTP)
-        // Whoever lets it go on in the background has no screen for it.
+        // A process resumed in the background has no screen.
         while Self.isInBackground {
             usleep(Self.pauseInBackground)
             raise(SIGTSTP)
@@ -120,7 +125,7 @@ package final class TerminalScreen: Sendable {
         take()
     }
 
-    /// What the terminal tells, from now on. Signals that would end this process are events, too.
+    /// The terminal's events from now on. Signals that would end this process are events, too.
     package func events() async -> AsyncStream<TerminalEvent> {
         let (stream, continuation) = AsyncStream.makeStream(of: TerminalEvent.self)
         var sources: [any DispatchSourceSignal] = []
@@ -132,7 +137,7 @@ package final class TerminalScreen: Sendable {
                 case SIGTSTP: .suspend
                 default: .end
                 }
-            // A signal that comes before that would leave the terminal as we have set it.
+            // A signal that arrived before this would leave the terminal in our modes.
             await withCheckedContinuation { registered in
                 source.setEventHandler { continuation.yield(event) }
                 source.setRegistrationHandler { registered.resume() }
@@ -140,7 +145,7 @@ package final class TerminalScreen: Sendable {
             }
             sources.append(source)
         }
-        // They tell as long as somebody holds them.
+        // The sources deliver events only while they are retained.
         let held = SignalSources(all: sources)
         self.sources.withLock { $0 = held }
         do {
@@ -168,13 +173,13 @@ package final class TerminalScreen: Sendable {
         }
     }
 
-    /// Whether the keys of the terminal go to another job of the shell.
+    /// Whether the terminal's keys go to another job of the shell.
     private static var isInBackground: Bool {
         let job = tcgetpgrp(input)
         return job > 0 && job != getpgrp()
     }
 
-    /// At once: what is drawn may never go out where nobody reads the terminal any more.
+    /// TCSANOW: pending output may never drain if nothing reads the terminal any more.
     private static func set(_ modes: termios) {
         var modes = modes
         while tcsetattr(input, TCSANOW, &modes) != 0, errno == EINTR {}
@@ -185,7 +190,7 @@ package final class TerminalScreen: Sendable {
     }
 }
 
-/// Sources of signals, which nobody touches any more: Dispatch's are good in any thread, but do not say so.
+/// Signal sources that are not touched again: Dispatch's are safe in any thread, but not marked Sendable.
 private struct SignalSources: @unchecked Sendable {
     let all: [any DispatchSourceSignal]
 }

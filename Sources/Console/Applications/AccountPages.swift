@@ -4,21 +4,21 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// External accounts: the list, one of them, declaring and changing one.
+/// External accounts: the list, the page of one account, and the forms to declare and change one.
 struct AccountPages: Sendable {
     let responder: ConsoleResponder
 
     static let path = ServiceListPage.path + "/accounts"
-    /// Rows of a page.
+    /// The rows of a page.
     private static let most = 50
-    /// Applications of an account that its page names.
-    private static let mostApplications = 100
-    /// Bytes of a path: Linux's PATH_MAX, of which one is the end.
-    private static let longestPath = 4_095
+    /// The maximum number of an account's applications that its page names.
+    private static let maxApplications = 100
+    /// The maximum length of a path in bytes: Linux's PATH_MAX without the terminating zero.
+    private static let maxPathLength = 4_095
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
-    /// The names of the fields.
+    /// The names of the form fields.
     private enum Name {
         static let name = "name"
         static let connector = "connector"
@@ -35,7 +35,7 @@ struct AccountPages: Sendable {
         static let version = "version"
     }
 
-    /// What stands in the field of the state for an account that is not used.
+    /// The value of the state field for an account that is not used.
     private static let paused = "paused"
 
     var routes: [ConsoleRoute] {
@@ -54,7 +54,7 @@ struct AccountPages: Sendable {
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
         var after = call.query["after"] ?? ""
-        // One more tells whether there are more.
+        // One extra row shows whether there are more.
         func read(_ after: String) async throws -> [AccountRow] {
             try await responder.database.run { try await $0.accounts(after: after, most: Self.most + 1) }
         }
@@ -139,7 +139,7 @@ struct AccountPages: Sendable {
         )
     }
 
-    /// Adobe Campaign's address of a connector.
+    /// The field for Adobe Campaign's URL of a connector.
     private func urlField(_ connectors: [Connector]) -> FormField {
         FormField(
             name: Name.url,
@@ -156,11 +156,11 @@ struct AccountPages: Sendable {
             kind: .text,
             hint: catalogue[.authoritiesHint],
             value: value,
-            most: Self.longestPath
+            most: Self.maxPathLength
         )
     }
 
-    /// The connector of the access URL, if there is one, or else the one that was chosen.
+    /// The connector that the access URL names, if there is one, or else the chosen one.
     private func connector(_ call: ConsoleCall) throws(FormRefusal) -> Connector {
         let url = call.typed(Name.url)
         if !url.isEmpty {
@@ -176,11 +176,12 @@ struct AccountPages: Sendable {
         return connector
     }
 
-    /// The file of certificate authorities; nil for none. It lies on the hosts that send, so that only its form can be judged here.
+    /// The file of certificate authorities; nil for none. It is on the sending hosts, so only the form of its path
+    /// can be checked here.
     private func authorities(_ call: ConsoleCall) throws(FormRefusal) -> String? {
         let path = call.typed(Name.authorities)
         guard !path.isEmpty else { return nil }
-        guard path.hasPrefix("/"), !path.hasSuffix("/"), path.utf8.count <= Self.longestPath,
+        guard path.hasPrefix("/"), !path.hasSuffix("/"), path.utf8.count <= Self.maxPathLength,
             path.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control })
         else { throw FormRefusal([Name.authorities: catalogue[.authoritiesWrong]]) }
         return path
@@ -207,7 +208,7 @@ struct AccountPages: Sendable {
         }
     }
 
-    /// The connector, and the address that was typed or else the gateway's own.
+    /// The connector, and the typed address or else the gateway's own.
     private func address(_ call: ConsoleCall) throws(FormRefusal) -> (Connector, GatewayAddress) {
         let environment = ApplicationEnvironment(rawValue: call.typed(Name.environment)) ?? .production
         let connector = try connector(call)
@@ -223,7 +224,7 @@ struct AccountPages: Sendable {
         return (connector, address)
     }
 
-    /// - Parameter mayBeEmpty: whether the gateway's own stands in for none.
+    /// - Parameter mayBeEmpty: whether an empty field means the gateway's own port.
     private func port(_ call: ConsoleCall, _ name: String, mayBeEmpty: Bool) throws(FormRefusal) -> Int {
         guard let port = Int(call.typed(name)), (1...65_535).contains(port) else {
             throw FormRefusal([name: catalogue[mayBeEmpty ? .portWrong : .portMissing]])
@@ -231,7 +232,7 @@ struct AccountPages: Sendable {
         return port
     }
 
-    /// Refuses an address at which no gateway of the connector listens.
+    /// Refuses an address where no gateway of the connector listens.
     private func check(_ address: GatewayAddress, _ connector: Connector) throws(FormRefusal) {
         do throws(GatewayHostError) {
             _ = try GatewayHost(address.host)
@@ -243,14 +244,14 @@ struct AccountPages: Sendable {
     }
 }
 
-/// One account, and changing it.
+/// The page of one account, and changing it.
 extension AccountPages {
     private func show(_ call: ConsoleCall) async throws -> ConsoleReply {
         let id = try call.smallID()
         let (account, rate, applications) = try await responder.database.run { store in
             (
                 try await store.account(id), try await store.accountVersion(id).messagesPerSecond,
-                try await store.applications(account: id, most: Self.mostApplications)
+                try await store.applications(account: id, most: Self.maxApplications)
             )
         }
         let options = AccountOptionValues(account)
@@ -288,7 +289,7 @@ extension AccountPages {
 
     private func changeable(_ call: ConsoleCall) async throws -> (AccountRow, Version) {
         let id = try call.smallID()
-        // The version first, so that what is changed while this is read is found out when it is saved.
+        // Read the version first, so that a change made during this read is detected when the form is saved.
         return try await responder.database.run { store in
             let version = try await store.accountVersion(id)
             return (try await store.account(id), version)
@@ -390,7 +391,7 @@ extension AccountPages {
         }
     }
 
-    /// Refuses a connector that does not take what the account's applications sign in with.
+    /// Refuses a connector that cannot use the credentials of the account's applications.
     private func checkCredentials(_ account: AccountRow, _ connector: Connector) async throws {
         guard connector != account.connector else { return }
         let unfit = try await responder.database.run { store in
@@ -408,7 +409,8 @@ extension AccountPages {
         throw FormRefusal([Name.connector: catalogue.text(.connectorUnfit, connector.rawValue, list)])
     }
 
-    /// The address as it was typed; the own one of the gateway's other connector where the earlier one's own was left as it was.
+    /// The typed address. If the form still shows the old connector's own gateway, it is replaced by the new
+    /// connector's.
     private func address(_ call: ConsoleCall, of account: AccountRow, _ connector: Connector) throws(FormRefusal)
         -> GatewayAddress
     {
@@ -423,14 +425,14 @@ extension AccountPages {
         let own = ApplicationEnvironment.allCases.first {
             GatewayAddress.standard(account.connector, $0)?.host == before.host
         }
-        // A stand-in for the one gateway is none for the other.
+        // A stand-in for one gateway does not replace the other one.
         guard let own, let address = GatewayAddress.standard(connector, own) else {
             throw FormRefusal([Name.host: catalogue.text(.hostOfConnector, account.connector.rawValue)])
         }
         return address
     }
 
-    /// The account as it was typed, and its rate.
+    /// The account as typed, and its rate.
     private func wanted(_ call: ConsoleCall, _ account: AccountRow) throws(FormRefusal) -> (AccountRow, Double?) {
         let connector = try connector(call)
         guard connector.platform == account.connector.platform else {
@@ -438,7 +440,7 @@ extension AccountPages {
             throw FormRefusal([field: catalogue[.connectorOfOther]])
         }
         let address = try address(call, of: account, connector)
-        // What is wrong with what was there before is not this form's.
+        // Faults in the stored address are not the concern of this form.
         if connector != account.connector || address != GatewayAddress(host: account.host, port: Int(account.port)) {
             try check(address, connector)
         }
@@ -475,9 +477,9 @@ extension AccountPages {
     }
 }
 
-/// The options of an external account, as forms have them.
+/// The options of an external account, as the forms use them.
 private struct AccountOptionValues: Codable {
-    /// A path on the hosts of its children.
+    /// A path on the hosts where its children run.
     var authorities: String?
     var connections: Int?
     var feedbackHost: String?
@@ -490,15 +492,15 @@ private struct AccountOptionValues: Codable {
         case feedbackPort = "feedback_port"
     }
 
-    /// None: all is as the settings say.
+    /// No options: the settings apply.
     init() {}
 
-    /// Those of an account; none if they are stored in a form that this program does not know.
+    /// The options of an account; none if they are stored in a form that this program does not know.
     init(_ account: AccountRow) {
         self = (try? JSONBody.decode(Self.self, from: account.options.utf8)) ?? Self()
     }
 
-    /// As the database keeps them, those that the connector has.
+    /// The JSON that the database stores, with only the options that the connector has.
     func json(_ connector: Connector) -> String {
         let text = (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
         return AccountOption.fitting(json: text, connector: connector)

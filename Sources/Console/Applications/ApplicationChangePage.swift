@@ -5,21 +5,21 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// Changing an application: how people call it, how it reaches its gateway, what its app has built in, and what it declares.
+/// Changing an application: its label, its route to the gateway, what its app has built in, and its declarations.
 struct ApplicationChangePage: Sendable {
     let responder: ConsoleResponder
 
-    /// An icon of 256 KiB in Base64, some of whose signs are percent-encoded, and the rows.
-    private static let mostBytes = 512 << 10
-    /// Those of all rows, and what stands above them.
-    private static let mostFields = DeclarationRows.most * 9 + 50
-    /// More than anybody scrolls through; whoever has more accounts chooses on the command line.
-    private static let mostAccounts = 500
+    /// An icon of 256 KiB in Base64 with some percent-encoded characters, and the rows.
+    private static let maxBytes = 512 << 10
+    /// The fields of all rows, and those above them.
+    private static let maxFields = DeclarationRows.most * 9 + 50
+    /// No one scrolls through more; sites with more accounts choose one on the command line.
+    private static let maxAccounts = 500
 
     private var catalogue: Catalogue { responder.pages.catalogue }
     private var words: ApplicationWords { ApplicationWords(catalogue: catalogue) }
 
-    /// The names of the fields, beside those of rows.
+    /// The names of the fields, apart from those of rows.
     private enum Name {
         static let label = "label"
         static let account = "account"
@@ -40,7 +40,7 @@ struct ApplicationChangePage: Sendable {
                 let present = try await present(call)
                 return page(present, typed(present), DeclarationRows(present.declared), nil)
             },
-            ConsoleRoute(.post, path, .role(.admin), mostBytes: Self.mostBytes, mostFields: Self.mostFields) {
+            ConsoleRoute(.post, path, .role(.admin), maxBytes: Self.maxBytes, maxFields: Self.maxFields) {
                 try await save($0)
             },
         ]
@@ -62,12 +62,12 @@ struct ApplicationChangePage: Sendable {
     private func present(_ call: ConsoleCall) async throws -> Present {
         let id = try call.smallID()
         return try await responder.database.run { store in
-            // First, so that what is changed while this is read is found out when it is saved.
+            // Read the version first, so that a change made during this read is detected when the form is saved.
             let version = try await store.applicationVersion(id)
             let row = try await store.application(id)
             var credential: CredentialFacts?
             if let id = row.credentialID { credential = try await store.credentialFacts(id) }
-            var accounts = try await store.accounts(after: "", platform: row.platform, most: Self.mostAccounts)
+            var accounts = try await store.accounts(after: "", platform: row.platform, most: Self.maxAccounts)
             if let id = row.accountID, !accounts.contains(where: { $0.id == id }) {
                 accounts.append(try await store.account(id))
             }
@@ -109,22 +109,23 @@ struct ApplicationChangePage: Sendable {
         return .redirect(ApplicationPage.path("\(present.row.id)") + "?done=changed")
     }
 
-    /// What the database refuses, at the field that it is about.
+    /// Shows the database's refusal at the field that caused it.
     private func refusal(_ error: StoreError) -> FormRefusal? {
         guard let refusal = FormRefusal(error), !refusal.isStale else { return FormRefusal(error) }
         switch error.sqlState {
         case "PM133": return FormRefusal([Name.format: catalogue[.formatUnderWay]])
         case "PM134": return FormRefusal([Name.key: catalogue[.keyTaken]])
-        // Of what the store itself looks at, this page has looked at all but the bundle id against the certificate.
+        // This page has already made all of the store's checks, except the one of the bundle id against the
+        // certificate.
         case nil: return FormRefusal([Name.bundleID: refusal.words])
         default: return refusal
         }
     }
 }
 
-/// What was typed.
+/// The typed values.
 extension ApplicationChangePage {
-    /// What is typed before somebody types.
+    /// The initial values of the fields.
     private func typed(_ present: Present) -> [String: String] {
         let row = present.row
         return [
@@ -135,7 +136,7 @@ extension ApplicationChangePage {
         ]
     }
 
-    /// What is to be another one, and the rate.
+    /// The requested change, and the rate.
     private func change(_ typed: [String: String], _ rows: DeclarationRows, _ present: Present) throws(FormRefusal) -> (
         ApplicationChange, Double?
     ) {
@@ -176,13 +177,13 @@ extension ApplicationChangePage {
         } catch {
             problems[Name.icon] = error.sentence
         }
-        // A new one takes the place of the one that goes.
+        // A new icon replaces the removed one.
         change.removesIcon = typed[Name.noIcon] == FormField.yes && change.icon == nil
         guard problems.isEmpty else { throw FormRefusal(problems) }
         return (change, rate.messagesPerSecond)
     }
 
-    /// What is wrong with an account; nil if messages can go over it.
+    /// What is wrong with an account; nil if messages can go through it.
     private func problem(_ name: String, _ present: Present) -> String? {
         guard let account = present.accounts.first(where: { $0.name == name }) else {
             return catalogue[.accountMissing]
@@ -240,7 +241,7 @@ extension ApplicationChangePage {
                 label: catalogue[.fieldLabel],
                 kind: .text,
                 hint: catalogue[.labelHint],
-                most: NameRule.longestLabel
+                most: NameRule.maxLabelLength
             ),
             FormField(
                 name: Name.account,
@@ -274,7 +275,7 @@ extension ApplicationChangePage {
                 kind: .text,
                 hint: catalogue[.keyChangeHint],
                 isRequired: true,
-                most: NameRule.longestIntegrationKey
+                most: NameRule.maxIntegrationKeyLength
             ),
             FormField(
                 name: Name.format,

@@ -1,8 +1,8 @@
 import Store
 
-/// Where pages find the icons of applications.
+/// The paths of application icons, for pages.
 struct ApplicationIcons: Sendable {
-    /// The query's name of what changes with an application: an image under such a path may be kept.
+    /// The query parameter that changes with an application, so that browsers may cache an image under such a path.
     static let version = "v"
 
     private var paths: [String: String] = [:]
@@ -17,7 +17,7 @@ struct ApplicationIcons: Sendable {
         return icons
     }
 
-    /// Adds `iconPath` to what a page shows of an application, if that has an icon.
+    /// Adds `iconPath` to the values of an application, if it has an icon.
     func add(to values: inout PageValues, _ application: String) {
         if let path = paths[application] { values["iconPath"] = .text(path) }
     }

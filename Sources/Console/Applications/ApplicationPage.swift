@@ -3,7 +3,7 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// Everything that an application's page shows.
+/// Everything that the page of an application shows.
 private struct ApplicationFacts: Sendable {
     let application: ApplicationRow
     let service: String
@@ -35,7 +35,7 @@ private struct ApplicationFacts: Sendable {
     }
 }
 
-/// One application: how it reaches its gateway, what it declares, what an app needs of it, and what may be done.
+/// The page of an application: its route to the gateway, what it declares, what its app needs, and the actions.
 struct ApplicationPage: Sendable {
     let responder: ConsoleResponder
 
@@ -115,7 +115,7 @@ struct ApplicationPage: Sendable {
         return pairs.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }
     }
 
-    /// What keeps its messages, each with what to do.
+    /// What holds its messages back, with remedies.
     private func problems(_ facts: ApplicationFacts) -> PageValues {
         var problems: [PageValues] = []
         func add(_ text: String, _ remedy: String, isBad: Bool) {
@@ -215,7 +215,7 @@ extension ApplicationPage {
 
     private func resumeForm(_ application: ApplicationRow, _ health: ApplicationHealthRow?) -> FormPage {
         let path = Self.path("\(application.id)")
-        // Only where tokens were refused there is something to believe.
+        // There is something to believe only if tokens were refused.
         let tick = FormField(
             name: Self.believe,
             label: catalogue[.resumeBelieve],

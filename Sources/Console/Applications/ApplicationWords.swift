@@ -1,7 +1,7 @@
 import PushCore
 import Store
 
-/// Words about applications, their accounts and credentials.
+/// Texts about applications, their accounts and credentials.
 struct ApplicationWords: Sendable {
     let catalogue: Catalogue
 
@@ -9,7 +9,7 @@ struct ApplicationWords: Sendable {
         catalogue[platform == .ios ? .platformIOS : .platformAndroid]
     }
 
-    /// Google has one environment, which need not be said.
+    /// Google has a single environment, which is not shown.
     func environment(_ environment: ApplicationEnvironment, _ platform: Platform) -> String {
         guard platform == .ios else { return "" }
         return catalogue[environment == .sandbox ? .environmentSandbox : .environmentProduction]
@@ -19,7 +19,7 @@ struct ApplicationWords: Sendable {
         catalogue[format == .uuid ? .messageIDsUUID : .messageIDsInt32]
     }
 
-    /// Whom a service trusts to say whose a device is.
+    /// Whose word a service accepts for the owner of a device.
     func trust(_ trust: UserKeyTrust) -> String {
         switch trust {
         case .open: catalogue[.trustOpen]
@@ -37,7 +37,7 @@ struct ApplicationWords: Sendable {
         }
     }
 
-    /// What a value beside a credential's material is; the database's own name for what nobody has named here.
+    /// The title of a credential attribute; the database's own name for one without a title here.
     func attribute(_ name: String) -> String {
         switch name {
         case "key_id": catalogue[.credentialKeyID]
@@ -50,7 +50,7 @@ struct ApplicationWords: Sendable {
         }
     }
 
-    /// How an application stands, in two words and a colour; the worst counts.
+    /// The state of an application in two words and a style. The worst state wins.
     func standing(_ application: ServiceLine.Application) -> (phrase: Phrase, style: String) {
         let notice = application.credentialSecondsLeft.flatMap { ExpiryNotice(secondsLeft: $0) }
         if application.circuit != .closed { return (.standingCircuit, "bad") }
@@ -61,7 +61,7 @@ struct ApplicationWords: Sendable {
         return notice == .over ? (.standingExpired, "bad") : (.standingExpires, "fair")
     }
 
-    /// When a credential ends, with its colour.
+    /// When a credential expires, with its style.
     func expiry(_ credential: CredentialFacts) -> (text: String, style: String) {
         guard let expiresAt = credential.expiresAt, let left = credential.secondsLeft else {
             return (catalogue[.expiryNever], "")

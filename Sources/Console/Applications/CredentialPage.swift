@@ -3,29 +3,30 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// What somebody uploads as the credential of an application.
-public struct CredentialUpload: Sendable {
-    public let application: ApplicationRow
-    /// The file's bytes; never in a log.
-    public let material: [UInt8]
-    /// The id of Apple's key; nil for what is none.
-    public let keyID: String?
-    /// The id of Apple's developer team; nil for what is no key of Apple's.
-    public let teamID: String?
-    /// What opens a certificate's file; never in a log.
-    public let passphrase: String
+/// What was uploaded as the credential of an application.
+package struct CredentialUpload: Sendable {
+    package let application: ApplicationRow
+    /// The bytes of the file; never logged.
+    package let material: [UInt8]
+    /// The id of Apple's key; nil for other kinds.
+    package let keyID: String?
+    /// The id of Apple's developer team; nil for other kinds.
+    package let teamID: String?
+    /// The passphrase of a certificate file; never logged.
+    package let passphrase: String
     /// Whether a certificate may serve both environments.
-    public let isForBoth: Bool
+    package let isForBoth: Bool
 }
 
-/// Checks, seals and stores credentials. The program gives it to the console, which knows neither their forms nor the key.
-public struct CredentialSealing: Sendable {
-    /// Why nothing can be sealed here, with what to do; nil if the key is at hand.
-    public var problem: @Sendable () -> String?
-    /// Throws ``CredentialRefusal`` for what is none that the application can use.
-    public var save: @Sendable (CredentialUpload, Store, ConsoleActor) async throws -> Void
+/// Checks, seals and stores credentials. The program passes it to the console, which knows neither their forms nor
+/// the key.
+package struct CredentialSealing: Sendable {
+    /// Why nothing can be sealed here, with a remedy; nil if the key is available.
+    package var problem: @Sendable () -> String?
+    /// Throws ``CredentialRefusal`` if the application cannot use what was uploaded.
+    package var save: @Sendable (CredentialUpload, Store, ConsoleActor) async throws -> Void
 
-    public init(
+    package init(
         problem: @escaping @Sendable () -> String?,
         save: @escaping @Sendable (CredentialUpload, Store, ConsoleActor) async throws -> Void
     ) {
@@ -34,12 +35,12 @@ public struct CredentialSealing: Sendable {
     }
 }
 
-/// What was uploaded is no credential that the application can use.
-public struct CredentialRefusal: Error, CustomStringConvertible {
-    /// What is wrong, and what to do; nothing of the material.
-    public let description: String
+/// The upload is not a credential that the application can use.
+package struct CredentialRefusal: Error, CustomStringConvertible {
+    /// What is wrong, and what to do; contains nothing of the material.
+    package let description: String
 
-    public init(_ description: String) {
+    package init(_ description: String) {
         self.description = description
     }
 }
@@ -49,7 +50,7 @@ struct CredentialPage: Sendable {
     let responder: ConsoleResponder
 
     /// A certificate with its chain in Base64, percent-encoded; keys and service accounts have 3 KiB.
-    private static let mostBytes = 128 << 10
+    private static let maxBytes = 128 << 10
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
@@ -66,7 +67,7 @@ struct CredentialPage: Sendable {
         let path = ApplicationPage.path("{id}") + "/credential"
         return [
             ConsoleRoute(.get, path, .role(.admin)) { call in form(try await application(call)).reply() },
-            ConsoleRoute(.post, path, .role(.admin), mostBytes: Self.mostBytes) { try await upload($0) },
+            ConsoleRoute(.post, path, .role(.admin), maxBytes: Self.maxBytes) { try await upload($0) },
         ]
     }
 
@@ -139,7 +140,7 @@ struct CredentialPage: Sendable {
         let text = call.typed(Name.material)
         guard !text.isEmpty else { throw FormRefusal(words: catalogue[.materialMissing]) }
         let (keyID, teamID) = (call.typed(Name.keyID), call.typed(Name.teamID))
-        // Google's JSON holds a private key, too; that it is of no use here is said where it is looked at.
+        // Google's JSON holds a private key, too. The check of its contents reports that it is of no use here.
         if text.contains("PRIVATE KEY"), !text.hasPrefix("{"), application.platform == .ios,
             keyID.isEmpty || teamID.isEmpty
         {
@@ -155,9 +156,10 @@ struct CredentialPage: Sendable {
         )
     }
 
-    /// What the text stands for: a certificate's file is no text, so it comes as Base64, which the text of no other kind can be.
+    /// The bytes that the text stands for. A certificate file is binary, so it arrives as Base64; no other kind's
+    /// text is valid Base64 of a certificate.
     static func bytes(_ text: String, _ platform: Platform) -> [UInt8] {
-        // DER and BER: a SEQUENCE. Google's keys are single words that may pass for Base64.
+        // A SEQUENCE in DER or BER. Google's keys are single words that may pass for Base64.
         guard platform == .ios, let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters),
             data.first == 0x30, !text.hasPrefix("-----")
         else { return Array(text.utf8) }

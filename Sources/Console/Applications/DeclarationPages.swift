@@ -3,12 +3,12 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// What the forms of applications offer to choose from.
+/// The choices that the forms of applications offer.
 private struct DeclarationChoices: Sendable {
     let services: [String]
     let accounts: [AccountRow]
 
-    /// More than anybody scrolls through; whoever has more declares on the command line.
+    /// No one scrolls through more; sites with more use the command line.
     private static let most = 500
 
     static func read(_ store: Store, _ platform: Platform) async throws -> DeclarationChoices {
@@ -18,13 +18,13 @@ private struct DeclarationChoices: Sendable {
         )
     }
 
-    /// The first account that goes to the gateway's own address of an environment; "" without one.
+    /// The first account that uses the gateway's own address of an environment; "" if there is none.
     func account(_ environment: ApplicationEnvironment) -> String {
         accounts.first { ApplicationEnvironment(gatewayHost: $0.host) == environment }?.name ?? ""
     }
 }
 
-/// Declaring services and applications: alone, as the pair of iOS, or as a copy.
+/// Declaring services and applications: a single one, the pair of iOS, or a copy.
 struct DeclarationPages: Sendable {
     let responder: ConsoleResponder
 
@@ -49,8 +49,8 @@ struct DeclarationPages: Sendable {
         static let environment = "environment"
     }
 
-    /// More than anybody scrolls through; whoever has more chooses on the command line.
-    private static let mostMappings = 500
+    /// No one scrolls through more; sites with more use the command line.
+    private static let maxMappings = 500
 
     var routes: [ConsoleRoute] {
         let base = ServiceListPage.path
@@ -99,10 +99,10 @@ struct DeclarationPages: Sendable {
     private func changeForm(_ call: ConsoleCall) async throws -> (form: FormPage, facts: ServiceFacts) {
         let name = call.query[Name.service] ?? ""
         let (service, mappings) = try await responder.database.run { store in
-            (try await store.serviceFacts(name), try await store.mappingNames(most: Self.mostMappings))
+            (try await store.serviceFacts(name), try await store.mappingNames(most: Self.maxMappings))
         }
         let (facts, version) = service
-        // The one that it has is offered, however many there are.
+        // The current mapping is always offered, however many there are.
         let offered = mappings + (facts.mapping.map { mappings.contains($0) ? [] : [$0] } ?? [])
         let form = FormPage(
             title: catalogue.text(.changeTitle, name),
@@ -115,7 +115,7 @@ struct DeclarationPages: Sendable {
                     kind: .text,
                     hint: catalogue[.serviceLabelHint],
                     value: facts.label,
-                    most: NameRule.longestLabel
+                    most: NameRule.maxLabelLength
                 ),
                 FormField(
                     name: Name.mapping,
@@ -288,11 +288,11 @@ extension DeclarationPages {
         .redirect(ids.first.map { ApplicationPage.path("\($0)") + "?done=made" } ?? ServiceListPage.path)
     }
 
-    /// What was typed; a form that was made for no page of this console may lack anything.
+    /// The typed values. A forged form may lack any field.
     private func application(_ call: ConsoleCall, _ platform: Platform, _ environment: ApplicationEnvironment) throws
         -> NewApplication
     {
-        // Nothing is assumed: an app that reads a uuid with Integer.valueOf crashes or loses its receipts.
+        // There is no default: an app that reads a uuid with Integer.valueOf crashes or loses its receipts.
         guard let format = MessageIDFormat(rawValue: call.typed(Name.format)) else {
             throw FormRefusal([Name.format: catalogue[.formatMissing]])
         }
@@ -308,7 +308,7 @@ extension DeclarationPages {
         )
     }
 
-    /// The key that the app has already, or a new one.
+    /// The key that the app already has, or a new one.
     private func key(_ call: ConsoleCall, _ field: String) -> String {
         nonEmpty(call.typed(field)) ?? UUID().uuidString.lowercased()
     }

@@ -1,9 +1,9 @@
 import Content
 import PushCore
 
-/// What an application declares as rows of a form: variables, sounds and subscription parameters.
+/// The declarations of an application as rows of a form: variables, sounds and subscription parameters.
 struct DeclarationRows: Sendable {
-    /// What is declared, one in a row.
+    /// The kinds of declaration; each row holds one.
     enum Kind: String, Sendable, CaseIterable {
         case variable, sound, parameter
 
@@ -17,23 +17,23 @@ struct DeclarationRows: Sendable {
         }
     }
 
-    /// A column of a row, by the name that its field has.
+    /// A column of a row, with the name of its field.
     enum Column: String, Sendable {
         case name, type, `default`, label, origin, column
     }
 
     typealias Row = [Column: String]
 
-    /// A sound's origin if it is the system's.
+    /// The origin of a sound of the system.
     static let system = "system"
-    /// Rows of a list; more than anybody declares, and a form with all of them is taken.
+    /// The maximum number of rows in a list: no one declares more, and a form with all of them is accepted.
     static let most = 300
 
     private(set) var rows: [Kind: [Row]]
-    /// The row that somebody has just added, which is typed into next.
+    /// The row that was just added, which gets the focus.
     private(set) var added: (kind: Kind, place: Int)?
 
-    /// Those of what is declared.
+    /// Creates the rows of existing declarations.
     init(_ declared: ApplicationDeclarations) {
         rows = [
             .variable: declared.variables.map {
@@ -64,10 +64,10 @@ struct DeclarationRows: Sendable {
         "\(kind.rawValue).\(place).\(column.rawValue)"
     }
 
-    /// By what a problem of a row is known.
+    /// The key under which the problem of a row is stored.
     static func key(_ kind: Kind, _ place: Int) -> String { "\(kind.rawValue).\(place)" }
 
-    /// Does what a button says, `add.KIND` or `remove.KIND.PLACE`; false if it says something else.
+    /// Does what a button asks for, `add.KIND` or `remove.KIND.PLACE`; false for anything else.
     mutating func press(_ button: String) -> Bool {
         let words = button.split(separator: ".").map(String.init)
         guard words.count >= 2, let kind = Kind(rawValue: words[1]) else { return false }
@@ -83,11 +83,11 @@ struct DeclarationRows: Sendable {
         return true
     }
 
-    /// What the rows declare; blank ones declare nothing.
+    /// The declarations in the rows; blank rows declare nothing.
     ///
     /// - Parameters:
-    ///   - earlier: what is declared now; it keeps what a field of a form cannot show.
-    ///   - problems: gets what is wrong, by the row's key.
+    ///   - earlier: the present declarations; they keep what a form field cannot show.
+    ///   - problems: receives what is wrong, under the row's key.
     func declared(over earlier: ApplicationDeclarations, _ platform: Platform, _ problems: inout [String: String])
         -> ApplicationDeclarations
     {
@@ -149,8 +149,8 @@ struct DeclarationRows: Sendable {
         throw DeclarationError(name, "it is declared twice", "declare it once")
     }
 
-    /// What was typed; nil for nothing. A line of a form has no ends of lines and tells an empty default from none at all in no way: what it
-    /// shows as it was stays as it was.
+    /// The typed value; nil for an empty one. A form field cannot hold line ends, and shows an empty default like a
+    /// missing one. A field that was not changed keeps its stored value.
     private static func value(_ typed: String, _ earlier: String?) -> String? {
         if let earlier, earlier.filter({ !$0.isNewline }) == typed { return earlier }
         return typed.isEmpty ? nil : typed
@@ -159,7 +159,7 @@ struct DeclarationRows: Sendable {
 
 /// The rows as a template shows them.
 extension DeclarationRows {
-    /// A list for each kind.
+    /// One list for each kind.
     func values(_ problems: [String: String], _ catalogue: Catalogue) -> PageValue {
         .list(
             Kind.allCases.map { kind in
@@ -247,12 +247,12 @@ extension DeclarationRows {
         }
     }
 
-    /// Columns of the subscriber that a form offers; the last two stand before a name.
+    /// The subscriber columns that a form offers; the last two are prefixes of a name.
     static let columns = ["user_key", "locale", "time_zone", "recipient.", "parameters."]
 }
 
 extension DeclarationError {
-    /// What is wrong and what to do, as it stands at a field, which says of what.
+    /// The problem and its remedy, to be shown at a field, which names the thing.
     var sentence: String {
         let text = "\(cause); \(remedy)"
         return text.prefix(1).uppercased() + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")

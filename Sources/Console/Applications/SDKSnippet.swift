@@ -1,15 +1,15 @@
 import PushCore
 
-/// Code that an app's developer pastes: the hosts and the integration key, as each SDK wants them (Config/sdk.md).
+/// Code for an app's developer to paste: the hosts and the integration key, as each SDK takes them (Config/sdk.md).
 struct SDKSnippet: Sendable {
-    /// The SDK's name, which no language translates.
+    /// The name of the SDK; never translated.
     let name: String
     let code: String
 
-    /// The host in it: devices reach the web process under a name that only its site knows.
+    /// The host in the code: only the site knows the name under which devices reach its web process.
     static let host = "push.example.com"
 
-    /// The snippets of a platform's SDKs.
+    /// The snippets for a platform's SDKs.
     static func all(_ platform: Platform, key: String) -> [SDKSnippet] {
         let key = literal(key)
         return platform == .ios ? ios(key) : android(key)
@@ -85,7 +85,7 @@ struct SDKSnippet: Sendable {
         ]
     }
 
-    /// A text as a literal of Swift, Objective-C and Java alike: a key may have a quotation mark in it.
+    /// A text as a literal valid in Swift, Objective-C and Java: a key may contain quotation marks.
     private static func literal(_ text: String) -> String {
         "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }

@@ -2,12 +2,12 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// *Services*: the list with their applications, and how each stands.
+/// *Services*: the list of services with their applications and the state of each.
 struct ServiceListPage: Sendable {
     let responder: ConsoleResponder
 
     static let path = "/services"
-    /// Lines of a page: what fits on three screens.
+    /// The rows of a page: what fits on three screens.
     private static let most = 50
 
     private var catalogue: Catalogue { responder.pages.catalogue }
@@ -18,7 +18,7 @@ struct ServiceListPage: Sendable {
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
         var after = (service: call.query["service"] ?? "", application: call.query["application"] ?? "")
-        // One more tells whether there are more.
+        // One extra row shows whether there are more.
         func read(_ after: (service: String, application: String)) async throws -> [ServiceLine] {
             try await responder.database.run { try await $0.serviceLines(after: after, most: Self.most + 1) }
         }
@@ -51,7 +51,7 @@ struct ServiceListPage: Sendable {
         return .page(ConsolePage("services", title: catalogue[.servicesTitle], values))
     }
 
-    /// A section for each service.
+    /// One section for each service.
     private func services(_ lines: [ServiceLine], _ icons: ApplicationIcons, _ call: ConsoleCall) -> [PageValues] {
         let words = ApplicationWords(catalogue: catalogue)
         var sections: [PageValues] = []

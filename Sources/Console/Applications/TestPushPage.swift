@@ -3,18 +3,19 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// A test push: one message of an application to one device, to see whether it gets there.
+/// A test push: one message of an application to one device, to see whether it arrives.
 ///
-/// It goes the way that all messages go, through a child and the gateway: the console itself can read neither credential nor push token.
+/// It takes the same way as every message, through a child and the gateway: the console itself can read neither
+/// credentials nor push tokens.
 struct TestPushPage: Sendable {
     let responder: ConsoleResponder
 
-    /// What a delivery's page is told by its path after a test push.
+    /// The query value that tells the page of a delivery that a test push was made.
     static let done = "test"
-    /// Seed addresses of an application that are offered; whoever has more types the number of a subscription.
-    private static let mostSeeds = 200
-    /// Characters of what a phone shows of a title and of a text.
-    private static let (longestTitle, longestText) = (200, 1_000)
+    /// The maximum number of seed addresses offered; other devices are given by the number of their subscription.
+    private static let maxSeeds = 200
+    /// The characters of a title and of a text that a phone shows.
+    private static let (longestTitle, maxTextLength) = (200, 1_000)
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
@@ -34,7 +35,7 @@ struct TestPushPage: Sendable {
         ]
     }
 
-    /// The form, and what a message of it is made for.
+    /// The form, and what its message needs.
     private struct Prepared {
         let form: FormPage
         let application: ApplicationRow
@@ -47,7 +48,7 @@ struct TestPushPage: Sendable {
             let application = try await store.application(id)
             var account: AccountRow?
             if let id = application.accountID { account = try await store.account(id) }
-            let seeds = try await store.testAddresses(application: id, most: Self.mostSeeds, by: call.actor)
+            let seeds = try await store.testAddresses(application: id, most: Self.maxSeeds, by: call.actor)
             return (application, account, seeds)
         }
         let path = ApplicationPage.path("\(id)")
@@ -105,7 +106,7 @@ struct TestPushPage: Sendable {
                 label: catalogue[.fieldTestBody],
                 kind: .text,
                 value: catalogue[.testBodyWords],
-                most: Self.longestText
+                most: Self.maxTextLength
             ),
         ]
     }
@@ -133,7 +134,7 @@ struct TestPushPage: Sendable {
         }
     }
 
-    /// The number that was typed goes before the seed address that was offered.
+    /// A typed number wins over the chosen seed address.
     private func addressee(_ call: ConsoleCall) throws -> TestAddressee {
         let number = call.typed(Name.subscription)
         if !number.isEmpty {
@@ -145,7 +146,7 @@ struct TestPushPage: Sendable {
         return .seed(seed)
     }
 
-    /// A content with title and text alone.
+    /// A content with only a title and a text.
     private static func content(_ platform: Platform, title: String, text: String) -> String {
         let shown = ["title": title, "body": text].filter { !$0.value.isEmpty }
         return "{\(JSONObjectText.quoted(platform.rawValue)): \(JSONObjectText.write(shown) ?? "{}")}"

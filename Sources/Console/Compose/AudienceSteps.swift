@@ -3,11 +3,13 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// The first two steps: the name and the applications, and whom of their subscribers it goes to.
+/// The first two steps: the name and the applications, and the target among their subscribers.
 extension Composer {
-    /// How long counting may keep a page, which has other things to read, too; one step more goes beyond it.
+    /// The time limit for counting the audience on a page, which reads other things too. The step that is running at
+    /// the limit may exceed it.
     static let countingLimit = Duration.milliseconds(500)
-    /// The same for the page that asks whether to start: it has one number, and a browser waits some ten seconds.
+    /// The same for the page that confirms the start: it has only one number, and a browser waits for about ten
+    /// seconds.
     static let startCountingLimit = Duration.seconds(4)
 
     var applicationRoutes: [ConsoleRoute] {
@@ -65,7 +67,7 @@ extension Composer {
     }
 }
 
-/// Whom it goes to.
+/// The target.
 extension Composer {
     private func targetPage(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         let (known, gone) = try await lists(call, composed)
@@ -80,7 +82,7 @@ extension Composer {
         }
         let audience = try await audience(composed)
         let builder = try await builder(composed)
-        // What is wrong with a row stands at the row.
+        // The problem of a row is shown at the row.
         let problem = builder?.isWrong == true ? "" : audience.problem
         var values: PageValues = [
             "filter": .text(composed.draft.fields[ComposedDraft.Name.filter] ?? ""), "lists": .list(lists),
@@ -94,7 +96,7 @@ extension Composer {
         return page(.target, composed, values)
     }
 
-    /// The exclusion lists that there are to choose from, those of the draft among them, and those of the draft that are no longer there.
+    /// The exclusion lists to choose from, including those of the draft, and the draft's lists that no longer exist.
     private func lists(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> (
         known: [ComposerChoices.Named], gone: [String]
     ) {
@@ -106,56 +108,61 @@ extension Composer {
         return (known, wanted.filter { !names.contains($0) })
     }
 
-    /// The exclusion lists of a draft that are no longer there.
+    /// The exclusion lists of a draft that no longer exist.
     func goneLists(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> [String] {
         composed.excludedLists.isEmpty ? [] : try await lists(call, composed).gone
     }
 
-    /// The rows of a filter's form; nil for a filter that rows cannot say.
+    /// The rows of a filter's form; nil for a filter that rows cannot express.
     private func builder(_ composed: ComposedDraft) async throws -> FilterBuilder? {
-        guard let rows = FilterBuilder.rows(composed) else { return nil }
         let names = composed.chosen.map(\.name)
-        let declared = try await responder.database.run { store in
+        return try await responder.database.run { store -> FilterBuilder? in
+            guard let (rows, problems) = try await FilterBuilder.read(composed, store) else { return nil }
             var columns: [String] = []
             for name in names {
                 columns += try await store.declarations(application: name).parameters.map { "\($0.column)" }
             }
-            return columns
+            return FilterBuilder(
+                rows: rows,
+                problems: problems,
+                text: composed.filterText,
+                declared: columns,
+                catalogue: catalogue
+            )
         }
-        return FilterBuilder(rows: rows, text: composed.filterText, declared: declared, catalogue: catalogue)
     }
 
     private func saveTarget(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         var composed = composed
-        // Each list of the draft has a box, one that has gone, too: only a person takes it off, as whoever is on it would get the delivery.
+        // Each list of the draft has a check box, even one that no longer exists: only a person may remove it, because
+        // the people on it would then get the delivery.
         let prefix = Field.list
         let lists = call.form.values.keys.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
             .sorted()
         composed.draft.fields[ComposedDraft.Name.lists] = lists.isEmpty ? nil : lists.joined(separator: "\n")
-        let filter = FilterBuilder.save(call.form, in: &composed.draft.fields)
-        // A filter that cannot be read is kept, and nobody goes on with it.
-        let isWrong = (try? composed.filter()) == nil && !filter.isEmpty
+        let (filter, rows) = FilterBuilder.save(call.form, in: &composed.draft.fields)
+        let parsed = try await responder.database.run { try await $0.parseFilter(filter) }
+        if let rows { composed.draft.fields.merge(rows.kept(parsed)) { _, new in new } }
+        // A filter with an error is saved, but the draft stays at this step.
+        let isWrong = if case .failure = parsed { !filter.isEmpty } else { false }
         return try await save(call, composed, .target, stays: isWrong)
     }
 
-    /// How many a draft's target chooses, in words.
+    /// The size of a draft's audience, in words.
     func audience(_ composed: ComposedDraft, within limit: Duration = Self.countingLimit) async throws
         -> (words: String, note: String, problem: String)
     {
         guard !composed.chosen.isEmpty else { return (catalogue[.countNobody], "", "") }
-        let filter: TargetFilter?
-        do {
-            filter = try composed.filter()
-        } catch {
-            return ("–", "", "\(error)")
-        }
         let ids = composed.chosen.map(\.id)
         let isCode = SettingsForm.isOneTimeCode(composed.draft.fields)
         let count: AudienceCount
         do {
             count = try await responder.database.run {
-                try await $0.countAudience(filter, applications: ids, isOneTimeCode: isCode, within: limit)
+                let filter = try await composed.filter($0)
+                return try await $0.countAudience(filter, applications: ids, isOneTimeCode: isCode, within: limit)
             }
+        } catch let error as TargetFilterError {
+            return ("–", "", "\(error)")
         } catch let error as StoreError where error.code == .invalid {
             return ("–", "", error.message)
         }
@@ -171,13 +178,13 @@ extension Composer {
         if isOnePerUser { notes.append(catalogue[.countDevices]) }
         let text = Figures.count(count.count)
         var words = count.error.map { catalogue.text(.aboutWithin, text, Figures.count($0)) } ?? text
-        // Who is on a list, and which of a person's devices is the one, only preparation looks at.
+        // Only preparation looks up who is on a list, and which of a person's devices gets the message.
         if isOnePerUser || !composed.excludedLists.isEmpty { words = catalogue.text(.atMost, words) }
         return (words, notes.joined(separator: " "), "")
     }
 }
 
 extension String {
-    /// The text with its first letter as a sentence begins.
+    /// The text with a capital first letter.
     var capitalisedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -2,24 +2,24 @@ import Content
 import PushCore
 import Store
 
-/// A draft with what it is about: its applications, and the content that it says.
+/// A draft with its applications and its content.
 struct ComposedDraft: Sendable {
-    /// The names of a draft's values that are no content.
+    /// The names of a draft's values that are not part of the content.
     enum Name {
-        /// Who is chosen, in the language of filters.
+        /// The filter's text.
         static let filter = "target.filter"
-        /// The exclusion lists, one a line.
+        /// The exclusion lists, one per line.
         static let lists = "target.lists"
-        /// What a value for a field of the preview begins with.
+        /// The prefix of the names of the preview's sample values.
         static let sample = "sample."
     }
 
     var draft: ConsoleDraft
     /// All applications, by name.
     let offered: [ApplicationRow]
-    /// The service of each, by name.
+    /// The service of each application, by name.
     let services: [String: String]
-    /// The protocols of external accounts.
+    /// The connectors of external accounts, by id.
     let connectors: [Int32: Connector]
 
     static func read(_ store: Store, _ id: Int64, _ actor: ConsoleActor) async throws -> ComposedDraft {
@@ -32,12 +32,13 @@ struct ComposedDraft: Sendable {
         )
     }
 
-    /// Whether the deliveries of a template go to whom a system names: a draft, which has a filter, would go to everybody.
+    /// Whether the deliveries of a template go to explicit targets that a system adds. A draft has a filter instead, so
+    /// it would go to everyone.
     static func isForSystems(_ template: TemplateRow) -> Bool {
         ContentForm.texts(json: template.settings)["explicit_targets"] == "true"
     }
 
-    /// What a draft that begins with a template says.
+    /// The values of a draft that starts from a template.
     static func fields(_ template: TemplateRow) -> [String: String] {
         var fields = ContentForm.values(json: template.content)
         fields.merge(SettingsForm.values(json: template.settings)) { _, setting in setting }
@@ -53,7 +54,8 @@ struct ComposedDraft: Sendable {
     /// The platforms of its applications.
     var platforms: [Platform] { Platform.allCases.filter { platform in chosen.contains { $0.platform == platform } } }
 
-    /// What applications of a platform declare, the first one of a name; of a sound the first that has a label.
+    /// The declarations of the applications of a platform. If several declare the same name, the first one is used, but
+    /// for a sound the first one with a label.
     func declared(_ platform: Platform) -> ApplicationDeclarations {
         var all = ApplicationDeclarations()
         for row in chosen where row.platform == platform {
@@ -82,17 +84,17 @@ struct ComposedDraft: Sendable {
 
     var filterText: String { (draft.fields[Name.filter] ?? "").trimmed }
 
-    /// Who of the subscribers is chosen; nil for everybody.
-    func filter() throws(TargetFilterError) -> TargetFilter? {
+    /// The filter; nil selects everyone. Throws ``TargetFilterError`` if the text is not a filter.
+    func filter(_ store: Store) async throws -> TargetFilter? {
         let text = filterText
-        return text.isEmpty ? nil : try TargetFilter(parsing: text)
+        return text.isEmpty ? nil : try await store.parseFilter(text).get()
     }
 
     var excludedLists: [String] {
         (draft.fields[Name.lists] ?? "").split(separator: "\n").map(String.init)
     }
 
-    /// The values that stand for fields in the preview.
+    /// The sample values for fields in the preview.
     var samples: [String: String] {
         draft.fields.reduce(into: [:]) { samples, field in
             guard field.key.hasPrefix(Name.sample), !field.value.isEmpty else { return }
@@ -108,7 +110,7 @@ extension ComposedDraft {
         let template: LocalisedTemplate
     }
 
-    /// Its content for each application, as far as it can be sent, and what is wrong with it by the names of its fields.
+    /// The content compiled for each application, as far as it can be sent, and its problems, by field name.
     func compiled() -> (json: String, messages: [Compiled], problems: [ContentProblem]) {
         let (json, found) = form.content()
         var problems = found
@@ -128,7 +130,7 @@ extension ComposedDraft {
 }
 
 extension StringProtocol {
-    /// The text without blanks around it.
+    /// The text without surrounding white space.
     var trimmed: String {
         let start = firstIndex { !$0.isWhitespace } ?? endIndex
         let end = lastIndex { !$0.isWhitespace }.map { index(after: $0) } ?? start

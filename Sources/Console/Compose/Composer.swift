@@ -3,9 +3,9 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// *Compose*: a delivery is written in steps and kept as a draft, until it is started.
+/// *Compose*: a delivery is written in steps and saved as a draft until it is started.
 struct Composer: Sendable {
-    /// The steps in their order.
+    /// The steps, in order.
     enum Step: String, Sendable, CaseIterable {
         case applications, target, content, preview, send
 
@@ -22,17 +22,17 @@ struct Composer: Sendable {
         var next: Step { Self.allCases[min((Self.allCases.firstIndex(of: self) ?? 0) + 1, Self.allCases.count - 1)] }
     }
 
-    /// The names of what its forms send beside a draft's values.
+    /// The names of form fields that are not a draft's values.
     enum Field {
-        /// The version that was looked at.
+        /// The draft's version that the form shows.
         static let version = "version"
-        /// Which button was pressed.
+        /// The button that was pressed.
         static let go = "go"
         static let label = "label"
         static let template = "template"
-        /// The name of a template that a draft becomes.
+        /// The name under which to save the draft as a template.
         static let keep = "keep"
-        /// What the name of a box begins with.
+        /// The prefixes of the names of check boxes.
         static let application = "application."
         static let list = "list."
         static let seed = "seed."
@@ -41,12 +41,14 @@ struct Composer: Sendable {
     let responder: ConsoleResponder
 
     static let path = "/compose"
-    /// A content has 4,096 bytes; in several locales, and as a form sends it, it is some ten times that.
-    static let mostBytes = 300 << 10
-    /// The fields of a content in some languages, or as many exclusion lists as are offered beside the rows of a filter.
-    private static let mostFields = 1_000
-    /// The most drafts that the list shows.
-    private static let mostDrafts = 100
+    /// The maximum size of a form. A payload has 4,096 bytes; in several locales and encoded as a form, that is about
+    /// ten times as much.
+    static let maxBytes = 300 << 10
+    /// The maximum number of fields: those of a content in several locales, or the exclusion lists and the rows of a
+    /// filter.
+    private static let maxFields = 1_000
+    /// The maximum number of drafts in the list.
+    private static let maxDrafts = 100
 
     var catalogue: Catalogue { responder.pages.catalogue }
 
@@ -58,7 +60,7 @@ struct Composer: Sendable {
         ] + applicationRoutes + targetRoutes + contentRoutes + previewRoutes + sendRoutes
     }
 
-    /// A route of a draft's step.
+    /// A route for a step of a draft.
     func route(
         _ method: HTTPRequest.Method,
         _ name: String,
@@ -68,8 +70,8 @@ struct Composer: Sendable {
             method,
             "\(Self.path)/{id}/\(name)",
             .role(.marketing),
-            mostBytes: Self.mostBytes,
-            mostFields: Self.mostFields
+            maxBytes: Self.maxBytes,
+            maxFields: Self.maxFields
         ) { call in
             let id = try call.number("id")
             return try await handle(
@@ -82,7 +84,7 @@ struct Composer: Sendable {
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
         let (drafts, choices) = try await responder.database.run { store in
             (
-                try await store.consoleDrafts(most: Self.mostDrafts, by: call.actor),
+                try await store.consoleDrafts(most: Self.maxDrafts, by: call.actor),
                 try await store.composerChoices(by: call.actor)
             )
         }
@@ -123,7 +125,8 @@ struct Composer: Sendable {
             guard !ComposedDraft.isForSystems(source) else {
                 throw ConsoleProblem.conflict(catalogue[.templateForSystems])
             }
-            // An application may have gone since; the draft would name it for ever.
+            // An application may have been removed since. The draft must not name it, because it could never be removed
+            // from the draft.
             let there = Set(try await store.applications().map(\.name))
             return try await store.addConsoleDraft(
                 label: label,
@@ -149,7 +152,7 @@ extension Composer {
         draft.label.isEmpty ? catalogue.text(.unnamedDraft, "\(draft.id)") : draft.label
     }
 
-    /// A page of a step, with what stands around it.
+    /// The page of a step, with the values that all steps share.
     func page(_ step: Step, _ composed: ComposedDraft, _ values: PageValues, problem: String? = nil) -> ConsoleReply {
         let here = Step.allCases.firstIndex(of: step) ?? 0
         let steps = Step.allCases.enumerated().map { place, other -> PageValues in
@@ -175,7 +178,7 @@ extension Composer {
         )
     }
 
-    /// Keeps a changed draft, if its form was that of the version that is still there, and goes on.
+    /// Saves a changed draft, if its version is still the one that the form showed, and goes to the next step.
     func save(_ call: ConsoleCall, _ composed: ComposedDraft, _ step: Step, stays: Bool = false) async throws
         -> ConsoleReply
     {

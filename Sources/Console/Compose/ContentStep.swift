@@ -3,7 +3,7 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// The third step: what it says, in a form that is made of the content's own tables of keys.
+/// The third step: the content, in a form that is built from the content's tables of keys.
 extension Composer {
     var contentRoutes: [ConsoleRoute] {
         [
@@ -22,7 +22,7 @@ extension Composer {
             }
             return names
         }
-        // Whoever has only begun is not told what is missing.
+        // Until the form is saved once, missing values are not reported.
         let isChecked = call.query["saved"] != nil
         let problems = isChecked ? composed.compiled().problems : []
         let builder = ContentFormView(form: composed.form, problems: problems, catalogue: catalogue)
@@ -74,7 +74,7 @@ extension Composer {
         let before = Platform.allCases.map { composed.form.templateType($0) }
         let prefixes = Platform.allCases.map { $0.rawValue + "." } + ["locales."]
         for (name, value) in call.form.values where prefixes.contains(where: { name.hasPrefix($0) }) {
-            // Browsers send the ends of lines as they were on the first terminals.
+            // Browsers send line breaks as CR LF.
             let text = value.replacing("\r\n", with: "\n")
             composed.draft.fields[name] = text.isEmpty ? nil : text
         }
@@ -82,7 +82,7 @@ extension Composer {
             let text = (call.form[name] ?? "").trimmed
             composed.draft.fields[name] = text.isEmpty ? nil : text
         }
-        // What has fields that the page did not show yet is not gone on from.
+        // If the change adds fields that the page has not shown, the draft stays at this step.
         let isNew =
             before != Platform.allCases.map { composed.form.templateType($0) }
             || composed.form.localeNames.contains { locale in
@@ -93,13 +93,13 @@ extension Composer {
     }
 }
 
-/// The form of a content as its template shows it.
+/// The values of the page's template for the form of a content.
 struct ContentFormView {
     let form: ContentForm
     let catalogue: Catalogue
-    /// The problems, by the name of the field that each is shown at.
+    /// The problems, by the name of the field where each is shown.
     private let placed: [String: [ContentProblem]]
-    /// Problems that no field of the form has.
+    /// The problems that belong to no field of the form.
     let unplaced: [PageValues]
 
     init(form: ContentForm, problems: [ContentProblem], catalogue: Catalogue) {
@@ -119,7 +119,7 @@ struct ContentFormView {
         self.unplaced = unplaced
     }
 
-    /// What most messages say is typed by its own name; other keys keep those that the content has for them.
+    /// Labels for the most common keys; other keys are shown with their names in the content.
     private static let labels: [String: Phrase] = [
         "title": .keyTitle, "subtitle": .keySubtitle, "body": .keyBody, "badge": .keyBadge, "sound": .keySound,
         "sound.critical": .keyCritical, "sound.volume": .keyVolume, "relevance_percent": .keyRelevance,
@@ -130,7 +130,7 @@ struct ContentFormView {
         "interruption_level": .keyInterruption, "priority": .keyPriority, "more": .keyMore,
     ]
 
-    /// The fields of a platform, with those of its application's variables, and of each locale.
+    /// The fields of a platform, of its application's variables, and of each locale.
     func section(_ platform: Platform, _ declared: ApplicationDeclarations, _ locales: [String]) -> PageValues {
         let fields = ContentField.fields(platform)
         let sounds = sounds(declared)
@@ -165,17 +165,18 @@ struct ContentFormView {
         return section.merging(template(platform)) { own, _ in own }
     }
 
-    /// The sounds that are offered, each once: its name, which is what a message says, and what people call it.
+    /// The sounds to offer: for each, the name in the message and the label.
     private func sounds(_ declared: ApplicationDeclarations) -> [(name: String, label: String)] {
         guard !declared.sounds.isEmpty else { return [] }
         let all = declared.sounds.map { ($0.name, $0.label) }
         return all.contains { $0.0 == Self.systemSound } ? all : [(Self.systemSound, catalogue[.soundDefault])] + all
     }
 
-    /// Apple's and Google's name of the sound that the system plays for every app.
+    /// Apple's and Google's name for the system's default sound.
     private static let systemSound = "default"
 
-    /// The choice of a rich template, and the fields of the one that is chosen; in a variant those that it says in other words.
+    /// The choice of a rich template, and the fields of the chosen one. A variant has fields for its own texts, but no
+    /// choice.
     private func template(_ platform: Platform, locale: String? = nil) -> PageValues {
         let (fields, lists) = ContentField.template(platform, type: form.templateType(platform) ?? "")
         let path = (locale.map { "locales.\($0)." } ?? "") + platform.rawValue
@@ -207,14 +208,15 @@ struct ContentFormView {
         ]
     }
 
-    /// What a list is, and how many objects it may have.
+    /// The description of a list, and the allowed number of objects.
     private func hint(of list: ContentField.List) -> String {
         let (least, most) = ("\(list.count.lowerBound)", "\(list.count.upperBound)")
         let count = least == most ? most : catalogue.text(.listCount, least, most)
         return "\(hint(list.summary)) (\(count))" + (list.isRequired ? " " + catalogue[.fieldRequired] : "")
     }
 
-    /// The names of a form's fields. A list has one, too: how many objects it has is no matter of one of their fields.
+    /// The names of a form's fields. A list has one, too, because a wrong number of objects belongs to none of their
+    /// fields.
     private static func names(_ form: ContentForm) -> Set<String> {
         form.platforms.reduce(into: []) { names, platform in
             let path = platform.rawValue
@@ -233,7 +235,7 @@ struct ContentFormView {
         }
     }
 
-    /// The name of the field that a problem is shown at: its own, or that of what it is a part of.
+    /// The name of the field where a problem is shown: its own, or that of the value that contains it.
     private static func name(_ key: String, in names: Set<String>) -> String? {
         var key = key[...]
         while !names.contains(String(key)) {
@@ -247,7 +249,7 @@ struct ContentFormView {
         field.key == ContentField.rest && form.values["locales.\(locale).\(platform.rawValue).\(field.key)"] != nil
     }
 
-    /// A text of a locale, with that of the content for everybody where nothing is typed.
+    /// A text of a locale; the main content's text is its placeholder.
     private func value(_ field: ContentField, _ name: String, like base: ContentField, _ platform: Platform)
         -> PageValues
     {
@@ -307,7 +309,7 @@ struct ContentFormView {
         ]
     }
 
-    /// The problems at a field; what is at fault is named where it is not the field itself.
+    /// The problems at a field. If the cause is not the field itself, the text names it.
     private func problems(at name: String) -> [PageValues] {
         (placed[name] ?? []).map {
             ["words": .text($0.key == name ? "\($0.cause); \($0.remedy)" : $0.description)]

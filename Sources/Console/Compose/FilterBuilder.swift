@@ -1,40 +1,58 @@
 import PushCore
 import Store
 
-/// The rows of a filter as the composer shows them, with the fields to choose from, and what becomes of the form.
+/// The rows of a filter in the composer, with the fields to choose from, and the reading of their form.
 struct FilterBuilder: Sendable {
     let rows: FilterRows
-    /// The filter's text, of which the rows were made.
+    /// The problem of each row; nil for none.
+    let problems: [String?]
+    /// The filter's text, from which the rows were made.
     let text: String
-    /// Fields that the applications declare.
+    /// The fields that the applications declare.
     let declared: [String]
     let catalogue: Catalogue
 
-    /// Buttons of the form, beside those of every step.
+    /// The form's buttons, in addition to those of every step.
     private enum Button {
         static let add = "add"
-        /// What the name of the button begins with that removes a row.
+        /// The prefix of the name of a button that removes a row.
         static let remove = "remove."
     }
 
-    /// The rows of a draft's target: those that it has kept, else those of its text; nil for a text that rows cannot say.
-    static func rows(_ composed: ComposedDraft) -> FilterRows? {
-        if let kept = FilterRows(kept: composed.draft.fields) { return kept }
-        guard !composed.filterText.isEmpty else {
-            var empty = FilterRows()
-            empty.rows = [FilterRows.Row()]
-            return empty
+    /// The rows of a draft's target, and the problem of each: the rows saved in the draft, otherwise those of its text;
+    /// nil for a text that rows cannot express.
+    static func read(_ composed: ComposedDraft, _ store: Store) async throws -> (rows: FilterRows, problems: [String?])?
+    {
+        var rows = FilterRows()
+        var filter: TargetFilter?
+        if let kept = FilterRows(kept: composed.draft.fields) {
+            rows = kept
+        } else if composed.filterText.isEmpty {
+            rows.rows = [FilterRows.Row()]
+        } else {
+            guard case .success(let written) = try await store.parseFilter(composed.filterText),
+                let shown = FilterRows(written)
+            else { return nil }
+            rows = shown
+            filter = written
         }
-        return (try? composed.filter()).flatMap { $0 }.flatMap { FilterRows($0) }
+        let parsed = try await store.parseFilters([rows.text] + rows.rows.map(\.text))
+        // The rows are used only if their text gives the same filter: a value that a row would change must stay text.
+        if let filter {
+            guard case .success(filter)? = parsed.first else { return nil }
+        }
+        return (rows, zip(rows.rows, parsed.dropFirst()).map { row, parsed in row.problem(parsed) })
     }
 
-    /// Takes a form into a draft's values: the text if somebody has changed it, else what the rows say.
+    /// Saves a form in a draft's values: the text if the user changed it, otherwise the text of the rows.
     ///
-    /// - Returns: the text of the filter.
-    static func save(_ form: FormParameters, in fields: inout [String: String]) -> String {
+    /// - Returns: the text of the filter, and the rows if they were used. The rows' own values are not in the draft
+    ///   yet.
+    static func save(_ form: FormParameters, in fields: inout [String: String]) -> (filter: String, rows: FilterRows?) {
         fields = fields.filter { !$0.key.hasPrefix(FilterRows.Name.kept) }
         func text(_ name: String) -> String { (form[name] ?? "").replacing("\r\n", with: "\n").trimmed }
         var filter = text("filter")
+        var saved: FilterRows?
         if var rows = FilterRows(form), filter == text(FilterRows.Name.made) {
             let button = form[Composer.Field.go] ?? ""
             if button == Button.add {
@@ -46,14 +64,14 @@ struct FilterBuilder: Sendable {
                 rows.rows.removeAll { $0.isBlank }
             }
             filter = rows.text
-            fields.merge(rows.kept) { _, new in new }
+            saved = rows
         }
         fields[ComposedDraft.Name.filter] = filter.isEmpty ? nil : filter
-        return filter
+        return (filter, saved)
     }
 
-    /// Whether something is wrong with one of the rows.
-    var isWrong: Bool { rows.rows.contains { !$0.isBlank && $0.problem != nil } }
+    /// Whether a row has a problem.
+    var isWrong: Bool { problems.contains { $0 != nil } }
 
     var values: PageValues {
         let fields = TargetColumn.allCases.map(\.rawValue) + Set(declared).sorted()
@@ -74,7 +92,7 @@ struct FilterBuilder: Sendable {
     }
 
     private func row(_ place: Int, _ row: FilterRows.Row) -> PageValues {
-        let problem = row.isBlank ? nil : row.problem
+        let problem = problems[place]
         return [
             "place": .text("\(place + 1)"), "fieldName": .text(FilterRows.Name.field(place)), "field": .text(row.field),
             "comparisonName": .text(FilterRows.Name.comparison(place)),
@@ -94,7 +112,7 @@ struct FilterBuilder: Sendable {
 }
 
 extension Catalogue {
-    /// How rows of a filter are joined.
+    /// The name of a way to join rows.
     func join(_ join: FilterRows.Join) -> String {
         switch join {
         case .all: self[.ruleAll]
@@ -102,7 +120,7 @@ extension Catalogue {
         }
     }
 
-    /// What is asked of a field.
+    /// The name of a comparison.
     func comparison(_ comparison: FilterRows.Comparison) -> String {
         switch comparison {
         case .equal: self[.ruleEqual]

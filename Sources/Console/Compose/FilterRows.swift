@@ -1,16 +1,17 @@
 import PushCore
 import Store
 
-/// A filter as rows of a form: tests of a field each, of which all are true or one is. It is made of the filter's text and made into it;
-/// what is nested, or says what rows cannot, stays text that is written by hand.
+/// A filter as rows of a form. Each row is a test of one field; all of them must be true, or at least one. Rows are
+/// made from a filter, and give its text again. A nested filter, or one that rows cannot express, remains text. The
+/// database parses texts, see ``FilterBuilder``.
 struct FilterRows: Sendable, Hashable {
-    /// How the rows are joined, by the language's own word.
+    /// How the rows are joined; the value is the filter language's own word.
     enum Join: String, Sendable, CaseIterable {
         case all = "and"
         case any = "or"
     }
 
-    /// What is asked of a field, by the language's own words.
+    /// How a field is compared; the value is in the filter language's own words.
     enum Comparison: String, Sendable, CaseIterable {
         case equal = "="
         case notEqual = "!="
@@ -27,19 +28,19 @@ struct FilterRows: Sendable, Hashable {
         case isNull = "is null"
         case isNotNull = "is not null"
 
-        /// Whether there is a value behind it.
+        /// Whether it has a value.
         var takesValue: Bool { self != .isNull && self != .isNotNull }
-        /// Whether its value is a text whatever it reads as.
+        /// Whether its value is always a text, even if it looks like a number.
         var isOfText: Bool {
             [.contains, .containsNot, .startsWith, .startsNotWith].contains(self)
         }
-        /// Whether it compares by order, so that what reads as a number is one.
+        /// Whether it compares by order, so that a value that looks like a number is one.
         var isOrder: Bool { [.less, .lessOrEqual, .greater, .greaterOrEqual].contains(self) }
         /// Whether its value is a list.
         var isOfList: Bool { self == .isIn || self == .isNotIn }
     }
 
-    /// A row as it was typed.
+    /// A row as typed.
     struct Row: Sendable, Hashable {
         var field = ""
         var comparison = Comparison.equal
@@ -51,12 +52,13 @@ struct FilterRows: Sendable, Hashable {
     var join = Join.all
     var rows: [Row] = []
 
-    /// Rows of a form; more are a text that is better written by hand.
+    /// The maximum number of rows; a longer filter is better written as text.
     static let most = 20
 
     init() {}
 
-    /// The rows of a filter; nil if it says what rows cannot.
+    /// The rows of a filter; nil if rows cannot express it. The caller must check that the database reads their text as
+    /// the same filter.
     init?(_ filter: TargetFilter) {
         let tests: [TargetFilter]
         switch filter {
@@ -69,74 +71,63 @@ struct FilterRows: Sendable, Hashable {
             guard let row = Row(test) else { return nil }
             rows.append(row)
         }
-        // A value that a form does not keep, or that reads as something else in a row, would be changed by it.
-        guard rows.allSatisfy({ $0.value == $0.value.trimmed && !$0.value.contains(where: \.isNewline) }),
-            (try? TargetFilter(parsing: text)) == filter
-        else { return nil }
+        // A form would change a value with outer white space or line breaks.
+        guard rows.allSatisfy({ $0.value == $0.value.trimmed && !$0.value.contains(where: \.isNewline) }) else {
+            return nil
+        }
     }
 
-    /// The text of the filter. One of whose rows something is wrong with is no filter.
+    /// The text of the filter. If a row is wrong, the text is not a valid filter.
     var text: String {
         rows.filter { !$0.isBlank }.map(\.text).joined(separator: " \(join.rawValue) ")
     }
 }
 
 extension FilterRows.Row {
-    /// The test in the language of filters. A wrong row makes a text that is no filter, and never another test.
+    /// The test in the filter language. A wrong row gives an invalid text, never a different test.
     var text: String {
-        // A name that is none is told as such by the language; what is no name at all becomes a text, which is no field.
+        // The database reports an unknown name. Anything that is not a name becomes a quoted text, which is not a
+        // field.
         let isName = field.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_.]*/) != nil
-        let field = isName || Self.isField(field) ? field : Self.quoted(field)
+        let field = isName || TargetField(field) != nil ? field : TargetFilter.quoted(field)
         guard comparison.takesValue else { return "\(field) \(comparison.rawValue)" }
-        // Without a value, the language misses one.
+        // The database reports the missing value.
         guard !value.isEmpty else { return "\(field) \(comparison.rawValue)" }
         guard comparison.isOfList else { return "\(field) \(comparison.rawValue) \(literal(value))" }
         let values = value.split(separator: ",", omittingEmptySubsequences: false).map { literal($0.trimmed) }
         return "\(field) \(comparison.rawValue) (\(values.joined(separator: ", ")))"
     }
 
-    /// What is wrong with it, in the language's own words; nil if nothing is.
-    var problem: String? {
-        do throws(TargetFilterError) {
-            _ = try TargetFilter(parsing: text)
-            return nil
-        } catch {
-            return "\(error.cause); \(error.remedy)"
-        }
+    /// The problem, in the database's words; nil for none.
+    ///
+    /// - Parameter parsed: the database's result for its text.
+    func problem(_ parsed: Result<TargetFilter, TargetFilterError>) -> String? {
+        guard !isBlank, case .failure(let error) = parsed else { return nil }
+        return "\(error.cause); \(error.remedy)"
     }
 
-    /// What the field holds; nil if only the database knows, or if it is none.
-    private var kind: TargetKind? {
-        guard case .isNull(let field)? = try? TargetFilter(parsing: "\(field) is null") else { return nil }
-        return field.kind
-    }
-
-    private static func isField(_ text: String) -> Bool {
-        if case .isNull? = try? TargetFilter(parsing: "\(text) is null") { true } else { false }
-    }
-
-    private static func quoted(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
-
-    /// A value as the language has it, by what the field holds and how it is compared.
+    /// A value as a literal of the filter language, depending on the field's kind and the comparison.
     private func literal(_ value: String) -> String {
-        guard !comparison.isOfText else { return Self.quoted(value) }
+        guard !comparison.isOfText else { return TargetFilter.quoted(value) }
         let isNumber = value.wholeMatch(of: /[+-]?[0-9]+(\.[0-9]+)?/) != nil
         let isBoolean = ["true", "false"].contains(value.lowercased())
         let isDistance = value.wholeMatch(of: /(?i:now)(\s*[+-]\s*[0-9]+\s+[a-zA-Z]+)?/) != nil
-        switch kind {
-        case .number?: return isNumber ? value : Self.quoted(value)
-        case .boolean?: return isBoolean ? value.lowercased() : Self.quoted(value)
-        case .time?: return isDistance ? value : Self.quoted(value)
-        // A text is compared by its order seldom, and numbers in texts often.
+        // The kind is nil if only the database knows it, or if there is no such field.
+        switch TargetField(field)?.kind {
+        case .number?: return isNumber ? value : TargetFilter.quoted(value)
+        case .boolean?: return isBoolean ? value.lowercased() : TargetFilter.quoted(value)
+        case .time?: return isDistance ? value : TargetFilter.quoted(value)
+        // Comparisons by order on a text field are usually meant for numbers or dates.
         case .text?:
-            guard comparison.isOrder else { return Self.quoted(value) }
-            if TargetMoment(value) != nil { return "date \(Self.quoted(value))" }
-            return isNumber || isDistance ? value : Self.quoted(value)
-        case nil: return isNumber ? value : isBoolean ? value.lowercased() : Self.quoted(value)
+            guard comparison.isOrder else { return TargetFilter.quoted(value) }
+            let isDay = value.wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.Z+-]+)?/) != nil
+            if isDay { return "date \(TargetFilter.quoted(value))" }
+            return isNumber || isDistance ? value : TargetFilter.quoted(value)
+        case nil: return isNumber ? value : isBoolean ? value.lowercased() : TargetFilter.quoted(value)
         }
     }
 
-    /// The row of a test; nil if it is none of one field.
+    /// The row of a test; nil if it is not a test of one field.
     init?(_ test: TargetFilter) {
         if case .not(let inner) = test {
             self.init(inner)
@@ -166,10 +157,10 @@ extension FilterRows.Row {
         }
     }
 
-    /// A value as it is typed into a row.
+    /// A value as typed in a row.
     private static func shown(_ literal: TargetLiteral) -> String {
         switch literal {
-        case .text(let text): return text
+        case .text(let text), .textOrTime(let text, _): return text
         case .number(let digits): return digits
         case .boolean(let flag): return "\(flag)"
         case .time(.absolute(let microseconds)):
@@ -187,14 +178,15 @@ extension FilterRows.Row {
     ]
 }
 
-/// How rows come from a form, are kept in a draft, and are shown.
+/// Reads rows from a form, and saves them in a draft.
 extension FilterRows {
-    /// The names of the form's fields and of a draft's values.
+    /// The names of form fields, and of a draft's values.
     enum Name {
-        /// The text that the rows were made of; whoever changed the text by hand is followed.
+        /// The text from which the rows were made. If the filter's text differs from it, the user has changed the text,
+        /// and the text is used.
         static let made = "made"
         static let join = "join"
-        /// Rows that are no filter yet are kept as they were typed; what their names begin with.
+        /// The prefix of the values with rows that are not a valid filter yet; they are saved as typed.
         static let kept = "target.row."
 
         static func field(_ place: Int) -> String { "row.\(place).field" }
@@ -202,7 +194,7 @@ extension FilterRows {
         static func value(_ place: Int) -> String { "row.\(place).value" }
     }
 
-    /// The rows of a form; nil if it had none.
+    /// The rows of a form; nil if it has none.
     init?(_ form: FormParameters) {
         guard let join = form[Name.join].flatMap({ Join(rawValue: $0) }) else { return nil }
         self.join = join
@@ -218,7 +210,7 @@ extension FilterRows {
         }
     }
 
-    /// The rows that a draft has kept; nil if it has none.
+    /// The rows saved in a draft; nil if there are none.
     init?(kept fields: [String: String]) {
         guard let join = fields[Name.kept + Name.join].flatMap({ Join(rawValue: $0) }) else { return nil }
         self.join = join
@@ -235,11 +227,11 @@ extension FilterRows {
         }
     }
 
-    /// What a draft keeps of them: nothing of rows that its text says, too.
-    var kept: [String: String] {
-        let isSaid =
-            !rows.contains { $0.isBlank } && (try? TargetFilter(parsing: text)).flatMap { FilterRows($0) } == self
-        guard !isSaid, !rows.isEmpty else { return [:] }
+    /// The values to save in a draft; empty if the filter's text gives the same rows.
+    ///
+    /// - Parameter parsed: the database's result for their text.
+    func kept(_ parsed: Result<TargetFilter, TargetFilterError>) -> [String: String] {
+        guard !rows.isEmpty, !isSaid(parsed) else { return [:] }
         var fields = [Name.kept + Name.join: join.rawValue]
         for (place, row) in rows.enumerated() {
             fields[Name.kept + Name.field(place)] = row.field
@@ -247,5 +239,11 @@ extension FilterRows {
             fields[Name.kept + Name.value(place)] = row.value
         }
         return fields
+    }
+
+    /// Whether the filter that the database read from their text gives the same rows.
+    private func isSaid(_ parsed: Result<TargetFilter, TargetFilterError>) -> Bool {
+        guard case .success(let filter) = parsed, !rows.contains(where: \.isBlank) else { return false }
+        return FilterRows(filter) == self
     }
 }

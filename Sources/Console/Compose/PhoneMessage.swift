@@ -1,20 +1,20 @@
 import PushCore
 
-/// What a phone shows of a message, read from the payload that the phone would get.
+/// What a phone shows of a message, read from its payload.
 struct PhoneMessage: Sendable, Hashable {
     var title = ""
     var subtitle = ""
     var body = ""
-    /// The address of its image; "" for none.
+    /// The address of the image; "" for none.
     var image = ""
-    /// The number at the app's icon; "" if it stays as it is.
+    /// The number on the app's icon; "" leaves it unchanged.
     var badge = ""
-    /// The category, which says which buttons the app shows; "" for none.
+    /// The category, which determines the app's buttons; "" for none.
     var category = ""
-    /// What a click opens; "" for the app.
+    /// The link that a click opens; "" opens the app.
     var link = ""
 
-    /// Whether anything is shown at all.
+    /// Whether anything is shown.
     var isShown: Bool { !title.isEmpty || !subtitle.isEmpty || !body.isEmpty }
 
     /// Reads the payload of a platform.
@@ -34,13 +34,13 @@ struct PhoneMessage: Sendable, Hashable {
         if body.isEmpty { body = Self.text(alert, "body", key: "loc-key") }
         badge = aps["badge"].plain
         category = aps["category"].plain
-        // A rich template loads its own.
+        // A rich template loads its own image.
         image = [payload["mediaUrl"], payload["adb_media"]].map(\.plain).first { !$0.isEmpty } ?? ""
         link = payload["adb_uri"].plain
     }
 
     private mutating func readFCM(_ payload: JSONValue) {
-        // HTTP v1 has the message in an envelope, legacy HTTP has none.
+        // HTTP v1 wraps the message in an envelope; legacy HTTP does not.
         let message = payload["message"] == .null ? payload : payload["message"]
         let own = message["android"]["notification"]
         let notification = own == .null ? message["notification"] : own
@@ -57,7 +57,7 @@ struct PhoneMessage: Sendable, Hashable {
         link = first("click_action", ["url", "adb_uri"])
     }
 
-    /// A text, or the key of one that only the app has.
+    /// A text, or the key of a text that is in the app.
     private static func text(_ alert: JSONValue, _ name: String, key: String) -> String {
         let text = alert[name].plain
         let key = alert[key].plain
@@ -66,13 +66,13 @@ struct PhoneMessage: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// The member of an object; null where there is none.
+    /// The member of an object; null if there is none.
     fileprivate subscript(_ name: String) -> JSONValue {
         guard case .object(let entries) = self else { return .null }
         return entries.first { $0.name == name }?.value ?? .null
     }
 
-    /// A text or number as it is shown; "" for anything else.
+    /// A text or number for display; "" for anything else.
     fileprivate var plain: String {
         switch self {
         case .string(let text), .number(let text): text

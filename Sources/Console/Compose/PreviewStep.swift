@@ -3,29 +3,29 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// The fourth step: the message as an iPhone and an Android phone show it, rendered as each message of a delivery is.
+/// The fourth step: the message as an iPhone and an Android phone show it, rendered like any message of a delivery.
 extension Composer {
-    /// How long the page waits for the view of a target mapping, which looks one person up by an index.
+    /// The time limit for reading one person from the view of a target mapping, which normally uses an index.
     private static let viewLimit = Duration.seconds(2)
 
     var previewRoutes: [ConsoleRoute] {
         [
             route(.get, "preview") { try await previewPage($0, $1) },
             route(.post, "preview") { try await saveSamples($0, $1) },
-            // Not by GET: a user key would stand in logs of proxies and in the browser's history.
+            // Not by GET, which would put a user key into proxies' logs and the browser's history.
             route(.post, "reader") { try await chooseReader($0, $1) },
         ]
     }
 
-    /// Whose values stand for the fields: those that were typed, or those of a subscription, which a seed address has, too.
+    /// The source of the fields' values: typed values, or a subscription, which may be a seed address's.
     private struct Reader {
         var values: [String: String]
         var locale: String
-        /// The application that it belongs to; nil for values that were typed.
+        /// The subscription's application; nil for typed values.
         var application: String?
-        /// Why nothing is sent to the subscription, in words.
+        /// The reason that the subscription gets no message, in words.
         var exclusion = ""
-        /// Why there is no preview, in words: what the message would say cannot be read.
+        /// The reason that there is no preview, in words: a value of the message cannot be read.
         var problem = ""
     }
 
@@ -45,7 +45,7 @@ extension Composer {
         }
         let who = call.query["who"] ?? ""
         if !reader.problem.isEmpty { refused = reader.problem }
-        // What cannot be read is no empty place in a text.
+        // A value that cannot be read must not be shown as an empty text.
         let shown = reader.problem.isEmpty ? samples(messages, reader) : []
         let icons = shown.isEmpty ? ApplicationIcons() : try await ApplicationIcons.read(responder.database)
         var values: PageValues = [
@@ -58,7 +58,7 @@ extension Composer {
             "hasFields": .flag(!fields.isEmpty && who.isEmpty), "isSaved": .flag(call.query["saved"] != nil),
         ]
         if !reader.exclusion.isEmpty { values["exclusion"] = .text(reader.exclusion) }
-        // The variant that is shown, and not the language of the reader, which may have none.
+        // The locale of the variant that is shown. The reader's own locale may have no variant.
         let locale = shown.lazy.map(\.sample.locale).first { !$0.isEmpty } ?? (shown.isEmpty ? reader.locale : "")
         values["locales"] = .list(
             composed.form.localeNames.map {
@@ -76,29 +76,30 @@ extension Composer {
         return page(.preview, composed, values, problem: refused)
     }
 
-    /// Leads to the preview with the values of whoever was chosen: a user by the number of the newest subscription.
+    /// Redirects to the preview with the values of the chosen person. A user is represented by the id of the newest
+    /// subscription.
     private func chooseReader(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         let key = (call.form["key"] ?? "").trimmed
         var chosen = ["who", "number", "locale"].map { ($0, (call.form[$0] ?? "").trimmed) }
         if !key.isEmpty {
             let applications = composed.chosen.map(\.id)
             var found: Int64?
-            // The index that finds it holds no longer one.
-            if key.utf8.count <= DeviceRegistration.longestKey {
+            // The index that finds it has no longer keys.
+            if key.utf8.count <= DeviceRegistration.maxKeyLength {
                 found = try await responder.database.run {
                     try await $0.findReader(userKey: key, applications: applications, by: call.actor)
                 }
             }
             chosen = [found.map { ("number", "\($0)") } ?? ("nobody", "1")]
         } else if chosen[..<2].contains(where: { !$0.1.isEmpty }) {
-            // A reader has a language.
+            // A reader has a locale of its own.
             chosen.removeLast()
         }
         let query = chosen.filter { !$0.1.isEmpty }.map { "\($0.0)=\(SignIn.encoded($0.1))" }.joined(separator: "&")
         return .redirect(path(composed.draft, .preview) + (query.isEmpty ? "" : "?" + query))
     }
 
-    /// Who was asked for, with what a message to that subscription is rendered with; nil for the values that were typed.
+    /// The requested person, with the values for rendering a message; nil if typed values are used.
     private func reader(
         _ call: ConsoleCall,
         _ composed: ComposedDraft,
@@ -140,7 +141,7 @@ extension Composer {
             values: found.values,
             locale: found.locale,
             application: composed.chosen.first { $0.id == id }?.name,
-            // What speaks against a seed address stands where proofs are sent.
+            // For a seed address, the reason is shown where proofs are sent.
             exclusion: seed == nil ? words(of: found.decision) : "",
             problem: found.viewProblem.map(words(of:)) ?? ""
         )
@@ -159,7 +160,7 @@ extension Composer {
         problem.isTimeout ? catalogue[.readerViewSlow] : catalogue.text(.readerViewProblem, problem.text)
     }
 
-    /// A message for each platform: of the application that the reader has, or of the first.
+    /// A message for each platform: of the reader's application, or of the first one.
     private func samples(_ messages: [ComposedDraft.Compiled], _ reader: Reader)
         -> [(sample: MessageSample, message: ComposedDraft.Compiled)]
     {

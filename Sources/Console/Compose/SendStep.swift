@@ -4,15 +4,15 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// The last step: a proof to seed addresses, and the start, now or at a time.
+/// The last step: a proof to seed addresses, and the start, now or later.
 extension Composer {
-    /// The field with the moment of the start.
+    /// The field with the time of the start.
     private static let momentField = "at"
 
-    /// As `pushmta.start_delivery` has it: a moment that passed while the user filled in the form means now.
-    private static let mostPassedMicroseconds: Int64 = 60_000_000
+    /// The same limit as in `pushmta.start_delivery`: a time that passed while the user filled in the form means now.
+    private static let maxPassedMicroseconds: Int64 = 60_000_000
 
-    /// What the address of a delivery's page says after its start.
+    /// The value in the address of a delivery's page after its start.
     static let started = "start"
 
     var sendRoutes: [ConsoleRoute] {
@@ -60,7 +60,7 @@ extension Composer {
         return page(.send, composed, values, problem: problem)
     }
 
-    /// What a draft still needs, with the step where it is given.
+    /// What a draft still lacks, with the step where it is set.
     private func missing(_ call: ConsoleCall, _ composed: ComposedDraft, _ filterProblem: String) async throws
         -> [PageValues]
     {
@@ -88,7 +88,7 @@ extension Composer {
         SettingsForm(values: composed.draft.fields, catalogue: catalogue)
     }
 
-    /// Keeps what the form of this step says of settings, whichever of its buttons was pressed; returns the draft as it is then.
+    /// Saves the settings of this step's form, whichever button was pressed; returns the saved draft.
     private func keptSettings(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ComposedDraft {
         guard call.form[Field.version] == "\(composed.draft.version)" else {
             throw ConsoleProblem.conflict(catalogue[.draftChanged])
@@ -113,7 +113,7 @@ extension Composer {
         return .redirect("\(Self.path)/\(composed.draft.id)/start?when=\(when)&\(Self.momentField)=\(moment)")
     }
 
-    /// What the draft says as a delivery.
+    /// The delivery that the draft describes.
     private func delivery(_ composed: ComposedDraft) throws(ConsoleProblem) -> DraftDelivery {
         let (json, _, problems) = composed.compiled()
         guard problems.isEmpty else { throw .conflict(catalogue[.missingContent]) }
@@ -150,7 +150,7 @@ extension Composer {
         }
     }
 
-    /// Keeps what the draft says as a template. It need not be complete: each delivery says the rest.
+    /// Saves the draft as a template. It need not be complete: each delivery adds the rest.
     private func keep(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         let name = (call.form[Field.keep] ?? "").trimmed
         let composed = try await keptSettings(call, composed)
@@ -170,10 +170,10 @@ extension Composer {
             return try await sendPage(call, composed, problem: catalogue[.noMoment])
         }
         if let moment {
-            // The database refuses it too, for every caller.
+            // The database refuses such a time as well, for every caller.
             let now = try await responder.database.run { try await $0.databaseClock() }
             let passed = now.microsecondsSince1970 - moment.microsecondsSince1970
-            guard passed <= Self.mostPassedMicroseconds else {
+            guard passed <= Self.maxPassedMicroseconds else {
                 let words = catalogue.text(.pastMoment, Figures.minute(moment), Figures.minute(now))
                 return try await sendPage(call, composed, problem: words)
             }
@@ -214,20 +214,21 @@ extension Composer {
             let id = try await responder.database.run {
                 try await $0.startConsoleDraft(delivery, at: moment, by: call.actor)
             }
-            // Whoever waits for a moment is told of it by the page.
+            // If the start is later, the delivery's page says so itself.
             return .redirect("/deliveries/\(id)" + (moment == nil ? "?done=\(Self.started)" : ""))
         } catch let error as StoreError where Self.isTold(error) {
             return try await sendPage(call, composed, problem: words(error))
         }
     }
 
-    /// What the writer of a draft can do something about.
+    /// Whether the draft's author can do something about an error.
     private static func isTold(_ error: StoreError) -> Bool {
         let isOfSession = error.sqlState == "PM090" || error.sqlState == "PM091"
         return !isOfSession && [.invalid, .conflict, .notFound].contains(error.code)
     }
 
-    /// What the database refuses, and what to do: on pages where there are some, else what its hint says, in which commands stay small.
+    /// The database's refusal and the remedy: a page of the console where there is one, otherwise the database's hint.
+    /// A command in a hint stays in lower case.
     private func words(_ error: StoreError) -> String {
         switch error.sqlState {
         case "PM050": return "\(error.message) \(catalogue[.listGoneRemedy])"
@@ -238,11 +239,11 @@ extension Composer {
         }
     }
 
-    /// The moment that a browser's field says, which is UTC here; nil for now, and no value for what is none.
+    /// Reads the time of a browser's field, here in UTC: `.some(nil)` for now, and nil if it is not a time.
     private static func moment(_ text: String, isNow: Bool) -> DatabaseTime?? {
         if isNow { return .some(nil) }
         let full = text.count == 16 ? text + ":00Z" : text + "Z"
-        // What reads it goes on from 99:00 into a later day, which nobody has typed.
+        // The parser accepts 99:00 as a time on a later day; comparing the text again refuses it.
         guard let date = try? Date(full, strategy: .iso8601), date.formatted(.iso8601) == full else { return nil }
         return .some(DatabaseTime(microsecondsSince1970: Int64(date.timeIntervalSince1970) * 1_000_000))
     }

@@ -1,11 +1,11 @@
 import Content
 import PushCore
 
-/// How a delivery is sent, as it is typed: how fast, for how long, before which others, and what becomes of failures.
+/// The typed settings of a delivery: rate, validity, priority, and what to do after failures.
 ///
-/// The names of the values are those of a template's settings behind a prefix; what is empty is as usual.
+/// A value's name is a prefix and the name of a template's setting. An empty value means the default.
 struct SettingsForm: Sendable {
-    /// What can be set, by the names that templates have for it.
+    /// The settings, by their names in templates.
     enum Setting: String, Sendable, CaseIterable {
         case rate = "messages_per_second"
         case validity = "validity_seconds"
@@ -18,20 +18,18 @@ struct SettingsForm: Sendable {
         case code = "one_time_code"
         case seeds = "all_seeds"
 
-        /// The name of its field.
+        /// The name of the setting's field.
         var field: String { SettingsForm.prefix + rawValue }
 
-        /// The numbers that it may be; nil for what is chosen from words.
+        /// The setting's definition; nil for one-time codes, which are not a setting of templates.
+        fileprivate var definition: DeliverySetting? { DeliverySetting(rawValue: rawValue) }
+
+        /// The range of a number; nil for a choice.
         fileprivate var range: ClosedRange<Int64>? {
-            switch self {
-            case .rate: 1...Int64(DeliveryLimits.rates.upperBound)
-            case .validity: 1...DeliveryLimits.longestValidity
-            case .priority: -100...100
-            case .weight: 1...10
-            case .retries: 0...1_000
-            // A year.
-            case .pause: 1...31_536_000
-            case .schedule, .policy, .person, .code, .seeds: nil
+            switch definition?.form {
+            case .integer(let range)?: range
+            case .number(let range)?: Int64(range.lowerBound.rounded(.up))...Int64(range.upperBound)
+            case .flag?, .choice?, nil: nil
             }
         }
 
@@ -51,7 +49,7 @@ struct SettingsForm: Sendable {
             }
         }
 
-        /// What is chosen from, what is usual first.
+        /// The choices, the default first.
         fileprivate var choices: [(value: String, name: Phrase)] {
             switch self {
             case .schedule:
@@ -95,7 +93,7 @@ struct SettingsForm: Sendable {
         }
     }
 
-    /// What the name of a value begins with.
+    /// The prefix of the values' names.
     fileprivate static let prefix = "settings."
     /// The name of the validity's unit.
     private static let unitField = prefix + "validity_unit"
@@ -107,7 +105,7 @@ struct SettingsForm: Sendable {
     /// The settings of a template as values of a form.
     static func values(json: String) -> [String: String] {
         var texts = ContentForm.texts(json: json)
-        // Numbers of templates are numbers, however they are written: what they are typed like is this form's.
+        // A template may write a number in any way; the form shows it in its own.
         for setting in Setting.allCases where setting.range != nil {
             guard let number = texts[setting.rawValue].flatMap({ Double($0) }) else { continue }
             texts[setting.rawValue] = setting == .rate ? RateNumber.text(number) : RateNumber.plain(number)
@@ -120,14 +118,14 @@ struct SettingsForm: Sendable {
         }
         for setting in Setting.allCases {
             let text = texts[setting.rawValue]
-            // What goes by the delivery's kind is daily for one that is written here.
+            // The schedule by kind is daily for the batch deliveries that are composed here.
             let isByKind = setting == .schedule && text == RetryPolicy.ScheduleSetting.byKind.rawValue
             values[setting.field] = isByKind || text == setting.choices.first?.value ? nil : text
         }
         return values
     }
 
-    /// Takes over what a form says of settings; what it does not speak of stays.
+    /// Takes the settings of a form; settings that the form does not have stay.
     static func take(_ form: FormParameters, into values: inout [String: String]) {
         let usual = Setting.allCases.map { ($0.field, $0.choices.first?.value ?? "") }
         for (name, usual) in usual + [(unitField, Unit.days.rawValue)] {
@@ -136,7 +134,7 @@ struct SettingsForm: Sendable {
         }
     }
 
-    /// The settings as templates have them, without what is usual or wrong.
+    /// The settings as JSON for a template, without defaults and invalid values.
     var json: String {
         let entries = Setting.allCases.compactMap { setting in
             value(setting).map { JSONEntry(name: setting.rawValue, value: $0) }
@@ -144,7 +142,7 @@ struct SettingsForm: Sendable {
         return JSONValue.object(entries).compactText
     }
 
-    /// Whether something that was typed is no value of its setting.
+    /// Whether a typed value is invalid.
     var isWrong: Bool { Setting.allCases.contains { isWrong($0) } }
 
     private func text(_ setting: Setting) -> String { values[setting.field] ?? "" }
@@ -153,7 +151,7 @@ struct SettingsForm: Sendable {
 
     private var unit: Unit { values[Self.unitField].flatMap { Unit(rawValue: $0) } ?? .days }
 
-    /// What was typed as a value; nil for nothing, and for what is none.
+    /// The typed value; nil if nothing was typed, or it is invalid.
     private func value(_ setting: Setting) -> JSONValue? {
         let text = text(setting)
         guard let range = setting.range else {
@@ -175,10 +173,10 @@ struct SettingsForm: Sendable {
     }
 
     private static func integer(_ text: String) -> Int64? {
-        // Pages show the minus of a text, keyboards have the hyphen.
+        // Pages show a minus sign, but keyboards have a hyphen.
         let text = text.replacing("\u{2212}", with: "-")
         let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
-        // So long that no setting is.
+        // No setting has more than nine digits.
         guard (1...9).contains(digits.utf8.count),
             digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
         else { return nil }
@@ -187,7 +185,7 @@ struct SettingsForm: Sendable {
 }
 
 extension SettingsForm {
-    /// The fields as their template shows them.
+    /// The values of the page's template for the fields.
     var fields: [PageValues] { Setting.allCases.map(field) }
 
     private func field(_ setting: Setting) -> PageValues {
@@ -229,29 +227,29 @@ extension SettingsForm {
         return values
     }
 
-    /// Whether these values let those who opted out have a message, too.
+    /// Whether the messages also go to people who opted out.
     static func isOneTimeCode(_ values: [String: String]) -> Bool { values[Setting.code.field] == "true" }
 
-    /// Whether these values let only one device of a person have a message.
+    /// Whether only one device of each person gets the message.
     static func isOnePerUser(_ values: [String: String]) -> Bool { values[Setting.person.field] == "true" }
 
-    /// What is usual, in the field; the days of the validity say nothing beside another unit.
+    /// The default, as a placeholder. That of the validity is in days, so it is shown only with that unit.
     private func placeholder(_ setting: Setting) -> String {
         guard setting == .validity else { return usual(setting) }
         return unit == .days ? Self.usualDays : ""
     }
 
-    /// Days of the usual validity.
-    private static let usualDays = "5"
+    /// The default validity in days.
+    private static let usualDays = "\(DeliverySetting.defaultValiditySeconds / Unit.days.seconds)"
 
-    /// What holds where nothing is typed, as `create_delivery` has it.
+    /// The default of `create_delivery`.
     private func usual(_ setting: Setting) -> String {
         switch setting {
         case .rate: catalogue[.settingRateUsual]
         case .validity: "\(Self.usualDays) \(catalogue[.unitDays])"
-        case .priority: "0"
-        case .weight: "1"
-        case .retries: "5"
+        case .priority: "\(DeliverySetting.defaultPriority)"
+        case .weight: "\(DeliverySetting.defaultWeight)"
+        case .retries: "\(DeliverySetting.defaultMaxRetries)"
         case .pause: catalogue[.settingPauseUsual]
         case .schedule, .policy, .person, .code, .seeds: setting.choices.first.map { catalogue[$0.name] } ?? ""
         }
@@ -262,12 +260,12 @@ extension SettingsForm {
         let most = setting == .validity ? range.upperBound / unit.seconds : range.upperBound
         let least =
             setting == .rate
-            ? RateNumber.shown(DeliveryLimits.rates.lowerBound) : Figures.count(range.lowerBound)
+            ? RateNumber.shown(DeliverySetting.rates.lowerBound) : Figures.count(range.lowerBound)
         let words = catalogue.text(.settingNoNumber, text(setting), least, Figures.count(most))
         return RateNumber.isGrouped(text(setting)) ? words + " " + catalogue[.settingSeparator] : words
     }
 
-    /// All settings with the values that they will have, for whoever starts.
+    /// All settings with their effective values, for the confirmation of the start.
     var facts: [(name: String, value: String)] {
         Setting.allCases.map { (catalogue[$0.words.label], shown($0)) }
     }

@@ -2,24 +2,26 @@ import Foundation
 import PushCore
 import Store
 
-/// The rates of the last minutes, of hosts and of children, as they were read: a value for each ten seconds in which somebody looked.
+/// The rates of the last minutes, of hosts and children, as they were read: one value for each ten seconds in which a
+/// page was open.
 struct RateHistory: Sendable {
-    /// Whose rate it is.
+    /// The host or child that has the rate.
     enum Subject: Hashable, Sendable {
         case host(String)
         case child(Int64)
     }
 
-    /// Seconds of a value: three of a child's heartbeats and more, so that no step is without one while somebody looks.
+    /// The seconds of a value: more than three of a child's heartbeats, so that every step has a value while a page
+    /// is open.
     private static let step = 10.0
-    /// Five minutes, which a short line shows.
+    /// Five minutes, enough for a sparkline.
     static let steps = 30
 
     private var values: [Subject: [Int: Double]] = [:]
     /// The step of the last reading.
     private var last = 0
 
-    /// Takes what a reading says, and forgets what is too old, that of children that have ended included.
+    /// Adds a reading, and drops values that are too old, including those of children that have ended.
     mutating func note(_ hosts: [HostRow], _ children: [ChildOverview], at date: Date) {
         let now = Int((date.timeIntervalSince1970 / Self.step).rounded(.down))
         last = now
@@ -32,21 +34,21 @@ struct RateHistory: Sendable {
             rates[.host(child.row.hostID)]? += rate
         }
         for (subject, rate) in rates { values[subject, default: [:]][now] = rate }
-        // A clock that was set back makes what comes after it older than it is.
+        // After a clock was set back, the values after `now` are dropped as well.
         values = values.compactMapValues { steps in
             let kept = steps.filter { $0.key > now - Self.steps && $0.key <= now }
             return kept.isEmpty ? nil : kept
         }
     }
 
-    /// The rates of the last steps, the oldest first; nil where nobody has looked.
+    /// The rates of the last steps, oldest first; nil for steps in which no page was open.
     func rates(of subject: Subject) -> [Double?] {
         let own = values[subject] ?? [:]
         return (0..<Self.steps).map { own[last - Self.steps + 1 + $0] }
     }
 }
 
-/// A rate over the last minutes, as small bars without a scale of their own: words say from where to where it went.
+/// A rate over the last minutes as small bars without a scale; the text gives its range.
 struct Sparkline {
     let rates: [Double?]
     let catalogue: Catalogue
@@ -54,7 +56,7 @@ struct Sparkline {
     private static let height = 22.0
     private static let width = 4.0
 
-    /// The whole of it in a sentence, for those who do not see it.
+    /// The sparkline in one sentence, for users who cannot see it.
     var words: String {
         let known = rates.compactMap(\.self)
         guard let least = known.min(), let most = known.max(), let now = known.last else {
@@ -64,7 +66,7 @@ struct Sparkline {
     }
 
     var markup: Markup {
-        // One message a second is no mountain.
+        // The scale begins at 10, so that one message a second does not look like a peak.
         let scale = Self.height / max(rates.compactMap(\.self).max() ?? 0, 10)
         let bars = rates.enumerated().compactMap { place, rate in
             rate.map { rate in

@@ -2,13 +2,13 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// *Alarms*: active ones with what to do and who has acknowledged them, then past ones.
+/// *Alarms*: active ones with their remedy and who has acknowledged them, then past ones.
 struct AlarmsPage: Sendable {
     let responder: ConsoleResponder
 
     static let path = "/alarms"
 
-    /// Alarms of a page: what goes on, and what ended last.
+    /// The alarms of a page: the active ones, then those that ended last.
     private static let most = 100
 
     private var catalogue: Catalogue { responder.pages.catalogue }
@@ -81,7 +81,7 @@ struct AlarmsPage: Sendable {
         return values
     }
 
-    /// The page that shows what an alarm is about; nil if there is none.
+    /// The page of the alarm's subject; nil if there is none.
     private static func path(_ alarm: AlarmRow) -> String? {
         switch alarm.subjectKind {
         case "application", "credential": "/services"
@@ -95,7 +95,7 @@ struct AlarmsPage: Sendable {
 }
 
 extension AlarmRecord {
-    /// Whether it is the record of an alarm.
+    /// Whether this is the record of that alarm.
     fileprivate func isOf(_ other: AlarmRow) -> Bool {
         alarm.code == other.code && alarm.subjectKind == other.subjectKind && alarm.subject == other.subject
     }

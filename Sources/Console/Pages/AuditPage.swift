@@ -6,17 +6,17 @@ import Store
 struct AuditPage: Sendable {
     let responder: ConsoleResponder
 
-    /// Rows of a page.
+    /// The rows of a page.
     private static let most = 50
-    /// No search needs more.
-    private static let longestText = 200
+    /// No search needs more characters.
+    private static let maxTextLength = 200
 
     var routes: [ConsoleRoute] {
         [
             ConsoleRoute(.get, "/audit", .role(.admin)) { call in
                 let below = call.query["below"].flatMap { Int64($0) } ?? .max
-                // One more tells whether there are more.
-                let text = String((call.query["text"] ?? "").prefix(Self.longestText))
+                // One extra row shows whether there are more.
+                let text = String((call.query["text"] ?? "").prefix(Self.maxTextLength))
                 let rows = try await responder.database.run {
                     try await $0.auditLog(below: below, with: text, most: Self.most + 1, by: call.actor)
                 }
@@ -45,7 +45,7 @@ struct AuditPage: Sendable {
         ]
     }
 
-    /// The page of what was changed; nil if it has none.
+    /// The page of the changed thing; nil if it has none.
     static func path(_ row: AuditRow) -> String? {
         let number = Int64(row.subject)
         return switch row.action.prefix(while: { $0 != "." }) {

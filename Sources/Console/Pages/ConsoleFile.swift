@@ -1,8 +1,8 @@
 import ConsoleFiles
 
-/// The files that are built into the program, see ``ConsoleFiles``.
+/// The files built into the program, see ``ConsoleFiles``.
 enum ConsoleFile {
-    /// Their texts by their names.
+    /// Their texts by name.
     static let all: [String: String] = {
         var files: [String: String] = [:]
         var index: Int32 = 0

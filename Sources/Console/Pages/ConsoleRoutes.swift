@@ -1,7 +1,7 @@
 import HTTPTypes
 import Store
 
-/// The table of all routes: what there is to see and to do, and who may.
+/// The table of all routes: what can be seen and done, and by whom.
 struct ConsoleRoutes: Sendable {
     /// An entry of the menu.
     struct MenuItem: Sendable {
@@ -13,7 +13,7 @@ struct ConsoleRoutes: Sendable {
     static let signInPath = "/sign-in"
     static let signOutPath = "/sign-out"
     static let livePath = "/live"
-    /// What stands in the menu, for those who may go there.
+    /// The entries of the menu, and the role that each needs.
     static let menu = [
         MenuItem(path: "/", name: .menuNow, role: .read),
         MenuItem(path: "/deliveries", name: .menuDeliveries, role: .read),
@@ -32,7 +32,8 @@ struct ConsoleRoutes: Sendable {
     init(_ responder: ConsoleResponder) {
         let files = PageRenderer.loaded.sorted { $0.key < $1.key }.map { name, type in
             ConsoleRoute(.get, "/files/{version}/" + name, .everybody) { call in
-                // Of another version, as during an upgrade, it would be kept for good under the wrong name.
+                // During an upgrade the version may differ; the file would then be cached permanently under the wrong
+                // name.
                 guard call.parameters["version"] == responder.pages.filesVersion, let text = responder.pages.file(name)
                 else { throw ConsoleProblem.notFound }
                 return .file(text: text, type: type)
@@ -73,7 +74,7 @@ struct ConsoleRoutes: Sendable {
 }
 
 extension ConsoleCall {
-    /// Who has signed in; routes that ask for a role have somebody.
+    /// The signed-in user. Routes that require a role always have one.
     var user: ConsoleSession {
         get throws(ConsoleProblem) {
             guard let session else { throw .failed }
@@ -84,7 +85,7 @@ extension ConsoleCall {
     /// Whether the user may compose deliveries.
     var mayCompose: Bool { session.map { $0.role >= .marketing } ?? false }
 
-    /// Whether the user may hold and stop things.
+    /// Whether the user may pause, resume and stop things.
     var mayOperate: Bool { session.map { $0.role >= .operate } ?? false }
 
     /// Whether the user may declare things.

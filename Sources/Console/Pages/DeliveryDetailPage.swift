@@ -3,14 +3,14 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// One delivery: what became of it, what it waits for, and what may be done.
+/// The page of a delivery: what became of it, what it waits for, and the actions.
 struct DeliveryDetailPage: Sendable {
     let responder: ConsoleResponder
 
-    /// Days of a page: a month. A delivery may go on for years, and each day has its sums.
-    static let mostDays = 31
+    /// The days of a page: a month. A delivery may run for years, and each day needs its own sums.
+    static let maxDays = 31
 
-    /// What other pages have done before they lead here, by the word in the address.
+    /// Messages of other pages that lead here after an action, by the word in the address.
     private static let doneElsewhere: [String: Phrase] = [TestPushPage.done: .testDone, Composer.started: .doneStart]
 
     private var catalogue: Catalogue { responder.pages.catalogue }
@@ -24,17 +24,17 @@ struct DeliveryDetailPage: Sendable {
                 let since = call.query["since"].flatMap { Int64($0) } ?? 0
                 return responder.live(call) {
                     let (read, now) = try await responder.deliveries.part(id)
-                    // What was read for others before the page was made is older than the page.
+                    // A reading made for other pages before this page is older than the page.
                     guard now.now.microsecondsSince1970 > since else { return nil }
                     var part = read
-                    // Nothing comes after the end.
+                    // Nothing follows the end.
                     part.isLast = now.state.isFinal
                     guard now.state.rawValue != state else { return part }
-                    // The page of another state has other buttons: it is loaded again.
+                    // A delivery in another state has other buttons, so the page is reloaded.
                     return NowPart(html: part.html, event: .changed, readAt: part.readAt, isLast: true)
                 }
             },
-            // Whose delivery it is says the database.
+            // The database knows whose delivery it is.
             ConsoleRoute(.get, "/deliveries/{id}/stop", .role(.marketing)) { try await confirm($0) },
         ]
             + DeliveryAction.allCases.map { action in
@@ -117,10 +117,10 @@ struct DeliveryDetailPage: Sendable {
     }
 }
 
-/// What the page of a delivery says of it, which goes on by itself while the delivery is under way.
+/// The live part of a delivery's page, which updates while the delivery is under way.
 struct DeliveryView {
     let facts: DeliveryFacts
-    /// Whether it is about days before the newest.
+    /// Whether it shows days before the newest.
     let isLater: Bool
     let catalogue: Catalogue
     let meanings: @Sendable (String) -> String?
@@ -158,7 +158,7 @@ struct DeliveryView {
     private var outcomes: PageValues {
         let target = facts.target
         let sent = facts.count(.sent)
-        // Receipts and clicks are of what was sent, here as in the table by application.
+        // Receipts and clicks are shown for sent messages only, as in the table by application.
         let hits = Hits(
             received: facts.counts.funnel.received,
             clicked: facts.counts.funnel.clicked,
@@ -215,7 +215,7 @@ struct DeliveryView {
                     .daysNote,
                     count: Int64(counts.days.count),
                     Figures.count(Int64(counts.days.count)),
-                    Figures.count(Int64(DeliveryDetailPage.mostDays))
+                    Figures.count(Int64(DeliveryDetailPage.maxDays))
                 )
             ),
         ]
@@ -235,7 +235,7 @@ struct DeliveryView {
     }
 
     private var reasons: PageValues {
-        // The messages of a continuous delivery are those of its days.
+        // The messages of a continuous delivery belong to its days.
         let hasMessages = facts.counts.days.isEmpty
         let failures = facts.reasons.failures.map { row -> PageValues in
             let words = facts.reasons.words.filter { $0.reason == row.reason }.map { "«\($0.words)»" }
@@ -243,7 +243,8 @@ struct DeliveryView {
                 .filter { !$0.isEmpty }.joined(separator: " ")
             let path = DeliveryMessagesPage.path(facts.progress.id, status: row.status, reason: row.reason)
             return [
-                // Messages are looked for by status and reason: without a reason these would be all of the status.
+                // Messages are found by status and reason: without a reason, all messages of the status would be
+                // listed.
                 "path": .text(path), "hasPath": .flag(hasMessages && !row.reason.isEmpty),
                 "reason": .text(row.reason.isEmpty ? catalogue[.noReason] : row.reason), "meaning": .text(meaning),
                 "status": .text(catalogue.status(row.status)), "kind": .text(row.kind),
@@ -267,7 +268,8 @@ struct DeliveryView {
     }
 }
 
-/// Which figures the table by application does not have yet: outcomes are counted there when their part is done, and receipts after them.
+/// The figures that the table by application lacks so far: it counts outcomes when their part is done, and receipts
+/// after them.
 struct Uncounted: Sendable, Hashable {
     let outcomes: Bool
     let received: Bool
@@ -279,26 +281,26 @@ struct Uncounted: Sendable, Hashable {
         let statuses: [MessageStatus] = [.sent, .failed, .ignored, .notApplicable, .canceled, .unknown]
         let ended = statuses.reduce(0) { $0 + facts.count($1) }
         outcomes = rows.reduce(0) { $0 + $1.sent + $1.failed + $1.other } < ended
-        // Of hits no more are shown than arrived, which is what is counted late.
+        // No more hits are shown than messages that arrived, and those are counted late.
         received = outcomes && rows.reduce(0) { $0 + min($1.received, $1.sent + $1.other) } < hits.received
         clicked = outcomes && rows.reduce(0) { $0 + min($1.clicked, $1.sent + $1.other) } < hits.clicked
     }
 
-    /// Zero is what was counted, and not what was not.
+    /// A zero means "counted, and none"; a figure that is not counted yet shows a dash.
     static func shown(_ count: Int64, _ isUncounted: Bool) -> String {
         count == 0 && isUncounted ? "–" : Figures.count(count)
     }
 }
 
-/// Receipts and clicks as a page shows them beside the outcomes: hits are counted within seconds, outcomes when their part is done, and
-/// no device receives more than has arrived.
+/// Receipts and clicks, as a page shows them next to the outcomes. Hits are counted within seconds, outcomes when
+/// their part is done; no more receipts are shown than messages that arrived.
 struct Hits: Sendable, Hashable {
     /// Messages that devices have received.
     let received: Int64
     /// Messages that people have opened.
     let clicked: Int64
 
-    /// - Parameter arrived: messages that the gateway took, and those whose fate is unknown.
+    /// - Parameter arrived: messages that the gateway accepted, and those whose outcome is unknown.
     init(received: Int64, clicked: Int64, arrived: Int64) {
         self.received = min(received, arrived)
         self.clicked = min(clicked, arrived)

@@ -2,19 +2,19 @@ import Foundation
 import PushCore
 import Store
 
-/// Everything that a delivery's page shows.
+/// Everything that the page of a delivery shows.
 struct DeliveryFacts: Sendable {
-    /// What changes with each message.
+    /// The counts, which change with each message.
     struct Counts: Sendable {
         let progress: DeliveryProgress
         let funnel: DeliveryFunnel
-        /// Those of a continuous delivery that the page is about, the newest first.
+        /// The days of a continuous delivery that the page shows, newest first.
         let days: [DeliveryDay]
-        /// Whether there are older ones.
+        /// Whether there are older days.
         let hasOlderDays: Bool
     }
 
-    /// What is looked at more rarely where it costs more.
+    /// Figures that are read less often because they cost more.
     struct Reasons: Sendable {
         let byApplication: [ApplicationOutcomes]
         let failures: [FailureCount]
@@ -29,7 +29,7 @@ struct DeliveryFacts: Sendable {
 
     var progress: DeliveryProgress { counts.progress }
 
-    /// Messages of a status, those of its days included.
+    /// Messages with a status, including those of its days.
     func count(_ status: MessageStatus) -> Int64 {
         let own =
             switch status {
@@ -44,25 +44,25 @@ struct DeliveryFacts: Sendable {
         return counts.days.reduce(own) { $0 + ($1.counts[status] ?? 0) }
     }
 
-    /// All messages, those of its days included.
+    /// All messages, including those of its days.
     var target: Int64 { counts.days.reduce(progress.target) { $0 + $1.target } }
 
-    /// Reasons that are shown; the rest is seldom.
-    private static let mostReasons = 30
+    /// The maximum number of reasons shown; the rest are rare.
+    private static let maxReasons = 30
 
     static func counts(_ store: Store, _ id: Int64, daysBelow: Int64 = .max) async throws -> Counts {
         let progress = try await store.deliveryProgress(id)
         let isContinuous = progress.kind == .continuous && progress.parentID == nil
-        // One more tells whether there are more.
+        // One extra day shows whether there are more.
         let days =
             isContinuous
-            ? try await store.days(ofDelivery: id, below: daysBelow, most: DeliveryDetailPage.mostDays + 1) : []
-        let shown = Array(days.prefix(DeliveryDetailPage.mostDays))
+            ? try await store.days(ofDelivery: id, below: daysBelow, most: DeliveryDetailPage.maxDays + 1) : []
+        let shown = Array(days.prefix(DeliveryDetailPage.maxDays))
         return Counts(
             progress: progress,
             funnel: try await store.funnel(deliveries: [id] + shown.map(\.id)),
             days: shown,
-            hasOlderDays: days.count > DeliveryDetailPage.mostDays
+            hasOlderDays: days.count > DeliveryDetailPage.maxDays
         )
     }
 
@@ -71,7 +71,7 @@ struct DeliveryFacts: Sendable {
         let all = [progress.id] + counts.days.map(\.id)
         return Reasons(
             byApplication: try await store.outcomesByApplication(deliveries: all),
-            failures: try await store.failureCounts(deliveries: all, most: mostReasons),
+            failures: try await store.failureCounts(deliveries: all, most: maxReasons),
             words: try await store.refusals(deliveries: all),
             exclusions: try await store.boundedExclusions(delivery: progress.id),
             limits: progress.state.isFinal || progress.state == .editing
@@ -89,13 +89,13 @@ struct DeliveryFacts: Sendable {
     }
 }
 
-/// Reads deliveries that somebody looks at, each once for all who do, and only while somebody does.
+/// Reads the deliveries that are open in pages, each once for all pages, and only while a page is open.
 actor DeliveryFeed {
-    /// What is read at its own pace.
+    /// Figures that are read at their own pace.
     private struct Known: Sendable {
         var counts: PacedFigure<DeliveryFacts.Counts>?
         var reasons: PacedFigure<DeliveryFacts.Reasons>?
-        /// The shortest time in which the database has answered, most of which is the way there and back.
+        /// The shortest response time of the database, most of which is the round trip.
         var trip = Duration.seconds(1)
     }
 
@@ -112,7 +112,7 @@ actor DeliveryFeed {
     private let meanings: @Sendable (String) -> String?
     private var entries: [Int64: Entry] = [:]
 
-    /// What nobody has looked at for so long is forgotten.
+    /// A delivery that no page has read for this time is dropped.
     private static let kept = Duration.seconds(30)
 
     init(database: ConsoleDatabase, pages: PageRenderer, meanings: @escaping @Sendable (String) -> String?) {
@@ -121,7 +121,7 @@ actor DeliveryFeed {
         self.meanings = meanings
     }
 
-    /// The live part of a delivery's page, the same for everybody who reads the same language, and how the delivery stands.
+    /// The live part of a delivery's page, shared by all pages in the same language, and the delivery's progress.
     func part(_ id: Int64) async throws -> (part: NowPart, progress: DeliveryProgress) {
         let (facts, _, readAt) = try await facts(id)
         let language = Language.current
@@ -135,7 +135,7 @@ actor DeliveryFeed {
 
     private func facts(_ id: Int64) async throws -> (DeliveryFacts, Known, Date) {
         let now = ContinuousClock.now
-        // Who comes while it is read shares it, as with what happens now.
+        // Calls during a read share its result, as in ``NowFeed``.
         if let entry = entries[id], entry.isRunning || entry.began + NowFeed.pause > now {
             return try await entry.task.value
         }
@@ -159,9 +159,9 @@ actor DeliveryFeed {
         let begin = ContinuousClock.now
         let applications = try await store.applicationNames(ofDeliveries: [id])[id] ?? []
         known.trip = min(known.trip, ContinuousClock.now - begin)
-        // What is shorter than the pause would be due a moment too late each other time.
+        // A full pause would make every other reading due a moment too late.
         let least = NowFeed.pause / 2
-        // Two statements, and four.
+        // The counts take two statements, the reasons four.
         let counts = try await PacedFigure.read(known.counts, least: least, trip: known.trip * 2) {
             try await DeliveryFacts.counts(store, id)
         }

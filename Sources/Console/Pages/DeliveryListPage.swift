@@ -2,52 +2,14 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// What stands in lists of a delivery.
-struct DeliveryWords {
-    let row: DeliveryProgress
-    let catalogue: Catalogue
-
-    var other: Int64 { row.ignored + row.notApplicable + row.canceled + row.unknown }
-    /// Whether its messages are counted with its days.
-    var isInDays: Bool { row.kind == .continuous && row.parentID == nil }
-    /// The name, or its number where it has none.
-    var name: String { row.label.isEmpty ? catalogue.text(.unnamedDelivery, "\(row.id)") : row.label }
-
-    var summary: PageValues {
-        let ended = row.sent + row.failed + other
-        return [
-            "id": .text("\(row.id)"), "label": .text(name),
-            "state": .text(row.standsStill ? catalogue[.stateWaiting] : catalogue.state(row.state)),
-            "stateClass": .text(row.standsStill ? "fair" : "state-" + row.state.rawValue),
-            "target": .text(count(row.target)),
-            "sent": .text(count(row.sent)), "failed": .text(count(row.failed)),
-            "pending": .text(count(row.pending)),
-            "done": .text(isInDays ? catalogue[.kindContinuous] : Figures.percent(ended, of: row.target)),
-            "started": .text(row.startedAt.map { Figures.minute($0) } ?? catalogue[.notStarted]),
-            "bar": .drawing(bar), "waiting": .text(row.waitingReason), "isWaiting": .flag(!row.waitingReason.isEmpty),
-        ]
-    }
-
-    private func count(_ value: Int64) -> String { isInDays ? "–" : Figures.count(value) }
-
-    /// Its progress: sent, failed, other.
-    var bar: Markup {
-        let whole = Double(max(row.target, 1))
-        return Bar.markup([
-            (Double(row.sent) / whole, "s-sent"), (Double(row.failed) / whole, "s-failed"),
-            (Double(other) / whole, "s-other"),
-        ])
-    }
-}
-
 /// *Deliveries*: the list with its filter.
 struct DeliveryListPage: Sendable {
     let responder: ConsoleResponder
 
-    /// Rows of a page: what fits on two screens.
+    /// The rows of a page: what fits on two screens.
     private static let most = 25
-    /// A text to look for is a label's, at most.
-    private static let longestText = 500
+    /// A search text is at most as long as a label.
+    private static let maxTextLength = 500
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
@@ -58,8 +20,8 @@ struct DeliveryListPage: Sendable {
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
         let filter = DeliveryFilter(
             state: call.query["state"].flatMap { DeliveryState(rawValue: $0) },
-            application: String((call.query["application"] ?? "").prefix(NameRule.longestName)),
-            text: String((call.query["text"] ?? "").prefix(Self.longestText)),
+            application: String((call.query["application"] ?? "").prefix(NameRule.maxNameLength)),
+            text: String((call.query["text"] ?? "").prefix(Self.maxTextLength)),
             below: call.query["below"].flatMap { Int64($0) } ?? .max
         )
         let (page, names) = try await responder.database.run { store in

@@ -2,18 +2,18 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// The messages of a delivery, the highest number first, all or those that ended in one way; each leads to its subscription, a look at
-/// which is on record.
+/// The messages of a delivery, highest number first, all of them or those with one outcome. Each leads to its
+/// subscription; opening that is recorded.
 struct DeliveryMessagesPage: Sendable {
     let responder: ConsoleResponder
 
-    /// Rows of a page: what fits on two screens.
+    /// The rows of a page: what fits on two screens.
     private static let most = 25
-    /// Reasons that there are to choose from; the rest is seldom.
-    private static let mostReasons = 30
-    /// The longest reason that is looked for, as gateways write them.
-    private static let longestReason = 1_000
-    /// The name of the form's field: a status, or a status and a reason with this sign between them.
+    /// The maximum number of reasons to choose from; the rest are rare.
+    private static let maxReasons = 30
+    /// The longest reason that a search accepts, as gateways write them.
+    private static let maxReasonLength = 1_000
+    /// The name of the form's field. Its value is a status, or a status and a reason with this sign between them.
     private static let (field, sign) = ("what", ":" as Character)
 
     private var catalogue: Catalogue { responder.pages.catalogue }
@@ -22,7 +22,7 @@ struct DeliveryMessagesPage: Sendable {
         [ConsoleRoute(.get, "/deliveries/{id}/messages", .role(.read)) { try await list($0) }]
     }
 
-    /// The address of the messages of a delivery that ended in one way.
+    /// The path of a delivery's messages with one outcome.
     static func path(_ id: Int64, status: String, reason: String) -> String {
         "/deliveries/\(id)/messages?\(field)=\(SignIn.encoded(word(status, reason)))"
     }
@@ -37,13 +37,13 @@ struct DeliveryMessagesPage: Sendable {
         let parts = what.split(separator: Self.sign, maxSplits: 1).map(String.init)
         let filter = MessageFilter(
             status: parts.first.flatMap { word in MessageStatus.allCases.first { $0.name == word } },
-            reason: parts.count > 1 ? String(parts[1].prefix(Self.longestReason)) : "",
+            reason: parts.count > 1 ? String(parts[1].prefix(Self.maxReasonLength)) : "",
             below: call.query["below"].flatMap { Int32($0) } ?? .max
         )
         let (progress, failures, page) = try await responder.database.run { store in
             (
                 try await store.deliveryProgress(id),
-                try await store.failureCounts(deliveries: [id], most: Self.mostReasons),
+                try await store.failureCounts(deliveries: [id], most: Self.maxReasons),
                 try await store.messages(ofDelivery: id, filter, most: Self.most, by: call.actor)
             )
         }
@@ -68,7 +68,7 @@ struct DeliveryMessagesPage: Sendable {
         return "/deliveries/\(id)/messages" + (parts.isEmpty ? "" : "?" + parts.joined(separator: "&"))
     }
 
-    /// How messages can end, and the reasons that this delivery has.
+    /// The possible outcomes, with the reasons that this delivery has.
     private func choices(_ filter: MessageFilter, _ failures: [FailureCount]) -> [PageValues] {
         let statuses: [MessageStatus] = [.failed, .sent, .pending, .ignored, .notApplicable, .canceled, .unknown]
         let chosen = filter.status.map { Self.word($0.name, filter.reason) } ?? ""
@@ -76,7 +76,7 @@ struct DeliveryMessagesPage: Sendable {
         for row in failures where !row.reason.isEmpty {
             if known[row.status]?.contains(row.reason) != true { known[row.status, default: []].append(row.reason) }
         }
-        // A reason that is seldom has no place among the others, but it was asked for.
+        // A rare reason is not among the others, but was asked for.
         if let status = filter.status, !filter.reason.isEmpty, known[status.name]?.contains(filter.reason) != true {
             known[status.name, default: []].append(filter.reason)
         }

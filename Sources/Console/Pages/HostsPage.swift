@@ -27,7 +27,7 @@ struct HostsPage: Sendable {
         ]
     }
 
-    /// The id of a host: a UUID, in letters that the database takes.
+    /// The id of a host: a UUID, in the lower-case form that the database uses.
     private static func host(_ call: ConsoleCall) throws(ConsoleProblem) -> String {
         guard let id = call.parameters["id"].flatMap({ UUID(uuidString: String($0)) }) else { throw .notFound }
         return id.uuidString.lowercased()
@@ -96,12 +96,12 @@ struct HostsPage: Sendable {
     }
 }
 
-/// The values of hosts and children, for all pages that show some.
+/// The values of hosts and children, for all pages that show them.
 struct HostRows {
     let children: [ChildOverview]
     let history: RateHistory
     let catalogue: Catalogue
-    /// Whether who looks may drain and recycle.
+    /// Whether the user may drain and recycle.
     var mayOperate = false
 
     /// The values of hosts, each with its children.

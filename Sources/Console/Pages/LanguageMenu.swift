@@ -2,11 +2,11 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// The menu of languages in the foot of each page, and what it does.
+/// The language menu in the footer of each page, and its action.
 enum LanguageMenu {
-    /// For those who have signed in.
+    /// For signed-in users.
     static let path = "/language"
-    /// For those who have not: their form has the token of the sign-in form.
+    /// For users who are not signed in: their form has the token of the sign-in form.
     static let signInPath = "/sign-in/language"
 
     static var routes: [ConsoleRoute] {
@@ -30,8 +30,8 @@ enum LanguageMenu {
     /// The values of the menu.
     ///
     /// - Parameters:
-    ///   - path: where its form goes.
-    ///   - next: the path to come back to.
+    ///   - path: the path that its form is sent to.
+    ///   - next: the path to return to.
     static func values(path: String, formToken: String, next: String) -> PageValue {
         .group([
             "path": .text(path), "menuToken": .text(formToken), "menuNext": .text(next),

@@ -2,52 +2,43 @@ import Foundation
 import PushCore
 import Store
 
-/// What happens now, as the database said at one moment.
+/// What happens now, as read from the database at one moment.
 struct NowSnapshot: Sendable {
     let hosts: [HostRow]
     let children: [ChildOverview]
     let alarms: [AlarmRow]
-    /// Alarms that go on or ended lately, for the chart.
+    /// Active and recently ended alarms, for the chart.
     let history: [AlarmRecord]
     let queues: [EngineFigures.Queue]
     let deliveries: [DeliveryProgress]
     let hour: OutcomeHour
     let readAt: Date
 
-    /// So many alarms are looked at for the chart.
-    static let mostMarks = 50
-    /// So many open deliveries are shown: the list has all.
-    static let mostDeliveries = 8
+    /// The maximum number of alarms read for the chart.
+    static let maxMarks = 50
+    /// The maximum number of open deliveries shown; the list has all.
+    static let maxDeliveries = 8
 }
 
-/// The live part of a page in one language.
-struct NowPart: Sendable {
-    let html: String
-    /// The same as what live pages are sent: its bytes are the same for all of them.
-    let event: LiveEvent
-    let readAt: Date
-    /// Whether nothing comes after it.
-    var isLast = false
-}
-
-/// A figure with what it has cost to read, so that what costs more is read more rarely.
+/// A figure with its cost, so that expensive figures are read less often.
 struct PacedFigure<Value: Sendable>: Sendable {
     let value: Value
     let readAt: ContinuousClock.Instant
     /// How long the reading took.
     let cost: Duration
 
-    /// All figures of one kind together take no more than this share of one processor of the database, however large it is.
+    /// All readings of one kind together take at most one part in `share` of one database processor, however large
+    /// the database is.
     static var share: Int { 400 }
 
-    /// Whether it is to be read again.
+    /// Whether it is time to read it again.
     ///
-    /// - Parameter least: for how long it is good in any case.
+    /// - Parameter least: the minimum age in any case.
     func isDue(at now: ContinuousClock.Instant, least: Duration) -> Bool {
         now >= readAt + max(least, cost * Self.share)
     }
 
-    /// Reads a figure, unless the one that is known is young enough.
+    /// Reads a figure, unless the known one is recent enough.
     static func read(
         _ known: PacedFigure?,
         least: Duration,
@@ -61,16 +52,16 @@ struct PacedFigure<Value: Sendable>: Sendable {
     }
 }
 
-/// Reads what happens now for all who look at it, however many they are, and only while somebody does.
+/// Reads what happens now, once for all pages that show it, and only while a page is open.
 actor NowFeed {
-    /// What is read at its own pace.
+    /// Figures that are read at their own pace.
     private struct Known: Sendable {
         var hour: PacedFigure<OutcomeHour>?
         var deliveries: PacedFigure<[DeliveryProgress]>?
         var queues: PacedFigure<[EngineFigures.Queue]>?
         var alarms: PacedFigure<[AlarmRow]>?
         var history: PacedFigure<[AlarmRecord]>?
-        /// The shortest time in which the database has answered, most of which is the way there and back.
+        /// The shortest response time of the database, most of which is the round trip.
         var trip = Duration.seconds(1)
     }
 
@@ -82,9 +73,9 @@ actor NowFeed {
     private var history = RateHistory()
     private var rendered: [Language: NowPart] = [:]
 
-    /// What is younger is not read again.
+    /// A younger reading is used again.
     static let pause = Duration.seconds(2)
-    /// A bar is a minute.
+    /// A bar of the chart is a minute.
     private static let hourPause = Duration.seconds(10)
 
     init(database: ConsoleDatabase, pages: PageRenderer) {
@@ -95,7 +86,7 @@ actor NowFeed {
     /// What happens now.
     func snapshot() async throws -> NowSnapshot {
         let now = ContinuousClock.now
-        // Where a read takes longer than the pause, who comes meanwhile shares it: reads never run beside each other.
+        // Calls during a slow read share its result: reads never run in parallel.
         if let reading, isRunning || reading.began + Self.pause > now { return try await reading.task.value.0 }
         let task = Task { [database, known] in
             try await database.runLive { try await Self.read($0, known) }
@@ -114,7 +105,7 @@ actor NowFeed {
         }
     }
 
-    /// The live part of the page, the same for everybody who reads the same language.
+    /// The live part of the page, shared by all pages in the same language.
     func part() async throws -> NowPart {
         let snapshot = try await snapshot()
         let language = Language.current
@@ -126,7 +117,7 @@ actor NowFeed {
         return part
     }
 
-    /// The rates of the last minutes, with what another page has read.
+    /// The rates of the last minutes, with a reading of another page added.
     func history(with hosts: [HostRow], _ children: [ChildOverview], at date: Date = Date()) -> RateHistory {
         history.note(hosts, children, at: date)
         return history
@@ -143,17 +134,17 @@ actor NowFeed {
         let hour = try await PacedFigure.read(known.hour, least: hourPause, trip: trip) {
             try await store.outcomesOfLastHour()
         }
-        // What is shorter than the pause would be due a moment too late each other time.
+        // A full pause would make every other reading due a moment too late.
         let least = pause / 2
         let alarms = try await PacedFigure.read(known.alarms, least: least, trip: trip) { try await store.alarms() }
         let history = try await PacedFigure.read(known.history, least: hourPause, trip: trip) {
-            try await store.alarmHistory(most: NowSnapshot.mostMarks)
+            try await store.alarmHistory(most: NowSnapshot.maxMarks)
         }
         let queues = try await PacedFigure.read(known.queues, least: least, trip: trip) {
             try await store.waitingMessages()
         }
         let deliveries = try await PacedFigure.read(known.deliveries, least: least, trip: trip * 3) {
-            try await store.openDeliveries(most: NowSnapshot.mostDeliveries)
+            try await store.openDeliveries(most: NowSnapshot.maxDeliveries)
         }
         let snapshot = NowSnapshot(
             hosts: hosts,

@@ -28,10 +28,11 @@ struct NowPage: Sendable {
 }
 
 extension ConsoleResponder {
-    /// So often a live page asks whether its session is still open, and tells that it is there.
+    /// A live page checks its session and sends a sign of life once in this many ticks.
     private static let ticksPerCheck = 7
 
-    /// The live part of a page (nil: none yet), as often as it is another one, until the session is over or nothing comes any more.
+    /// Sends the live part of a page (nil: nothing new) whenever it has changed, until the session ends or the part
+    /// is the last one.
     func live(_ call: ConsoleCall, _ part: @escaping @Sendable () async throws -> NowPart?) -> ConsoleReply {
         .events { [self] send in
             guard streams.enter(call.actor.tokenHash) else {
@@ -63,10 +64,10 @@ extension ConsoleResponder {
             do {
                 next = try await part()
             } catch let error as StoreError where error.code == .notFound {
-                // The page that is loaded next says so.
+                // The reloaded page says so.
                 return try await send(.changed)
             } catch {
-                // A database that is away is told by the page that is loaded next.
+                // The next page load reports an unreachable database.
                 next = nil
             }
             if let next, next.readAt != last {
@@ -85,7 +86,8 @@ struct NowView {
     let history: RateHistory
     let catalogue: Catalogue
     private let slowGateways: [Int64: [String]]
-    /// Messages of each queue that wait: those that are due, and those that a child holds and has not sent, as for a rate.
+    /// The waiting messages of each queue: those that are due, and those that a child holds unsent, for example
+    /// because of a rate limit.
     private let waitingOf: [EngineFigures.Queue: Int64]
 
     init(snapshot: NowSnapshot, history: RateHistory, catalogue: Catalogue) {
@@ -105,8 +107,8 @@ struct NowView {
         self.waitingOf = waitingOf
     }
 
-    /// Children that are shown, those that send most: the page of hosts has all.
-    private static let mostChildren = 12
+    /// The maximum number of children shown, those that send most; the page of hosts has all.
+    private static let maxChildren = 12
 
     private var running: [HostRow] { snapshot.hosts.filter { $0.report.state != .stopped } }
     private var waiting: Int64 { waitingOf.values.reduce(0, +) }
@@ -151,7 +153,7 @@ struct NowView {
         ]
     }
 
-    /// A delivery, with what binds it as far as the children say so.
+    /// A delivery, with the gateways that limit it, as its children report them.
     private func delivery(_ row: DeliveryProgress) -> PageValues {
         var values = DeliveryWords(row: row, catalogue: catalogue).summary
         if let slow = slowGateways[row.id] {
@@ -166,7 +168,7 @@ struct NowView {
             ($1.report.rate, $0.applicationName, $0.id)
                 < ($0.report.rate, $1.applicationName, $1.id)
         }
-        return Array(sorted.prefix(Self.mostChildren))
+        return Array(sorted.prefix(Self.maxChildren))
     }
 
     private func summary(_ critical: Int) -> String {

@@ -2,15 +2,15 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// The outcomes of a delivery as a file of comma-separated values (RFC 4180), written as they are read.
+/// The outcomes of a delivery as comma-separated values (RFC 4180), written while they are read.
 struct OutcomesCSV: Sendable {
     let responder: ConsoleResponder
 
     static let path = "/deliveries/{id}/outcomes.csv"
 
-    /// Numbers of messages that are read at once: some 50 milliseconds and a megabyte.
+    /// The message numbers read at once: some 50 milliseconds and a megabyte.
     static let step: Int32 = 5_000
-    /// Those that are read first: whoever takes a file sees it begin.
+    /// The message numbers read first: the download begins at once.
     static let firstStep: Int32 = 500
 
     static let columns = [
@@ -20,7 +20,8 @@ struct OutcomesCSV: Sendable {
 
     var routes: [ConsoleRoute] {
         [
-            // Not by GET, as it is on record: no other site, and no browser that looks ahead, takes it in somebody's name.
+            // A POST, because the download is recorded: neither another site nor a browser that prefetches pages can
+            // make it in a user's name.
             ConsoleRoute(.post, Self.path, .role(.operate)) { call in
                 let id = try call.number("id")
                 let highest = try await responder.database.runDownload {
@@ -37,7 +38,7 @@ struct OutcomesCSV: Sendable {
         ]
     }
 
-    /// Writes all messages up to a number. It waits for whoever reads, and ends with an error when nobody does.
+    /// Writes all messages up to a number. It waits for a slow reader, and throws when the reader has gone.
     static func write(
         through highest: Int32,
         _ send: (String) async throws -> Void,
@@ -68,12 +69,13 @@ struct OutcomesCSV: Sendable {
 
     static func line(_ cells: [String]) -> String { cells.map(cell).joined(separator: ",") + "\r\n" }
 
-    /// A cell. Spreadsheets take what begins with one of these for a formula, which could send the sheet away; behind an apostrophe it is text.
+    /// A cell. Spreadsheets treat text with one of these first characters as a formula, which could leak the sheet.
+    /// An apostrophe in front makes it text.
     private static func cell(_ text: String) -> String {
         let isFormula = text.unicodeScalars.first.map { "=+-@\t\r\n".unicodeScalars.contains($0) } ?? false
         let safe = isFormula ? "'" + text : text
         guard safe.unicodeScalars.contains(where: { "\",\r\n".unicodeScalars.contains($0) }) else { return safe }
-        // By scalars: a mark that joins a quotation mark would hide it.
+        // By scalars: a combining mark would hide a quotation mark.
         let quoted = safe.unicodeScalars.reduce(into: "") { shown, scalar in
             if scalar == "\"" { shown.unicodeScalars.append(scalar) }
             shown.unicodeScalars.append(scalar)

@@ -6,24 +6,24 @@ import Mustache
 import NIOCore
 import Store
 
-/// Who looks at a page, for what stands around it.
+/// The user and the place, for what surrounds a page.
 struct PageFrame: Sendable {
     let session: ConsoleSession
     let path: String
-    /// The path to come back to when something beside the page was changed, such as its language.
+    /// The path to return to after changing something outside the page, such as its language.
     let back: String
-    /// How many alarms are unacknowledged; nil where that is not known.
+    /// The number of unacknowledged alarms; nil if it is unknown.
     var alarms: AlarmCount?
 }
 
-/// Makes HTML of pages, by the templates of ``ConsoleFiles``.
+/// Renders pages as HTML, with the templates of ``ConsoleFiles``.
 struct PageRenderer: Sendable {
-    /// The texts of the page that is being made.
+    /// The texts of the page that is being rendered.
     var catalogue: Catalogue { .current }
     private let library: MustacheLibrary
     private let files: [String: String]
     private let version: String
-    /// Changes with the files, so that browsers may keep them for good.
+    /// Changes with the files, so that browsers may cache them permanently.
     let filesVersion: String
 
     /// The files that pages load, with their types.
@@ -46,10 +46,10 @@ struct PageRenderer: Sendable {
     /// The text of a file that pages load.
     func file(_ name: String) -> String? { Self.loaded[name] == nil ? nil : files[name] }
 
-    /// All templates, for those who check them.
+    /// All templates, for tests.
     var templates: [String: String] { files.filter { $0.key.hasSuffix(".mustache") } }
 
-    /// A part of a page, without what stands around it.
+    /// A part of a page, without its surroundings.
     func fragment(_ template: String, _ values: PageValues) -> String {
         var all = values.rendered
         all["t"] = catalogue.texts
@@ -76,7 +76,7 @@ struct PageRenderer: Sendable {
     }
 
     private func links(_ frame: PageFrame) -> [PageValues] {
-        // Whoever has to choose a password has nowhere else to go.
+        // A user who must choose a password has nowhere else to go.
         guard !frame.session.mustChoosePassword else { return [] }
         return ConsoleRoutes.menu.filter { frame.session.role >= $0.role }.map { item in
             let isHere = item.path == "/" ? frame.path == "/" : frame.path.hasPrefix(item.path)
@@ -95,7 +95,7 @@ struct PageRenderer: Sendable {
 }
 
 extension PageRenderer {
-    /// The response of a problem.
+    /// The response for a problem.
     func response(_ problem: ConsoleProblem, frame: PageFrame?) -> Response {
         let words = problem.words
         var text = catalogue[words.text]
@@ -111,7 +111,7 @@ extension PageRenderer {
         return response
     }
 
-    /// The response of a reply.
+    /// The response for a reply.
     func response(_ reply: ConsoleReply, frame: PageFrame?) throws -> Response {
         switch reply {
         case .page(let page): return response(page, frame: frame)
@@ -147,7 +147,7 @@ extension PageRenderer {
                 body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
             )
         case .events(let run):
-            // What is written later is written in the language of now.
+            // Later output uses the present language.
             let language = Language.current
             return Response(
                 status: .ok,

@@ -2,11 +2,11 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// A setting as the console's own process has it; secrets are left out already.
-public struct SettingInForce: Sendable, Hashable {
-    /// What a value came from, the stronger one last.
-    public enum Source: Sendable, Hashable {
-        /// Nobody has set it.
+/// A setting as the console's own process has it; secrets are already removed.
+package struct SettingInForce: Sendable, Hashable {
+    /// The source of a value, weakest first.
+    package enum Source: Sendable, Hashable {
+        /// The default.
         case standard
         case file
         /// A variable of the process's environment.
@@ -15,17 +15,17 @@ public struct SettingInForce: Sendable, Hashable {
         case flag
     }
 
-    /// The key as it stands in the file.
-    public let key: String
+    /// The key as written in the file.
+    package let key: String
     /// The value, for people.
-    public let value: String
+    package let value: String
     /// The unit of the value.
-    public let unit: String
-    public let source: Source
-    /// The file's path or the variable's name; "" where there is none.
-    public let place: String
+    package let unit: String
+    package let source: Source
+    /// The path of the file or the name of the variable; "" if there is none.
+    package let place: String
 
-    public init(key: String, value: String, unit: String, source: Source, place: String) {
+    package init(key: String, value: String, unit: String, source: Source, place: String) {
         self.key = key
         self.value = value
         self.unit = unit
@@ -34,14 +34,14 @@ public struct SettingInForce: Sendable, Hashable {
     }
 }
 
-/// *Settings in force*: of the console's own process, and what the database knows of those of the hosts.
+/// *Settings in force*: those of the console's own process, and what the database knows about those of the hosts.
 struct SettingsPage: Sendable {
     let responder: ConsoleResponder
 
-    /// Below that of the hosts, whose part of the menu it is.
+    /// Below the path of the hosts, as it is part of their menu.
     static let path = "/hosts/settings"
-    /// Hosts of a page: more are no site that one looks at in a table.
-    private static let mostHosts = 100
+    /// The maximum number of hosts on a page: a table is no view of a larger site.
+    private static let maxHosts = 100
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
@@ -52,9 +52,9 @@ struct SettingsPage: Sendable {
                 let all = responder.setup.settingsInForce
                 let (changed, standard) = (all.filter { $0.source != .standard }, all.filter { $0.source == .standard })
                 var values: PageValues = [
-                    "hosts": .list(hosts.prefix(Self.mostHosts).map(host)), "hasHosts": .flag(!hosts.isEmpty),
+                    "hosts": .list(hosts.prefix(Self.maxHosts).map(host)), "hasHosts": .flag(!hosts.isEmpty),
                 ]
-                // All come from the same file, so that it is named once.
+                // All come from the same file, so it is named once.
                 if let file = all.first(where: { $0.source == .file }) { values["file"] = .text(file.place) }
                 if !changed.isEmpty { values["changed"] = .group(["rows": .list(changed.map(row))]) }
                 if !standard.isEmpty { values["standard"] = .group(["rows": .list(standard.map(row))]) }

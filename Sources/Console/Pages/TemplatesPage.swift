@@ -2,14 +2,14 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// *Templates*: what deliveries start from, with the services, applications and target that they go to.
+/// *Templates*: what deliveries start from, with their services, applications and target.
 struct TemplatesPage: Sendable {
     let responder: ConsoleResponder
 
     static let path = "/templates"
-    /// Rows of a page.
+    /// The rows of a page.
     private static let most = 50
-    /// Characters of a filter that a row shows.
+    /// The characters of a filter that a row shows.
     private static let filterCharacters = 80
 
     private var catalogue: Catalogue { responder.pages.catalogue }
@@ -33,8 +33,8 @@ struct TemplatesPage: Sendable {
     }
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let behind = String((call.query["behind"] ?? "").prefix(NameRule.longestName))
-        // One more tells whether there are more.
+        let behind = String((call.query["behind"] ?? "").prefix(NameRule.maxNameLength))
+        // One extra row shows whether there are more.
         let rows = try await responder.database.run {
             try await $0.templateList(behind: behind, most: Self.most + 1)
         }

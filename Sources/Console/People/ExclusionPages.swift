@@ -2,18 +2,20 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// *Exclusion lists*: who gets nothing of the deliveries that use them; for those who compose deliveries. There is no list of who is on one.
+/// *Exclusion lists*: people who get nothing from the deliveries that use them; for users who compose deliveries. No
+/// page lists the people on one.
 struct ExclusionPages: Sendable {
     let responder: ConsoleResponder
 
     static let path = "/exclusions"
-    /// Rows of a page.
+    /// The rows of a page.
     private static let most = 50
-    /// Names of people that a form takes at once, one a line: more come from a file, with `pushmta exclusion import`.
-    private static let mostPeople = 5_000
-    /// The bytes of such a form: long user keys, encoded.
-    private static let mostBytes = 1 << 20
-    /// The names of the forms' fields.
+    /// The maximum number of people in a form, one per line. Larger lists are imported from a file with `pushmta
+    /// exclusion import`.
+    private static let maxPeople = 5_000
+    /// The maximum size of such a form in bytes: long user keys, encoded.
+    private static let maxBytes = 1 << 20
+    /// The names of the form fields.
     private enum Name {
         static let (name, label, kind, people) = ("name", "label", "by", "people")
         static let action = "go"
@@ -27,7 +29,7 @@ struct ExclusionPages: Sendable {
             ConsoleRoute(.get, Self.path + "/new", .role(.marketing)) { _ in form.reply() },
             ConsoleRoute(.post, Self.path + "/new", .role(.marketing)) { try await add($0) },
             ConsoleRoute(.get, Self.path + "/{id}", .role(.marketing)) { try await show($0) },
-            ConsoleRoute(.post, Self.path + "/{id}", .role(.marketing), mostBytes: Self.mostBytes) {
+            ConsoleRoute(.post, Self.path + "/{id}", .role(.marketing), maxBytes: Self.maxBytes) {
                 try await change($0)
             },
             ConsoleRoute(.get, Self.path + "/{id}/delete", .role(.marketing)) { try await confirm($0) },
@@ -45,8 +47,8 @@ struct ExclusionPages: Sendable {
     }
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let behind = String((call.query["behind"] ?? "").prefix(NameRule.longestName))
-        // One more tells whether there are more.
+        let behind = String((call.query["behind"] ?? "").prefix(NameRule.maxNameLength))
+        // One extra row shows whether there are more.
         let rows = try await responder.database.run {
             try await $0.listsOfExclusions(behind: behind, most: Self.most + 1, by: call.actor)
         }
@@ -73,7 +75,7 @@ struct ExclusionPages: Sendable {
 
     private func count(_ number: Int64) -> String {
         let text = Figures.count(number)
-        return number >= Store.mostCountedOfList ? catalogue.text(.atLeast, text) : text
+        return number >= Store.maxCountedOfList ? catalogue.text(.atLeast, text) : text
     }
 
     private var form: FormPage {
@@ -122,7 +124,7 @@ struct ExclusionPages: Sendable {
 }
 
 extension ExclusionPages {
-    /// By what people are named.
+    /// How people are named.
     private enum Kind: String, CaseIterable {
         case userKeys = "user_key"
         case subscriptions = "subscription"
@@ -141,7 +143,7 @@ extension ExclusionPages {
         var values: PageValues = [:]
         if call.query["done"] == "new" { values["done"] = .text(catalogue[.doneListAdd]) }
         let kind = call.query[Name.kind].flatMap { Kind(rawValue: $0) } ?? .userKeys
-        // What was done with people leads here by address, so that a page that is loaded again does nothing.
+        // The result of an action is in the address, so that reloading the page repeats nothing.
         if let action = call.query["did"].flatMap({ ListAction(rawValue: $0) }),
             let number = call.query["n"].flatMap({ Int64($0) }), let all = call.query["of"].flatMap({ Int64($0) })
         {
@@ -198,7 +200,7 @@ extension ExclusionPages {
             let did = "did=\(action.rawValue)&n=\(number)&of=\(people.count)&by=\(kind.rawValue)"
             return .redirect("\(Self.path)/\(id)?\(did)")
         } catch let error as FormRefusal {
-            // A push token is never shown, not even to whoever has typed it.
+            // A push token is never shown, not even to the user who typed it.
             let isShown = kind != .pushTokens
             let words = isShown ? error.words : "\(error.words) \(catalogue[.peopleNotShown])"
             let people = isShown ? call.form[Name.people] ?? "" : ""
@@ -211,7 +213,7 @@ extension ExclusionPages {
         }
     }
 
-    /// Who is named, one a line. What is wrong is told by the number of its line: it may be a push token.
+    /// The named people, one per line. An error gives only the line number: the line may be a push token.
     private func people(_ text: String, _ kind: Kind) throws(FormRefusal) -> Addressees {
         var people = Addressees()
         var seen: Set<String> = []
@@ -220,7 +222,7 @@ extension ExclusionPages {
             guard !name.isEmpty, seen.insert(name).inserted else { continue }
             let isRight =
                 switch kind {
-                case .userKeys: name.utf8.count <= DeviceRegistration.longestKey
+                case .userKeys: name.utf8.count <= DeviceRegistration.maxKeyLength
                 case .subscriptions: Int64(name).map { $0 > 0 } ?? false
                 case .pushTokens: PushTokenForm.canBeToken(name)
                 }
@@ -232,8 +234,8 @@ extension ExclusionPages {
             }
         }
         guard !people.isEmpty else { throw FormRefusal(words: catalogue[.peopleNone]) }
-        guard people.count <= Self.mostPeople else {
-            throw FormRefusal(words: catalogue.text(.peopleTooMany, Figures.count(Int64(Self.mostPeople))))
+        guard people.count <= Self.maxPeople else {
+            throw FormRefusal(words: catalogue.text(.peopleTooMany, Figures.count(Int64(Self.maxPeople))))
         }
         return people
     }

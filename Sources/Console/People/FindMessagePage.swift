@@ -2,29 +2,30 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// *Find a message*: by any id that a phone, a gateway or a log shows; it leads to the message, its delivery and its person.
+/// *Find a message*: by any id that a phone, a gateway or a log shows. It leads to the message, its delivery and its
+/// subscription.
 struct FindMessagePage: Sendable {
     let responder: ConsoleResponder
 
     static let path = "/messages"
     private static let idField = "id"
     private static let deliveryField = "delivery"
-    /// The address of a device's tracking request is the longest that has an id in it.
-    private static let longestID = 2_000
+    /// The longest accepted input with an id in it is the address of a device's tracking request.
+    private static let maxIDLength = 2_000
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
     var routes: [ConsoleRoute] {
-        // By GET: an id of a message says of nobody who that is, and a link to a message is worth having.
+        // By GET: the id of a message identifies no person, and a link to a message is useful.
         [ConsoleRoute(.get, Self.path, .role(.read)) { try await find($0) }]
     }
 
     private func find(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let id = String((call.query[Self.idField] ?? "").trimmed.prefix(Self.longestID))
+        let id = String((call.query[Self.idField] ?? "").trimmed.prefix(Self.maxIDLength))
         let delivery = (call.query[Self.deliveryField] ?? "").trimmed
         var values: PageValues = [
             "id": .text(id), "delivery": .text(delivery), "isSearched": .flag(!id.isEmpty),
-            "most": .text("\(Self.longestID)"),
+            "most": .text("\(Self.maxIDLength)"),
         ]
         let number = Int64(delivery)
         if !delivery.isEmpty, number == nil { values["problem"] = .text(catalogue[.findDeliveryWrong]) }
@@ -68,7 +69,7 @@ struct FindMessagePage: Sendable {
         }
     }
 
-    /// Why there is nothing, in the words of `pushmta.explain_message_id` in each language.
+    /// Why nothing was found, as `pushmta.explain_message_id` says it, in each language.
     private func words(_ finding: ConsoleFinding) -> String {
         let delivery = finding.deliveryID.map { "\($0)" } ?? ""
         let sequence = finding.sequence.map { "\($0)" } ?? ""

@@ -2,14 +2,14 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// *Quarantine*: how many subscriptions get nothing because of what gateways said, why, and which came last.
+/// *Quarantine*: how many subscriptions get nothing because of a gateway's responses, why, and the latest ones.
 struct QuarantinePage: Sendable {
     let responder: ConsoleResponder
 
     static let path = "/quarantine"
-    /// So many of an application are counted, some 5 milliseconds' worth.
-    private static let mostCounted = 2_000
-    /// Rows of a page.
+    /// The maximum number counted per application; counting them takes some 5 milliseconds.
+    private static let maxCounted = 2_000
+    /// The rows of a page.
     private static let most = 25
 
     private var catalogue: Catalogue { responder.pages.catalogue }
@@ -29,8 +29,8 @@ struct QuarantinePage: Sendable {
         let place = Self.place(call.query["before"])
         let (counts, rows) = try await responder.database.run { store in
             (
-                try await store.quarantineCounts(most: Self.mostCounted, by: call.actor),
-                // One more tells whether there are more.
+                try await store.quarantineCounts(most: Self.maxCounted, by: call.actor),
+                // One extra row shows whether there are more.
                 try await store.quarantined(from: place, most: Self.most + 1, by: call.actor)
             )
         }
@@ -50,14 +50,14 @@ struct QuarantinePage: Sendable {
         return .page(ConsolePage("quarantine", title: catalogue[.quarantineTitle], values))
     }
 
-    /// Moment and id, with a line between them.
+    /// A moment and an id, with a hyphen between them.
     private static func place(_ text: String?) -> QuarantinePlace? {
         let parts = (text ?? "").split(separator: "-").compactMap { Int64($0) }
         guard parts.count == 2, moments.contains(parts[0]) else { return nil }
         return QuarantinePlace(before: DatabaseTime(microsecondsSince1970: parts[0]), below: parts[1])
     }
 
-    /// Moments that PostgreSQL can have: to the year 9999.
+    /// The moments that PostgreSQL accepts: up to the year 9999.
     private static let moments: ClosedRange<Int64> = 0...253_402_300_800_000_000
 
     private func count(_ row: QuarantineCount) -> PageValues {

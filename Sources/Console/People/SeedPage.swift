@@ -3,14 +3,14 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// *Seed addresses*: who gets proofs; for those who compose deliveries.
+/// *Seed addresses*: who gets proofs; for users who compose deliveries.
 struct SeedPage: Sendable {
     let responder: ConsoleResponder
 
     static let path = "/seeds"
-    /// Rows of a page.
+    /// The rows of a page.
     private static let most = 50
-    /// The names of the form's fields.
+    /// The names of the form fields.
     private enum Name {
         static let (name, label, application) = ("name", "label", "application")
         static let (kind, wanted) = ("by", "wanted")
@@ -34,8 +34,8 @@ struct SeedPage: Sendable {
     }
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
-        var behind = String((call.query["behind"] ?? "").prefix(NameRule.longestName))
-        // One more tells whether there are more.
+        var behind = String((call.query["behind"] ?? "").prefix(NameRule.maxNameLength))
+        // One extra row shows whether there are more.
         func read(_ behind: String) async throws -> [ListedSeed] {
             try await responder.database.run {
                 try await $0.seedList(behind: behind, most: Self.most + 1, by: call.actor)
@@ -43,7 +43,7 @@ struct SeedPage: Sendable {
         }
         var rows = try await read(behind)
         if let added = call.query[ConsoleRoute.added], !rows.prefix(Self.most).contains(where: { $0.name == added }) {
-            behind = String(added.prefix(NameRule.longestName).dropLast())
+            behind = String(added.prefix(NameRule.maxNameLength).dropLast())
             rows = try await read(behind)
         }
         var values: PageValues = [

@@ -2,24 +2,24 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// *Subscriptions* of a service: the list of its subscribers, by pages, and a search among them.
+/// *Subscriptions* of a service: the list of its subscribers, page by page, and a search.
 struct ServiceSubscribersPage: Sendable {
     let responder: ConsoleResponder
 
-    /// Rows of a page: what fits on three screens.
+    /// The rows of a page: what fits on three screens.
     private static let most = 50
     private static let serviceField = "service"
     private static let path = ServiceListPage.path + "/subscriptions"
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
-    /// The page of a service.
+    /// The path of a service's page.
     static func path(_ service: String) -> String { "\(path)?\(serviceField)=\(SignIn.encoded(service))" }
 
     var routes: [ConsoleRoute] {
         [
             ConsoleRoute(.get, Self.path, .role(.read)) { try await list($0) },
-            // Not by GET, as for the search in all services.
+            // Not by GET, for the same reasons as the search in all services.
             ConsoleRoute(.post, Self.path, .role(.read)) { try await find($0) },
         ]
     }
@@ -27,7 +27,7 @@ struct ServiceSubscribersPage: Sendable {
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
         let service = call.query[Self.serviceField] ?? ""
         let below = call.query["below"].flatMap { Int64($0) }
-        // One more tells whether there are more.
+        // One extra row shows whether there are more.
         let rows = try await responder.database.run {
             try await $0.subscribers(ofService: service, below: below ?? .max, most: Self.most + 1, by: call.actor)
         }

@@ -2,12 +2,12 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// One subscription: whose it is, whether messages reach it, the last ones, and what may be done.
+/// The page of a subscription: its user, whether messages reach it, the latest messages, and the actions.
 struct SubscriberPage: Sendable {
     let responder: ConsoleResponder
 
-    /// Messages of a page; a page ends with the delivery in which there are so many.
-    private static let mostMessages = 20
+    /// The number of messages after which a page ends; it always ends with a whole delivery.
+    private static let maxMessages = 20
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
@@ -43,7 +43,7 @@ struct SubscriberPage: Sendable {
         let (row, history) = try await responder.database.run { store in
             (
                 try await store.subscriber(id, by: call.actor),
-                try await store.history(ofSubscription: id, below: below, most: Self.mostMessages, by: call.actor)
+                try await store.history(ofSubscription: id, below: below, most: Self.maxMessages, by: call.actor)
             )
         }
         var values: PageValues = ["id": .text("\(id)"), "facts": .list(facts(id, row))]
@@ -73,7 +73,7 @@ struct SubscriberPage: Sendable {
         )
     }
 
-    /// It is a person's wish, so no user undoes it by mistake: to opt in, ask the person first.
+    /// The opt-out is the person's wish, and no user can undo it by mistake: ask the person before opting in.
     private func confirmOptOut(_ call: ConsoleCall, _ action: SubscriberAction) async throws -> ConsoleReply {
         let id = try call.number("id")
         let row = try await responder.database.run { try await $0.subscriber(id, by: call.actor) }
@@ -206,7 +206,7 @@ extension Catalogue {
         }
     }
 
-    /// Why a subscription is disabled; the database's word where there is no better one.
+    /// Why a subscription is disabled; the database's word if there is no better one.
     func disabledReason(_ reason: String) -> String {
         switch reason {
         case "token_invalid": self[.disabledTokenInvalid]

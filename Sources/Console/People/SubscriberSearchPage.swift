@@ -2,7 +2,7 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// *Subscribers*: looks somebody up, of all services. Those of one are listed by ``ServiceSubscribersPage``.
+/// *Subscribers*: finds a person in all services. ``ServiceSubscribersPage`` lists those of one service.
 struct SubscriberSearchPage: Sendable {
     let responder: ConsoleResponder
 
@@ -17,7 +17,8 @@ struct SubscriberSearchPage: Sendable {
                 if call.query["done"] == "forget" { values["done"] = .text(catalogue[.doneForget]) }
                 return page(call, .userKey, values)
             },
-            // Not by GET: what is looked for would stand in logs of proxies and in the browser's history, and each look is on record.
+            // Not by GET: the search text would appear in proxy logs and browser history, and each search is
+            // recorded.
             ConsoleRoute(.post, Self.path, .role(.read)) { try await find($0) },
         ]
     }
@@ -37,24 +38,24 @@ struct SubscriberSearchPage: Sendable {
     }
 }
 
-/// A look for somebody, as both pages with such a form do it.
+/// A search for a person, shared by both pages with such a form.
 struct SubscriberSearch: Sendable {
-    /// By what it was looked.
+    /// The kind of key.
     let key: SubscriberKey
     private let text: String
     private let problem: Phrase?
     private let found: [FoundSubscriber]
 
-    /// The names of the form's fields.
+    /// The names of the form fields.
     private static let (keyField, textField) = ("by", "wanted")
-    /// Subscriptions of a page: somebody has a few devices; a key that many have is none of a person.
+    /// The maximum number of subscriptions on a page: a person has few devices; a key shared by many names no person.
     private static let most = 50
-    /// Digits of an id, of which the database has 18 at most.
+    /// The digits of an id; the database has at most 18.
     private static let idDigits = 1...18
 
-    /// Looks for what a form names.
+    /// Searches for what a form names.
     ///
-    /// - Parameter service: whose subscriptions are looked through; "" for those of all services.
+    /// - Parameter service: the service to search; "" for all services.
     init(_ call: ConsoleCall, _ responder: ConsoleResponder, service: String = "") async throws {
         guard let key = call.form[Self.keyField].flatMap({ SubscriberKey(rawValue: $0) }) else {
             throw ConsoleProblem.malformed
@@ -70,7 +71,7 @@ struct SubscriberSearch: Sendable {
             } : []
     }
 
-    /// The way to the only one that was found; nil if there is none, or several.
+    /// A redirect to the only result; nil if there is none, or several.
     var only: ConsoleReply? {
         guard found.count == 1, let only = found.first else { return nil }
         return .redirect("\(SubscriberSearchPage.path)/\(only.id)")
@@ -88,11 +89,11 @@ struct SubscriberSearch: Sendable {
         return values
     }
 
-    /// What is wrong with a text that is looked for. It is not shown again: it may be a push token that was pasted.
+    /// What is wrong with a search text. It is not shown again: it may be a pasted push token.
     private static func problem(_ key: SubscriberKey, _ text: String) -> Phrase? {
         guard !text.isEmpty else { return .findNothing }
         switch key {
-        case .userKey: return text.utf8.count <= DeviceRegistration.longestKey ? nil : .findLongKey
+        case .userKey: return text.utf8.count <= DeviceRegistration.maxKeyLength ? nil : .findLongKey
         case .subscription:
             let isNumber = text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
             return isNumber && idDigits.contains(text.utf8.count) ? nil : .findNoNumber
@@ -100,7 +101,7 @@ struct SubscriberSearch: Sendable {
         }
     }
 
-    /// What was pasted often has blanks around it.
+    /// Pasted text often has surrounding blanks.
     private static func trimmed(_ text: String) -> String {
         var rest = text[...]
         while rest.first?.isWhitespace == true { rest.removeFirst() }
@@ -124,7 +125,7 @@ extension Catalogue {
         ]
     }
 
-    /// By what somebody can be looked up, as a form offers it.
+    /// The kinds of key that a form offers.
     func subscriberKeys(chosen key: SubscriberKey) -> PageValue {
         .list(
             SubscriberKey.allCases.map { choice in
@@ -136,7 +137,7 @@ extension Catalogue {
         )
     }
 
-    /// By what somebody is looked up.
+    /// The name of a kind of key.
     func subscriberKey(_ key: SubscriberKey) -> String {
         switch key {
         case .userKey: self[.findUserKey]

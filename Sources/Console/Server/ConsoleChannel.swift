@@ -8,28 +8,28 @@ import NIOSSL
 import PushCore
 import Synchronization
 
-/// Hummingbird's HTTP/1 connections with the deadlines that the web process has, and a share for each client.
+/// Hummingbird's HTTP/1 connections, with the deadlines of the web process and a limit per client.
 struct ConsoleChannel: ServerChildChannel, HTTPChannelHandler {
     typealias Value = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
 
     let responder: HTTPChannelHandler.Responder
     let clients: ConsoleClients
-    /// With the certificate of the moment in which each connection begins; nil without TLS.
-    let certificate: ConsoleCertificate?
+    /// Each connection uses the certificate that is current when it begins; nil without TLS.
+    let certificate: ServerCertificate?
 
-    /// A head, or the form of a person who signs in, comes at once. A credential or a picture may come over a slow line. A page that goes
-    /// on by itself writes every few seconds. What is idle is what a browser keeps for the next click.
+    /// A header, or the form of a user who signs in, arrives at once. A credential or an image may come over a slow
+    /// line. A live page writes every few seconds. An idle connection is one that a browser keeps for the next click.
     private static let limits = ConnectionPhase.Limits(headerSec: 10, bodySec: 60, idleSec: 75, writeSec: 20)
-    /// The longest head that is read: cookies and an address of 500 bytes are a small part of it.
+    /// The maximum size of a header: cookies and an address of 500 bytes are a small part of it.
     private static let headerBytes = 16 << 10
-    /// Of a request that asks before it sends its body; each route has a limit of its own.
-    private static let mostBodyBytes = 8 << 20
+    /// For requests that ask before they send their body; each route has its own limit.
+    private static let maxBodyBytes = 8 << 20
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         let peer = channel.remoteAddress.flatMap { IPAddress($0) }
         guard clients.open(peer) else {
             return channel.eventLoop.makeCompletedFuture {
-                // A failure would be the listening socket's, and end it.
+                // A failure would reach the listening socket and close it.
                 try channel.pipeline.syncOperations.addHandler(RefusedConnection())
                 return try NIOAsyncChannel(wrappingChannelSynchronously: channel)
             }
@@ -41,7 +41,7 @@ struct ConsoleChannel: ServerChildChannel, HTTPChannelHandler {
             if let context { try pipeline.addHandler(NIOSSLServerHandler(context: context)) }
             let connection = ConnectionGuard(
                 limits: Self.limits,
-                mostBodyBytes: Self.mostBodyBytes,
+                maxBodyBytes: Self.maxBodyBytes,
                 ticket: OpenPlace()
             )
             try pipeline.configureHTTP(guardedBy: connection, headerBytes: Self.headerBytes)
@@ -67,7 +67,8 @@ private struct OpenPlace: ConnectionPlace {
     func prove() {}
 }
 
-/// How many connections each client has, so that one alone cannot shut others out. A trusted proxy's are those of all its clients.
+/// The number of connections of each client, so that a single client cannot shut others out. A trusted proxy's
+/// connections belong to all of its clients, and are not counted.
 final class ConsoleClients: Sendable {
     private let connections: Mutex<ClientConnections>
     private let proxies: Set<IPAddress>
@@ -77,7 +78,7 @@ final class ConsoleClients: Sendable {
         self.proxies = proxies
     }
 
-    /// Counts a connection; false if it is one too many.
+    /// Counts a connection; false if it exceeds the limit.
     func open(_ peer: IPAddress?) -> Bool {
         guard let peer, !proxies.contains(peer) else { return true }
         return connections.withLock { $0.open(peer) }

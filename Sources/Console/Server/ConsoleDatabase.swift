@@ -3,17 +3,17 @@ import ProcessEvents
 import Store
 import Synchronization
 
-/// The connections of the console: two for pages, one for the live part, one for files that are taken away, so that no slow page keeps
-/// another one.
+/// The console's database connections: two for pages, one for the live part, one for downloads, so that a slow page
+/// does not hold up others.
 final class ConsoleDatabase: Sendable {
     private let pages: [Store]
     private let live: Store
     private let downloads: Store
     private let calls: Mutex<[Int]>
 
-    /// Whoever looks at a page does not wait longer for a database that is away.
+    /// The maximum time that a page waits for an unreachable database.
     private static let connecting = Duration.seconds(3)
-    /// No page needs a tenth of it: one that does would take from those who send.
+    /// The statement timeout in milliseconds. No page needs a tenth of it; one that did would slow down sending.
     private static let statement = 5_000
 
     init(_ setup: ConsoleSetup) {
@@ -32,7 +32,7 @@ final class ConsoleDatabase: Sendable {
 
     /// Runs the work of a page.
     ///
-    /// - Throws: ``ConsoleProblem`` if the database is away; what the work throws.
+    /// - Throws: ``ConsoleProblem`` if the database is unreachable; any error of the work.
     func run<Value: Sendable>(_ work: @escaping @Sendable (Store) async throws -> Value) async throws -> Value {
         let lane = calls.withLock { calls in
             let lane = calls[0] <= calls[1] ? 0 : 1
@@ -48,7 +48,7 @@ final class ConsoleDatabase: Sendable {
         try await Self.run(live, work)
     }
 
-    /// Runs a step of the work for a file that is taken away; all files share one connection, which is made for the first.
+    /// Runs one step of a download. All downloads share one connection, which is opened for the first.
     func runDownload<Value: Sendable>(_ work: @escaping @Sendable (Store) async throws -> Value) async throws -> Value {
         try await Self.run(downloads, work)
     }
@@ -88,18 +88,18 @@ final class ConsoleDatabase: Sendable {
     }
 }
 
-/// What kind of trouble with the database it is for somebody who looks at a page.
+/// What kind of database error it is, for the user of a page.
 enum DatabaseTroubleKind {
-    /// The database is not reachable.
+    /// The database is unreachable.
     case away
-    /// It is there, and has broken the statement off after the longest time that one may take.
+    /// The database is reachable, but has canceled the statement after the statement timeout.
     case tooSlow
-    /// It has refused the statement.
+    /// The database has refused the statement.
     case refusal
 
     init(_ error: PostgresError) {
-        // An error of a statement has a state: 57P and 53 are those of a server that ends or has no room, 55P03 that of a lock, 57014 that of
-        // a statement that was canceled.
+        // An error of a statement has a SQLSTATE. 57P and 53 come from a server that shuts down or is out of
+        // resources, 55P03 from a lock timeout, 57014 from a canceled statement.
         self =
             switch error.sqlState {
             case nil: .away

@@ -9,7 +9,7 @@ import PushCore
 import Store
 import Synchronization
 
-/// Answers requests: looks at session, role and form token, calls the route, and renders what it says.
+/// Answers requests: checks session, role and form token, calls the route, and renders its reply.
 final class ConsoleResponder: Sendable {
     let setup: ConsoleSetup
     let database: ConsoleDatabase
@@ -22,10 +22,10 @@ final class ConsoleResponder: Sendable {
     let sessions: LiveSessions
     let badge: AlarmBadge
     private let proxies: Set<IPAddress>
-    /// Addresses of which it was said that they speak as proxies and are not trusted.
+    /// Peers that were already logged as proxies missing from console.trustedProxies.
     private let unnamed = Mutex<Set<IPAddress>>([])
-    /// Clients that send the header themselves are logged too, and must not fill the log.
-    private static let mostUnnamed = 10
+    /// A client that sends the header itself is logged too; it must not fill the log.
+    private static let maxUnnamed = 10
 
     init(setup: ConsoleSetup, database: ConsoleDatabase) throws {
         self.setup = setup
@@ -43,7 +43,7 @@ final class ConsoleResponder: Sendable {
         await passwords.close()
     }
 
-    /// The way of Hummingbird's application to the routes.
+    /// Connects Hummingbird's application to the routes.
     func router() -> ConsoleEntrance {
         let router = Router(context: ConsoleContext.self)
         for route in ConsoleRoutes(self).all {
@@ -54,7 +54,7 @@ final class ConsoleResponder: Sendable {
         return ConsoleEntrance(routes: router.buildResponder(), responder: self)
     }
 
-    /// Answers what no route is for, or what could not be read.
+    /// Answers a request that could not be read.
     func answer(_ problem: ConsoleProblem, _ request: Request) -> Response {
         let cookies = ConsoleCookies(request.headers[values: .cookie], isSecure: false)
         return Language.$current.withValue(language(cookies, request)) {
@@ -62,7 +62,7 @@ final class ConsoleResponder: Sendable {
         }
     }
 
-    /// Answers what no route is for; people who have signed in keep the menu.
+    /// Answers a request that no route takes; signed-in users keep the menu.
     func answerNothing(_ request: Request, _ context: ConsoleContext) async -> Response {
         let isSecure = origin(request, context).isSecure
         let cookies = ConsoleCookies(request.headers[values: .cookie], isSecure: isSecure)
@@ -71,7 +71,7 @@ final class ConsoleResponder: Sendable {
         return await answer(route, request, context)
     }
 
-    /// What the person has chosen, else what the browser asks for.
+    /// The language that the user has chosen, or else the one that the browser asks for.
     private func language(_ cookies: ConsoleCookies, _ request: Request) -> Language {
         cookies.language ?? Language(accepted: request.headers[.acceptLanguage])
     }
@@ -99,7 +99,7 @@ final class ConsoleResponder: Sendable {
                     let hadSession = cookies.sessionToken != nil
                     return finished(signInFirst(route, request, hadSession: hadSession), request)
                 }
-                // What was asked for with a form is not asked for again.
+                // A form's request is not repeated, so its page is no place to return to.
                 let back = route.method == .get ? request.uri.string : "/"
                 frame = PageFrame(session: session, path: request.uri.path, back: back)
                 guard session.role >= role else { throw ConsoleProblem.refusedRole }
@@ -112,7 +112,7 @@ final class ConsoleResponder: Sendable {
             }
             let call = try await call(route, request, context, session, actor, cookies)
             let reply = try await route.handle(call)
-            // After the work of the page, which may have acknowledged one.
+            // Read after the page's own work, which may have acknowledged an alarm.
             if case .page = reply, frame != nil { frame?.alarms = await badge.count() }
             return finished(try pages.response(reply, frame: frame), request)
         } catch {
@@ -130,12 +130,12 @@ final class ConsoleResponder: Sendable {
         case let error as StoreError where error.code == .conflict || error.code == .invalid:
             return pages.response(.conflict(error.message), frame: frame)
         default:
-            setup.logger.failure("A page of the console failed: \(request.uri.path)", of: error, level: .error)
+            setup.logger.failure("A console page failed: \(request.uri.path)", of: error, level: .error)
             return pages.response(.failed, frame: frame)
         }
     }
 
-    // A script that reads the live part is no person who uses the page.
+    // A script that reads the live part is not a user at work: it does not keep the session alive.
     private func session(_ route: ConsoleRoute, _ actor: ConsoleActor) async throws -> ConsoleSession? {
         guard route.access != .everybody, !actor.tokenHash.isEmpty else { return nil }
         let isUse = !route.isLive
@@ -151,11 +151,11 @@ final class ConsoleResponder: Sendable {
         _ cookies: ConsoleCookies
     ) async throws -> ConsoleCall {
         var query = FormParameters()
-        var form = FormParameters(most: route.mostFields)
+        var form = FormParameters(most: route.maxFields)
         do {
             try query.read(Array((request.uri.query ?? "").utf8))
             if route.method == .post {
-                let body = try await request.body.collect(upTo: route.mostBytes)
+                let body = try await request.body.collect(upTo: route.maxBytes)
                 try form.read(Array(body.readableBytesView))
             }
         } catch is NIOTooManyBytesError {
@@ -178,14 +178,14 @@ final class ConsoleResponder: Sendable {
         )
     }
 
-    /// A form counts only if a page of the same session had it; before there is a session, if the same browser had it.
+    /// A form is accepted only from a page of the same session, or, before there is a session, of the same browser.
     private func checkForm(
         _ request: Request,
         _ form: FormParameters,
         _ session: ConsoleSession?,
         _ cookies: ConsoleCookies
     ) throws(ConsoleProblem) {
-        // Browsers say where a form stands; what another site sends needs no further look.
+        // Browsers say which site a form comes from; a form from another site needs no further check.
         if let name = HTTPField.Name("Sec-Fetch-Site"), let site = request.headers[name],
             site != "same-origin", site != "none"
         {
@@ -197,11 +197,12 @@ final class ConsoleResponder: Sendable {
     }
 
     private func signInFirst(_ route: ConsoleRoute?, _ request: Request, hadSession: Bool) -> Response {
-        // Whoever was sent away from a page comes back to it; what a form wanted to change, its person looks at again.
+        // After signing in, the user returns to the requested page. A form is not sent again, so that the user can
+        // check it first.
         let isPage = route?.method == .get && route?.isLive == false
         if route?.isLive == true { return Response(status: .unauthorized) }
         let next = isPage ? SignIn.encoded(request.uri.string) : "/"
-        // A browser without a session's token never had one: on a first visit no session has ended.
+        // A browser without a session token has never had a session, so on a first visit none has expired.
         let over = hadSession ? "&over=1" : ""
         return Response(status: .seeOther, headers: [.location: "\(ConsoleRoutes.signInPath)?next=\(next)\(over)"])
     }
@@ -215,7 +216,7 @@ final class ConsoleResponder: Sendable {
         )
     }
 
-    /// The client's address, and whether the browser came by HTTPS.
+    /// The client's address, and whether the browser used HTTPS.
     private func origin(_ request: Request, _ context: ConsoleContext) -> (address: String, isSecure: Bool) {
         let isSecure = setup.settings.console.hasTLS
         guard let peer = context.peer else { return ("", isSecure) }
@@ -232,10 +233,10 @@ final class ConsoleResponder: Sendable {
     }
 
     private func tell(ofUnnamed peer: IPAddress) {
-        let isNew = unnamed.withLock { $0.count < Self.mostUnnamed && $0.insert(peer).inserted }
+        let isNew = unnamed.withLock { $0.count < Self.maxUnnamed && $0.insert(peer).inserted }
         guard isNew else { return }
         setup.logger.warning(
-            "Requests from \(peer) carry X-Forwarded-For, but it is not in console.trustedProxies: everyone behind it counts as its address for locks, connection limits and the audit log. If it is your proxy, name it there."
+            "Requests from \(peer) carry X-Forwarded-For, but it is not in console.trustedProxies. Locks, connection limits and the audit log therefore use its address for all clients behind it. If it is your proxy, add it there."
         )
     }
 
@@ -247,7 +248,7 @@ final class ConsoleResponder: Sendable {
         return response
     }
 
-    /// Pages load what the console itself serves, and nothing within them runs or is framed by others.
+    /// Pages load only what the console itself serves, run no inline code, and cannot be framed by other sites.
     private static let headers: [(HTTPField.Name, String)] = {
         let texts = [
             "Content-Security-Policy":
@@ -260,7 +261,7 @@ final class ConsoleResponder: Sendable {
     }()
 }
 
-/// Takes requests of Hummingbird's connections; what no route is for becomes a page, too.
+/// Handles requests from Hummingbird's connections; a request that no route takes is answered with a page, too.
 struct ConsoleEntrance: HTTPResponder {
     struct Context: InitializableFromSource {
         let source: ConsoleSource
@@ -286,7 +287,7 @@ struct ConsoleEntrance: HTTPResponder {
         do {
             let asked = ConsoleContext(source: context.source)
             let response = try await routes.respond(to: request, context: asked)
-            // What no route has answered is the router's own word, without what each of ours has.
+            // A response without our headers comes from the router itself: no route has handled the request.
             guard response.headers[.contentSecurityPolicy] == nil else { return response }
             return await responder.answerNothing(request, asked)
         } catch {
@@ -295,30 +296,29 @@ struct ConsoleEntrance: HTTPResponder {
     }
 }
 
-/// The number of unacknowledged alarms, for the menu of each page: read once for all requests within some seconds.
+/// The number of unacknowledged alarms in the menu of each page, read once for all requests within a few seconds.
 actor AlarmBadge {
-    /// Supervisors look every ten seconds: half of it.
+    /// Half the ten seconds between two checks of the supervisors.
     private static let pause = Duration.seconds(5)
 
     private let database: ConsoleDatabase
     private var known: (count: AlarmCount?, readAt: ContinuousClock.Instant)?
 
-    /// A badge that has read nothing.
     init(database: ConsoleDatabase) {
         self.database = database
     }
 
-    /// How many there are; nil if that cannot be read, which a page does not fail for.
+    /// The number of alarms; nil if it cannot be read, which does not fail the page.
     func count() async -> AlarmCount? {
         if let known, known.readAt + Self.pause > .now { return known.count }
-        // Requests in the meantime get what is known.
+        // Concurrent requests get the last known number.
         known = (known?.count, .now)
         let count = try? await database.run { try await $0.unseenAlarms() }
         known = (count, .now)
         return count
     }
 
-    /// A user has acknowledged one.
+    /// Call after a user has acknowledged an alarm.
     func forget() {
         known = nil
     }

@@ -9,175 +9,47 @@ import Store
 struct ConsoleRoute: Sendable {
     /// Who may call a route.
     enum Access: Sendable, Hashable {
-        /// Anybody: the sign-in page, and the files of the pages.
+        /// Everyone: the sign-in page, and the files of the pages.
         case everybody
-        /// Whoever has signed in with this role or a more powerful one.
+        /// Users signed in with this role or a more powerful one.
         case role(ConsoleRole)
     }
 
-    /// The query's name of what has just been added to a list, which is shown then, on whatever page of the list it stands.
+    /// The query parameter with the name of a newly added list entry: the list then shows the page that holds it.
     static let added = "added"
 
     let method: HTTPRequest.Method
-    /// With names in braces, as Hummingbird's router has them.
+    /// The path, with parameters in braces, as in Hummingbird's router.
     let path: String
     let access: Access
-    /// The longest body that it takes.
-    let mostBytes: Int
-    /// The most fields of a form that it takes.
-    let mostFields: Int
+    /// The maximum size of a request body, in bytes.
+    let maxBytes: Int
+    /// The maximum number of form fields.
+    let maxFields: Int
     let handle: @Sendable (ConsoleCall) async throws -> ConsoleReply
 
-    /// Whether a page reads it by itself, which is no use of a session.
+    /// Whether a page's script reads it, which does not count as use of the session.
     var isLive: Bool { path.hasSuffix(ConsoleRoutes.livePath) }
 
-    /// The longest of the usual forms has some 8,000 characters, each of which takes up to nine bytes on its way.
+    /// The longest of the usual forms has some 8,000 characters, each of which takes up to nine bytes when encoded.
     static let usualBytes = 128 << 10
-    /// A stranger sends a name and a password.
+    /// A user who is not signed in sends only a name and a password.
     static let bytesOfStrangers = 8 << 10
 
     init(
         _ method: HTTPRequest.Method,
         _ path: String,
         _ access: Access,
-        mostBytes: Int? = nil,
-        mostFields: Int = FormParameters.maximumCount,
+        maxBytes: Int? = nil,
+        maxFields: Int = FormParameters.maxCount,
         _ handle: @escaping @Sendable (ConsoleCall) async throws -> ConsoleReply
     ) {
         self.method = method
         self.path = path
         self.access = access
-        self.mostBytes = mostBytes ?? (access == .everybody ? Self.bytesOfStrangers : Self.usualBytes)
-        self.mostFields = mostFields
+        self.maxBytes = maxBytes ?? (access == .everybody ? Self.bytesOfStrangers : Self.usualBytes)
+        self.maxFields = maxFields
         self.handle = handle
-    }
-}
-
-/// A request to a route, with who asks.
-struct ConsoleCall: Sendable {
-    /// What stands in the path, by name.
-    let parameters: [String: String]
-    /// What stands behind the path.
-    let query: FormParameters
-    /// What a form has sent; empty for what is no POST.
-    let form: FormParameters
-    /// Who has signed in; nil for routes that are for everybody.
-    let session: ConsoleSession?
-    /// How the database knows the session.
-    let actor: ConsoleActor
-    let cookies: ConsoleCookies
-    /// The path itself, for links back to it.
-    let path: String
-    /// Closes the connection, for a reader who takes nothing.
-    let hangUp: @Sendable () -> Void
-
-    /// A number in the path; a page that is not there if it is none.
-    func number(_ name: String) throws(ConsoleProblem) -> Int64 {
-        guard let number = parameters[name].flatMap({ Int64($0) }) else { throw .notFound }
-        return number
-    }
-
-    /// The id of an application or of an external account in the path.
-    func smallID() throws(ConsoleProblem) -> Int32 {
-        guard let number = Int32(exactly: try number("id")) else { throw .notFound }
-        return number
-    }
-}
-
-enum ConsoleReply: Sendable {
-    /// A page: its template, and the values that it shows.
-    case page(ConsolePage)
-    /// Another path, which is fetched with GET.
-    case redirect(String, cookies: [String] = [])
-    /// Bytes that may be kept for good, as their path changes with them.
-    case file(text: String, type: String)
-    /// A file to keep, written as it is made.
-    case download(
-        name: String,
-        type: String,
-        run: @Sendable (_ send: (String) async throws -> Void) async throws -> Void
-    )
-    /// A PNG image that people have uploaded; a browser may keep it for a day if its path changes with it.
-    case image([UInt8], isKept: Bool)
-    /// Events for as long as the page is open.
-    case events(@Sendable (_ send: (LiveEvent) async throws -> Void) async throws -> Void)
-}
-
-/// A page before it is rendered.
-struct ConsolePage: Sendable {
-    /// The name of its template.
-    var template: String
-    /// Its title, which is its first heading, too.
-    var title: String
-    var values: PageValues
-    var status: HTTPResponse.Status
-    /// Cookies that come with it.
-    var cookies: [String]
-
-    init(
-        _ template: String,
-        title: String,
-        _ values: PageValues = [:],
-        status: HTTPResponse.Status = .ok,
-        cookies: [String] = []
-    ) {
-        self.template = template
-        self.title = title
-        self.values = values
-        self.status = status
-        self.cookies = cookies
-    }
-}
-
-/// Why there is no page, in words.
-enum ConsoleProblem: Error, Hashable {
-    /// There is no such page or thing.
-    case notFound
-    /// The role may not do it.
-    case refusedRole
-    /// The form was not made for this session.
-    case refusedForm
-    /// The request cannot be read.
-    case malformed
-    /// The form is longer than its page takes.
-    case tooLong
-    /// The database cannot be reached.
-    case databaseAway
-    /// The database has broken it off, as it took too long.
-    case tooSlow
-    /// Many others want the same just now.
-    case busy
-    /// The thing is in a state that forbids it; the words are the database's.
-    case conflict(String)
-    /// An error of the program.
-    case failed
-
-    var status: HTTPResponse.Status {
-        switch self {
-        case .notFound: .notFound
-        case .refusedRole, .refusedForm: .forbidden
-        case .malformed: .badRequest
-        case .tooLong: .contentTooLarge
-        case .databaseAway, .tooSlow, .busy: .serviceUnavailable
-        case .conflict: .conflict
-        case .failed: .internalServerError
-        }
-    }
-
-    /// Title, what happened, and what to do.
-    var words: (title: Phrase, text: Phrase) {
-        switch self {
-        case .notFound: (.notFoundTitle, .notFoundText)
-        case .refusedRole: (.refusedRoleTitle, .refusedRoleText)
-        case .refusedForm: (.refusedFormTitle, .refusedFormText)
-        case .malformed: (.malformedTitle, .malformedText)
-        case .tooLong: (.tooLongTitle, .tooLongText)
-        case .databaseAway: (.databaseAwayTitle, .databaseAwayText)
-        case .tooSlow: (.tooSlowTitle, .tooSlowText)
-        case .busy: (.busyTitle, .busyText)
-        case .conflict: (.conflictTitle, .conflictText)
-        case .failed: (.failedTitle, .failedText)
-        }
     }
 }
 
@@ -186,7 +58,7 @@ struct ConsoleContext: RequestContext {
     typealias Source = ConsoleSource
 
     var coreContext: CoreRequestContextStorage
-    /// The other end of the connection.
+    /// The address of the peer.
     let peer: IPAddress?
     /// Closes the connection.
     let hangUp: @Sendable () -> Void
@@ -198,7 +70,7 @@ struct ConsoleContext: RequestContext {
     }
 }
 
-/// Where a request came from.
+/// The source of a request.
 struct ConsoleSource: RequestContextSource {
     let logger: Logger
     let peer: IPAddress?

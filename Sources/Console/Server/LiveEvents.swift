@@ -3,29 +3,29 @@ import NIOCore
 import Store
 import Synchronization
 
-/// What a live page is sent.
+/// An event that is sent to a live page.
 enum LiveEvent: Sendable, Hashable {
-    /// Bytes as they go on the wire, made once for all who are sent them.
+    /// Bytes in wire format, made once for all recipients.
     case made(ByteBuffer)
-    /// The page itself is another one by now, and is loaded again.
+    /// The page itself has changed and must be reloaded.
     case changed
-    /// Nothing new; it only shows that somebody is there.
+    /// Nothing new: a sign of life.
     case alive
-    /// Why there will be no events, for a person.
+    /// Why there will be no events, for the user.
     case refused(String)
 
-    /// The live part, to be shown in place of the one before.
+    /// The live part, which replaces the one before.
     static func html(_ html: String) -> LiveEvent { .made(ByteBuffer(string: data(html))) }
 
     var bytes: ByteBuffer {
         if case .made(let bytes) = self { bytes } else { ByteBuffer(string: text) }
     }
 
-    /// Its text on the wire (WHATWG HTML, section 9.2).
+    /// The event in wire format (WHATWG HTML, section 9.2).
     var text: String {
         switch self {
         case .made(let bytes): String(buffer: bytes)
-        // An event without data is none.
+        // Browsers ignore an event without data.
         case .changed: "event: changed\n" + Self.data("-")
         case .alive: ":\n\n"
         case .refused(let why): "event: refused\n" + Self.data(why)
@@ -52,26 +52,26 @@ enum EventWriter {
     }
 }
 
-/// How many live pages each session has open.
+/// The number of open live pages of each session.
 final class LiveStreams: Sendable {
-    /// A browser opens six connections to a host: two are left for pages that are looked at.
-    static let mostOfSession = 4
+    /// A browser opens six connections to a host: two are left for other pages.
+    static let maxOfSession = 4
 
     private let open = Mutex<[[UInt8]: Int]>([:])
 
-    /// Counts one more of a session; false if it has as many as it may.
+    /// Counts one more page of a session; false if it has the maximum.
     func enter(_ session: [UInt8]) -> Bool {
         open.withLock { open in
-            guard open[session, default: 0] < Self.mostOfSession else { return false }
+            guard open[session, default: 0] < Self.maxOfSession else { return false }
             open[session, default: 0] += 1
             return true
         }
     }
 
-    /// The sessions that have any.
+    /// The sessions that have live pages.
     var sessions: [[UInt8]] { open.withLock { Array($0.keys) } }
 
-    /// Counts one less of a session.
+    /// Counts one page less of a session.
     func leave(_ session: [UInt8]) {
         open.withLock { open in
             let left = (open[session] ?? 1) - 1
@@ -80,13 +80,13 @@ final class LiveStreams: Sendable {
     }
 }
 
-/// Which sessions of live pages are open, asked of the database once for all of them.
+/// Which sessions with live pages are still valid: the database is asked once for all of them.
 actor LiveSessions {
     private let database: ConsoleDatabase
     private let streams: LiveStreams
     private var asked: (at: ContinuousClock.Instant, sessions: Set<[UInt8]>, task: Task<Set<[UInt8]>, any Error>)?
 
-    /// An answer is good for so long; pages ask half as often.
+    /// How long an answer is valid; pages ask half as often.
     private static let pause = Duration.seconds(7)
 
     init(database: ConsoleDatabase, streams: LiveStreams) {
@@ -94,7 +94,7 @@ actor LiveSessions {
         self.streams = streams
     }
 
-    /// Whether a session is open; true while the database does not say.
+    /// Whether a session is valid; true while the database cannot tell.
     func isOpen(_ actor: ConsoleActor) async -> Bool {
         let now = ContinuousClock.now
         let task: Task<Set<[UInt8]>, any Error>
@@ -112,9 +112,9 @@ actor LiveSessions {
     }
 }
 
-/// The clock of all live pages: one timer for any number of them, which runs while there is one.
+/// The clock of all live pages: one timer for any number of them, which runs only while there is one.
 ///
-/// It also watches how long readers take for what they are sent.
+/// It also limits how long a reader may take to receive an event.
 final class LiveTicks: Sendable {
     private struct State {
         var number = 0
@@ -127,16 +127,16 @@ final class LiveTicks: Sendable {
     private let longest: Duration
     private let state = Mutex(State())
 
-    /// A clock.
+    /// Creates a clock.
     ///
-    /// - Parameter longest: the time that a reader may take. A live page is sent something every 2 s at most; who is behind by ten of
-    ///   these has gone, or only holds memory.
+    /// - Parameter longest: the maximum time for receiving an event. A live page gets one every 2 s at most; a reader
+    ///   ten events behind has gone, or only holds memory.
     init(pause: Duration = NowFeed.pause, longest: Duration = .seconds(20)) {
         self.pause = pause
         self.longest = longest
     }
 
-    /// Returns with the next tick, or at once when the task is canceled.
+    /// Returns at the next tick, or at once when the task is canceled.
     func next() async {
         let number = number()
         await withTaskCancellationHandler {
@@ -150,7 +150,7 @@ final class LiveTicks: Sendable {
         }
     }
 
-    /// Sends something; a reader who has not taken it in time loses the connection, with which the sending fails.
+    /// Sends something. A reader that does not receive it in time loses its connection, which makes `send` fail.
     func sending(hangUp: @escaping @Sendable () -> Void, _ send: () async throws -> Void) async throws {
         let number = number()
         state.withLock { $0.sending[number] = (.now, hangUp) }
@@ -177,7 +177,7 @@ final class LiveTicks: Sendable {
         }
     }
 
-    /// Wakes all who wait, and ends what takes too long; false if nobody is left.
+    /// Wakes all waiting tasks and closes connections that are too slow; false if no page is left.
     private func tick() -> Bool {
         let now = ContinuousClock.now
         let (waiting, late, goesOn) = state.withLock { state in

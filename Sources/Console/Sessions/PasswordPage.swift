@@ -2,7 +2,8 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// *Password*: whoever has signed in chooses another. Whoever has a one-time password comes here first, and nowhere else.
+/// *Password*: a signed-in user chooses a new password. A user with a one-time password gets this page first, and no
+/// other.
 struct PasswordPage: Sendable {
     let responder: ConsoleResponder
 
@@ -19,7 +20,7 @@ struct PasswordPage: Sendable {
         ]
     }
 
-    /// Whether a route is there for those who have to choose a password first.
+    /// Whether a user who must choose a password may use a route.
     static func isOpen(_ route: ConsoleRoute) -> Bool {
         [path, ConsoleRoutes.signOutPath, LanguageMenu.path].contains(route.path)
     }
@@ -49,7 +50,7 @@ struct PasswordPage: Sendable {
         if let problem = problem(old: old, new: new, again: call.form[ConsoleForm.again] ?? "") {
             return try page(call, problem: problem)
         }
-        // Whoever finds an open browser has as few tries as at the door.
+        // Whoever finds an open browser has no more attempts than at the sign-in.
         let lock = SignIn.lock(responder.setup.settings.console)
         let device = call.cookies.deviceToken.map { Tokens.hash($0) } ?? []
         let attempt = try await responder.database.run {

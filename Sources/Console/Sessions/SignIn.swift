@@ -11,7 +11,7 @@ struct SignIn: Sendable {
 
     private var lock: ConsoleLock { Self.lock(settings) }
 
-    /// How many failures lock a name, and for how long.
+    /// The number of failures that lock a name, and for how long.
     static func lock(_ settings: ConsoleSettings) -> ConsoleLock {
         ConsoleLock(failures: settings.signInFailures, seconds: settings.lockMinutes * 60)
     }
@@ -29,7 +29,7 @@ struct SignIn: Sendable {
         ]
     }
 
-    /// The form. A browser that has no token of it yet gets one.
+    /// The sign-in form. A browser without a form token gets one.
     private func page(_ call: ConsoleCall, notice: Phrase?, minutes: Int = 0, user: String = "") -> ConsoleReply {
         let token = call.cookies.formToken ?? Tokens.make()
         var values: PageValues = [
@@ -57,20 +57,20 @@ struct SignIn: Sendable {
     }
 
     private func signIn(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let user = String((call.form[ConsoleForm.user] ?? "").prefix(NameRule.longestName))
+        let user = String((call.form[ConsoleForm.user] ?? "").prefix(NameRule.maxNameLength))
         let password = call.form[ConsoleForm.password] ?? ""
         let address = call.actor.address
         let moment = call.actor.moment
         let (lock, lasts) = (lock, settings.sessionHours * 3_600)
-        // A browser without one gets one at the sign-in.
+        // A browser without a device token gets one when it signs in.
         let deviceToken = call.cookies.deviceToken ?? Tokens.make()
         let device = Tokens.hash(deviceToken)
         let attempt = try await responder.database.run {
             try await $0.consoleAttempt(user: user, address: address, device: device, lock: lock, at: moment)
         }
         let isLocked = attempt.secondsLocked > 0
-        // Whoever is locked learns nothing of the password, and waits as long as anybody; a locked address says nothing of names, and gets no
-        // work done.
+        // A locked name learns nothing about the password, and waits as long as any other. A locked address is
+        // refused without a comparison, and learns nothing about names.
         let isRight =
             attempt.isAddressLocked
             ? false : try await responder.passwords.isRight(password, hash: isLocked ? nil : attempt.hash)
@@ -105,7 +105,7 @@ struct SignIn: Sendable {
         )
     }
 
-    /// Where to go on: a path of the console and of no other site.
+    /// The path to continue to: one of the console, never of another site.
     static func next(_ text: String?) -> String {
         guard let text, text.hasPrefix("/"), !text.hasPrefix("//"), !text.contains("\\"), text.utf8.count <= 500,
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), !text.hasPrefix("/sign-")
@@ -113,7 +113,7 @@ struct SignIn: Sendable {
         return text
     }
 
-    /// A path as the value of a query.
+    /// A path as the value of a query parameter.
     static func encoded(_ path: String) -> String {
         path.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "/-._~")))
             ?? "/"

@@ -4,18 +4,18 @@ import Store
 /// The texts of one language.
 struct Catalogue: Sendable {
     let language: Language
-    /// The texts by their names, as templates take them.
+    /// The texts by name, as templates use them.
     let texts: [String: String]
 
     private static let all = Dictionary(uniqueKeysWithValues: Language.allCases.map { ($0, Catalogue($0)) })
     static let english = Catalogue(.english)
 
-    /// That of the page that is being made.
+    /// The catalogue of the page that is being rendered.
     static var current: Catalogue { all[Language.current] ?? english }
 
     private init(_ language: Language) {
         self.language = language
-        // Tests see to it that no language lacks a text; if one does, English is better than nothing.
+        // Tests check that every language has every text; if one were missing, English is better than nothing.
         var texts = Language.english.texts.merging(language.texts) { _, own in own }
         texts["language"] = language.rawValue
         self.texts = texts
@@ -24,13 +24,13 @@ struct Catalogue: Sendable {
     /// A text without values.
     subscript(_ phrase: Phrase) -> String { texts[phrase.rawValue] ?? phrase.rawValue }
 
-    /// A word that is written in English beside what it is about, as the unit of a setting; the English one where there is no other.
+    /// A word that the code writes in English, such as the unit of a setting; in English if there is no translation.
     func word(_ english: String) -> String { texts[english] ?? english }
 
-    /// A text with values in the places of `{0}`, `{1}` …
+    /// A text with values in place of `{0}`, `{1}` and so on.
     func text(_ phrase: Phrase, _ values: String...) -> String { filled(self[phrase], values) }
 
-    /// The same in the form that goes with a number.
+    /// The same, in the plural form for a number.
     func text(_ phrase: Phrase, count: Int64, _ values: String...) -> String {
         filled(texts["\(phrase.rawValue).\(language.form(count).rawValue)"] ?? phrase.rawValue, values)
     }
@@ -38,7 +38,7 @@ struct Catalogue: Sendable {
     private func filled(_ text: String, _ values: [String]) -> String {
         var rest = text[...]
         var shown = ""
-        // From left to right, so that no value is taken for a place.
+        // From left to right, so that a value is never searched for placeholders.
         while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
             shown += rest[..<open]
             let place = Int(rest[rest.index(after: open)..<close]) ?? values.count
@@ -80,7 +80,7 @@ extension Catalogue {
         }
     }
 
-    /// How messages ended, by the name that the database has for it.
+    /// The outcome of a message, from the database's name for it.
     func status(_ name: String) -> String {
         switch name {
         case "sent": self[.outcomeSent]
@@ -94,7 +94,7 @@ extension Catalogue {
         }
     }
 
-    /// The same behind a number of messages, with which some languages let it agree.
+    /// The outcome after a number of messages, with which it agrees in some languages.
     func counted(_ status: MessageStatus, _ count: Int64) -> String {
         switch status {
         case .sent: text(.countedSent, count: count)
@@ -117,7 +117,7 @@ extension Catalogue {
         }
     }
 
-    /// What a reason of the product's own means; nil for those of gateways.
+    /// The meaning of one of the product's own reasons; nil for those of gateways.
     func reason(_ reason: String) -> String? {
         let phrase: Phrase? =
             switch reason {
@@ -156,7 +156,7 @@ extension Catalogue {
         }
     }
 
-    /// What was done, by the name that the audit log has for it.
+    /// An action, from its name in the audit log.
     func action(_ name: String) -> String {
         let phrase: Phrase? =
             switch name {
@@ -219,7 +219,7 @@ extension Catalogue {
             default: nil
             }
         if let phrase { return self[phrase] }
-        // What the command line, the API and SQL change: the kind of thing, and what became of it.
+        // Changes by the command line, the API and SQL: the kind of thing, and what was done to it.
         let words = name.split(separator: ".").map(String.init)
         return switch words.last {
         case "add": text(.auditAdded, kind(words[0]))
@@ -229,7 +229,7 @@ extension Catalogue {
         }
     }
 
-    /// A kind of thing, by the name that the audit log has for it.
+    /// A kind of thing, from its name in the audit log.
     private func kind(_ name: String) -> String {
         switch name {
         case "service": self[.auditKindService]

@@ -1,7 +1,7 @@
 import Foundation
 import Store
 
-/// Numbers and moments as people read them, in the form of the page's language.
+/// Formats numbers and times for people, in the language of the page.
 enum Figures {
     private static var form: NumberForm { .current }
 
@@ -16,7 +16,7 @@ enum Figures {
         return (value < 0 ? "\u{2212}" : "") + shown
     }
 
-    /// Three digits that count: 950, 12.3 k, 4.56 M.
+    /// Three significant digits: 950, 12.3 k, 4.56 M.
     static func short(_ value: Int64) -> String {
         guard value.magnitude >= 10_000 else { return count(value) }
         let (scaled, unit) =
@@ -27,10 +27,10 @@ enum Figures {
         return "\(threeDigits(scaled)) \(unit)"
     }
 
-    /// Messages a second, as a child has measured them.
+    /// Messages per second, as measured by a child.
     static func rate(_ value: Double) -> String { Int64(exactly: value.rounded()).map(short) ?? "–" }
 
-    /// A share in percent, never rounded to all or nothing.
+    /// A share in percent, never rounded to 0 or 100.
     static func percent(_ part: Int64, of whole: Int64) -> String {
         guard whole > 0 else { return "–" }
         let share = Double(part) / Double(whole) * 100
@@ -39,7 +39,7 @@ enum Figures {
         return "\(share == share.rounded() ? String(Int(share)) : oneDigit(share)) %"
     }
 
-    /// A span of time in its two largest units.
+    /// A duration in its two largest units.
     static func duration(_ seconds: Double) -> String {
         guard seconds.isFinite, seconds < 1e11 else { return "–" }
         if seconds < 10 { return "\(oneDigit(max(seconds, 0))) s" }
@@ -73,30 +73,30 @@ enum Figures {
         written(abs(value) >= 100 ? "%.0f" : abs(value) >= 10 ? "%.1f" : "%.2f", value)
     }
 
-    /// String's own format has a point in every language.
+    /// String's own format uses a point in every language.
     private static func written(_ format: String, _ value: Double) -> String {
         String(format: format, value).replacing(".", with: form.decimal)
     }
 
-    /// A moment of the database: 2026-11-24 16:20:05 UTC.
+    /// A time of the database: 2026-11-24 16:20:05 UTC.
     static func time(_ time: DatabaseTime) -> String {
         let text = time.internetText
         return day(text) + " " + text.dropFirst(11).prefix(8) + " UTC"
     }
 
-    /// A moment to the minute, for lists.
+    /// A time to the minute, for lists.
     static func minute(_ time: DatabaseTime) -> String {
         let text = time.internetText
         return day(text) + " " + text.dropFirst(11).prefix(5) + " UTC"
     }
 
-    /// A day that is written as in 2026-11-24.
+    /// A day from a text such as 2026-11-24.
     static func day(_ text: String) -> String {
         let parts = text.prefix(10).split(separator: "-")
         return parts.count == 3 ? form.date(parts[0], parts[1], parts[2]) : text
     }
 
-    /// The time of day, UTC.
+    /// The time of day, in UTC.
     static func clock(_ date: Date) -> String {
         let microseconds = Int64((date.timeIntervalSince1970 * 1e6).rounded())
         return String(DatabaseTime(microsecondsSince1970: microseconds).internetText.dropFirst(11).prefix(8))

@@ -1,13 +1,14 @@
-/// A language of the pages, as HTML names it.
+/// A language of the pages, with its HTML language tag.
 enum Language: String, Sendable, CaseIterable {
     case english = "en"
     case german = "de"
     case french = "fr"
 
-    /// The language of the page that is being made. The task knows it and not each call: every text and every figure of a page has the same.
+    /// The language of the page that is being rendered. It belongs to the task rather than to each call, so that all
+    /// texts and figures of a page agree.
     @TaskLocal static var current = Language.english
 
-    /// Its name for those who speak it.
+    /// Its name in the language itself.
     var name: String {
         switch self {
         case .english: "English"
@@ -16,7 +17,7 @@ enum Language: String, Sendable, CaseIterable {
         }
     }
 
-    /// Its texts by their names, as they are shown.
+    /// Its texts by name, as they are shown.
     var texts: [String: String] { Self.files[self] ?? [:] }
 
     private static let files = Dictionary(
@@ -26,7 +27,8 @@ enum Language: String, Sendable, CaseIterable {
         }
     )
 
-    /// French has a narrow space before some signs and within numbers, at which no line is broken; its file has a plain one, which can be seen.
+    /// In French, some punctuation marks and digit groups take a narrow no-break space. The word file has plain
+    /// spaces, which can be seen.
     func spaced(_ text: String) -> String {
         guard self == .french else { return text }
         return [" :", " ;", " ?", " !", " 000"].reduce(text) { shown, sign in
@@ -34,7 +36,7 @@ enum Language: String, Sendable, CaseIterable {
         }
     }
 
-    /// The form that goes with a number (Unicode CLDR, plural rules).
+    /// The plural form for a number (Unicode CLDR, plural rules).
     func form(_ count: Int64) -> PluralForm {
         switch self {
         case .english, .german: count == 1 ? .one : .other
@@ -42,14 +44,14 @@ enum Language: String, Sendable, CaseIterable {
         }
     }
 
-    /// Ranges of `Accept-Language` that are looked at: browsers send a handful.
-    private static let mostRanges = 20
+    /// The maximum number of `Accept-Language` ranges to read: browsers send a handful.
+    private static let maxRanges = 20
 
-    /// The language that a browser asks for by `Accept-Language` (RFC 9110, section 12.5.4): of those there are, the one with the highest weight, of
-    /// two with the same the first; English if there is none.
+    /// The language that a browser asks for in `Accept-Language` (RFC 9110, section 12.5.4): the available one with
+    /// the highest weight. Of several with the same weight, it is the first. English if there is none.
     init(accepted header: String?) {
         var best = (language: Language.english, weight: 0.0)
-        for range in (header ?? "").split(separator: ",").prefix(Self.mostRanges) {
+        for range in (header ?? "").split(separator: ",").prefix(Self.maxRanges) {
             let parts = range.split(separator: ";").map { $0.filter { !$0.isWhitespace }.lowercased() }
             guard let tag = parts.first?.split(separator: "-").first, let language = Language(rawValue: String(tag))
             else { continue }
@@ -60,17 +62,17 @@ enum Language: String, Sendable, CaseIterable {
     }
 }
 
-/// How a language writes numbers, units and days.
+/// How a language writes numbers, units and dates.
 struct NumberForm: Sendable {
-    /// What stands between groups of three digits.
+    /// The separator between groups of three digits.
     let group: String
-    /// What stands before the fraction.
+    /// The decimal separator.
     let decimal: String
-    /// Short words for a thousand, a million and a milliard.
+    /// Abbreviations for a thousand, a million and a billion (10⁹).
     let thousand: String
     let million: String
     let milliard: String
-    /// The sign of a byte, and that of a day as a span of time.
+    /// The symbols of a byte, and of a day in durations.
     let byte: String
     let day: String
     /// Year, month and day in the order of the language.
@@ -96,7 +98,7 @@ struct NumberForm: Sendable {
         day: "d",
         date: { "\($2).\($1).\($0)" }
     )
-    // Groups of digits have a narrow space at which no line is broken; a byte is an octet.
+    // Digit groups have a narrow no-break space; a byte is an octet.
     static let french = NumberForm(
         group: "\u{202F}",
         decimal: ",",
@@ -108,7 +110,7 @@ struct NumberForm: Sendable {
         date: { "\($2)/\($1)/\($0)" }
     )
 
-    /// That of the page that is being made.
+    /// The number form of the page that is being rendered.
     static var current: NumberForm {
         switch Language.current {
         case .english: english

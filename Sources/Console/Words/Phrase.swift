@@ -1,15 +1,16 @@
-/// Each text of the pages, by name: templates say `{{t.name}}`, and `{0}` in a text stands for a value.
+/// The texts of the pages, by name: templates write `{{t.name}}`, and `{0}` in a text stands for a value.
 ///
-/// A language is a file with all of them (``WordFile``); a test looks for those that no page uses, and those that a page asks for in vain.
+/// Each language is a file with all of them (``WordFile``). A test finds texts that no page uses, and names that have
+/// no text.
 enum Phrase: String, Sendable, CaseIterable {
-    // What stands around every page.
+    // The surroundings of every page.
     case skip, menuLabel, menuNow, menuDeliveries, menuAlarms, menuHosts, menuAudit, signedInAs, signOut, reload
     // Signing in.
     case signInTitle, signInUser, signInPassword, signInButton, signInHint, signInRefused, signInLocked, sessionOver
-    // Choosing another password.
+    // Choosing a new password.
     case passwordTitle, passwordOneTime, passwordOld, passwordNew, passwordAgain, passwordHint, passwordButton,
         passwordDone, passwordWrong, passwordShort, passwordLong, passwordDiffers, passwordSame
-    // Problems, each with what to do.
+    // Problems, each with a remedy.
     case notFoundTitle, notFoundText, refusedRoleTitle, refusedRoleText, refusedFormTitle, refusedFormText,
         malformedTitle, malformedText, tooLongTitle, tooLongText, databaseAwayTitle, databaseAwayText, busyTitle,
         busyText, conflictTitle,
@@ -43,12 +44,12 @@ enum Phrase: String, Sendable, CaseIterable {
         about, aboutWithin, atMost,
         limitsTitle, limitsNote, columnLimit, columnNow, columnMost, columnSetBy, columnWhy, bindsNow, nothingBinds,
         otherLimits
-    // How messages end.
+    // Outcomes of messages.
     case countedSent, countedIgnored, countedCanceled, countedUnknown
     case outcomeSent, outcomeSentMeaning, outcomeFailed, outcomeFailedMeaning, outcomePending, outcomePendingMeaning,
         outcomeIgnored, outcomeIgnoredMeaning, outcomeNotApplicable, outcomeNotApplicableMeaning, outcomeCanceled,
         outcomeCanceledMeaning, outcomeUnknown, outcomeUnknownMeaning
-    // Reasons that are the product's own.
+    // The product's own reasons.
     case reasonDisabled, reasonOptedOut, reasonQuarantine, reasonDuplicate, reasonUnknownSubscription,
         reasonExclusionList, reasonConditionFailed, reasonSeed, reasonExpired, reasonStopped
     // Alarms.
@@ -107,7 +108,7 @@ enum Phrase: String, Sendable, CaseIterable {
     case roleRead, roleMarketing, roleOperate, roleAdmin
     // Languages.
     case languageLabel
-    // What takes too long, and who has too many pages open.
+    // Slow requests, and users with too many open pages.
     case tooSlowTitle, tooSlowText, liveFull
     // Rates of the last minutes.
     case columnTrend, trendWords, trendEmpty, childrenTitle, childrenCut, allHosts
@@ -133,10 +134,10 @@ enum Phrase: String, Sendable, CaseIterable {
         proofToNobody, proofSent, startHead, whenLabel, whenNow, whenLater, whenMoment, goToStart, noMoment, pastMoment,
         startTitle, startTo, startSubscriptions, startNow, startAt, startButton, auditDraftAdd, auditDraftSave,
         auditDraftRemove, auditProof, auditStart, auditPreview
-    // What stands in the menu and in lists of services.
+    // The menu and the lists of services.
     case menuServices, servicesTitle, columnBundle, applicationsOf, noApplicationsYet, noServices, firstServices,
         moreServices, serviceDone, pairDone, addPairButton, addAndroidButton
-    // How an application stands.
+    // The state of an application.
     case standingReady, standingCircuit, standingTrouble, standingNoAccount, standingNoCredential, standingExpired,
         standingExpires, platformIOS, platformAndroid, environmentSandbox, environmentProduction
     // One application.
@@ -169,7 +170,7 @@ enum Phrase: String, Sendable, CaseIterable {
         accountDone, connectorIOSHTTP2, connectorIOSBinary, connectorAndroidV1, connectorAndroidV2, newAccountTitle,
         newAccountText, newAccountButton, accountEnvironmentHint, fieldHost, fieldHostHint, fieldPort,
         connectorMissing, portWrong, portMissing, binaryClosed
-    // Changing what there is.
+    // Changing things.
     case changeButton, changeTitle, formWrong, formStale, formLoadAgain, changeGeneral, changeBuiltIn,
         changeBuiltInNote, labelHint, accountChangeHint, fieldRate, rateHint, rateWrong, bundleChangeHint,
         keyChangeHint, formatChangeHint, formatUnderWay, keyTaken, accountMissing, accountUnfit, iconRemove,
@@ -183,10 +184,10 @@ enum Phrase: String, Sendable, CaseIterable {
         connectionsWrong, fieldFeedbackHost, fieldFeedbackPort, feedbackHint, stateHint, bySetting, noLimit,
         factAuthorities, authoritiesNote, accountPausedText, accountApplications, accountUnused, auditServiceChange,
         auditAccountChange, auditApplicationChange
-    // What the audit log tells of them.
+    // Their entries in the audit log.
     case auditServiceAdd, auditAccountAdd, auditApplicationAdd, auditApplicationCopy, auditApplicationResume,
         auditCredentialSet
-    // How a delivery is sent.
+    // Settings of a delivery.
     case sendingTitle, sendingHint, missingSettings, settingRate, settingRateHint, settingRateUsual, settingValidity,
         settingValidityHint, settingValidityUnit, unitDays, unitHours, unitMinutes, unitSeconds,
         settingPriority, settingPriorityHint, settingWeight, settingWeightHint, settingRetries,

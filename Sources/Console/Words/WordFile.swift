@@ -1,7 +1,8 @@
-/// The texts of a language by their names, as a file of ``ConsoleFile`` has them.
+/// The texts of a language by name, from a file of ``ConsoleFile``.
 ///
-/// A line is `name = text`; one that begins with a blank goes on with the text before, after a blank. Lines with `#` in front are for
-/// people. The name of a text that depends on a number ends with the form, see ``PluralForm``.
+/// A line is `name = text`. A line that begins with a blank continues the text before it, after a blank. Lines with
+/// `#` in front are comments. A text that depends on a number has the plural form at the end of its name, see
+/// ``PluralForm``.
 struct WordFile: Sendable {
     let texts: [String: String]
 
@@ -20,7 +21,7 @@ struct WordFile: Sendable {
     }
 }
 
-/// The form of a text that goes with a number, by the names of Unicode's plural rules.
+/// The plural form of a text, named as in Unicode's plural rules.
 enum PluralForm: String, CaseIterable {
     case one, other
 }

@@ -6,16 +6,16 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What an application declares beside its address: variables, sounds, and the parameters of its subscriptions.
-public struct ApplicationDeclarations: Sendable, Hashable {
-    /// What its code understands in a message.
-    public var variables: [ApplicationVariable]
-    public var sounds: [ApplicationSound]
-    /// What its code gives with a registration.
-    public var parameters: [SubscriptionParameter]
+/// What an application declares in addition to its address: variables, sounds, and subscription parameters.
+package struct ApplicationDeclarations: Sendable, Hashable {
+    /// The values that its code reads from a message.
+    package var variables: [ApplicationVariable]
+    package var sounds: [ApplicationSound]
+    /// The values that its code sends with a registration.
+    package var parameters: [SubscriptionParameter]
 
-    /// Declarations; names must be unique.
-    public init(
+    /// Creates declarations; names must be unique.
+    package init(
         variables: [ApplicationVariable] = [],
         sounds: [ApplicationSound] = [],
         parameters: [SubscriptionParameter] = []
@@ -25,43 +25,44 @@ public struct ApplicationDeclarations: Sendable, Hashable {
         self.parameters = parameters
     }
 
-    /// Adds a variable, or replaces the one of its name.
-    public mutating func declare(_ variable: ApplicationVariable) {
+    /// Adds a variable, or replaces the one with its name.
+    package mutating func declare(_ variable: ApplicationVariable) {
         variables = variables.filter { $0.name != variable.name } + [variable]
     }
 
-    /// Adds a sound, or replaces the one of its name.
-    public mutating func declare(_ sound: ApplicationSound) {
+    /// Adds a sound, or replaces the one with its name.
+    package mutating func declare(_ sound: ApplicationSound) {
         sounds = sounds.filter { $0.name != sound.name } + [sound]
     }
 
-    /// Adds a subscription parameter, or replaces the one of its name; two cannot be kept in one column.
-    public mutating func declare(_ parameter: SubscriptionParameter) throws(DeclarationError) {
+    /// Adds a subscription parameter, or replaces the one with its name; two parameters cannot share a column.
+    package mutating func declare(_ parameter: SubscriptionParameter) throws(DeclarationError) {
         if let other = parameters.first(where: { $0.column == parameter.column && $0.name != parameter.name }) {
             throw DeclarationError(
                 "subscription parameter \"\(parameter.name)\"",
-                "parameter \"\(other.name)\" is kept in \(parameter.column) already",
+                "parameter \"\(other.name)\" is already stored in \(parameter.column)",
                 "choose another column"
             )
         }
         parameters = parameters.filter { $0.name != parameter.name } + [parameter]
     }
 
-    /// Puts what a device gave under the declared names where it belongs; other names are parameters of the subscription.
-    public func place(_ given: [String: String]) -> [SubscriptionParameter.Column: String] {
+    /// Assigns the values that a device sent under declared names to their columns; any other name is a subscription
+    /// parameter.
+    package func place(_ given: [String: String]) -> [SubscriptionParameter.Column: String] {
         let columns = Dictionary(parameters.map { ($0.name, $0.column) }, uniquingKeysWith: { first, _ in first })
         var placed: [SubscriptionParameter.Column: String] = [:]
         for (name, value) in given where columns[name] == nil { placed[.parameter(name)] = value }
-        // A declared name wins over one that happens to be called like its column.
+        // A declared name takes precedence over an undeclared one that equals its column's name.
         for (name, column) in columns { if let value = given[name] { placed[column] = value } }
         return placed
     }
 }
 
-/// Declarations as the database keeps them: a JSON list of objects of each kind.
+/// Declarations as stored in the database: a JSON list of objects for each kind.
 extension ApplicationDeclarations {
-    /// Reads the lists; throws with the list at fault if one is not of the form that this program writes.
-    public init(variables: String, sounds: String, parameters: String) throws(DeclarationError) {
+    /// Reads the lists; throws an error that names the list if one does not have the form that this program writes.
+    package init(variables: String, sounds: String, parameters: String) throws(DeclarationError) {
         self.init(
             variables: try Self.read(variables, "variables"),
             sounds: try Self.read(sounds, "sounds"),
@@ -78,20 +79,20 @@ extension ApplicationDeclarations {
         } catch {
             throw DeclarationError(
                 thing,
-                "they are stored in a form that this program does not know",
-                "declare them anew"
+                "they are stored in a form that this program does not support",
+                "declare them again"
             )
         }
     }
 
     /// The variables as a JSON list.
-    public var variablesJSON: String { Self.write(variables) }
+    package var variablesJSON: String { Self.write(variables) }
     /// The sounds as a JSON list.
-    public var soundsJSON: String { Self.write(sounds) }
+    package var soundsJSON: String { Self.write(sounds) }
     /// The subscription parameters as a JSON list.
-    public var parametersJSON: String { Self.write(parameters) }
+    package var parametersJSON: String { Self.write(parameters) }
 
-    /// Texts, booleans and nothing else: encoding cannot fail.
+    /// The elements hold only texts and booleans, so encoding cannot fail.
     private static func write(_ elements: [some Encodable]) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -99,14 +100,14 @@ extension ApplicationDeclarations {
     }
 }
 
-/// What a content may say to an application.
+/// Checks of a content against an application's declarations.
 extension ApplicationDeclarations {
-    /// What of a content the application would not understand: variables that it does not declare or that are of another type, and
-    /// sounds that it does not have.
+    /// What the application would not understand in a content: variables that it does not declare, values of another
+    /// type, and sounds that it does not have.
     ///
-    /// An application that declares no variables takes all, and so with sounds. Where it declares some, a name that is none of
-    /// them is a mistake that nobody would see on the device; so it is refused before anything is sent.
-    public func problems(content json: String, platform: Platform) -> [ContentProblem] {
+    /// An application that declares no variables accepts all of them; the same holds for sounds. If it declares some,
+    /// any other name is a mistake that would go unnoticed on the device, so it is refused before anything is sent.
+    package func problems(content json: String, platform: Platform) -> [ContentProblem] {
         guard !variables.isEmpty || !sounds.isEmpty, let root = try? JSONParser.parse(json.utf8) else { return [] }
         var problems: [ContentProblem] = []
         ContentWalk(platform: platform).sections(root) { path, section in
@@ -135,19 +136,20 @@ extension ApplicationDeclarations {
             let nearest = NearestName.nearest(to: given.name, among: names).map { "; did you mean \($0)?" } ?? ""
             return ContentProblem(
                 key: key,
-                cause: "the application declares no such variable\(nearest)",
+                cause: "the application does not declare this variable\(nearest)",
                 remedy: "use one of \(names.joined(separator: ", ")), or declare it with pushmta app set --variable"
             )
         }
         guard !Self.fits(given.value, variable.type) else { return nil }
         return ContentProblem(
             key: key,
-            cause: "it is declared to be \(variable.type.words), and the value is not",
+            cause: "it is declared as \(variable.type.words), and the value is not one",
             remedy: "give \(variable.type.example)"
         )
     }
 
-    /// Whether a value is of the type; what a template makes of a recipient's fields is not known before it is sent.
+    /// Whether a value has the type. A text with fields passes, because its value is known only when a message is
+    /// rendered.
     private static func fits(_ value: JSONValue, _ type: ApplicationVariable.Kind) -> Bool {
         switch value {
         case .null: true
@@ -166,12 +168,12 @@ extension ApplicationDeclarations {
         let nearest = NearestName.nearest(to: name, among: names).map { "; did you mean \($0)?" } ?? ""
         return ContentProblem(
             key: key,
-            cause: "the application declares no sound of this name\(nearest)",
+            cause: "the application does not declare this sound\(nearest)",
             remedy: "use default or one of \(names.joined(separator: ", ")), or declare it with pushmta app set --sound"
         )
     }
 
-    /// The problem of the sound in what is put over the payload as it is.
+    /// The problem of the sound in the raw `aps` or `message` that overrides the payload.
     private func soundProblems(_ raw: JSONValue, _ names: [String], _ path: String) -> [ContentProblem] {
         var value: JSONValue? = raw
         for name in names + ["sound"] {
@@ -182,7 +184,7 @@ extension ApplicationDeclarations {
         return value.flatMap { soundProblem($0, key) }.map { [$0] } ?? []
     }
 
-    /// The name in a sound that is a text, or an object as APNs has it for critical alerts.
+    /// The name of a sound that is a text, or an object of the form that APNs uses for critical alerts.
     private static func soundName(_ value: JSONValue) -> String? {
         switch value {
         case .string(let name): name.isEmpty ? nil : name
@@ -191,11 +193,11 @@ extension ApplicationDeclarations {
         }
     }
 
-    /// The content with the default values of declared variables that it does not give.
+    /// The content with the default values of the declared variables that it does not set.
     ///
-    /// They are added where the content speaks to the platform; what it gives stays, whatever it is. A locale's variant takes them from
-    /// there, unless it stands for itself.
-    public func completed(content json: String, platform: Platform) -> String {
+    /// They are added to the platform's section; values that the content sets, whatever they are, stay. A locale's
+    /// variant inherits them from there, unless it inherits nothing.
+    package func completed(content json: String, platform: Platform) -> String {
         let defaults: [JSONEntry] = variables.compactMap { variable in
             variable.defaultValue.map { JSONEntry(name: variable.name, value: variable.type.value($0)) }
         }
@@ -212,7 +214,7 @@ extension ApplicationDeclarations {
             let place = entries.firstIndex { $0.name == "variables" }
             var given: [JSONEntry] = []
             if let place, case .object(let found) = entries[place].value { given = found }
-            // A data message says some things by keys of its own: its title goes before a variable's default.
+            // A data message has texts under names of their own: its title takes precedence over a variable's default.
             let section = ContentSection(platform: platform, entries: entries)
             let taken = Set(given.map(\.name) + (platform == .android ? FCMLayout.dataTexts(section).map(\.name) : []))
             given += defaults.filter { !taken.contains($0.name) }
@@ -226,7 +228,8 @@ extension ApplicationDeclarations {
     }
 }
 
-/// Finds what a content says to a platform: the objects under its name, at the top and in variants of the whole content.
+/// Finds the sections of a platform in a content: the objects under its name, at the top and in the variants for
+/// locales.
 struct ContentWalk {
     let platform: Platform
 
@@ -245,7 +248,7 @@ struct ContentWalk {
 
     /// The value with each section replaced.
     ///
-    /// - Parameter change: told whether the section is one of a variant.
+    /// - Parameter change: also gets whether the section belongs to a variant.
     func mapSections(
         _ value: JSONValue,
         isVariant: Bool = false,
@@ -262,22 +265,4 @@ struct ContentWalk {
             }
         )
     }
-}
-
-/// Why an application cannot declare what it was given.
-public struct DeclarationError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What was declared: `variable "screen"`, `icon`, …
-    public let thing: String
-    /// What is wrong with it.
-    public let cause: String
-    public let remedy: String
-
-    public init(_ thing: String, _ cause: String, _ remedy: String) {
-        self.thing = thing
-        self.cause = cause
-        self.remedy = remedy
-    }
-
-    /// Thing, cause and remedy in one line.
-    public var description: String { "\(thing): \(cause); \(remedy)" }
 }

@@ -1,26 +1,26 @@
 import PushCore
 
-/// An application's icon for previews: a PNG image of 48×48 pixels, as the mobile channel of Adobe Campaign asks for.
-public struct ApplicationIcon: Sendable, Hashable {
+/// An application's icon for previews: a PNG image of 48×48 pixels, the size that Adobe Campaign's mobile channel uses.
+package struct ApplicationIcon: Sendable, Hashable {
     /// Width and height in pixels.
-    public static let side: UInt32 = 48
-    /// 48×48 pixels of 8 bytes are 18 KiB; the rest is room for text and colour profiles.
-    public static let maximumBytes = 256 * 1024
+    package static let side: UInt32 = 48
+    /// 48×48 pixels of 8 bytes take 18 KiB; the rest is room for text and colour profiles.
+    package static let maxBytes = 256 * 1024
 
-    public let png: [UInt8]
+    package let png: [UInt8]
 
-    /// Checks a file: signature, the chunks with their checksums, size and end (PNG specification, third edition). The pixels are
-    /// not decoded.
-    public init(png bytes: [UInt8]) throws(DeclarationError) {
-        guard bytes.count <= Self.maximumBytes else {
-            throw Self.error("it has \(bytes.count) bytes", "make it smaller than \(Self.maximumBytes) bytes")
+    /// Checks a file: its signature, the chunks with their checksums, the size and the end (PNG specification, third
+    /// edition). The pixels are not decoded.
+    package init(png bytes: [UInt8]) throws(DeclarationError) {
+        guard bytes.count <= Self.maxBytes else {
+            throw Self.error("it has \(bytes.count) bytes", "make it smaller than \(Self.maxBytes) bytes")
         }
         guard bytes.starts(with: Self.signature) else {
-            throw Self.error("it is no PNG file", "save the image as PNG")
+            throw Self.error("it is not a PNG file", "save the image as PNG")
         }
         var chunks = Chunks(bytes: bytes, position: Self.signature.count)
         guard let header = try chunks.next(), header.name == "IHDR", header.data.count == 13 else {
-            throw Self.error("its first chunk is no image header", "save the image as PNG again")
+            throw Self.error("its first chunk is not an image header", "save the image as PNG again")
         }
         let width = Chunks.word(bytes, header.data.lowerBound)
         let height = Chunks.word(bytes, header.data.lowerBound + 4)
@@ -35,7 +35,7 @@ public struct ApplicationIcon: Sendable, Hashable {
             png = bytes
             return
         }
-        throw Self.error("it has no pixels, or is cut off", "save the image as PNG again")
+        throw Self.error("it has no pixels, or is truncated", "save the image as PNG again")
     }
 
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
@@ -70,7 +70,7 @@ public struct ApplicationIcon: Sendable, Hashable {
     }
 }
 
-/// CRC-32 as PNG has it (ISO 3309, reversed polynomial).
+/// The CRC-32 that PNG uses (ISO 3309, reversed polynomial).
 enum CRC32 {
     private static let table: [UInt32] = (0..<256).map { byte in
         (0..<8).reduce(UInt32(byte)) { value, _ in value & 1 == 1 ? value >> 1 ^ 0xEDB8_8320 : value >> 1 }

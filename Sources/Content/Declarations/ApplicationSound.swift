@@ -1,30 +1,30 @@
 import PushCore
 
-/// A sound that an application can play: a file in its bundle, or one of the system's.
-public struct ApplicationSound: Sendable, Hashable, Codable {
-    /// The file's name in the bundle, or the name of the system's sound: what stands in the payload.
-    public let name: String
-    /// The name people see.
-    public let label: String
-    /// Whether it is the system's and not a file of the application.
-    public let isSystem: Bool
+/// A sound that an application can play: a file in its bundle, or a system sound.
+package struct ApplicationSound: Sendable, Hashable, Codable {
+    /// The name in the payload: the file's name in the bundle, or the name of the system sound.
+    package let name: String
+    /// The display name.
+    package let label: String
+    /// Whether it is a system sound, not a file of the application.
+    package let isSystem: Bool
 
     private enum CodingKeys: String, CodingKey {
         case name, label
         case isSystem = "system"
     }
 
-    /// A sound as the database keeps it: label and kind may be absent.
-    public init(from decoder: any Decoder) throws {
+    /// Decodes a sound as stored in the database: label and kind may be absent.
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         name = try container.decode(String.self, forKey: .name)
         label = try container.decodeIfPresent(String.self, forKey: .label) ?? ""
         isSystem = try container.decodeIfPresent(Bool.self, forKey: .isSystem) ?? false
     }
 
-    /// A sound; throws if nothing can have that name.
-    public init(name: String, label: String = "", isSystem: Bool = false) throws(DeclarationError) {
-        guard !name.isEmpty, name.utf8.count <= Self.maximumNameBytes, !name.contains("/"),
+    /// Creates a sound; throws if no file can have that name.
+    package init(name: String, label: String = "", isSystem: Bool = false) throws(DeclarationError) {
+        guard !name.isEmpty, name.utf8.count <= Self.maxNameBytes, !name.contains("/"),
             !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
         else {
             throw DeclarationError(
@@ -38,6 +38,6 @@ public struct ApplicationSound: Sendable, Hashable, Codable {
         self.isSystem = isSystem
     }
 
-    /// A name of a file has at most 255 bytes.
-    private static let maximumNameBytes = 255
+    /// The longest file name of common file systems.
+    private static let maxNameBytes = 255
 }

@@ -1,9 +1,10 @@
 import PushCore
 
-/// A variable that an application declares: what its code understands in a message beside the standard fields.
-public struct ApplicationVariable: Sendable, Hashable, Codable {
-    /// What a variable's value must be.
-    public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
+/// A variable that an application declares: a value that its code reads from a message, in addition to the standard
+/// fields.
+package struct ApplicationVariable: Sendable, Hashable, Codable {
+    /// The type of a variable's value.
+    package enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
         case text
         case integer
         case number
@@ -12,21 +13,22 @@ public struct ApplicationVariable: Sendable, Hashable, Codable {
     }
 
     /// Its name in the payload and in the application's code.
-    public let name: String
-    /// What its value must be.
-    public let type: Kind
-    /// The value of messages whose delivery gives none, as it is written in content; nil if they do without it.
-    public let defaultValue: String?
-    /// The name people see.
-    public let label: String
+    package let name: String
+    /// The type of its value.
+    package let type: Kind
+    /// The value for messages whose delivery gives none, as it is written in content; nil if they carry no such
+    /// variable.
+    package let defaultValue: String?
+    /// The display name.
+    package let label: String
 
     private enum CodingKeys: String, CodingKey {
         case name, type, label
         case defaultValue = "default"
     }
 
-    /// A variable as the database keeps it: type and label may be absent.
-    public init(from decoder: any Decoder) throws {
+    /// Decodes a variable as stored in the database: type and label may be absent.
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         name = try container.decode(String.self, forKey: .name)
         type = try container.decodeIfPresent(Kind.self, forKey: .type) ?? .text
@@ -34,8 +36,8 @@ public struct ApplicationVariable: Sendable, Hashable, Codable {
         label = try container.decodeIfPresent(String.self, forKey: .label) ?? ""
     }
 
-    /// A variable; throws if the platform has no such name or the default is not of the type.
-    public init(
+    /// Creates a variable; throws if the platform does not allow the name, or the default does not have the type.
+    package init(
         name: String,
         type: Kind,
         defaultValue: String? = nil,
@@ -43,12 +45,12 @@ public struct ApplicationVariable: Sendable, Hashable, Codable {
         platform: Platform
     ) throws(DeclarationError) {
         let isNamed =
-            !name.isEmpty && name.utf8.count <= Self.maximumNameBytes
+            !name.isEmpty && name.utf8.count <= Self.maxNameBytes
             && !name.unicodeScalars.contains(where: Self.isUnfit)
         guard isNamed else {
             throw DeclarationError(
                 "variable \"\(name.prefix(80))\"",
-                "its name is empty, longer than \(Self.maximumNameBytes) bytes, or has characters that cannot be seen",
+                "its name is empty, longer than \(Self.maxNameBytes) bytes, or has invisible characters",
                 "choose a short name of letters and digits: a message has 4 KiB"
             )
         }
@@ -67,29 +69,30 @@ public struct ApplicationVariable: Sendable, Hashable, Codable {
         self.label = label
     }
 
-    /// What is wrong with a default as content: every delivery that does not give the variable has it in its own.
+    /// The problem of a default as content. It becomes part of the content of every delivery that does not set the
+    /// variable.
     private static func problem(_ text: String, _ type: Kind) -> ContentProblem? {
         var validator = ContentValidator()
         validator.checkTemplates(type.value(text), "")
         return validator.problems.first
     }
 
-    /// A message has 4 KiB, of which names take their part.
-    private static let maximumNameBytes = 64
+    /// Names count against a message's 4 KiB.
+    private static let maxNameBytes = 64
 
     private static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isWhitespace || scalar.properties.generalCategory == .control
     }
 
-    /// Why the platform keeps a name for itself; nil if it does not.
+    /// Why a name is reserved on the platform; nil if it is not.
     ///
-    /// APNs: `aps` is the system's dictionary. FCM refuses `from`, `message_type` and what begins with `google` or `gcm`
-    /// (firebase.google.com, "Message.data"). `_mId` and `_dId` are this product's own, for tracking.
+    /// APNs: `aps` is the system's dictionary. FCM refuses `from`, `message_type` and names that begin with `google` or
+    /// `gcm` (firebase.google.com, "Message.data"). `_mId` and `_dId` are this product's own, for tracking.
     private static func reserved(_ name: String, _ platform: Platform) -> String? {
-        if name == "_mId" || name == "_dId" { return "the name is that of a tracking id" }
+        if name == "_mId" || name == "_dId" { return "the name is reserved for a tracking id" }
         switch platform {
         case .ios:
-            return name == "aps" ? "the name is Apple's own" : nil
+            return name == "aps" ? "the name is reserved by Apple" : nil
         case .android:
             let isReserved =
                 name == "from" || name == "message_type" || name.hasPrefix("google") || name.hasPrefix("gcm")
@@ -98,10 +101,10 @@ public struct ApplicationVariable: Sendable, Hashable, Codable {
     }
 }
 
-/// What values a variable takes.
+/// Which values a variable accepts.
 extension ApplicationVariable.Kind {
     /// The kind with its article, for messages to people.
-    public var words: String {
+    package var words: String {
         switch self {
         case .text: "a text"
         case .integer: "a whole number"
@@ -122,7 +125,7 @@ extension ApplicationVariable.Kind {
     }
 
     /// Whether a text can stand for a value of this kind.
-    public func accepts(_ text: String) -> Bool {
+    package func accepts(_ text: String) -> Bool {
         switch self {
         case .text: !text.unicodeScalars.contains { $0.value == 0 }
         case .integer: Self.isNumber(text, withFraction: false)
@@ -132,20 +135,21 @@ extension ApplicationVariable.Kind {
         }
     }
 
-    /// A number as JSON writes it: exactly such a text can stand in a payload without quotes.
+    /// A JSON number: only such a text may appear in a payload without quotes.
     private static func isNumber(_ text: String, withFraction: Bool) -> Bool {
         guard case .number(let digits)? = try? JSONParser.parse(text.utf8), digits == text else { return false }
         let isWhole = digits.utf8.allSatisfy { $0 == UInt8(ascii: "-") || (0x30...0x39).contains($0) }
         return withFraction || isWhole
     }
 
-    /// A scheme (RFC 3986, section 3.1), a colon and something without spaces: deep links have schemes and forms of their own.
+    /// A scheme (RFC 3986, section 3.1), a colon and text without spaces. Deep links have their own schemes and forms,
+    /// so nothing more is checked.
     private static func isURL(_ text: String) -> Bool {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return false }
         let scheme = Array(text.utf8[..<colon])
         guard let first = scheme.first, isLetter(first) else { return false }
         let rest = text.utf8[text.utf8.index(after: colon)...]
-        // A script is nothing that a device opens.
+        // A device must not open a script.
         guard !["javascript", "vbscript"].contains(String(decoding: scheme, as: UTF8.self).lowercased()) else {
             return false
         }
@@ -159,7 +163,7 @@ extension ApplicationVariable.Kind {
 }
 
 extension ApplicationVariable.Kind {
-    /// A default as it stands in content.
+    /// A default as content has it.
     func value(_ text: String) -> JSONValue {
         switch self {
         case .text, .url: .string(text)

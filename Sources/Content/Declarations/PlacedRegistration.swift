@@ -1,36 +1,36 @@
 import PushCore
 
-/// A registration with each value where the application's declarations keep it, ready to be stored.
-public struct PlacedRegistration: Sendable, Hashable {
-    public var applicationID: Int32
-    public var pushToken: String
-    /// Whose it is; "" if unknown.
-    public var userKey: String
-    /// What that is worth.
-    public var claim = UserKeyClaim.open
-    /// The device, if it says which it is: an id that many devices have says nothing.
-    public var deviceID: String?
-    /// Language tag in its one form, "" if unknown.
-    public var locale: String
-    /// IANA time zone, "" if unknown.
-    public var timeZone: String
-    /// What describes the device, a JSON object; nil for nothing.
-    public var device: String?
-    /// Fields of the recipient that the app declares, a JSON object; nil for none.
-    public var recipient: String?
-    /// Parameters of the subscription, a JSON object that takes the place of the one before; nil if the app says nothing of them.
-    public var parameters: String?
-    /// Parameters of the request that nobody knows, a JSON object; nil for none.
-    public var extra: String?
-    /// What the person has said of an opt-out; nil for nothing.
-    public var optOut: Bool?
-    /// Values that are not kept, because too much is undeclared.
-    public var dropped = 0
+/// A registration with each value assigned to its column by the application's declarations, ready to be stored.
+package struct PlacedRegistration: Sendable, Hashable {
+    package var applicationID: Int32
+    package var pushToken: String
+    /// The user that it belongs to; "" if unknown.
+    package var userKey: String
+    /// How far the user key can be trusted.
+    package var claim = UserKeyClaim.open
+    /// The device's id; nil for none, and for an id that many devices share.
+    package var deviceID: String?
+    /// The language tag in its canonical form, "" if unknown.
+    package var locale: String
+    /// The IANA time zone, "" if unknown.
+    package var timeZone: String
+    /// The description of the device, a JSON object; nil for none.
+    package var device: String?
+    /// The fields of the recipient that the app declares, a JSON object; nil for none.
+    package var recipient: String?
+    /// The subscription's parameters, a JSON object that replaces the previous one; nil if the app does not send any.
+    package var parameters: String?
+    /// Unknown parameters of the request, a JSON object; nil for none.
+    package var extra: String?
+    /// Whether the person opted out; nil if the app does not say.
+    package var optOut: Bool?
+    /// The number of values that were dropped because too much is undeclared.
+    package var dropped = 0
 
-    /// Puts a registration's values into columns.
+    /// Assigns a registration's values to columns.
     ///
     /// - Throws: ``RegistrationError`` if a declared value is too long for its column.
-    public init(
+    package init(
         _ registration: DeviceRegistration,
         application: Int32,
         declarations: ApplicationDeclarations
@@ -58,8 +58,8 @@ public struct PlacedRegistration: Sendable, Hashable {
         }
         locale = LocaleTag.canonical(locale)
         userKey = KeyText.trimmed(userKey)
-        guard userKey.utf8.count <= DeviceRegistration.longestKey else {
-            throw .tooLong("userKey", limit: DeviceRegistration.longestKey)
+        guard userKey.utf8.count <= DeviceRegistration.maxKeyLength else {
+            throw .tooLong("userKey", limit: DeviceRegistration.maxKeyLength)
         }
         device = JSONObjectText.write(registration.device)
         recipient = JSONObjectText.write(recipientFields)
@@ -68,8 +68,8 @@ public struct PlacedRegistration: Sendable, Hashable {
         optOut = registration.optOut
     }
 
-    /// Takes over what an earlier registration of the same token and user said and this one leaves out, as the database does
-    /// when they come one after the other.
+    /// Takes over the values that an earlier registration of the same token and user has and this one lacks, as the
+    /// database does when they arrive one after the other.
     mutating func fill(from earlier: PlacedRegistration) {
         if locale.isEmpty { locale = earlier.locale }
         if timeZone.isEmpty { timeZone = earlier.timeZone }
@@ -80,9 +80,9 @@ public struct PlacedRegistration: Sendable, Hashable {
         optOut = optOut ?? earlier.optOut
     }
 
-    /// Registrations that are stored together: of several of one token and user the later ones say all that the earlier ones
-    /// said.
-    public static func completed(_ registrations: [PlacedRegistration]) -> [PlacedRegistration] {
+    /// Prepares registrations for being stored together: if several have the same token and user, each later one takes
+    /// over what the earlier ones have.
+    package static func completed(_ registrations: [PlacedRegistration]) -> [PlacedRegistration] {
         struct Key: Hashable {
             let application: Int32
             let token: String
@@ -102,9 +102,9 @@ public struct PlacedRegistration: Sendable, Hashable {
         return completed
     }
 
-    /// Splits registrations so that whether a user key without a proof counts is asked of what is stored: one that is not the first of its
-    /// token comes in a later group.
-    public static func groups(_ registrations: [PlacedRegistration]) -> [[PlacedRegistration]] {
+    /// Splits registrations into groups to be stored one after the other. Whether an unproven user key counts depends
+    /// on what is already stored for its token, so registrations of one token go into different groups.
+    package static func groups(_ registrations: [PlacedRegistration]) -> [[PlacedRegistration]] {
         guard registrations.contains(where: { $0.claim == .unproven || $0.claim == .server }) else {
             return [registrations]
         }
@@ -127,28 +127,29 @@ public struct PlacedRegistration: Sendable, Hashable {
 }
 
 extension DeviceRegistration {
-    /// Bytes of names and values that are kept of what no declaration of the application names: an SDK sends some hundred, and a client
-    /// with an integration key can send as much as a body holds for each token that it invents.
-    public static let mostUndeclaredBytes = 4_096
-    /// Bytes of a value that describes the device: names of models are shorter than a hundred, and people name their phones.
-    public static let longestDeviceValue = 256
+    /// The maximum size, in bytes, of undeclared names and values. An SDK sends a few hundred bytes, but a client with
+    /// an integration key could fill a whole body for each token that it invents.
+    package static let maxUndeclaredBytes = 4_096
+    /// The maximum size, in bytes, of a value that describes the device. Model names have less than a hundred bytes,
+    /// and people name their phones.
+    package static let maxDeviceValueLength = 256
 
-    /// Lets go of what is beyond ``mostUndeclaredBytes`` of the values that the application does not declare, the app's own before those of
-    /// the request, each in the order of their names, and cuts what describes the device. It is not refused: an SDK never sends the
-    /// same registration again.
+    /// Drops undeclared values beyond ``maxUndeclaredBytes``, and truncates the description of the device. Values are
+    /// kept in the order of their names, the app's own before those of the request. The registration is not refused,
+    /// because an SDK never sends the same one again.
     ///
-    /// - Returns: how many values are gone.
-    public mutating func dropUndeclared(_ declarations: ApplicationDeclarations) -> Int {
-        for (name, value) in device where value.utf8.count > Self.longestDeviceValue {
-            device[name] = String(decoding: value.utf8.prefix(Self.longestDeviceValue), as: UTF8.self)
+    /// - Returns: the number of dropped values.
+    package mutating func dropUndeclared(_ declarations: ApplicationDeclarations) -> Int {
+        for (name, value) in device where value.utf8.count > Self.maxDeviceValueLength {
+            device[name] = String(decoding: value.utf8.prefix(Self.maxDeviceValueLength), as: UTF8.self)
         }
         func size(_ values: [String: String]) -> Int {
             values.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         }
-        guard size(parameters) + size(extra) > Self.mostUndeclaredBytes else { return 0 }
+        guard size(parameters) + size(extra) > Self.maxUndeclaredBytes else { return 0 }
         let declared = Set(declarations.parameters.map(\.name))
         let before = parameters.count + extra.count
-        var room = Self.mostUndeclaredBytes
+        var room = Self.maxUndeclaredBytes
         func keepsRoom(_ name: String, _ value: String) -> Bool {
             let bytes = name.utf8.count + value.utf8.count
             guard bytes <= room else { return false }
@@ -162,24 +163,24 @@ extension DeviceRegistration {
     }
 }
 
-/// Ids of devices, and what devices send that have none.
+/// Tells ids of devices from the placeholders that devices without an id send.
 ///
-/// A new token of a user's device ends the one before it. An id that many devices have would let each of a user's end all others, and an
-/// SDK does not send the same registration again.
-public enum DeviceIdentity {
-    /// Ids that are none, in lower case and without what is neither letter nor digit: the ANDROID_ID that many devices with
-    /// Android 2.2 have and old emulators, the MAC address that Android 6 and later give to apps, what programs write where there
-    /// is nothing, and the numbers that people count up to.
+/// A new token of a user's device ends the previous one. With an id that many devices share, each device of a user
+/// would end all the others, and an SDK does not send the same registration again.
+package enum DeviceIdentity {
+    /// Placeholders, in lower case and with only their letters and digits: the ANDROID_ID shared by many Android 2.2
+    /// devices and old emulators, the MAC address that Android 6 and later show to apps, words that programs write for
+    /// a missing value, and digits typed in sequence.
     private static let constants: Set<String> = [
         "9774d56d682e549c", "020000000000", "unknown", "android", "androidid", "emulator", "null", "nil", "none",
         "undefined",
         "na", "notavailable", "012345678912345", "123456789012345",
     ]
-    /// So many times the same character is no chance.
-    private static let shortestRun = 8
+    /// An id that repeats one character this many times or more is not a real one.
+    private static let minRun = 8
 
-    /// An id as it is kept: nil for what does not tell one device from another.
-    public static func kept(_ id: String?) -> String? {
+    /// The id to store; nil for one that does not identify a device.
+    package static func kept(_ id: String?) -> String? {
         guard let id, !isConstant(id) else { return nil }
         return id
     }
@@ -187,7 +188,7 @@ public enum DeviceIdentity {
     private static func isConstant(_ id: String) -> Bool {
         let core = id.lowercased().filter { $0.isLetter || $0.isNumber }
         guard let first = core.first else { return true }
-        if core.allSatisfy({ $0 == first }), first == "0" || core.count >= shortestRun { return true }
+        if core.allSatisfy({ $0 == first }), first == "0" || core.count >= minRun { return true }
         return constants.contains(core)
     }
 }

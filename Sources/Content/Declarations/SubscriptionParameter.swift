@@ -1,21 +1,21 @@
 import PushCore
 
-/// A parameter that an application's code gives with its registration, and the column of the subscriber that keeps it.
-public struct SubscriptionParameter: Sendable, Hashable, Codable {
+/// A parameter that an application's code sends with its registration, and the subscriber's column that stores it.
+package struct SubscriptionParameter: Sendable, Hashable, Codable {
     /// Its name in the application's code.
-    public let name: String
-    public let column: Column
+    package let name: String
+    package let column: Column
 
     /// A column of the subscriber.
-    public enum Column: Sendable, Hashable, Codable, CustomStringConvertible {
+    package enum Column: Sendable, Hashable, Codable, CustomStringConvertible {
         case userKey, locale, timeZone
         /// A field of the recipient.
         case recipient(String)
-        /// A parameter of the subscription, perhaps under another name.
+        /// A parameter of the subscription, possibly under another name.
         case parameter(String)
 
         /// Reads `user_key`, `locale`, `time_zone`, `recipient.NAME` or `parameters.NAME`; nil if it is none of them.
-        public init?(_ text: String) {
+        package init?(_ text: String) {
             switch text {
             case "user_key": self = .userKey
             case "locale": self = .locale
@@ -31,8 +31,8 @@ public struct SubscriptionParameter: Sendable, Hashable, Codable {
             }
         }
 
-        /// The column as it is written.
-        public var description: String {
+        /// The column as declarations name it.
+        package var description: String {
             switch self {
             case .userKey: "user_key"
             case .locale: "locale"
@@ -42,17 +42,17 @@ public struct SubscriptionParameter: Sendable, Hashable, Codable {
             }
         }
 
-        /// A column as the database keeps it.
-        public init(from decoder: any Decoder) throws {
+        /// Decodes a column as stored in the database.
+        package init(from decoder: any Decoder) throws {
             let text = try decoder.singleValueContainer().decode(String.self)
             guard let column = Column(text) else {
-                throw DeclarationError("column \"\(text.prefix(80))\"", "there is none of that name", Column.known)
+                throw DeclarationError("column \"\(text.prefix(80))\"", "there is no such column", Column.known)
             }
             self = column
         }
 
         /// Writes the column as ``description``.
-        public func encode(to encoder: any Encoder) throws {
+        package func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
             try container.encode(description)
         }
@@ -60,15 +60,15 @@ public struct SubscriptionParameter: Sendable, Hashable, Codable {
         static let known = "use user_key, locale, time_zone, recipient.NAME or parameters.NAME"
     }
 
-    /// A parameter; without a column it is kept under its own name.
-    public init(name: String, column: String? = nil) throws(DeclarationError) {
+    /// Creates a parameter; without a column it is stored under its own name.
+    package init(name: String, column: String? = nil) throws(DeclarationError) {
         let isNamed =
             !name.isEmpty && name.utf8.count <= 200
             && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
         guard isNamed else {
             throw DeclarationError(
                 "subscription parameter \"\(name.prefix(80))\"",
-                "its name is empty, too long or has control characters",
+                "its name is empty, is too long, or has control characters",
                 "give the name that the application's code uses"
             )
         }

@@ -1,28 +1,29 @@
 import PushCore
 
-/// What a variant for a locale takes from the content for everybody.
+/// What a locale's variant inherits from the main content, the one without a locale.
 ///
-/// One rule: a variant takes from its platform's section what it does not say itself, key by key, and variables by their names; null
-/// takes a key away. What can be said in two ways is one thing: a title in words takes the place of a title by key. A variant that is
-/// another kind of message stands for itself.
+/// There is one rule. A variant inherits from its platform's main section each key that it does not set, and variables
+/// by name; null removes a key. Two keys for the same thing count as one: a title as text replaces a title by key. A
+/// variant that is another kind of message inherits nothing.
 extension ContentSection {
-    /// The keys that say which kind of message it is.
-    private static let kindKeys = ["push_type", "silent", "kind", "template"]
+    /// The keys that determine the kind of a message.
+    static let kindKeys = ["push_type", "silent", "kind", "template"]
 
-    /// For a key that a variant says, the keys for everybody that say the same thing in another way.
-    private static let otherWays: [String: [String]] = [
+    /// For a key that a variant sets, the main section's keys for the same thing, which it replaces.
+    static let otherWays: [String: [String]] = [
         "title": ["title_loc_key", "title_loc_args"], "title_loc_key": ["title", "title_loc_args"],
         "subtitle": ["subtitle_loc_key", "subtitle_loc_args"], "subtitle_loc_key": ["subtitle", "subtitle_loc_args"],
         "body": ["loc_key", "loc_args", "body_loc_key", "body_loc_args"], "loc_key": ["body", "loc_args"],
         "body_loc_key": ["body", "body_loc_args"], "badge": ["clear_badge"], "clear_badge": ["badge"],
         "relevance_score": ["relevance_percent"], "relevance_percent": ["relevance_score"],
     ]
-    /// What is put over the payload as it is has texts that would hide a variant's own.
+    /// If a variant sets one of these, it does not inherit the texts of the raw `aps` or `message`, which would hide
+    /// its own.
     private static let texts: Set<String> = [
         "title", "title_loc_key", "subtitle", "subtitle_loc_key", "body", "loc_key", "body_loc_key",
     ]
 
-    /// Whether a variant takes anything from the section for everybody.
+    /// Whether a variant inherits from the main section.
     ///
     /// - Parameter entries: what the variant says, nulls too.
     static func inherits(_ entries: [JSONEntry], from section: ContentSection) -> Bool {
@@ -34,7 +35,7 @@ extension ContentSection {
         key == "template" ? group(key)?["type"] : self[key]
     }
 
-    /// The section of a variant with what it takes from this one.
+    /// The section of a variant, with what it inherits from this one.
     ///
     /// - Parameter entries: what the variant says, nulls too.
     func variant(_ entries: [JSONEntry]) -> ContentSection {
@@ -48,7 +49,7 @@ extension ContentSection {
         return merged
     }
 
-    /// An entry that is put over the payload as it is, without the texts in it.
+    /// A raw `aps` or `message` without its texts; any other entry unchanged.
     private static func withoutTexts(_ entry: JSONEntry) -> JSONEntry {
         guard case .object(let inner) = entry.value else { return entry }
         switch entry.name {
@@ -63,8 +64,8 @@ extension ContentSection {
         }
     }
 
-    /// Adds the variables for everybody that the variant does not give. A data message says some things by keys of its own, which go
-    /// before.
+    /// Adds the main section's variables that the variant does not set. A data message has texts under names of their
+    /// own, which take precedence.
     private mutating func inheritVariables(from section: ContentSection, said entries: [JSONEntry]) {
         if entries.contains(where: { $0.name == "variables" && $0.value == .null }) { return }
         var given: [JSONEntry] = []

@@ -2,12 +2,12 @@ import PushCore
 
 extension ContentKey {
     /// Four weeks, FCM's own limit (FCM v1, `AndroidConfig.ttl`).
-    private static let longestTimeToLive: Int64 = 2_419_200
+    private static let maxTimeToLive: Int64 = 2_419_200
 
     /// The keys of the section `android`.
     static let android: [ContentKey] = kind + notification + behaviour + request
 
-    /// The keys of FCM's object `notification`, in its order there (FCM v1, `AndroidNotification`).
+    /// The keys of FCM's object `notification`, in FCM's order (FCM v1, `AndroidNotification`).
     static let notification: [ContentKey] = [
         ContentKey("title", .text, "The title."),
         ContentKey("title_loc_key", .text, "The key of the title in the app's own texts."),
@@ -46,7 +46,8 @@ extension ContentKey {
         ContentKey("proxy", .choice(["allow", "deny", "if_priority_lowered"]), "Whether FCM may show it for the app."),
     ]
 
-    /// The keys of `notification` that the legacy protocol knows, with its names (FCM legacy HTTP, "Notification payload support").
+    /// The keys of `notification` that the legacy protocol has, with their names there (FCM legacy HTTP, "Notification
+    /// payload support").
     static let legacyNotificationNames: [String: String] = [
         "title": "title", "title_loc_key": "title_loc_key", "title_loc_args": "title_loc_args", "body": "body",
         "body_loc_key": "body_loc_key", "body_loc_args": "body_loc_args", "channel_id": "android_channel_id",
@@ -80,7 +81,7 @@ extension ContentKey {
     private static let request: [ContentKey] = [
         ContentKey(
             "ttl_seconds",
-            .personalisedInteger(0...longestTimeToLive),
+            .personalisedInteger(0...maxTimeToLive),
             "How long FCM keeps it for a device that is off; 0 is one attempt; if unset, as long as the delivery is valid."
         ),
         ContentKey("priority", .choice(["normal", "high"]), "Whether it may wake the device."),
@@ -102,20 +103,21 @@ extension ContentKey {
     ]
 }
 
-/// What a message of FCM HTTP v1 may say, for what is put over the one that the other keys make.
+/// The keys of an FCM HTTP v1 message, for the content's raw `message`.
 ///
-/// FCM refuses a message with a name that it does not know. The tables are those of FCM v1's discovery document ("Message",
-/// "AndroidConfig", "AndroidNotification"), so a slip of the pen is found before it costs every message of a delivery.
+/// FCM refuses a message with an unknown name. The tables follow FCM v1's discovery document ("Message",
+/// "AndroidConfig", "AndroidNotification"), so a typing error is found before it makes every message of a delivery
+/// fail.
 extension ContentKey {
     /// Four weeks, FCM's own limit (FCM v1, `AndroidConfig.ttl`), in seconds.
-    static let longestTTL = 2_419_200.0
+    static let maxTTL = 2_419_200.0
     /// The longest time that protobuf's `Duration` holds: about 10,000 years.
-    static let longestDuration = 315_576_000_000.0
+    static let maxDuration = 315_576_000_000.0
 
-    /// What is no one's to set but the engine's; `data` has the variables.
+    /// The names that only the engine sets; `data` holds the variables.
     static let ownMessageNames = ["token", "topic", "condition", "fid", "data"]
 
-    /// The keys of `Message`, but for the engine's own.
+    /// The keys of `Message`, except those that only the engine sets.
     static let fcmMessage: [ContentKey] = bothSpellings([
         ContentKey("name", .text, "What FCM itself calls the message."),
         ContentKey("notification", .group(commonNotification), "What every platform shows."),
@@ -138,7 +140,7 @@ extension ContentKey {
     private static let androidConfig = bothSpellings([
         ContentKey("collapse_key", .text, "What makes a later message replace an earlier one that waits."),
         ContentKey("priority", .word(["NORMAL", "HIGH"]), "Whether it may wake the device."),
-        ContentKey("ttl", .duration(longestTTL), "How long FCM keeps it for a device that is off."),
+        ContentKey("ttl", .duration(maxTTL), "How long FCM keeps it for a device that is off."),
         ContentKey("restricted_package_name", .packageName, "The only app that may get it."),
         ContentKey("notification", .group(androidNotification), "What Android shows."),
         ContentKey("fcm_options", .group(labelOptions), "What FCM's own statistics have."),
@@ -147,7 +149,7 @@ extension ContentKey {
         ContentKey("restricted_satellite_ok", .boolean, "Whether it may arrive over a restricted satellite network."),
     ])
 
-    /// Those of the content's own table, in the forms that they have in FCM's.
+    /// The keys of the content's own table, in FCM's forms.
     private static let androidNotification = bothSpellings(
         notification.map { key in
             let kind: Kind =
@@ -166,8 +168,8 @@ extension ContentKey {
 
     private static let lightSettings = bothSpellings([
         ContentKey("color", .group(colorParts), "The color, as parts of one."),
-        ContentKey("light_on_duration", .duration(longestDuration), "How long it is on."),
-        ContentKey("light_off_duration", .duration(longestDuration), "How long it is off."),
+        ContentKey("light_on_duration", .duration(maxDuration), "How long it is on."),
+        ContentKey("light_off_duration", .duration(maxDuration), "How long it is off."),
     ])
 
     private static let colorParts = ["red", "green", "blue", "alpha"].map { part in
@@ -196,7 +198,7 @@ extension ContentKey {
         ),
     ])
 
-    /// The keys with their names in camel case too, which FCM takes as well (protobuf, JSON mapping of field names).
+    /// The keys under their own names and in camel case: FCM accepts both (protobuf, JSON mapping of field names).
     private static func bothSpellings(_ keys: [ContentKey]) -> [ContentKey] {
         keys.flatMap { key -> [ContentKey] in
             let words = key.name.split(separator: "_")

@@ -1,10 +1,10 @@
 import PushCore
 
 extension ContentKey {
-    /// Messages must not outlive the year: a longer time is a mistake of unit (milliseconds for seconds).
-    private static let longestExpiration: Int64 = 365 * 24 * 3600
-    /// The largest number that a badge shows is not documented; iOS reads it as a 32-bit number.
-    private static let largestBadge = Int64(Int32.max)
+    /// A year, in seconds. A longer time is probably a wrong unit (milliseconds instead of seconds).
+    private static let maxExpiration: Int64 = 365 * 24 * 3600
+    /// The maximum of a badge is not documented; iOS reads it as a 32-bit number.
+    private static let maxBadge = Int64(Int32.max)
 
     /// The keys of the section `ios`.
     static let ios: [ContentKey] = alert + presentation + behaviour + request
@@ -46,7 +46,7 @@ extension ContentKey {
     private static let presentation: [ContentKey] = [
         ContentKey(
             "badge",
-            .personalisedInteger(0...largestBadge),
+            .personalisedInteger(0...maxBadge),
             "The number at the app's icon; 0 removes it, an empty text leaves it as it is."
         ),
         ContentKey("clear_badge", .boolean, "Whether to remove the number at the app's icon."),
@@ -129,7 +129,7 @@ extension ContentKey {
         ),
         ContentKey(
             "expiration_seconds",
-            .integer(0...longestExpiration),
+            .integer(0...maxExpiration),
             "How long APNs keeps it for a device that is off; 0 is one attempt; if unset, as long as the delivery is valid."
         ),
         ContentKey("collapse_id", .text, "What makes a later notification replace an earlier one; at most 64 bytes."),

@@ -1,23 +1,23 @@
 import PushCore
 
-/// A key that an object of the content may have.
+/// A key of an object in a content.
 ///
-/// The tables of keys are the one source of what a content may say: its checks, its JSON Schema and the keys of rich templates are
-/// all made of them.
+/// The tables of keys are the only source for the form of a content: the checks, the JSON Schema and the keys of rich
+/// templates are all derived from them.
 struct ContentKey: Sendable {
-    /// What a key's value must be.
+    /// The kind of a key's value.
     indirect enum Kind: Sendable {
-        /// A string, which may have fields in it.
+        /// A string, which may have fields.
         case text
-        /// A list of strings, which may have fields in them.
+        /// A list of strings, which may have fields.
         case texts
         case boolean
         case integer(ClosedRange<Int64>)
-        /// A whole number, or a string with fields that gives one.
+        /// A whole number, or a string with fields that results in one.
         case personalisedInteger(ClosedRange<Int64>)
-        /// A number with a fraction.
+        /// A number, with or without a fraction.
         case number(ClosedRange<Double>)
-        /// A time in seconds, with at most nine digits behind the point.
+        /// A time in seconds, with at most nine decimal places.
         case seconds
         /// A list of times in seconds.
         case secondsList
@@ -25,45 +25,47 @@ struct ContentKey: Sendable {
         case choice([String])
         /// One of the given numbers.
         case integerChoice([Int64])
-        /// `#rrggbb`, or a string with fields that gives one.
+        /// `#rrggbb`, or a string with fields that results in one.
         case color
-        /// `#rrggbb` or `#rrggbbaa`; it is taken apart, so it has no fields.
+        /// `#rrggbb` or `#rrggbbaa`. It is split into its parts, so it cannot have fields.
         case lightColor
-        /// A time as RFC 3339 writes it, or a string with fields that gives one.
+        /// An RFC 3339 time, or a string with fields that results in one.
         case time
-        /// A label of FCM's statistics, or a string with fields that gives one.
+        /// A label of FCM's statistics, or a string with fields that results in one.
         case label
-        /// One of the given words in upper or lower case, as protobuf takes the names of an enum, or a string with fields that gives one.
+        /// One of the given words in upper or lower case, as protobuf accepts the names of an enum, or a string with
+        /// fields that results in one.
         case word([String])
-        /// A time as protobuf writes it, such as `"3.5s"`, of so many seconds at most, or a string with fields that gives one.
+        /// A protobuf duration such as `"3.5s"`, of at most this many seconds, or a string with fields that results in
+        /// one.
         case duration(Double)
-        /// A list of such times.
+        /// A list of such durations.
         case durations
-        /// The id of an Android app, or a string with fields that gives one.
+        /// The id of an Android app, or a string with fields that results in one.
         case packageName
-        /// An object whose values are strings, which may have fields in them.
+        /// An object whose values are strings, which may have fields.
         case strings
-        /// The message of FCM HTTP v1.
+        /// An FCM HTTP v1 message.
         case message
         /// An object of the application's own variables.
         case variables(Platform)
-        /// Any object; its strings may have fields in them.
+        /// Any object; its strings may have fields.
         case object
         /// An object with keys of its own.
         case group([ContentKey])
         /// A string with fields, or an object.
         case textOrGroup([ContentKey])
-        /// A list of objects of so many.
+        /// A list of objects, with the allowed number of them.
         case items([ContentKey], ClosedRange<Int>)
-        /// A rich template; its key `type` says which keys it has.
+        /// A rich template; its key `type` determines its keys.
         case template(Platform)
     }
 
     let name: String
     let kind: Kind
-    /// What it means, for people: a sentence that begins with a capital.
+    /// What it means, for people: a sentence that begins with a capital letter.
     let summary: String
-    /// Its name in the payload, where a table is all that is needed to know it.
+    /// Its name in the payload, if that can be given in a table.
     let payloadName: String
     let isRequired: Bool
 

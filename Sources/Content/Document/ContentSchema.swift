@@ -2,11 +2,14 @@ import PushCore
 
 /// The JSON Schema (draft 2020-12) of a delivery's content.
 ///
-/// It is made of the same tables of keys as the checks. It says all that can be said of one key; what several keys
-/// say together only ``PushContent/validate(json:)`` knows.
-public enum ContentSchema {
-    /// The schema's text, as `Config/content.schema.json` has it.
-    public static let json = JSONText.pretty(schema)
+/// It is built from the same tables of keys as the checks. It covers each single key; ``ContentRule`` covers
+/// combinations of keys.
+package enum ContentSchema {
+    /// The schema's text; `Config/content.schema.json` is a copy.
+    package static let json = JSONText.pretty(schema)
+
+    /// The rules for combinations of keys, for the database's check: a JSON object.
+    package static let rules = ContentRule.document
 
     private static let schema = object([
         ("$schema", .string("https://json-schema.org/draft/2020-12/schema")),
@@ -82,7 +85,7 @@ public enum ContentSchema {
             "propertyNames",
             object([
                 ("pattern", .string("^[A-Za-z0-9]{2,8}([-_][A-Za-z0-9]{1,8})*$")),
-                ("maxLength", .number(String(LocaleMatcher.longestLocale))),
+                ("maxLength", .number(String(LocaleMatcher.maxLocaleLength))),
             ])
         ),
         (
@@ -98,11 +101,11 @@ public enum ContentSchema {
     private static func words(_ words: [String]) -> JSONValue { SchemaWriter.words(words) }
 }
 
-/// Writes JSON Schema for tables of keys.
+/// Writes the JSON Schema of tables of keys.
 enum SchemaWriter {
     typealias Entries = [(String, JSONValue)]
 
-    /// The schema of an object with the given keys and no others.
+    /// The schema of an object with only the given keys.
     static func object(_ keys: [ContentKey], orNull: Bool = false) -> JSONValue {
         entries([("type", orNull ? words(["object", "null"]) : .string("object"))] + members(keys))
     }
@@ -120,7 +123,7 @@ enum SchemaWriter {
         return schema + [("additionalProperties", .boolean(false))]
     }
 
-    /// The schema of a key's value; a null is the same as no key.
+    /// The schema of a key's value; null means that the key is absent.
     private static func property(_ key: ContentKey) -> JSONValue {
         let (types, rules) = value(key.kind)
         var rulesAndNull = rules
@@ -137,7 +140,7 @@ enum SchemaWriter {
         return entries([("description", .string(key.summary)), ("type", type)] + rulesAndNull)
     }
 
-    /// The types of a value, and the rules for them.
+    /// The types of a value, and their rules.
     private static func value(_ kind: ContentKey.Kind) -> (types: [String], rules: Entries) {
         switch kind {
         case .text: (["string"], [])
@@ -194,7 +197,7 @@ enum SchemaWriter {
         }
     }
 
-    /// A rich template: its type says which keys it has.
+    /// A rich template; its type determines its keys.
     private static func template(_ platform: Platform) -> Entries {
         let kinds = RichTemplateKind.all(platform)
         let choices = kinds.map { kind in
@@ -216,7 +219,7 @@ enum SchemaWriter {
         form(kind, "[0-9]+(\\.[0-9]{1,9})?s", orEmpty: false)
     }
 
-    /// A text of a form; with fields in it, it may be anything. What is wanted stands beside it for people, as no one reads patterns.
+    /// A text of a form. A text with fields may be anything. A comment next to the pattern says in words what to write.
     private static func form(_ kind: ContentKey.Kind, _ form: String, orEmpty: Bool = true) -> Entries {
         [pattern("(\(form)|.*\\{\\{.*\(orEmpty ? "|" : ""))"), wanted(kind)]
     }
@@ -227,7 +230,7 @@ enum SchemaWriter {
         ("$comment", .string("write \(ContentValidator.expectation(kind))"))
     }
 
-    /// The application's variables: any but those of the gateway and of tracking.
+    /// The application's variables: any name that neither the gateway nor tracking reserves.
     private static func variables(_ platform: Platform) -> Entries {
         let escaped = { (name: String) in name.replacing(".", with: "\\.") }
         let names = ContentValidator.reservedNames(platform).map(escaped).joined(separator: "|")
@@ -236,7 +239,7 @@ enum SchemaWriter {
             ("$comment", .string("choose another name; this one is reserved by the gateway or by tracking")),
             ("pattern", .string("^(?!(\(names))$)\(prefixes).")),
         ])
-        // FCM's data has strings only, and a null is none.
+        // FCM's data has only strings, and null is not one.
         let values = entries([("type", words(["string", "number", "boolean", "array", "object"]))])
         return [("propertyNames", namesRule)] + (platform == .android ? [("additionalProperties", values)] : [])
     }

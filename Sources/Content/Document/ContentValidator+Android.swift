@@ -1,52 +1,13 @@
 import PushCore
 
 extension ContentValidator {
-    /// What makes Android show something.
-    private static let texts = ["title", "body", "title_loc_key", "body_loc_key"]
-
-    mutating func checkAndroid(_ section: ContentSection, _ path: String, isSound: Bool) {
-        let display = ContentKey.notification.map(\.name).filter { section.has($0) }
-        if section.has("template") {
-            if section.string("kind") == "notification" {
-                add(
-                    "\(path).kind",
-                    "a rich template is shown by the app, so its message has data only",
-                    "write \"data\", or leave it out"
-                )
-            }
-            for key in display where FCMLayout.templateNames[key] == nil {
-                add("\(path).\(key)", "a rich template does not know it", "leave it out")
-            }
-        } else if section.string("kind") == "data" {
-            for key in display where FCMLayout.dataNames[key] == nil {
-                add(
-                    "\(path).\(key)",
-                    "a data message has title, body, click_action and variables only",
-                    "move it into variables, or leave kind out"
-                )
-            }
-        } else if !section.hasAny(Self.texts) {
-            if section.string("kind") == "notification" {
-                add("\(path).kind", "a notification message without title and body shows nothing", "set title or body")
-            } else if let key = display.first {
-                add(
-                    "\(path).\(key)",
-                    "a message without title and body is a data message, which shows nothing",
-                    "set title or body, or move it into variables"
-                )
-            } else if isSound, section.variables.isEmpty, section.object("message").isEmpty {
-                add(
-                    path,
-                    "there is nothing to show and nothing for the app to read",
-                    "set title, body or variables, or kind to \"data\" for a message that only wakes the app"
-                )
-            }
-        }
+    mutating func checkAndroid(_ section: ContentSection, _ path: String) {
         checkImages(section, path)
         checkRichTemplate(section, path)
     }
 
-    /// Checks the addresses of images: Android loads nothing else than an absolute one. A rich template's image may be the app's own.
+    /// Checks the addresses of images: Android loads only absolute ones. A rich template's image may also be one of the
+    /// app's own.
     private mutating func checkImages(_ section: ContentSection, _ path: String) {
         guard !section.has("template") else { return }
         var images = [("\(path).image", section.string("image"))]
@@ -65,8 +26,8 @@ extension ContentValidator {
             checkLiteral(
                 image,
                 place,
-                "is no address of an image",
-                "write an absolute one, as https://example.com/image.png",
+                "is not an image address",
+                "write an absolute one, such as https://example.com/image.png",
                 where: Self.isWebAddress
             )
         }
@@ -74,7 +35,7 @@ extension ContentValidator {
 }
 
 extension ContentValidator {
-    /// Checks a value of one of the kinds that only FCM has.
+    /// Checks a value of a kind that only FCM has.
     mutating func checkFCM(_ value: JSONValue, of key: ContentKey, _ path: String, _ platform: Platform) {
         switch (key.kind, value) {
         case (.word, .string("")), (.duration, .string("")): addKind(value, key, path)
@@ -83,19 +44,19 @@ extension ContentValidator {
                 words.contains { $0 == word || $0.lowercased() == word }
             }
         case (.duration(let most), .string(let text)):
-            checkLiteral(text, path, "is no such time", "write \(Self.expectation(key.kind))") {
+            checkLiteral(text, path, "is not such a duration", "write \(Self.expectation(key.kind))") {
                 Self.isDuration($0, atMost: most)
             }
         case (.durations, .array(let elements)):
             for element in elements {
-                check(element, of: ContentKey("", .duration(ContentKey.longestDuration), ""), path, platform)
+                check(element, of: ContentKey("", .duration(ContentKey.maxDuration), ""), path, platform)
             }
         case (.packageName, .string(let text)):
             checkLiteral(
                 text,
                 path,
-                "is no package name",
-                "write the app's id, as com.example.app",
+                "is not a package name",
+                "write the app's id, such as com.example.app",
                 where: Self.isPackageName
             )
         case (.strings, .object(let entries)): checkStrings(entries, path)
@@ -112,14 +73,14 @@ extension ContentValidator {
             } else {
                 add(
                     Self.path(path, entry.name),
-                    "it is \(entry.value.kindName), and FCM takes strings only here",
+                    "it is \(entry.value.kindName), and FCM accepts only strings here",
                     "write a string"
                 )
             }
         }
     }
 
-    /// Checks what is put over the message; the engine's own entries are nobody's to set.
+    /// Checks the content's raw `message`, which must not have the entries that the engine writes.
     private mutating func checkMessage(_ entries: [JSONEntry], _ path: String, _ platform: Platform) {
         var rest: [JSONEntry] = []
         for entry in entries {
@@ -132,7 +93,8 @@ extension ContentValidator {
         check(rest, keys: ContentKey.fcmMessage, path, platform)
     }
 
-    /// AndroidConfig's own data takes the place of the message's (FCM v1, `AndroidConfig.data`), and so of the ids of tracking.
+    /// AndroidConfig's own data would replace the message's data (FCM v1, `AndroidConfig.data`), and with it the
+    /// tracking ids.
     private mutating func checkedConfig(_ entry: JSONEntry, _ path: String) -> JSONEntry {
         guard entry.name == "android", case .object(let config) = entry.value,
             config.contains(where: { $0.name == "data" })
@@ -141,7 +103,7 @@ extension ContentValidator {
         return JSONEntry(name: entry.name, value: .object(config.filter { $0.name != "data" }))
     }
 
-    /// Whether a text is a time as protobuf's `Duration` is written: seconds with at most nine digits behind the point, and an `s`.
+    /// Whether a text has the form of protobuf's `Duration`: seconds with at most nine decimal places, and an `s`.
     static func isDuration(_ text: String, atMost most: Double) -> Bool {
         guard text.utf8.last == UInt8(ascii: "s"), text.utf8.count <= 24 else { return false }
         let parts = text.dropLast().split(separator: ".", omittingEmptySubsequences: false)
@@ -152,8 +114,8 @@ extension ContentValidator {
         return seconds <= most
     }
 
-    /// Whether a text can be the id of an Android app: two words or more with points between them, each of letters, digits and
-    /// underscores and with a letter first (Android, "Configure the app module", application id).
+    /// Whether a text can be the id of an Android app: two or more words separated by dots. Each word starts with a
+    /// letter and consists of letters, digits and underscores (Android, "Configure the app module", application id).
     static func isPackageName(_ text: String) -> Bool {
         let words = text.split(separator: ".", omittingEmptySubsequences: false)
         return words.count > 1 && text.utf8.count <= 255
@@ -165,7 +127,7 @@ extension ContentValidator {
             }
     }
 
-    /// Whether a text is the absolute address of something on the web: what Android, and FCM, load an image from.
+    /// Whether a text is an absolute web address, from which Android and FCM can load an image.
     static func isWebAddress(_ text: String) -> Bool {
         guard let scheme = ["http://", "https://"].first(where: { text.lowercased().hasPrefix($0) }) else {
             return false

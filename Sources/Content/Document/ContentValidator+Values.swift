@@ -1,7 +1,7 @@
 import PushCore
 
 extension ContentValidator {
-    /// Checks one value against what its key asks for.
+    /// Checks one value against its key.
     mutating func check(_ value: JSONValue, of key: ContentKey, _ path: String, _ platform: Platform) {
         switch (key.kind, value) {
         case (.text, .string(let text)), (.textOrGroup, .string(let text)):
@@ -49,7 +49,7 @@ extension ContentValidator {
                 text,
                 path,
                 "is not a label",
-                "write at most \(Self.longestLabel) letters, digits and -_.~%",
+                "write at most \(Self.maxLabelLength) letters, digits and -_.~%",
                 where: Self.isLabel
             )
         case (.word, .string), (.duration, .string), (.durations, .array), (.packageName, .string), (.strings, .object),
@@ -87,13 +87,13 @@ extension ContentValidator {
             if case .string(let text) = element {
                 checkTemplate(text, path)
             } else {
-                add(path, "one of its elements is \(element.kindName)", "write strings only")
+                add(path, "one of its elements is \(element.kindName)", "write only strings")
             }
         }
     }
 
     private mutating func checkInteger(_ digits: String, _ range: ClosedRange<Int64>, _ path: String) {
-        // Int64 takes a plus sign, which neither JSON nor the rendering of a message does.
+        // Int64 accepts a plus sign; neither JSON nor the rendering of a message does.
         guard digits.utf8.first == UInt8(ascii: "+") || Int64(digits).map(range.contains) != true else { return }
         add(
             path,
@@ -102,7 +102,7 @@ extension ContentValidator {
         )
     }
 
-    /// Checks a text that is to give a number: one that is the same for everyone is known now.
+    /// Checks a text that must result in a number. Only a text without fields can be checked now.
     private mutating func checkNumberText(_ text: String, _ range: ClosedRange<Int64>, _ path: String) {
         guard let template = try? TextTemplate(text), let literal = template.literalText else {
             return checkTemplate(text, path)
@@ -110,19 +110,19 @@ extension ContentValidator {
         if !literal.isEmpty { checkInteger(literal, range, path) }
     }
 
-    /// FCM's durations have at most nanoseconds and no exponent (protobuf, JSON mapping of `Duration`).
+    /// FCM's durations have at most nine decimal places and no exponent (protobuf, JSON mapping of `Duration`).
     private mutating func checkSeconds(_ digits: String, _ path: String) {
         let fraction = digits.split(separator: ".", omittingEmptySubsequences: false).dropFirst().first ?? ""
         let isPlain = digits.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) }
         guard !isPlain || fraction.utf8.count > 9 || digits.utf8.count > 20 else { return }
         add(
             path,
-            "\(Self.short(digits)) is no time in seconds",
-            "write seconds, with at most nine digits behind the point"
+            "\(Self.short(digits)) is not a time in seconds",
+            "write seconds, with at most nine decimal places"
         )
     }
 
-    /// Checks the form of a text unless fields may still change it.
+    /// Checks the form of a text, unless it has fields.
     mutating func checkLiteral(
         _ text: String,
         _ path: String,
@@ -176,7 +176,7 @@ extension ContentValidator {
         }
     }
 
-    /// Checks every text and number in a value, however deep it lies, and that no object names an entry twice.
+    /// Checks every text and number in a value, at any depth, and that no object has the same key twice.
     mutating func checkTemplates(_ value: JSONValue, _ path: String) {
         switch value {
         case .string(let text): checkTemplate(text, path)
@@ -186,7 +186,7 @@ extension ContentValidator {
             checkTyped(entries, path)
             for entry in entries { checkTemplates(entry.value, path) }
         case .number(let digits):
-            // Gateways and apps read numbers as doubles, and refuse the whole payload for one that is none.
+            // Gateways and apps read numbers as doubles, and refuse the whole payload if one is out of range.
             if Double(digits)?.isFinite != true {
                 add(path, "\(Self.short(digits)) is too large for a number", "write it as a string")
             }
@@ -194,13 +194,13 @@ extension ContentValidator {
         }
     }
 
-    /// A value that is to come out as a number or as true or false stands alone, and one that is the same for everyone is known now.
+    /// `$number` or `$boolean` must be the only key of its object. A text without fields is checked now.
     private mutating func checkTyped(_ entries: [JSONEntry], _ path: String) {
         guard let entry = entries.first(where: { CheckedTemplate.form($0.name) != nil }) else { return }
         guard entries.count == 1, case .string(let text) = entry.value else {
             add(
                 path,
-                "\"\(entry.name)\" must be the only key of its object, and have a string",
+                "\"\(entry.name)\" must be the only key of its object, and its value a string",
                 "write only {\"\(entry.name)\": \"{{name}}\"}"
             )
             return
@@ -215,7 +215,7 @@ extension ContentValidator {
         )
     }
 
-    /// Names that a variable cannot have: the ids of tracking, APNs' own key, and FCM's reserved words (FCM v1,
+    /// Whether a variable cannot have this name: tracking ids, APNs' own key, and FCM's reserved words (FCM v1,
     /// `Message.data`).
     private static func isReserved(_ name: String, _ platform: Platform) -> Bool {
         reservedNames(platform).contains(name) || reservedPrefixes(platform).contains { name.hasPrefix($0) }
@@ -226,15 +226,15 @@ extension ContentValidator {
             + (platform == .ios ? ["aps"] : ["from", "message_type"])
     }
 
-    /// What such a name begins with.
+    /// The prefixes of reserved names.
     static func reservedPrefixes(_ platform: Platform) -> [String] {
         platform == .ios ? [] : ["google.", "gcm.notification."]
     }
 }
 
 extension ContentValidator {
-    /// Whether a text is a time as RFC 3339 writes it, and one that protobuf's `Timestamp` takes: a day that there is, no leap
-    /// second, and at most nine digits behind the point.
+    /// Whether a text is an RFC 3339 time that protobuf's `Timestamp` accepts: an existing day, no leap second, and at
+    /// most nine decimal places.
     static func isTime(_ text: String) -> Bool {
         var rest = Array(text.utf8)[...]
         guard let year = take(4, "-", from: &rest), let month = take(2, "-", from: &rest),
@@ -250,7 +250,7 @@ extension ContentValidator {
             && second < 60 && isZone(rest)
     }
 
-    /// `Z`, or hours and minutes from it.
+    /// Whether a text is `Z`, or an offset in hours and minutes.
     private static func isZone(_ text: ArraySlice<UInt8>) -> Bool {
         if text.elementsEqual("Z".utf8) { return true }
         guard let sign = text.first, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") else { return false }
@@ -259,7 +259,7 @@ extension ContentValidator {
         return rest.isEmpty && hours < 24 && minutes < 60
     }
 
-    /// Takes so many digits and the mark behind them; nil if there is anything else.
+    /// Takes `count` digits and the character `mark` after them; nil if the text continues differently.
     private static func take(_ count: Int, _ mark: Unicode.Scalar?, from text: inout ArraySlice<UInt8>) -> Int? {
         let digits = text.prefix(count)
         guard digits.count == count, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

@@ -1,32 +1,33 @@
 import PushCore
 
-/// Checks a content and collects everything that is wrong with it.
+/// Checks a content and collects all its problems.
 struct ContentValidator {
     private(set) var problems: [ContentProblem] = []
-    /// Platforms in whose section for everybody a key is not what it may be.
+    /// The platforms whose main section has a key with an invalid value.
     private var unsound: Set<Platform> = []
 
-    /// Far more than all locales of a payload of 5,120 bytes need, and little enough that nothing takes long.
-    static let largestContent = 1 << 20
-    /// Nobody reads more problems than these.
-    private static let mostProblems = 100
+    /// The maximum size in bytes: far more than a payload of 5,120 bytes needs in all locales, and small enough to be
+    /// checked quickly.
+    static let maxContentSize = 1 << 20
+    /// A longer list of problems would not be read.
+    private static let maxProblems = 100
 
     /// The keys of a content.
     private static let keys = Platform.allCases.map(\.rawValue) + ["locales", "missing", "tracking", "$schema"]
 
-    /// The content; nil, or meaningless, when problems were found.
+    /// The content. If problems were found, it is nil or must not be used.
     mutating func content(json: [UInt8]) -> PushContent? {
-        guard json.count <= Self.largestContent else {
+        guard json.count <= Self.maxContentSize else {
             add(
                 "",
                 "it has \(json.count) bytes",
-                "shorten it to \(Self.largestContent) at most; no payload takes more than 5,120"
+                "shorten it to \(Self.maxContentSize) at most; no payload takes more than 5,120"
             )
             return nil
         }
         let value: JSONValue
         do throws(JSONSyntaxError) {
-            // Half a surrogate pair is as little storable as U+0000, and this is how the check below sees it.
+            // Half a surrogate pair cannot be stored either, so it is read as U+0000, which the check below finds.
             value = try JSONParser.parse(json, halfPair: Self.unstorable)
         } catch {
             add("", "it is not JSON: \(error)", "correct the JSON text")
@@ -51,13 +52,15 @@ struct ContentValidator {
     }
 
     mutating func add(_ key: String, _ cause: String, _ remedy: String) {
-        guard problems.count < Self.mostProblems else { return }
+        // A rule and the layout may find the same problem.
+        guard problems.count < Self.maxProblems, !problems.contains(where: { $0.key == key && $0.cause == cause })
+        else { return }
         problems.append(ContentProblem(key: key, cause: cause, remedy: remedy))
     }
 
-    /// Checks one entry of a content, or of a locale of it.
+    /// Checks one entry of a content, or of one of its locales.
     ///
-    /// - Parameter main: the section for everybody, from which a locale's takes what it does not say.
+    /// - Parameter main: the main section of the platform, from which a locale's variant inherits.
     mutating func section(_ entry: JSONEntry, locale: String, beside main: ContentSection?) -> ContentVariant? {
         guard let platform = Platform(rawValue: entry.name) else {
             let known = locale.isEmpty ? Self.keys.dropLast() : Platform.allCases.map(\.rawValue)
@@ -89,8 +92,8 @@ struct ContentValidator {
         return ContentVariant(locale: locale, section: section)
     }
 
-    /// Checks what the keys of a variant say together with those that it takes from the section for everybody; what is wrong with that
-    /// section is told there.
+    /// Checks the combination of a variant's own keys and those that it inherits. Problems that the main section has
+    /// itself are reported only there.
     private mutating func checkVariant(
         _ section: ContentSection,
         _ path: String,
@@ -112,7 +115,7 @@ struct ContentValidator {
         }
     }
 
-    /// Checks the entries of an object against the keys that it may have.
+    /// Checks the entries of an object against its allowed keys.
     mutating func check(_ entries: [JSONEntry], keys: [ContentKey], _ path: String, _ platform: Platform) {
         checkDuplicates(entries, under: path)
         for entry in entries {
@@ -137,15 +140,15 @@ struct ContentValidator {
     }
 
     mutating func addUnknown(_ name: String, under parent: String?, known: [String]) {
-        guard problems.count < Self.mostProblems else { return }
-        // A longer name is no slip of the pen, and comparing it with every key takes long.
+        guard problems.count < Self.maxProblems else { return }
+        // A longer name is not a typing error, and comparing it with every key takes long.
         let nearest = name.utf8.count > 64 ? nil : NearestName.nearest(to: name, among: known)
         let advice =
             nearest.map { "the nearest known key is \"\($0)\"" } ?? "known keys are: \(known.joined(separator: ", "))"
         add(Self.path(parent, name), "this key is unknown", advice)
     }
 
-    /// A key's full name, shortened when it is not a name but a text.
+    /// A key's full path, shortened if the name is as long as a text.
     static func path(_ parent: String?, _ name: String) -> String {
         let short = name.count > 64 ? name.prefix(64) + "…" : name[...]
         return parent.map { "\($0).\(short)" } ?? String(short)
@@ -185,8 +188,8 @@ extension ContentValidator {
                     let platform = variant.section.platform.rawValue
                     add(
                         "\(path).\(platform)",
-                        "the content says nothing for \(platform) to those who have another locale",
-                        "add the section \"\(platform)\" beside \"locales\""
+                        "the content has no section \"\(platform)\" for people with another locale",
+                        "add the section \"\(platform)\" next to \"locales\""
                     )
                 }
             }
@@ -194,16 +197,16 @@ extension ContentValidator {
         return variants
     }
 
-    /// Checks the policy for fields without a value.
+    /// Reads the policy for fields without a value.
     mutating func missing(_ root: ContentSection) -> MissingValuePolicy? {
         guard let value = root["missing"] else { return nil }
         if case .string(let word) = value, let policy = MissingValuePolicy(rawValue: word) { return policy }
         let words = MissingValuePolicy.allCases.map(\.rawValue)
-        add("missing", "it is no known policy", "write \(Self.list(words))")
+        add("missing", "it is not a known policy", "write \(Self.list(words))")
         return nil
     }
 
-    /// Checks whether messages carry the ids of tracking.
+    /// Reads whether messages carry tracking ids.
     mutating func tracking(_ root: ContentSection) -> Bool {
         guard let value = root["tracking"] else { return true }
         guard case .boolean(let hasTracking) = value else {
@@ -213,15 +216,17 @@ extension ContentValidator {
         return hasTracking
     }
 
-    /// Whether a name is that of a locale: a language and further tags (BCP 47, in its outline).
+    /// Whether a name is a locale: a language and further tags (BCP 47, its general form only).
     private mutating func isLocale(_ name: String, _ path: String) -> Bool {
         let tags = name.split(omittingEmptySubsequences: false) { $0 == "-" || $0 == "_" }
         let isLocale =
-            name.utf8.count <= LocaleMatcher.longestLocale && (2...8).contains(tags.first?.utf8.count ?? 0)
+            name.utf8.count <= LocaleMatcher.maxLocaleLength && (2...8).contains(tags.first?.utf8.count ?? 0)
             && tags.allSatisfy { tag in
                 (1...8).contains(tag.utf8.count) && tag.utf8.allSatisfy(Self.isLetterOrDigit)
             }
-        if !isLocale { add(path, "it is no locale", "write a language such as fr, or one with a region such as fr-CA") }
+        if !isLocale {
+            add(path, "it is not a locale", "write a language such as fr, or a language and region such as fr-CA")
+        }
         return isLocale
     }
 
@@ -236,7 +241,7 @@ extension ContentValidator {
 }
 
 extension ContentValidator {
-    /// PostgreSQL's texts and jsonb have no U+0000 ("JSON Types").
+    /// PostgreSQL's text and jsonb cannot store U+0000 ("JSON Types").
     static let unstorable: Character = "\u{0}"
 
     /// Checks that the database can store every name and every text.
@@ -265,7 +270,7 @@ extension ContentValidator {
 }
 
 extension ContentValidator {
-    /// What a kind of value wants to be written.
+    /// What to write for a kind of value.
     static func expectation(_ kind: ContentKey.Kind) -> String {
         switch kind {
         case .text: "a string"
@@ -273,7 +278,7 @@ extension ContentValidator {
         case .boolean: "true or false"
         case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .personalisedInteger(let range):
-            "a whole number from \(range.lowerBound) to \(range.upperBound), or a string with fields that gives one"
+            "a whole number from \(range.lowerBound) to \(range.upperBound), or a string with fields that results in one"
         case .number(let range): "a number from \(range.lowerBound) to \(range.upperBound)"
         case .seconds: "a number of seconds"
         case .secondsList: "a list of numbers of seconds"
@@ -299,27 +304,27 @@ extension ContentValidator {
         return words.dropLast().joined(separator: ", ") + word + last
     }
 
-    /// A piece of what was written, for a message.
+    /// The beginning of a text, for a message.
     static func short(_ text: String) -> Substring { text.prefix(64) }
 
-    /// Six hexadecimal digits behind a `#`.
+    /// Whether a text is `#` and six hexadecimal digits.
     static func isColor(_ text: String) -> Bool {
         text.utf8.count == 7 && text.utf8.first == UInt8(ascii: "#")
             && text.utf8.dropFirst().allSatisfy { HexDigit.value($0) != nil }
     }
 
-    /// A color and two more digits.
+    /// Whether a text is a color with two more digits.
     static func isColorWithOpacity(_ text: String) -> Bool {
         text.utf8.count == 9 && isColor(String(text.dropLast(2)))
             && text.utf8.suffix(2).allSatisfy { HexDigit.value($0) != nil }
     }
 
-    /// FCM takes labels that match `^[a-zA-Z0-9-_.~%]{1,50}$` (FCM v1, `AndroidFcmOptions.analytics_label`).
-    static let longestLabel = 50
+    /// FCM accepts labels that match `^[a-zA-Z0-9-_.~%]{1,50}$` (FCM v1, `AndroidFcmOptions.analytics_label`).
+    static let maxLabelLength = 50
 
-    /// Whether FCM takes a text as a label.
+    /// Whether FCM accepts a text as a label.
     static func isLabel(_ text: String) -> Bool {
-        (1...longestLabel).contains(text.utf8.count)
+        (1...maxLabelLength).contains(text.utf8.count)
             && text.utf8.allSatisfy { isLetterOrDigit($0) || "-_.~%".utf8.contains($0) }
     }
 }

@@ -1,6 +1,6 @@
 import PushCore
 
-/// The rich templates of the Adobe Experience Platform SDK, by the names that the content gives them.
+/// The rich templates of the Adobe Experience Platform SDK, by their names in the content.
 enum RichTemplateKind: String, Sendable, CaseIterable {
     case basic
     case carousel
@@ -25,7 +25,7 @@ enum RichTemplateKind: String, Sendable, CaseIterable {
         }
     }
 
-    /// The category by which the app's notification content extension knows that a template is to be shown.
+    /// The category that tells the app's notification content extension to show a template.
     static let category = "AEPNotification"
 
     /// The templates of a platform.
@@ -33,20 +33,20 @@ enum RichTemplateKind: String, Sendable, CaseIterable {
         platform == .ios ? [.basic, .carousel, .timer] : allCases
     }
 
-    /// The version of the payload when the content names none.
+    /// The payload version if the content does not set one.
     static func version(_ platform: Platform) -> String {
         platform == .ios ? "1.0" : "1"
     }
 
-    /// The name of the key that says which template it is.
+    /// The name of the key with the template's type.
     static let typeName = "type"
 
-    /// The key that says which of a platform's templates it is.
+    /// The key with the type, one of the platform's templates.
     static func key(_ platform: Platform) -> ContentKey {
         ContentKey(typeName, .choice(all(platform).map(\.rawValue)), "Which template it is.", isRequired: true)
     }
 
-    /// Whether the SDK shows nothing without title and body.
+    /// Whether the SDK needs a title and a body to show it.
     var needsTitleAndBody: Bool { self != .iconButtons }
 
     /// The keys of the template on a platform, `type` not included.
@@ -306,7 +306,7 @@ extension ContentValidator {
         else {
             add(
                 "\(path).type",
-                template["type"] == nil ? "it is missing" : "there is no such template on \(platform.rawValue)",
+                template["type"] == nil ? "it is missing" : "\(platform.rawValue) has no such template",
                 "write \(Self.list(kinds.map(\.rawValue)))"
             )
             return
@@ -325,17 +325,17 @@ extension ContentValidator {
             )
         }
         if remindsLater, template.list("buttons").count > 2 {
-            add("\(path).buttons", "with the reminder there are more than three", "write two at most")
+            add("\(path).buttons", "the reminder is a button too, which makes more than three", "write at most two")
         }
     }
 
-    /// Checks what a rich template needs of the section that it stands in.
+    /// Checks what a rich template requires of its section.
     mutating func checkRichTemplate(_ section: ContentSection, _ path: String) {
         guard let kind = section.templateKind, let template = section.group("template") else { return }
         if kind.needsTitleAndBody {
             for (key, locKey) in [("title", "title_loc_key"), ("body", "loc_key")]
             where !section.has(key) && !(section.platform == .ios && section.has(locKey)) {
-                add("\(path).\(key)", "a rich template is not shown without it", "write it")
+                add("\(path).\(key)", "a rich template without it is not shown", "write it")
             }
         }
         guard section.platform == .android else { return }
@@ -346,58 +346,15 @@ extension ContentValidator {
         if let link = section.text("click_action"), !link.isLiteral, !template.has("link_type") {
             add(
                 "\(path).template.link_type",
-                "click_action has fields, so what it is cannot be told from it",
+                "click_action has fields, so its type is unknown",
                 "write WEBURL or DEEPLINK"
             )
         }
     }
 
-    /// Checks that a link which opens an address has one.
+    /// Checks that a link whose type opens an address has one.
     mutating func checkLink(_ item: ContentSection, link: String, type: String, _ path: String) {
         guard let word = item.string(type), ["WEBURL", "DEEPLINK"].contains(word), !item.has(link) else { return }
         add("\(path).\(link)", "its type is \(word), and there is no address", "write it")
-    }
-}
-
-/// The keys `adb_…` of a rich template.
-struct RichTemplateLayout: Sendable {
-    /// The entries for the payload: beside `aps` on iOS, in `data` on Android, where every value is a string.
-    let entries: [PayloadEntry]
-
-    init(_ kind: RichTemplateKind, _ template: ContentSection) {
-        let platform = template.platform
-        var entries = [PayloadEntry("adb_template_type", .literal(kind.payloadName))]
-        if !template.has("version") {
-            entries.append(PayloadEntry("adb_version", .literal(RichTemplateKind.version(platform))))
-        }
-        for key in kind.keys(platform) {
-            guard template.has(key.name), let value = template[key.name] else { continue }
-            entries.append(PayloadEntry(key.payloadName, Self.node(value, key, platform)))
-        }
-        self.entries = entries
-    }
-
-    private static func node(_ value: JSONValue, _ key: ContentKey, _ platform: Platform) -> PayloadNode {
-        switch (key.kind, value) {
-        case (.items(let keys, _), .array(let elements)):
-            let items = PayloadNode.array(elements.map { item($0, keys, platform) })
-            return platform == .android ? .jsonText(items) : items
-        case (.color, .string(let text)): return color(text)
-        case (.personalisedInteger, .string): return PayloadNode(value)
-        default: return .string(of: value)
-        }
-    }
-
-    private static func item(_ value: JSONValue, _ keys: [ContentKey], _ platform: Platform) -> PayloadNode {
-        guard case .object(let entries) = value else { return .object([]) }
-        let section = ContentSection(platform: platform, entries: entries)
-        return .object(
-            keys.compactMap { key in section.text(key.name).map { PayloadEntry(key.payloadName, .text($0)) } }
-        )
-    }
-
-    /// The SDK wants six digits and no mark before them.
-    static func color(_ text: String) -> PayloadNode {
-        PayloadNode(.string(text.utf8.first == UInt8(ascii: "#") ? String(text.dropFirst()) : text))
     }
 }

@@ -1,74 +1,75 @@
 import PushCore
 
-/// A field of the form that a content is written with: a key of the content's own tables, as people fill it in.
-public struct ContentField: Sendable, Hashable {
-    /// How a value is typed.
-    public enum Input: Sendable, Hashable {
+/// A field of the form for writing a content. It stands for a key of the content's tables.
+package struct ContentField: Sendable, Hashable {
+    /// How a value is entered.
+    package enum Input: Sendable, Hashable {
         /// A short text.
         case line
         /// A text of several lines.
         case paragraph
-        /// Texts, one a line.
+        /// Texts, one per line.
         case lines
-        /// Yes, no, or nothing said.
+        /// Yes, no, or not set.
         case flag
-        /// One of these words, or nothing said.
+        /// One of these words, or not set.
         case choice([String])
-        /// An object in JSON: what has no field of its own.
+        /// A JSON object, for keys without a field of their own.
         case json
     }
 
     /// A list of objects with keys of their own.
-    public struct List: Sendable, Hashable {
-        /// The key, as problems of the content name it behind the platform.
-        public let key: String
-        /// What it means: a sentence.
-        public let summary: String
-        /// How many objects it may have.
-        public let count: ClosedRange<Int>
-        /// Whether a message needs it.
-        public let isRequired: Bool
-        /// The fields of each object, as many objects as there may be.
-        public let rows: [[ContentField]]
+    package struct List: Sendable, Hashable {
+        /// The key, as the content's problems name it after the platform.
+        package let key: String
+        /// The description, a sentence.
+        package let summary: String
+        /// The allowed number of objects.
+        package let count: ClosedRange<Int>
+        /// Whether it is required.
+        package let isRequired: Bool
+        /// The fields of each object, up to the maximum number of objects.
+        package let rows: [[ContentField]]
     }
 
-    /// The key, as problems of the content name it behind the platform: with the keys that it is in.
-    public let key: String
+    /// The key, as the content's problems name it after the platform, with the keys that contain it.
+    package let key: String
     /// The last part of the key.
-    public var name: String { key.split(separator: ".").last.map(String.init) ?? key }
-    /// What it means: a sentence.
-    public let summary: String
-    public let input: Input
-    /// Whether most messages have it; the others are folded.
-    public let isMain: Bool
-    /// Whether what it is part of needs it.
-    public private(set) var isRequired: Bool
+    package var name: String { key.split(separator: ".").last.map(String.init) ?? key }
+    /// The description, a sentence.
+    package let summary: String
+    package let input: Input
+    /// Whether most messages use it; other fields are collapsed.
+    package let isMain: Bool
+    /// Whether the object that contains it requires it.
+    package private(set) var isRequired: Bool
 
-    /// What a variant for a locale says for itself; all else is as in the content for everybody.
-    public static let localised: Set<String> = ["title", "subtitle", "body"]
-    /// The field for everything that has none of its own.
-    public static let rest = "more"
+    /// The keys that a locale's variant sets in the form; it inherits all others.
+    package static let localised: Set<String> = ["title", "subtitle", "body"]
+    /// The field for all keys without a field of their own.
+    package static let rest = "more"
 
-    /// What most messages say.
+    /// The keys that most messages use.
     private static let main: Set<String> = [
         "title", "subtitle", "body", "badge", "sound", "sound.critical", "sound.volume", "category", "media_url",
         "click_action", "kind", "channel_id", "icon", "color", "image", "notification_count", "interruption_level",
         "priority",
     ]
-    /// Texts of sentences, which may have several lines.
+    /// The keys of longer texts, which may have several lines.
     private static let paragraphs: Set<String> = [
         "body", "expanded_body", "alternate_body", "alternate_expanded_body",
     ]
 
-    /// The fields of a platform in the order of their tables, without the application's variables and a rich template's keys, and the
-    /// rest as JSON.
-    public static func fields(_ platform: Platform) -> [ContentField] {
+    /// The fields of a platform in the order of the tables, and one for all other keys, as JSON. The application's
+    /// variables and a rich template's keys are not included.
+    package static func fields(_ platform: Platform) -> [ContentField] {
         let restText = "Everything else in JSON, such as {\"aps\": {…}} or {\"message\": {…}}: see Config/content.md."
         return ContentKey.keys(platform).flatMap(fields)
             + [ContentField(key: rest, summary: restText, input: .json, isMain: false, isRequired: false)]
     }
 
-    /// A key's own field, and those of the object that may stand in its place: its first key is what the text alone says.
+    /// A key's own field, and the fields of the object that may replace its text. The text stands for the object's
+    /// first key.
     private static func fields(_ key: ContentKey) -> [ContentField] {
         let own = ContentField(key, key.name).map { [$0] } ?? []
         guard case .textOrGroup(let keys) = key.kind else { return own }
@@ -83,7 +84,7 @@ public struct ContentField: Sendable, Hashable {
         self.isRequired = isRequired
     }
 
-    /// The field of a key; nil for what is no single value.
+    /// The field of a key; nil if its value is not a single one.
     private init?(_ key: ContentKey, _ path: String) {
         guard let input = Self.input(key) else { return nil }
         self.init(
@@ -95,7 +96,7 @@ public struct ContentField: Sendable, Hashable {
         )
     }
 
-    /// How the value of a key is typed; nil for what is no single value.
+    /// How the value of a key is entered; nil if it is not a single value.
     static func input(_ key: ContentKey) -> Input? {
         switch key.kind {
         case .text: paragraphs.contains(key.name) ? .paragraph : .line
@@ -112,21 +113,21 @@ public struct ContentField: Sendable, Hashable {
     }
 }
 
-/// A rich template's part of the form: its type says which fields it has.
+/// A rich template's part of the form. Its type determines its fields.
 extension ContentField {
     /// The key of a rich template.
-    public static let template = "template"
+    package static let template = "template"
 
     /// The field for the type of a platform's rich template.
-    public static func templateType(_ platform: Platform) -> ContentField? {
-        // A template needs it, and a message no template.
+    package static func templateType(_ platform: Platform) -> ContentField? {
+        // A template requires a type, but a message does not require a template.
         var type = ContentField(RichTemplateKind.key(platform), "\(template).\(RichTemplateKind.typeName)")
         type?.isRequired = false
         return type
     }
 
-    /// The fields of a platform's rich template of a type: those of its own keys, and its lists. None where there is no such type.
-    public static func template(_ platform: Platform, type: String) -> (fields: [ContentField], lists: [List]) {
+    /// The fields and lists of a platform's rich template of a type; empty if the platform has no such type.
+    package static func template(_ platform: Platform, type: String) -> (fields: [ContentField], lists: [List]) {
         guard let kind = RichTemplateKind(rawValue: type), RichTemplateKind.all(platform).contains(kind) else {
             return ([], [])
         }
@@ -145,9 +146,10 @@ extension ContentField {
     }
 }
 
-/// Values as they are typed.
+/// Conversion between values and typed text.
 extension ContentField {
-    /// What was typed as a value of the content; nil for nothing. What is no number where one is due stays a text, for the check to name.
+    /// Typed text as a value of the content; nil if it is empty. Text that should be a number but is not stays a text,
+    /// so that the check reports it.
     static func value(_ text: String, of kind: ContentKey.Kind) -> JSONValue? {
         guard !text.isEmpty else { return nil }
         switch kind {
@@ -164,7 +166,7 @@ extension ContentField {
         }
     }
 
-    /// A value of a content as it is typed; nil for what no field can show.
+    /// A value of a content as typed text; nil if no field can show it.
     static func text(_ value: JSONValue) -> String? {
         switch value {
         case .string(let text): return text
@@ -180,13 +182,13 @@ extension ContentField {
         }
     }
 
-    /// A value of a key as its field has it, from which the same value is made again; nil where the field could not.
+    /// A key's value as text for its field; nil if the text would not give the same value again.
     static func text(_ value: JSONValue, of key: ContentKey) -> String? {
         guard let input = input(key), let text = text(value), let again = self.value(text, of: key.kind),
             again.isSame(as: value)
         else { return nil }
         switch input {
-        // Browsers take the ends of lines out of a line, and turn all others into one kind.
+        // Browsers remove line breaks from a single-line field, and normalise them in other fields.
         case .line: return text.contains(where: \.isNewline) ? nil : text
         case .choice(let words): return words.contains(text) ? text : nil
         default: return text.unicodeScalars.contains("\r") || text.first == "\n" ? nil : text
@@ -204,8 +206,8 @@ extension ContentField {
 }
 
 extension JSONValue {
-    /// Whether a content says the same with both: the order of members means nothing, nulls and empty texts in an object are like none,
-    /// and a number may stand as a text.
+    /// Whether both values mean the same in a content: the order of keys does not matter, nulls and empty texts in an
+    /// object count as absent, and a number may be written as a text.
     func isSame(as other: JSONValue) -> Bool {
         switch (self, other) {
         case (.object, .object):
@@ -219,7 +221,8 @@ extension JSONValue {
         }
     }
 
-    /// Whether a key with this value says anything, but in a variant: there an empty one takes away.
+    /// Whether a key with this value counts as set. In a variant even an empty value does, because it removes what
+    /// would be inherited.
     var saysSomething: Bool { ![.null, .string(""), .array([])].contains(self) }
 
     private var said: [JSONEntry] {

@@ -1,31 +1,32 @@
 import PushCore
 
-/// What somebody has typed into the form of a content, and the content that it makes.
+/// The values typed into the form for a content, and the content that results from them.
 ///
-/// Values have the names that problems of a content have: `ios.title`, `android.variables.screen`, `locales.fr.ios.body`; so each
-/// problem finds its field. A rich template and a sound have a value for each of their keys: `ios.template.items[0].image`. What the form
-/// cannot show of a content is kept in `ios.more`, as JSON.
-public struct ContentForm: Sendable, Hashable {
-    /// The name of the value with the locales, one after the other.
-    public static let locales = "locales"
-    /// The name of the value that says what becomes of messages without a value for a field.
-    public static let missing = "missing"
-    /// The name of the value that says whether messages carry the ids of tracking.
-    public static let tracking = "tracking"
-    /// Locales of a content that is written in a form: each is a column of it.
-    public static let mostLocales = 8
-    /// The name of the value with the variants of further locales, as JSON.
+/// Values have the names that the content's problems use: `ios.title`, `android.variables.screen`,
+/// `locales.fr.ios.body`. So each problem can be shown at its field. A rich template and a sound have a value for each
+/// of their keys: `ios.template.items[0].image`. Parts of a content that the form cannot show are kept in `ios.more`,
+/// as JSON.
+package struct ContentForm: Sendable, Hashable {
+    /// The name of the value with the list of locales.
+    package static let locales = "locales"
+    /// The name of the value with the policy for fields without a value.
+    package static let missing = "missing"
+    /// The name of the value that says whether messages carry tracking ids.
+    package static let tracking = "tracking"
+    /// The maximum number of locales in the form, where each is a column.
+    package static let maxLocales = 8
+    /// The name of the value with the variants of all other locales, as JSON.
     private static let moreLocales = "locales.more"
 
     /// The values, by name.
-    public var values: [String: String]
-    /// The platforms that it speaks to.
-    public var platforms: [Platform]
-    /// The variables that its applications declare, by platform.
-    public var variables: [Platform: [ApplicationVariable]]
+    package var values: [String: String]
+    /// The platforms that the content is for.
+    package var platforms: [Platform]
+    /// The declared variables of its applications, by platform.
+    package var variables: [Platform: [ApplicationVariable]]
 
-    /// A form with what was typed.
-    public init(
+    /// Creates a form from typed values.
+    package init(
         values: [String: String],
         platforms: [Platform],
         variables: [Platform: [ApplicationVariable]] = [:]
@@ -35,11 +36,11 @@ public struct ContentForm: Sendable, Hashable {
         self.variables = variables
     }
 
-    /// The locales that it has variants for, as they are typed: separated by commas or blanks.
-    public var localeNames: [String] { Array(typedLocales.prefix(Self.mostLocales)) }
+    /// The locales that it has variants for; they are typed separated by commas or spaces.
+    package var localeNames: [String] { Array(typedLocales.prefix(Self.maxLocales)) }
 
-    /// The locales for which nothing is typed on any platform: who has one gets the content for everybody.
-    public var emptyLocales: [String] {
+    /// The locales for which nothing is typed on any platform: people with one of them get the main content.
+    package var emptyLocales: [String] {
         localeNames.filter { locale in
             var unnamed: [ContentProblem] = []
             return platforms.allSatisfy { section($0, locale: locale, &unnamed).isEmpty } && unnamed.isEmpty
@@ -51,21 +52,22 @@ public struct ContentForm: Sendable, Hashable {
         return words.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// Variants that no message gets, or that the form cannot hold.
+    /// Problems of the locales: too many for the form, or a variant that no message would use.
     private var localeProblems: [ContentProblem] {
         let typed = typedLocales
         var problems: [ContentProblem] = []
-        if typed.count > Self.mostLocales {
+        if typed.count > Self.maxLocales {
             problems.append(
                 ContentProblem(
                     key: Self.locales,
-                    cause: "these are \(typed.count) locales, and a form has \(Self.mostLocales)",
-                    remedy: "keep \(Self.mostLocales); pushmta delivery create takes a content with more"
+                    cause: "there are \(typed.count) locales, and the form has room for \(Self.maxLocales)",
+                    remedy: "keep \(Self.maxLocales); pushmta delivery create accepts a content with more"
                 )
             )
         }
         for locale in typed {
-            // ISO 639 has codes of two and three letters; the longer ones that BCP 47 keeps room for were never given.
+            // ISO 639 has codes of two and three letters; the longer ones for which BCP 47 reserves room were never
+            // assigned.
             let language = locale.prefix { $0 != "-" && $0 != "_" }
             guard language.utf8.count > 3 else { continue }
             problems.append(
@@ -79,10 +81,10 @@ public struct ContentForm: Sendable, Hashable {
         return problems
     }
 
-    /// The content, JSON, and what is wrong with it.
+    /// The content as JSON, and its problems.
     ///
-    /// - Returns: the content as far as it can be read, and its problems by the names of their values.
-    public func content() -> (json: String, problems: [ContentProblem]) {
+    /// - Returns: the content, as far as it can be read, and its problems, which name the values at fault.
+    package func content() -> (json: String, problems: [ContentProblem]) {
         var problems = localeProblems
         var entries: [JSONEntry] = []
         for platform in platforms {
@@ -127,7 +129,7 @@ public struct ContentForm: Sendable, Hashable {
         return entries + rest(path, beside: entries.map(\.name), &problems)
     }
 
-    /// What a locale's variant says for itself; it inherits all else.
+    /// The keys that a locale's variant sets; it inherits all others.
     private func section(_ platform: Platform, locale: String, _ problems: inout [ContentProblem]) -> [JSONEntry] {
         let path = "locales.\(locale).\(platform.rawValue)"
         let texts = ContentKey.keys(platform).filter { ContentField.localised.contains($0.name) }
@@ -144,35 +146,39 @@ public struct ContentForm: Sendable, Hashable {
             value = try JSONValue(parsing: text.utf8)
         } catch {
             problems.append(
-                ContentProblem(key: key, cause: "it is no JSON: \(error)", remedy: "give an object, or nothing")
+                ContentProblem(
+                    key: key,
+                    cause: "it is not JSON: \(error)",
+                    remedy: "write an object, or leave it empty"
+                )
             )
             return []
         }
         guard case .object(let entries) = value else {
             problems.append(
-                ContentProblem(key: key, cause: "it is \(value.kindName)", remedy: "give an object, or nothing")
+                ContentProblem(key: key, cause: "it is \(value.kindName)", remedy: "write an object, or leave it empty")
             )
             return []
         }
         if let twice = entries.first(where: { names.contains($0.name) }) {
-            let cause = "it has \(twice.name), which has a field of its own"
-            problems.append(ContentProblem(key: key, cause: cause, remedy: "say it in one of the two places"))
+            let cause = "it sets \(twice.name), which has its own field"
+            problems.append(ContentProblem(key: key, cause: cause, remedy: "set it in only one of the two places"))
         }
         return entries.filter { !names.contains($0.name) }
     }
 }
 
-/// What was typed for a key as a value of the content.
+/// Conversion of typed values into values of the content.
 extension ContentForm {
     /// The type of a platform's rich template; nil if it has none.
-    public func templateType(_ platform: Platform) -> String? {
+    package func templateType(_ platform: Platform) -> String? {
         values["\(platform.rawValue).\(ContentField.template).\(RichTemplateKind.typeName)"].flatMap {
             $0.isEmpty ? nil : $0
         }
     }
 
-    /// A rich template as a locale's variant has it: that for everybody, with what was typed for the locale over it. A variant's takes the
-    /// place of the whole. Nil where it would be the same.
+    /// The rich template of a locale's variant: the main one, changed by what was typed for the locale. A variant's
+    /// template replaces the main one as a whole. Nil if it would be the same.
     private func template(_ platform: Platform, under path: String) -> JSONEntry? {
         guard let key = ContentKey.keys(platform).first(where: { $0.name == ContentField.template }) else { return nil }
         let (own, main) = ("\(path).\(key.name)", "\(platform.rawValue).\(key.name)")
@@ -184,7 +190,8 @@ extension ContentForm {
         return JSONEntry(name: key.name, value: value)
     }
 
-    /// The values of a variant's rich template that differ from those for everybody; nil where it is more than other values.
+    /// The values in which a variant's rich template differs from the main one; nil if values cannot express the
+    /// difference.
     private static func texts(
         ofTemplate entry: JSONEntry,
         _ platform: Platform,
@@ -197,7 +204,7 @@ extension ContentForm {
         let other = all.filter { values[platform.rawValue + $0.key.dropFirst(path.count)] != $0.value }
         let form = ContentForm(values: values.merging(other) { first, _ in first }, platforms: [])
         let again = form.template(platform, under: path)?.value
-        // Another type is another kind of message, and inherits nothing.
+        // A template of another type is another kind of message, which inherits nothing.
         guard other["\(path).\(key.name).\(RichTemplateKind.typeName)"] == nil, again?.isSame(as: entry.value) == true
         else { return nil }
         return other
@@ -209,9 +216,9 @@ extension ContentForm {
         }
     }
 
-    /// The value of a key; nil where nothing is typed.
+    /// The value of a key; nil if nothing is typed.
     private func value(of key: ContentKey, _ path: String) -> JSONValue? {
-        // A text keeps its blanks: they may be meant.
+        // A text keeps its spaces: they may be intended.
         let own = values[path].flatMap { ContentField.value($0, of: key.kind) }
         switch key.kind {
         case .textOrGroup(let keys):
@@ -224,16 +231,17 @@ extension ContentForm {
             let kind = RichTemplateKind(rawValue: word)
             return .object(entries([type] + (kind?.keys(platform) ?? []), path))
         case .items(let keys, let count):
-            // What was typed for a type with a longer list stays typed, and is none of this one's.
+            // Rows beyond this type's maximum, typed for another type, stay in the form but are not used.
             var rows = (0..<count.upperBound).map { entries(keys, "\(path)[\($0)]") }
-            // An empty one between others is there, so that each keeps its place and what is missing is told.
+            // Only trailing empty rows are removed. An empty row between others stays, so that the others keep their
+            // places and its missing keys are reported.
             while rows.last?.isEmpty == true { rows.removeLast() }
             return rows.isEmpty ? nil : .array(rows.map { .object($0) })
         default: return own
         }
     }
 
-    /// The values that a key's fields have for a value; nil where they could not say the same.
+    /// The values of a key's fields for a value of the content; nil if they could not express it.
     private static func texts(_ value: JSONValue, of key: ContentKey, _ path: String) -> [String: String]? {
         let found: [String: String]?
         switch (key.kind, value) {
@@ -258,7 +266,7 @@ extension ContentForm {
         }
         guard let found else { return nil }
         let again = ContentForm(values: found, platforms: []).value(of: key, path)
-        // An object with its first key alone is as good as the text.
+        // An object with only its first key means the same as the text.
         if case .textOrGroup(let keys) = key.kind, case .string = again, let first = keys.first, let again {
             return JSONValue.object([JSONEntry(name: first.name, value: again)]).isSame(as: value) ? found : nil
         }
@@ -277,16 +285,16 @@ extension ContentForm {
     }
 }
 
-/// A content as a form shows it, for what begins with a template.
+/// The values of an existing content, for a form that starts from a template.
 extension ContentForm {
-    /// The values of an object as texts: what stands for fields.
-    public static func texts(json: String) -> [String: String] {
+    /// The values of a JSON object as texts.
+    package static func texts(json: String) -> [String: String] {
         guard case .object(let entries)? = try? JSONValue(parsing: json.utf8) else { return [:] }
         return entries.reduce(into: [:]) { $0[$1.name] = ContentField.text($1.value) ?? $1.value.compactText }
     }
 
-    /// The values of a content; none for what is no object.
-    public static func values(json: String) -> [String: String] {
+    /// The form's values for a content; empty if it is not an object.
+    package static func values(json: String) -> [String: String] {
         guard case .object(let root)? = try? JSONValue(parsing: json.utf8) else { return [:] }
         var values: [String: String] = [:]
         read(.object(root), "", onlyTexts: false, &values)
@@ -295,10 +303,10 @@ extension ContentForm {
             case (missing, .string(let word)): values[missing] = word
             case (tracking, .boolean(let flag)): values[tracking] = flag ? "true" : "false"
             case (locales, .object(let variants)):
-                values[locales] = variants.prefix(mostLocales).map(\.name).joined(separator: ", ")
-                let more = Array(variants.dropFirst(mostLocales))
+                values[locales] = variants.prefix(maxLocales).map(\.name).joined(separator: ", ")
+                let more = Array(variants.dropFirst(maxLocales))
                 if !more.isEmpty { values[moreLocales] = JSONValue.object(more).compactText }
-                for variant in variants.prefix(mostLocales) {
+                for variant in variants.prefix(maxLocales) {
                     read(variant.value, "locales.\(variant.name).", onlyTexts: true, &values)
                 }
             default: break
@@ -316,7 +324,7 @@ extension ContentForm {
             let path = prefix + platform.rawValue
             let keys = ContentKey.keys(platform).filter { !onlyTexts || ContentField.localised.contains($0.name) }
             var more: [JSONEntry] = []
-            // In a variant an empty value takes away what it would inherit.
+            // In a variant, an empty value removes what would be inherited.
             for entry in entries where onlyTexts || entry.value.saysSomething {
                 if let key = keys.first(where: { $0.name == entry.name }),
                     let texts = texts(entry.value, of: key, "\(path).\(key.name)")

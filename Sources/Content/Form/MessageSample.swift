@@ -1,23 +1,23 @@
 import PushCore
 
-/// A message as it would be made for somebody, for people to look at.
-public struct MessageSample: Sendable, Hashable {
-    /// The locale of the content's variant; "" for the one without.
-    public let locale: String
-    public let payload: JSONValue
-    /// Its size as the gateway counts it.
-    public let size: Int
-    /// The size that the gateway takes.
-    public let limit: Int
-    /// A field without which this message would not go out; nil if it has them all.
-    public let missingField: String?
+/// A sample message for one person, for previews.
+package struct MessageSample: Sendable, Hashable {
+    /// The locale of the content's variant; "" for the main one.
+    package let locale: String
+    package let payload: JSONValue
+    /// The size as the gateway counts it.
+    package let size: Int
+    /// The gateway's limit.
+    package let limit: Int
+    /// A required field that has no value, so that the message would not be sent; nil if there is none.
+    package let missingField: String?
 }
 
 extension LocalisedTemplate {
-    /// The message for somebody with these values and this language, rendered as each message of a delivery is.
+    /// The message for a person with these values and this locale, rendered like any message of a delivery.
     ///
-    /// Push token and ids in it are examples.
-    public func sample(values: [String: String], locale: String) -> MessageSample {
+    /// Its push token and ids are examples.
+    package func sample(values: [String: String], locale: String) -> MessageSample {
         let index = index(locale: Array(locale.utf8)[...])
         let template = templates[index]
         let columns = fields.map { ByteColumn([values[$0.name]]) }

@@ -1,18 +1,18 @@
 import PushCore
 
-/// The payload of APNs and its headers.
+/// The layout of an APNs payload, and its headers.
 struct APNsLayout: Sendable {
-    /// The object `aps`, the raw one put over it.
+    /// The object `aps`, with the content's raw `aps` merged in.
     let aps: PayloadNode
-    /// What stands beside `aps` and the variables and is made of other keys.
+    /// The entries made from the section's keys, `aps` included, without the variables.
     let ownEntries: [PayloadEntry]
     let attributes: MessageAttributes
     private let variables: [PayloadEntry]
     private let ids: [PayloadEntry]
 
-    /// The keys of `aps` that show something.
+    /// The keys of `aps` that are visible or audible.
     private static let visibleKeys = ["alert", "badge", "sound"]
-    /// The keys of `aps` that are numbers, so that a text with fields in their place gives one.
+    /// The keys of `aps` that are numbers: a text with fields in one of them must give a number.
     static let numberKeys: Set<String> = [
         "badge", "timestamp", "stale-date", "dismissal-date", "content-available", "mutable-content",
         "input-push-token",
@@ -35,7 +35,7 @@ struct APNsLayout: Sendable {
 
     var isVisible: Bool { Self.isVisible(aps) }
 
-    /// Whether it wakes the app, as far as that is known before a message is rendered.
+    /// Whether the push wakes the app, as far as this is known before a message is rendered.
     var wakesApp: Bool {
         switch aps["content-available"] {
         case .raw(let json): json == "1"
@@ -84,7 +84,7 @@ extension APNsLayout {
     ]
     private static let keys = Dictionary(uniqueKeysWithValues: ContentKey.ios.map { ($0.name, $0) })
 
-    /// The object `aps` as the section's own keys make it.
+    /// The object `aps` from the section's own keys.
     static func aps(_ section: ContentSection) -> PayloadNode {
         var entries: [PayloadEntry] = []
         let alert = alertKeys.compactMap { entry($0, section) }
@@ -115,7 +115,7 @@ extension APNsLayout {
         return .object(entries)
     }
 
-    /// What stands beside `aps`: the rich template's keys, and the addresses of medium and click.
+    /// The entries next to `aps`: the rich template's keys, and the addresses of the medium and the click.
     static func entries(_ section: ContentSection) -> [PayloadEntry] {
         var entries: [PayloadEntry] = []
         if let kind = section.templateKind, let template = section.group("template") {
@@ -145,7 +145,7 @@ extension APNsLayout {
         return .object(entries)
     }
 
-    /// A percentage as the fraction that APNs wants.
+    /// A percentage as the fraction that APNs requires.
     private static func fraction(_ percent: Int64) -> String {
         if percent % 100 == 0 { return String(percent / 100) }
         let digits = percent < 10 ? "0\(percent)" : "\(percent)"

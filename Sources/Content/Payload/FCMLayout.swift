@@ -1,8 +1,8 @@
 import PushCore
 
-/// The messages of FCM's two protocols.
+/// The layout of messages for FCM's two protocols.
 struct FCMLayout: Sendable {
-    /// The entries of `data` that the section's own keys make: a rich template's, or a data message's texts.
+    /// The entries of `data` from the section's own keys: those of a rich template, or the texts of a data message.
     let ownData: [PayloadEntry]
     let section: ContentSection
     private let ids: [PayloadEntry]
@@ -15,13 +15,13 @@ struct FCMLayout: Sendable {
         ownData = section.has("template") ? Self.template(section) : Self.dataTexts(section)
     }
 
-    /// The body of a request of HTTP v1.
+    /// The body of an HTTP v1 request.
     var message: PayloadNode {
         var entries = [PayloadEntry("token", .token)]
         if let data { entries.append(PayloadEntry("data", data)) }
         let config = androidConfig
         if !config.isEmpty { entries.append(PayloadEntry("android", .object(config))) }
-        // FCM counts whatever is shown, wherever it stands and whoever wrote it.
+        // FCM counts everything that is shown, including what the content's raw `message` adds.
         let message = PayloadNode.object(entries).merging(section.object("message"))
             .counting(["notification"]).counting(["android", "notification"])
         let isCheck = section.isTrue("validate_only")
@@ -30,7 +30,7 @@ struct FCMLayout: Sendable {
         )
     }
 
-    /// The body of a request of legacy HTTP, without `to` and `registration_ids`.
+    /// The body of a legacy HTTP request, without `to` and `registration_ids`.
     var legacyMessage: PayloadNode {
         var entries = texts(["collapse_key", "priority"])
         if let ttl = ttl() { entries.append(PayloadEntry("time_to_live", ttl)) }
@@ -72,13 +72,14 @@ struct FCMLayout: Sendable {
         keys.compactMap { key in section.text(key).map { PayloadEntry(key, .text($0)) } }
     }
 
-    /// How long FCM keeps it for a device that is off: as the content says, else as long as the message is of use.
+    /// How long FCM keeps the message for a device that is off: the content's value, otherwise the remaining validity
+    /// of the message.
     private func ttl(prefix: String = "", suffix: String = "") -> PayloadNode? {
         number("ttl_seconds", prefix: prefix, suffix: suffix)
             ?? (carriesValidity ? .validity(prefix: prefix, suffix: suffix) : nil)
     }
 
-    /// A number, with what stands around its digits in the payload.
+    /// A number with the text around its digits in the payload.
     private func number(_ key: String, prefix: String = "", suffix: String = "") -> PayloadNode? {
         if let digits = section.number(key) { return .raw(prefix + digits + suffix) }
         guard case .personalisedInteger(let range) = ContentKey.android.first(where: { $0.name == key })?.kind else {
@@ -91,7 +92,7 @@ struct FCMLayout: Sendable {
 }
 
 extension FCMLayout {
-    /// The names that a rich template has for the keys of a notification.
+    /// The names that a rich template uses for the keys of a notification.
     static let templateNames: [String: String] = [
         "title": "adb_title", "body": "adb_body", "image": "adb_image", "icon": "adb_icon", "sound": "adb_sound",
         "tag": "adb_tag", "channel_id": "adb_channel_id", "ticker": "adb_ticker", "sticky": "adb_sticky",
@@ -99,11 +100,11 @@ extension FCMLayout {
         "notification_count": "adb_n_count", "click_action": "adb_uri", "color": "adb_clr_icon",
     ]
 
-    /// The names that a data message has for the keys of a notification: those that apps with Adobe's SDK read (Adobe Campaign,
-    /// "Implementing the Campaign SDK in an Android application", `payloadData.get("_msg")`).
+    /// The names that a data message uses for the keys of a notification. Apps with Adobe's SDK read these (Adobe
+    /// Campaign, "Implementing the Campaign SDK in an Android application", `payloadData.get("_msg")`).
     static let dataNames: [String: String] = ["title": "title", "body": "_msg", "click_action": "url"]
 
-    /// The entries of `data` that the texts of a data message make.
+    /// The entries of `data` for the texts of a data message.
     static func dataTexts(_ section: ContentSection) -> [PayloadEntry] {
         guard section.string("kind") == "data" else { return [] }
         return ContentKey.notification.compactMap { key in
@@ -112,7 +113,7 @@ extension FCMLayout {
         }
     }
 
-    /// The entries of `data` that a rich template makes, all of them strings.
+    /// The entries of `data` for a rich template; all values are strings.
     static func template(_ section: ContentSection) -> [PayloadEntry] {
         guard let kind = section.templateKind, let template = section.group("template") else { return [] }
         var entries: [PayloadEntry] = []
@@ -136,7 +137,7 @@ extension FCMLayout {
         }
     }
 
-    /// The entries of `notification`; none for a data message and for a rich template, which the app shows itself.
+    /// The entries of `notification`; empty for a data message and a rich template, which the app itself shows.
     var notification: [PayloadEntry] {
         let isNotification = section.hasAny(["title", "body", "title_loc_key", "body_loc_key"])
         guard isNotification, !section.has("template"), section.string("kind") != "data" else { return [] }
@@ -156,7 +157,7 @@ extension FCMLayout {
         }
     }
 
-    /// Seconds in the form of protobuf's JSON.
+    /// A duration in protobuf's JSON form.
     private static func duration(_ value: JSONValue) -> PayloadNode {
         if case .number(let digits) = value { .literal(digits + "s") } else { .literal("0s") }
     }
@@ -170,7 +171,7 @@ extension FCMLayout {
         return .object(entries)
     }
 
-    /// A color as fractions of one (`google.type.Color`).
+    /// A color whose parts are fractions of 1 (`google.type.Color`).
     private static func color(_ text: String) -> PayloadNode {
         let digits = text.utf8.dropFirst().compactMap(HexDigit.value)
         let bytes = stride(from: 0, to: digits.count - 1, by: 2).map { Int(digits[$0]) << 4 | Int(digits[$0 + 1]) }

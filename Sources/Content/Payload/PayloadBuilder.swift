@@ -1,6 +1,6 @@
 import PushCore
 
-/// Puts a payload template together.
+/// Builds a payload template.
 struct PayloadBuilder {
     var text: [UInt8] = []
     private(set) var segments: [PayloadSegment] = []
@@ -8,31 +8,32 @@ struct PayloadBuilder {
     private(set) var sections: [SectionSegment] = []
     private(set) var checked: [CheckedSegment] = []
     private(set) var paths: [PathSegment] = []
-    /// The columns of fields without which a message must not go out.
+    /// The columns of fields without which a message must not be sent.
     private(set) var requiredColumns: Set<Int> = []
-    /// The paths, by their index, without whose value a message must not go out.
+    /// The indexes of the paths without which a message must not be sent.
     private(set) var requiredPaths: [Int] = []
-    /// Bytes of literal names and values that count against the gateway's limit, when not the whole body does.
+    /// The size of literal names and values that count against the gateway's limit, if the limit does not cover the
+    /// whole body.
     var countedBytes = 0
-    /// Whether values count at present.
+    /// Whether values count at the moment.
     var isCounting = false
     private let policy: MissingValuePolicy
     private var columns: [String: Int]
     private var literalStart = 0
 
-    /// - Parameter fields: fields that have columns already.
+    /// - Parameter fields: fields that already have columns.
     init(policy: MissingValuePolicy, fields: [PersonalisationField] = []) {
         self.policy = policy
         self.fields = fields
         columns = Dictionary(fields.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Appends bytes that are JSON already.
+    /// Appends text that is already JSON.
     mutating func raw(_ json: String) {
         text.append(contentsOf: json.utf8)
     }
 
-    /// Appends a text, escaped but without quotes.
+    /// Appends an escaped text without quotes.
     mutating func inside(_ template: TextTemplate, escapes: Int) {
         for piece in template.pieces {
             switch piece {
@@ -53,14 +54,14 @@ struct PayloadBuilder {
         append(.token)
     }
 
-    /// Appends an entry that is left out where its value has not the form that it has to have; without a name an element of a list, or a
-    /// text of its own, which is null then.
+    /// Appends an entry that is left out if its value does not have the required form. Without a name it appends a
+    /// single value, for example an element of a list, which is null in that case.
     mutating func checked(_ name: String?, _ value: CheckedTemplate, escapes: Int) {
         closeLiteral()
         let (mainSegments, counts) = (segments, isCounting)
         segments = []
         isCounting = false
-        // No form has anything in it that JSON would escape.
+        // No form allows a character that JSON would escape.
         inside(value.text, escapes: 0)
         closeLiteral()
         let own = segments
@@ -87,7 +88,7 @@ struct PayloadBuilder {
         append(.checked(checked.count - 1))
     }
 
-    /// Appends an entry with the seconds that are left of the message's validity.
+    /// Appends an entry with the remaining validity of the message, in seconds.
     mutating func validity(_ name: String, prefix: String, suffix: String) {
         closeLiteral()
         let start = text.count
@@ -95,12 +96,12 @@ struct PayloadBuilder {
         text.append(contentsOf: (":" + prefix).utf8)
         let middle = text.count
         text.append(contentsOf: suffix.utf8)
-        // No part of the literals beside it.
+        // These bytes are not part of the next literal.
         literalStart = text.count
         append(.validity(start..<middle, middle..<text.count))
     }
 
-    /// Ends the last literal; to be called at the end of a body.
+    /// Ends the last literal; call it at the end of a body.
     mutating func finish() {
         closeLiteral()
     }
@@ -136,7 +137,7 @@ struct PayloadBuilder {
         append(.path(paths.count - 1))
     }
 
-    /// Where a name reaches into an object, if it does.
+    /// The place of a name that is a path; nil for any other name.
     private mutating func place(of name: String) -> FieldPlace? {
         guard let path = FieldPath(name) else { return nil }
         return FieldPlace(column: column(of: PersonalisationField(name: path.root)), path: path)
@@ -172,7 +173,7 @@ struct PayloadBuilder {
 extension PayloadBuilder {
     /// Appends a value.
     ///
-    /// `escapes` is 1 where JSON stands as itself, and 2 inside of a JSON string.
+    /// `escapes` is 1 for JSON itself, and 2 inside a JSON string.
     mutating func node(_ node: PayloadNode, escapes: Int = 1) {
         switch node {
         case .raw(let json): plain(json)
@@ -194,7 +195,7 @@ extension PayloadBuilder {
         case .object(let entries): object(entries, escapes: escapes)
         case .checked(let template): checked(nil, template, escapes: escapes)
         case .validity:
-            // Only entries can be left out; layouts make no others.
+            // Only an entry can be left out, and layouts use this only in entries.
             plain("null")
         }
     }
@@ -212,7 +213,7 @@ extension PayloadBuilder {
             name(entry.name, escapes: escapes)
             node(entry.value, escapes: escapes)
         }
-        // Last, so that only their own commas depend on what is there.
+        // They come last, so that only their own commas depend on which of them are written.
         for entry in entries {
             switch entry.value {
             case .checked(let template): checked(entry.name, template, escapes: escapes)
@@ -231,7 +232,7 @@ extension PayloadBuilder {
         if isCounting, escapes > 1 { countedBytes += 2 }
     }
 
-    /// Braces, brackets and commas: part of a counted value only inside of one that is a string.
+    /// Braces, brackets and commas count only inside a value that is itself a string.
     private mutating func structural(_ mark: String, _ escapes: Int) {
         raw(mark)
         if isCounting, escapes > 1 { countedBytes += mark.utf8.count }

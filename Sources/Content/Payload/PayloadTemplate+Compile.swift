@@ -3,10 +3,11 @@ import PushCore
 extension PayloadTemplate {
     /// Compiles a content for a gateway.
     ///
-    /// `messageNumbers` are the ids when the application writes them as numbers; without them they are sequence numbers. `locale` chooses a variant of the content; see ``LocalisedTemplate`` for all of them at once. Throws
-    /// when the content has no section for the platform, when it says something that the gateway's protocol cannot,
-    /// and when its payload is longer than the gateway takes even with all fields empty.
-    public static func compile(
+    /// `messageNumbers` gives the ids if the application uses numbers as ids; without it, sequence numbers are written.
+    /// `locale` selects a variant of the content; ``LocalisedTemplate`` compiles all of them at once. Throws if the
+    /// content has no section for the platform, if it uses something that the gateway's protocol does not have, or if
+    /// its payload exceeds the gateway's limit even with all fields empty.
+    package static func compile(
         content: PushContent,
         format: PayloadFormat,
         deliveryID: Int64,
@@ -29,7 +30,7 @@ extension PayloadTemplate {
         )
     }
 
-    /// Compiles one variant of a content; `fields` have columns already.
+    /// Compiles one variant of a content; `fields` already have columns.
     init(
         _ variant: ContentVariant,
         content: PushContent,
@@ -103,17 +104,17 @@ extension PayloadTemplate {
             ContentProblem(
                 key: path,
                 cause: """
-                    the payload has at least \(minimumPayloadSize) bytes even with empty fields, and the gateway takes \
-                    \(payloadLimit) at most
+                    the payload has at least \(minimumPayloadSize) bytes even with empty fields, and the \
+                    gateway's limit is \(payloadLimit)
                     """,
-                remedy: "shorten its texts or leave variables out"
+                remedy: "shorten its texts, or remove variables"
             )
         ])
     }
 }
 
 extension ContentError {
-    /// What to say when a content has nothing for the platform of a delivery's application.
+    /// The error for a content without a section for the platform of a delivery's application.
     static func noSection(for platform: Platform) -> ContentError {
         ContentError(problems: [
             ContentProblem(
@@ -125,7 +126,7 @@ extension ContentError {
     }
 }
 
-/// Checks that a section says nothing that its gateway's protocol cannot.
+/// Checks that a section uses nothing that its gateway's protocol does not have.
 struct FormatCheck {
     let format: PayloadFormat
     /// The section's path in the content.
@@ -147,7 +148,7 @@ struct FormatCheck {
 
     /// Rich content needs the HTTP/2 connector (Adobe Campaign, "Rich notifications"), and the binary protocol has no headers.
     private mutating func checkBinary(_ section: ContentSection) {
-        let remedy = "leave it out, or send by an external account with the connector ios-http2"
+        let remedy = "remove it, or use an external account with the connector ios-http2"
         let rich = ["subtitle", "subtitle_loc_key", "media_url", "template"].filter { section.has($0) }
         let layout = APNsLayout(section)
         for key in rich { add(key, "the binary connector sends no rich content", remedy) }
@@ -155,7 +156,7 @@ struct FormatCheck {
             add("mutable_content", "the binary connector sends no rich content", remedy)
         }
         if section.has("collapse_id") { add("collapse_id", "the binary protocol has no collapse id", remedy) }
-        if section.number("priority") == "1" { add("priority", "the binary protocol knows 10 and 5 only", remedy) }
+        if section.number("priority") == "1" { add("priority", "the binary protocol has only 10 and 5", remedy) }
         let type = layout.attributes.pushType
         if type != .alert, type != .background {
             add("push_type", "the binary protocol has no pushes of type \(type.rawValue)", remedy)
@@ -163,14 +164,14 @@ struct FormatCheck {
     }
 
     private mutating func checkLegacy(_ section: ContentSection) {
-        let remedy = "leave it out, or give the application a service account, with which it speaks HTTP v1"
+        let remedy = "remove it, or give the application a service account, so that it uses HTTP v1"
         var keys = [
             "direct_boot_ok", "bandwidth_constrained_ok", "restricted_satellite_ok", "analytics_label", "message",
         ]
         if !section.has("template") {
             keys += ContentKey.notification.map(\.name).filter { ContentKey.legacyNotificationNames[$0] == nil }
         }
-        for key in keys where section.has(key) { add(key, "FCM's legacy protocol does not know it", remedy) }
+        for key in keys where section.has(key) { add(key, "FCM's legacy protocol does not have it", remedy) }
         // FCM legacy HTTP, `data`: "any word starting with google or gcm".
         for variable in section.variables where ["google", "gcm"].contains(where: { variable.name.hasPrefix($0) }) {
             add(
@@ -186,10 +187,10 @@ struct FormatCheck {
     }
 }
 
-/// What the ids in a payload are made of.
+/// The source of the ids in a payload.
 struct MessageIDSource: Sendable, Hashable {
     let deliveryID: Int64
     let format: MessageIDFormat
-    /// The numbers of messages where the format is `int32`; nil writes sequence numbers, for what is only looked at.
+    /// The message numbers if the format is `int32`; nil writes sequence numbers, for previews and checks.
     let numbers: MessageNumbers?
 }

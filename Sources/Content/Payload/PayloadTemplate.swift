@@ -2,49 +2,49 @@ import Crypto
 import PushCore
 
 /// A delivery's payload for one application, compiled once and rendered for every message.
-public struct PayloadTemplate: Sendable {
+package struct PayloadTemplate: Sendable {
     /// The payload key of the message id.
-    public static let messageIDKey = "_mId"
+    package static let messageIDKey = "_mId"
     /// The payload key of the delivery id.
-    public static let deliveryIDKey = "_dId"
+    package static let deliveryIDKey = "_dId"
 
     /// The form of the payload.
-    public let format: PayloadFormat
-    /// The fields that the content uses, distinct by name, in the order of their first use.
+    package let format: PayloadFormat
+    /// The fields that the content uses, distinct by name, in the order of first use.
     ///
-    /// The templates of a ``LocalisedTemplate`` have one list in common.
-    public internal(set) var fields: [PersonalisationField]
-    /// What the request's headers say; for FCM they are in the body, and this has no meaning.
-    public let attributes: MessageAttributes
+    /// All templates of a ``LocalisedTemplate`` share one list.
+    package internal(set) var fields: [PersonalisationField]
+    /// The values of the request's headers. FCM has them in the body, so this is not used there.
+    package let attributes: MessageAttributes
     /// The size of the smallest payload: all fields empty and without defaults, counted as the gateway does.
-    public let minimumPayloadSize: Int
+    package let minimumPayloadSize: Int
 
-    /// The segments' own bytes: literals and defaults.
+    /// The bytes of literals and defaults, which segments refer to.
     let text: [UInt8]
     let segments: [PayloadSegment]
-    /// The segments of `apns-collapse-id` when it is personalised, else empty.
+    /// The segments of `apns-collapse-id` if it is personalised, otherwise empty.
     let collapseSegments: [PayloadSegment]
     /// The texts with sections that segments refer to.
     let sections: [SectionSegment]
-    /// The entries with values of a certain form that segments refer to.
+    /// The entries whose values must have a certain form, which segments refer to.
     let checked: [CheckedSegment]
-    /// The places of names that reach into objects.
+    /// The values inside objects that segments refer to.
     let paths: [PathSegment]
-    /// The columns of fields without which a message must not go out, those in sections not included.
+    /// The columns of fields without which a message must not be sent, except those in sections.
     let requiredColumns: [Int]
-    /// The paths without which a message must not go out, by their index.
+    /// The indexes of the paths without which a message must not be sent.
     let requiredPaths: [Int]
     let missing: MissingValuePolicy
     let messageIDFormat: MessageIDFormat
     let messageNumbers: MessageNumbers?
-    /// For FCM the literal bytes that count against its limit; nil where the whole body counts.
+    /// The literal bytes that count against FCM's limit; nil if the whole body counts.
     let countedBytes: Int?
 
     /// Whether each message has its own `apns-collapse-id`; see ``renderCollapseID(row:fields:into:)``.
-    public var hasPersonalisedCollapseID: Bool { !collapseSegments.isEmpty }
+    package var hasPersonalisedCollapseID: Bool { !collapseSegments.isEmpty }
 
-    /// Whether every message has the same body, so that many of them can share a request.
-    public var hasEqualBodies: Bool {
+    /// Whether every message has the same body, so that many messages can share a request.
+    package var hasEqualBodies: Bool {
         segments.allSatisfy { segment in
             switch segment {
             case .literal, .validity: true
@@ -54,30 +54,30 @@ public struct PayloadTemplate: Sendable {
     }
 
     /// The gateway's limit for a payload, in bytes.
-    public var payloadLimit: Int {
+    package var payloadLimit: Int {
         PayloadLimits.limit(format: format, pushType: attributes.pushType)
     }
 }
 
 extension PayloadTemplate {
-    /// The size of a payload of which a part was not even rendered, because it was longer than any gateway's limit.
+    /// The reported size of a payload that was not rendered completely because it exceeds any gateway's limit.
     static let hopelessSize = Int(Int32.max)
 
-    /// FCM keeps nothing for longer: four weeks (FCM v1, `AndroidConfig.ttl`), in seconds.
-    static let longestValidity: Int64 = 2_419_200
+    /// FCM's maximum, four weeks, in seconds (FCM v1, `AndroidConfig.ttl`).
+    static let maxValidity: Int64 = 2_419_200
 
     /// Appends the body of one message's request and returns the size that the gateway's limit is compared with.
     ///
-    /// `columns` holds the values of ``fields`` in their order; a null or empty value, and a missing column, give way
-    /// to the default. The body is complete: for FCM v1 it is `{"message":{"token":…}}` and so contains the push token.
+    /// `columns` holds the values of ``fields``, in that order. The default replaces a null or blank value, and a
+    /// missing column. The body is complete: for FCM v1 it is `{"message":{"token":…}}`, so it contains the push token.
     ///
-    /// The size is that of the whole body for APNs. FCM's limit covers the message and not its envelope, so there it is
-    /// the sum of all names and values of `data` and of `notification`, before they are escaped: FCM counts the decoded
-    /// message, and token and delivery options are not part of it.
+    /// For APNs the size is that of the whole body. FCM's limit covers the message, not its envelope: there the size is
+    /// the sum of all names and values of `data` and of `notification`, before escaping. FCM counts the decoded
+    /// message, without the token and the delivery options.
     ///
-    /// - Parameter validitySeconds: how much is left of the message's validity, for FCM; nil if that is not known.
+    /// - Parameter validitySeconds: the remaining validity of the message, for FCM; nil if unknown.
     @discardableResult
-    public func render(
+    package func render(
         row: Int,
         fields columns: [ByteColumn],
         tokens: ByteColumn,
@@ -115,7 +115,7 @@ extension PayloadTemplate {
                 guard let validitySeconds else { continue }
                 if output.last != UInt8(ascii: "{") { output.append(UInt8(ascii: ",")) }
                 output.append(contentsOf: text[before])
-                DecimalText.append(min(max(0, validitySeconds), Self.longestValidity), to: &output)
+                DecimalText.append(min(max(0, validitySeconds), Self.maxValidity), to: &output)
                 output.append(contentsOf: text[after])
             }
         }
@@ -125,21 +125,21 @@ extension PayloadTemplate {
 
     /// Appends one message's `apns-collapse-id`; nothing when ``hasPersonalisedCollapseID`` is false.
     ///
-    /// What a header cannot carry is taken out, see ``HeaderText``. An id that is longer than APNs takes gives way to its
-    /// SHA-256: equal ids stay equal and different ones different, and so the notifications still replace one another.
-    /// Returns whether anything is left; a message without an id goes out as one that replaces none.
-    public func renderCollapseID(row: Int, fields columns: [ByteColumn], into output: inout [UInt8]) -> Bool {
+    /// Characters that a header cannot carry are removed, see ``HeaderText``. An id that exceeds APNs' limit is
+    /// replaced by its SHA-256: equal ids stay equal and different ids stay different, so notifications still replace
+    /// one another. Returns whether anything is left; a message without an id is sent and replaces none.
+    package func renderCollapseID(row: Int, fields columns: [ByteColumn], into output: inout [UInt8]) -> Bool {
         let start = output.count
         appendPlain(collapseSegments, row: row, columns, to: &output)
         HeaderText.clean(&output, from: start)
-        if output.count - start > ContentValidator.longestCollapseID {
+        if output.count - start > ContentValidator.maxCollapseIDLength {
             let digest = HexDigit.text(SHA256.hash(data: output[start...]))
             output.replaceSubrange(start..., with: digest.utf8)
         }
         return output.count > start
     }
 
-    /// Appends segments that stand in no JSON: text and fields as they are.
+    /// Appends segments outside of JSON: text and fields without escaping.
     func appendPlain(_ segments: [PayloadSegment], row: Int, _ columns: [ByteColumn], to output: inout [UInt8]) {
         for segment in segments {
             switch segment {
@@ -152,7 +152,7 @@ extension PayloadTemplate {
         }
     }
 
-    /// Appends a field's value or its default and returns the size of what the gateway reads there.
+    /// Appends a field's value or default, and returns its size as the gateway reads it.
     @inline(__always)
     private func append(_ field: FieldSegment, row: Int, _ columns: [ByteColumn], to output: inout [UInt8]) -> Int {
         if field.column < columns.count {
@@ -164,7 +164,7 @@ extension PayloadTemplate {
         return Self.append(text, field.fallback, field.escapes, to: &output)
     }
 
-    /// Appends bytes, escaped that often, and returns the size of what the gateway reads there.
+    /// Appends bytes, escaped `escapes` times, and returns their size as the gateway reads them.
     @inline(__always)
     static func append(_ bytes: [UInt8], _ range: Range<Int>, _ escapes: Int, to output: inout [UInt8]) -> Int {
         switch escapes {
@@ -191,7 +191,7 @@ extension PayloadTemplate {
 }
 
 extension PayloadTemplate {
-    /// Appends a text with sections; returns the size of what the gateway reads there, and whether it is the whole text.
+    /// Appends a text with sections; returns its size as the gateway reads it, and whether the text is complete.
     func append(
         _ segment: SectionSegment,
         row: Int,
@@ -203,7 +203,7 @@ extension PayloadTemplate {
         return (Self.append(bytes, bytes.indices, segment.escapes, to: &output), !run.isCutShort)
     }
 
-    /// Appends the value that a name reaches in an object, or its default; returns the size of what the gateway reads there.
+    /// Appends a value inside an object, or its default; returns its size as the gateway reads it.
     func append(_ segment: PathSegment, row: Int, _ columns: [ByteColumn], to output: inout [UInt8]) -> Int {
         if Self.isBlank(segment.field.column, row, columns),
             let value = segment.place.value(row: row, columns)?.text, !BlankValue.isBlank(value)
@@ -219,7 +219,8 @@ extension PayloadTemplate {
         column >= columns.count || BlankValue.isBlank(columns[column].bytes, columns[column].range(row))
     }
 
-    /// Appends the entry of a value with a certain form, or nothing if the text has another one; returns what counts of it.
+    /// Appends an entry whose value must have a certain form, or nothing if the text does not have it; returns the size
+    /// that counts against the limit.
     func append(_ entry: CheckedSegment, row: Int, _ columns: [ByteColumn], to output: inout [UInt8]) -> Int {
         var text: [UInt8] = []
         appendPlain(entry.segments, row: row, columns, to: &text)
@@ -235,12 +236,12 @@ extension PayloadTemplate {
         return entry.countedBytes.map { $0 + value.count } ?? 0
     }
 
-    /// The index, in ``fields``, of a field that this message needs and that has no value; nil unless the content
-    /// says that messages without all values are not to be sent.
+    /// The index, in ``fields``, of a required field without a value in this message. It is nil unless the content
+    /// excludes messages that lack a value.
     ///
-    /// A use with a default needs no value, and neither does the condition of a section, nor anything in a section
-    /// that is left out.
-    public func missingField(row: Int, fields columns: [ByteColumn]) -> Int? {
+    /// A field with a default is not required, nor is the condition of a section, nor a field in a section that is not
+    /// shown.
+    package func missingField(row: Int, fields columns: [ByteColumn]) -> Int? {
         guard missing == .exclude else { return nil }
         for column in requiredColumns where Self.isBlank(column, row, columns) { return column }
         for index in requiredPaths where Self.isBlank(paths[index].field.column, row, columns) {
@@ -255,72 +256,9 @@ extension PayloadTemplate {
         return nil
     }
 
-    /// The reason to record for a message that is not sent because a field has no value: a word to count by, and the field.
-    public static func missingReason(field: String) -> String {
+    /// The reason recorded for a message that is not sent because a field has no value: a word for statistics, and the
+    /// field.
+    package static func missingReason(field: String) -> String {
         "missing_value: \(field)"
     }
-}
-
-/// A piece of a payload template.
-enum PayloadSegment: Sendable, Hashable {
-    /// Bytes of the template's own text, by their place.
-    case literal(Range<Int>)
-    case field(FieldSegment)
-    /// The message's `_mId`.
-    case messageID
-    /// The push token.
-    case token
-    /// A text with sections, by its index.
-    case sections(Int)
-    /// An entry whose value has a certain form, by its index.
-    case checked(Int)
-    /// A value that a name reaches in an object, by its index.
-    case path(Int)
-    /// An entry with what is left of the message's validity: what stands before the digits, and behind them.
-    case validity(Range<Int>, Range<Int>)
-}
-
-/// A place in a payload where a field's value stands.
-struct FieldSegment: Sendable, Hashable {
-    /// The index of the field's column.
-    let column: Int
-    /// Where the default stands in the template's own text; used when the value is null or empty. It is not escaped.
-    let fallback: Range<Int>
-    /// How often the value is escaped: once in a JSON string, twice in a JSON text inside of a JSON string, never in a
-    /// header.
-    let escapes: Int
-    /// Whether the value counts against the gateway's limit, when not the whole body does.
-    let isCounted: Bool
-}
-
-/// A place in a payload where a text with sections stands.
-struct SectionSegment: Sendable, Hashable {
-    let text: SectionText
-    /// The column of each of the text's names.
-    let columns: [Int]
-    /// Where each of them reaches into an object, if it does.
-    let places: [FieldPlace?]
-    let escapes: Int
-    let isCounted: Bool
-}
-
-/// A place in a payload where a value from within an object stands.
-struct PathSegment: Sendable, Hashable {
-    /// The field of the whole name, which goes before, with the default.
-    let field: FieldSegment
-    let place: FieldPlace
-}
-
-/// A place in a payload where an entry stands if its value comes out in the form that the gateway takes.
-struct CheckedSegment: Sendable, Hashable {
-    /// The pieces that make the value.
-    let segments: [PayloadSegment]
-    let form: CheckedTemplate.Form
-    /// The entry's name, its colon and what stands before the value.
-    let prefix: [UInt8]
-    let suffix: [UInt8]
-    /// Whether it is an object's entry, which is left out, and no element of a list, which is null then.
-    let isEntry: Bool
-    /// The bytes of the name where they count against the gateway's limit; nil where the entry does not count.
-    let countedBytes: Int?
 }

@@ -1,6 +1,6 @@
-/// Whether a value says nothing: it is empty, or has white space only, as forms and exports leave it.
+/// Whether a value is blank: empty, or only white space, which forms and exports often leave behind.
 enum BlankValue {
-    /// Whether bytes of UTF-8 are white space and nothing else. The first byte answers for nearly all values.
+    /// Whether UTF-8 bytes are all white space. For nearly all values the first byte decides.
     @inline(__always)
     static func isBlank(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
         guard !range.isEmpty else { return true }
@@ -15,7 +15,7 @@ enum BlankValue {
         return first > 0x20 && first < 0x80 ? false : isWhite(Array(text.utf8)[...])
     }
 
-    /// Looks at the bytes: every invisible character begins with one of few.
+    /// Works on bytes: all white-space characters begin with one of a few bytes.
     private static func isWhite(_ bytes: ArraySlice<UInt8>) -> Bool {
         var rest = bytes
         while let first = rest.first {
@@ -26,7 +26,8 @@ enum BlankValue {
         return true
     }
 
-    /// The bytes of the white space that a text begins with (Unicode's `White_Space`, and the two of no width); 0 for none.
+    /// The length in bytes of the white-space character at the start of the text, 0 if there is none. White space is
+    /// Unicode's `White_Space` and the two zero-width characters U+200B and U+FEFF.
     private static func whiteLength(_ first: UInt8, _ rest: ArraySlice<UInt8>) -> Int {
         switch first {
         case 0x09...0x0D, 0x20: return 1

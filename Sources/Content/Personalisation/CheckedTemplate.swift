@@ -1,17 +1,17 @@
 import PushCore
 
-/// A value that a gateway takes in a certain form only, given as a text with fields.
+/// A text with fields whose result must have a certain form, because the gateway accepts no other.
 struct CheckedTemplate: Sendable, Hashable {
-    /// What the text has to come out as.
+    /// The form that the rendered text must have.
     enum Form: Sendable, Hashable {
         case wholeNumber(ClosedRange<Int64>)
-        /// Any number that JSON has.
+        /// Any JSON number.
         case number
-        /// `true` or `false`, also as databases write them.
+        /// `true` or `false`; `t`, `f`, `1` and `0`, as databases write them, are accepted too.
         case boolean
         /// `#rrggbb`.
         case color
-        /// A time as RFC 3339 writes it.
+        /// An RFC 3339 time.
         case time
         /// A label of FCM's statistics.
         case label
@@ -19,7 +19,8 @@ struct CheckedTemplate: Sendable, Hashable {
 
     let text: TextTemplate
     let form: Form
-    /// What an object says whose one entry is the text of a value that is no text in the payload.
+    /// The only key of an object that stands for a number, or a boolean, in the payload: its value is the text that
+    /// gives it.
     static let numberName = "$number"
     static let booleanName = "$boolean"
 
@@ -31,7 +32,7 @@ struct CheckedTemplate: Sendable, Hashable {
         return CheckedTemplate(text: template, form: form)
     }
 
-    /// The form that such an entry's name asks for.
+    /// The form that one of these keys asks for.
     static func form(_ name: String) -> Form? {
         switch name {
         case numberName: .number
@@ -40,17 +41,17 @@ struct CheckedTemplate: Sendable, Hashable {
         }
     }
 
-    /// What stands around the value, for example quotes and a unit.
+    /// The text around the value, for example quotes and a unit.
     var prefix = ""
     var suffix = ""
 
-    /// A text that stands in quotes.
+    /// A text in quotes.
     static func quoted(_ text: TextTemplate, _ form: Form) -> CheckedTemplate {
         CheckedTemplate(text: text, form: form, prefix: "\"", suffix: "\"")
     }
 
-    /// The number that a text is: digits, perhaps with a minus before them and spaces around. `5.0` is one too, as jsonb
-    /// writes that for a number which was written so.
+    /// The whole number that a text is: digits, optionally with a minus sign and surrounding spaces. `5.0` counts as 5,
+    /// because jsonb keeps the fraction of a number that was written with one.
     static func wholeNumber(_ bytes: [UInt8]) -> Int64? {
         let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
         let isDigit = { (byte: UInt8) in (0x30...0x39).contains(byte) }
@@ -68,7 +69,7 @@ struct CheckedTemplate: Sendable, Hashable {
 }
 
 extension CheckedTemplate.Form {
-    /// The value as it goes into the payload; nil if the text has another form.
+    /// The value for the payload; nil if the text does not have this form.
     func value(_ bytes: [UInt8]) -> [UInt8]? {
         let isRight: Bool
         switch self {
@@ -86,10 +87,10 @@ extension CheckedTemplate.Form {
         return isRight ? bytes : nil
     }
 
-    /// A number as JSON writes it, without the spaces around it.
+    /// A JSON number, without surrounding spaces.
     private static func number(_ bytes: [UInt8]) -> [UInt8]? {
         let text = trimmed(bytes)
-        // A number has no hundred digits; what has is a text.
+        // No real number has more than a hundred digits.
         guard text.count <= 100, case .number(let digits)? = try? JSONParser.parse(text),
             digits.utf8.elementsEqual(text),
             Double(digits)?.isFinite == true

@@ -1,18 +1,18 @@
 import PushCore
 
-/// A name that reaches into an object: `order.id` is the entry `id` of the field `order`.
+/// A field name that refers to a value inside an object: `order.id` is the entry `id` of the field `order`.
 ///
-/// A field that has the whole name, with its dots, goes before. Columns of a mapping (`mapping.city`) are such fields, and nothing is
-/// looked for in them.
+/// A field with the whole name, dots included, takes precedence. Columns of a mapping (`mapping.city`) are always such
+/// fields: they are never read as objects.
 struct FieldPath: Sendable, Hashable {
-    /// The field that the object is the value of.
+    /// The field whose value is the object.
     let root: String
-    /// The names of entries, from the outside in.
+    /// The names of the entries, outermost first.
     let names: [String]
 
     private static let mapping = "mapping."
 
-    /// Nil for a name that reaches into nothing.
+    /// Nil for a name that is not a path.
     init?(_ name: String) {
         guard name.utf8.contains(UInt8(ascii: ".")), !name.hasPrefix(Self.mapping) else { return nil }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
@@ -21,10 +21,10 @@ struct FieldPath: Sendable, Hashable {
         names = Array(parts.dropFirst())
     }
 
-    /// What lies there in the root's value; nil if nothing does.
+    /// The value at this path in the root's value; nil if there is none.
     func value(in root: JSONValue) -> JSONValue? { Self.value(in: root, names[...]) }
 
-    /// What lies there where the entries of an object are at hand; nil if it does not know the root.
+    /// The value at this path among the entries of an object; nil if none of them is the root.
     func value(in entries: [JSONEntry]) -> JSONValue?? {
         guard let root = entries.first(where: { $0.name == root }) else { return .none }
         return .some(value(in: root.value))
@@ -40,19 +40,19 @@ struct FieldPath: Sendable, Hashable {
         return entries.first { $0.name == first }.flatMap { Self.value(in: $0.value, names.dropFirst()) }
     }
 
-    /// The value of a field as JSON: what its text is when it is that of an object or a list; nil if it is neither.
+    /// The JSON value of a field whose text is an object or a list; nil for any other text.
     static func parsed(_ text: String) -> JSONValue? {
         guard text.utf8.first == UInt8(ascii: "[") || text.utf8.first == UInt8(ascii: "{") else { return nil }
         return try? JSONParser.parse(Array(text.utf8))
     }
 }
 
-/// Where a path's root stands among the columns of a message.
+/// A path with the column that holds its root.
 struct FieldPlace: Sendable, Hashable {
     let column: Int
     let path: FieldPath
 
-    /// What lies there in a message; nil if nothing does.
+    /// The value at this path in a message; nil if there is none.
     func value(row: Int, _ columns: [ByteColumn]) -> JSONValue? {
         guard column < columns.count else { return nil }
         return FieldPath.parsed(columns[column].string(row)).flatMap { path.value(in: $0) }

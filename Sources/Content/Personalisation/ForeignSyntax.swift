@@ -1,14 +1,14 @@
 import PushCore
 
-/// The tags of other template languages, which mean nothing here and would be sent to people as they stand.
+/// Finds tags of other template languages. They have no meaning here, so people would receive them as written.
 enum ForeignSyntax {
-    /// A tag that was found, and what to write here.
+    /// A tag that was found, and what to write instead.
     struct Finding: Hashable {
         let tag: String
         let remedy: String
     }
 
-    /// What a text has of them.
+    /// The foreign tags in a text, without repetitions.
     static func findings(in text: String) -> [Finding] {
         var found: [Finding] = []
         for (open, close, remedy) in pairs {
@@ -16,8 +16,10 @@ enum ForeignSyntax {
             while let start = rest.firstRange(of: open), let end = rest[start.upperBound...].firstRange(of: close) {
                 let inside = rest[start.upperBound..<end.lowerBound]
                 rest = rest[end.upperBound...]
-                // A tag stands in a line, and is short: all else is text that has such signs in it.
-                guard inside.utf8.count <= TextToken.longestName, !inside.contains(where: \.isNewline) else { continue }
+                // A tag is short and on one line; anything else is text that happens to contain these characters.
+                guard inside.utf8.count <= TextToken.maxNameLength, !inside.contains(where: \.isNewline) else {
+                    continue
+                }
                 if let remedy = remedy(inside) {
                     found.append(Finding(tag: "\(open)\(inside)\(close)", remedy: remedy))
                 }
@@ -27,7 +29,7 @@ enum ForeignSyntax {
         return found.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// How tags begin and end, and what stands for them here; nil where it is no tag.
+    /// How tags begin and end, and what to write instead; nil if it is not a tag.
     private static let pairs: [(open: String, close: String, remedy: @Sendable (Substring) -> String?)] = [
         // Adobe Campaign, JSP, ERB.
         ("<%", "%>", { inside in inside.hasPrefix("@") ? "write the text itself" : field(inside) ?? section }),
@@ -44,7 +46,7 @@ enum ForeignSyntax {
     private static let section =
         "write {{#name}}…{{/name}} for those who have a value, {{^name}}…{{/name}} for the others"
 
-    /// The field that an expression names, as it is written here; nil if it names none.
+    /// The advice to write the field that an expression names; nil if it names none.
     @Sendable private static func field(_ expression: Substring) -> String? {
         let text = expression.drop { $0 == "=" || $0 == "-" || $0.isWhitespace || $0 == "!" }
         let name = text.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." }
@@ -53,7 +55,7 @@ enum ForeignSyntax {
         return "write {{\(own(name))}}"
     }
 
-    /// A name without the object that the other language has everything of a person in.
+    /// A name without the object under which the other language keeps the person's data.
     private static func own(_ name: Substring) -> Substring {
         for owner in owners where name.lowercased().hasPrefix(owner) { return name.dropFirst(owner.count) }
         return name
@@ -67,7 +69,7 @@ enum ForeignSyntax {
         !text.isEmpty && text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." || $0 == "-" }
     }
 
-    /// Filters of Liquid and Jinja, which here would be a default that is sent.
+    /// Filters of Liquid and Jinja: here, text after `|` is the default, so their names would be sent.
     private static let filters: Set<String> = [
         "upcase", "downcase", "capitalize", "upper", "lower", "title", "trim", "strip", "escape", "date", "default",
         "truncate",
@@ -75,10 +77,10 @@ enum ForeignSyntax {
         "raw",
     ]
 
-    /// Words with which Handlebars and others begin a tag.
+    /// Words that begin a block tag in Handlebars and similar languages.
     private static let words: Set<String> = ["if", "unless", "each", "with", "for", "foreach"]
 
-    /// Our own tags that say something in another language.
+    /// Tags in our own syntax that have another meaning in another language.
     private static func tags(in text: String) -> [Finding] {
         guard let tokens = try? TextToken.tokens(of: text) else { return [] }
         return tokens.compactMap { token in
@@ -127,8 +129,8 @@ enum ForeignSyntax {
 }
 
 extension PushContent {
-    /// What is probably meant otherwise: it can be sent as it stands, and people would read it so.
-    public var warnings: [ContentProblem] {
+    /// Text that is probably a mistake: it can be sent, and people would see it as written.
+    package var warnings: [ContentProblem] {
         var found: [ContentProblem] = []
         for variant in variants {
             for entry in variant.section.entries { Self.look(at: entry.value, "\(variant.path).\(entry.name)", &found) }
@@ -136,13 +138,13 @@ extension PushContent {
         return found
     }
 
-    /// No one reads more of them.
-    private static let mostWarnings = 20
+    /// A longer list would not be read.
+    private static let maxWarnings = 20
 
     private static func look(at value: JSONValue, _ path: String, _ found: inout [ContentProblem]) {
         switch value {
         case .string(let text):
-            for finding in ForeignSyntax.findings(in: text) where found.count < mostWarnings {
+            for finding in ForeignSyntax.findings(in: text) where found.count < maxWarnings {
                 found.append(
                     ContentProblem(
                         key: path,

@@ -1,13 +1,15 @@
 import Mustache
 import PushCore
 
-/// One rendering of a text with sections, for one message.
+/// One rendering of a text with sections for one message.
 ///
-/// A class, because Mustache asks for values through copies of its scopes while what was found out is to be known at the end.
+/// It is a class because Mustache copies its scopes, and all copies must share what the rendering finds out, such as a
+/// missing value.
 final class SectionRun {
-    /// Bytes of values, look-ups and list elements of one rendering at most: far more than the 5,120 bytes of the longest payload.
+    /// The maximum of one rendering: bytes of values, look-ups and list elements together. It is far more than the
+    /// 5,120 bytes of the longest payload.
     ///
-    /// Without a bound, sections over one list inside of one another would go through it as often as a power of its length.
+    /// Without a limit, the cost of nested sections over one list would grow as a power of its length.
     static let budget = 65_536
 
     private let text: SectionText
@@ -17,12 +19,12 @@ final class SectionRun {
     private let row: Int
     private let policy: MissingValuePolicy
     private var budgetLeft = SectionRun.budget
-    /// The values of fields that are conditions, by the index of the name, so that each is parsed once.
+    /// The values of fields used as conditions, by the index of the name, so that each is parsed once.
     private var conditions: [Int: JSONValue] = [:]
-    /// The column of the first field that the text needs and that has no value.
+    /// The column of the first required field without a value.
     private(set) var missingColumn: Int?
 
-    /// Whether the text came out incomplete, because it would be too long for any payload.
+    /// Whether the text is incomplete because it would be too long for any payload.
     var isCutShort: Bool { budgetLeft <= 0 }
 
     init(_ segment: SectionSegment, row: Int, columns: [ByteColumn], policy: MissingValuePolicy) {
@@ -38,7 +40,7 @@ final class SectionRun {
         text.template.render(MessageScope(run: self))
     }
 
-    /// What a number of the template stands for in the message itself.
+    /// The value that a number of the template stands for among the message's own fields.
     func value(of number: String) -> Any? {
         guard let reference = reference(number) else { return nil }
         switch reference {
@@ -54,7 +56,7 @@ final class SectionRun {
         }
     }
 
-    /// What a number of the template stands for in an object; nil where the object does not know it.
+    /// The value that a number of the template stands for in an object; nil if the object has no such entry.
     func value(of number: String, in entries: [JSONEntry]) -> Any? {
         guard let reference = reference(number) else { return nil }
         switch reference {
@@ -68,7 +70,8 @@ final class SectionRun {
         }
     }
 
-    /// What an object has under a name, or where the name reaches into it; nil if it does not know the name's beginning.
+    /// The object's entry of a name, or the value at the path that the name is; nil if the object has no entry of that
+    /// name or of the path's root.
     private func entry(_ name: Int, in entries: [JSONEntry]) -> JSONValue? {
         if let entry = entries.first(where: { $0.name == text.names[name] }) { return entry.value }
         guard let path = text.paths[name], let found = path.value(in: entries) else { return nil }
@@ -94,14 +97,14 @@ final class SectionRun {
         return index < columns.count ? columns[index].string(row) : ""
     }
 
-    /// The value of a field as a text: its own, or what its name reaches in an object.
+    /// The value of a field as text: the field's own, or the one at the path that its name is.
     private func fieldText(_ name: Int) -> String {
         let text = column(name)
         guard places[name] != nil, BlankValue.isBlank(text) else { return text }
         return condition(name).text
     }
 
-    /// The value of a field as a condition: what its text is as JSON when it is that of a list or an object, else the text.
+    /// The value of a field as a condition: the list or object that its text is in JSON, otherwise the text.
     private func condition(_ name: Int) -> JSONValue {
         if let known = conditions[name] { return known }
         let text = column(name)
@@ -111,11 +114,11 @@ final class SectionRun {
         return value
     }
 
-    /// What Mustache takes a condition for: false, the scope of its section, or a scope for each element.
+    /// A condition for Mustache: false, the scope of its section, or a scope for each element.
     private func scope(of value: JSONValue) -> Any {
         switch value {
         case .array(let elements):
-            // An empty list would be the element of its own inverted section.
+            // Mustache would make an empty list the element of its own inverted section.
             guard charge(elements.count), !elements.isEmpty else { return false }
             return elements.map { element(of: $0) }
         case .object(let entries) where !entries.isEmpty:
@@ -123,7 +126,7 @@ final class SectionRun {
         case .object:
             return false
         default:
-            // Flags come from databases as 0 and 1 as well.
+            // Databases also write booleans as 0 and 1.
             let text = value.text
             let isFalse = BlankValue.isBlank(text) || text == "false" || text == "0"
             return isFalse ? false : ScalarScope(text: charged(text)) as Any
@@ -149,17 +152,17 @@ extension JSONValue {
     }
 }
 
-/// Where Mustache looks for values: the fields of one message.
+/// Mustache's outermost scope: the fields of one message.
 struct MessageScope: MustacheParent, MustacheCustomRenderable {
     let run: SectionRun
 
     func child(named name: String) -> Any? { run.value(of: name) }
-    /// `{{.}}` in a section that is no list and no object.
+    /// `{{.}}` has no value here.
     var renderText: String { "" }
     var isNull: Bool { false }
 }
 
-/// Where Mustache looks for values first, inside of the section of an object: the object's entries.
+/// Mustache's scope inside an object's section: the object's entries, which it searches first.
 struct ObjectScope: MustacheParent, MustacheCustomRenderable {
     let run: SectionRun
     let entries: [JSONEntry]
@@ -169,7 +172,7 @@ struct ObjectScope: MustacheParent, MustacheCustomRenderable {
     var isNull: Bool { false }
 }
 
-/// A value that is no list and no object: `{{.}}` of its section.
+/// A value that is neither a list nor an object: `{{.}}` in its section.
 struct ScalarScope: MustacheParent, MustacheCustomRenderable {
     let text: String
 

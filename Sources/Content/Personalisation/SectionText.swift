@@ -3,16 +3,17 @@ import PushCore
 
 /// A text with sections, compiled for Mustache.
 ///
-/// Mustache sees none of the text's own names: each tag is replaced by one with a number, whose meaning ``references`` tells. So no
-/// name and no default can be taken for Mustache's own syntax, and values are looked up by number.
+/// Mustache never sees the text's own names: each tag is replaced by one with a number, and ``references`` gives the
+/// meaning of the number. So no name or default can be mistaken for Mustache's own syntax, and values are looked up by
+/// number.
 struct SectionText: Sendable, Hashable {
     /// What a number in the Mustache template stands for.
     enum Reference: Sendable, Hashable {
         /// A field's value or its default.
         case value(name: Int, defaultValue: String?)
-        /// Whether a field has a value, or the list or object that it is.
+        /// The condition of a section: whether a field has a value, or the list or object that is its value.
         case condition(name: Int)
-        /// Text that Mustache is not to see.
+        /// Text that is hidden from Mustache.
         case literal(String)
     }
 
@@ -20,23 +21,23 @@ struct SectionText: Sendable, Hashable {
     static let element = "."
     /// Deeper nesting is refused: the compiler and each rendering descend by recursion.
     static let deepestNesting = 16
-    /// Pieces of one text at most: Mustache's compiler takes a time that grows with the square of their number.
-    static let mostPieces = 1_000
+    /// The maximum number of pieces of one text: the time that Mustache's compiler takes grows with the square of it.
+    static let maxPieces = 1_000
 
-    /// The text for Mustache; it says all that two texts can differ in, with ``names`` and ``references``.
+    /// The text for Mustache. Together with ``names`` and ``references`` it identifies the text.
     let source: String
-    /// The names of all fields, distinct, in the order of their first use.
+    /// The distinct names of all fields, in the order of first use.
     let names: [String]
-    /// Where each of the names reaches into an object, if it does.
+    /// The path that each name is, nil for a name without one.
     let paths: [FieldPath?]
     let references: [Reference]
     let template: MustacheTemplate
 
     /// Compiles the pieces of a text.
     init(_ tokens: [TextToken]) throws(TextTemplate.SyntaxError) {
-        guard tokens.count <= Self.mostPieces else {
+        guard tokens.count <= Self.maxPieces else {
             throw TextTemplate.SyntaxError(
-                cause: "a text with sections has more than \(Self.mostPieces) tags and texts between them",
+                cause: "a text with sections has more than \(Self.maxPieces) tags and texts between them",
                 remedy: "make it shorter; no payload takes so much"
             )
         }
@@ -45,7 +46,7 @@ struct SectionText: Sendable, Hashable {
         if let name = writer.openSections.last {
             throw TextTemplate.SyntaxError(
                 cause: "the section {{#\(name)}} is never closed",
-                remedy: "write {{/\(name)}} behind its last word"
+                remedy: "write {{/\(name)}} after its last word"
             )
         }
         source = writer.source
@@ -75,13 +76,14 @@ struct SectionText: Sendable, Hashable {
 
 /// Writes the Mustache text of a text with sections.
 struct SectionWriter {
-    /// Longer texts are looked up, and so count against the bound of a rendering each time that a list's section repeats them.
-    private static let longestPlainText = 64
+    /// Longer texts are looked up, so they count against the limit of a rendering each time a list's section repeats
+    /// them.
+    private static let maxPlainTextLength = 64
 
     private(set) var source = ""
     private(set) var names: [String] = []
     private(set) var references: [SectionText.Reference] = []
-    /// The names of the sections that are open, the innermost last.
+    /// The names of the open sections, innermost last.
     private(set) var openSections: [String] = []
     private var openNumbers: [Int] = []
     private var indexes: [String: Int] = [:]
@@ -103,27 +105,28 @@ struct SectionWriter {
     }
 
     private mutating func append(_ text: String, isLast: Bool) {
-        // Mustache forgets the spaces of a last line that has nothing else.
+        // Mustache drops the spaces of a last line that has nothing else.
         let endsBlank = isLast && Self.blankLine(endOf: text).last.map { $0 == " " || $0 == "\t" } == true
-        if text.utf8.count <= Self.longestPlainText, !endsBlank, Self.isPlain(text) {
+        if text.utf8.count <= Self.maxPlainTextLength, !endsBlank, Self.isPlain(text) {
             source += text
             return
         }
-        // What lies between a tag and the line's begin or end stays visible: a tag alone in its line takes the line with it.
+        // Mustache must still see the white space between a tag and the start or end of its line: if a tag is alone on
+        // a line, Mustache removes the line.
         let head = Self.blankLine(beginOf: text)
         let rest = text[head.endIndex...]
         let tail = isLast ? rest[rest.endIndex...] : Self.blankLine(endOf: String(rest))
         source += "\(head){{{\(number(.literal(String(rest.dropLast(tail.count)))))}}}\(tail)"
     }
 
-    /// The spaces at the begin of a text with the line feed behind them; nothing if it begins otherwise.
+    /// The spaces at the start of a text and the line feed after them; empty if the text starts differently.
     private static func blankLine(beginOf text: String) -> Substring {
         let spaces = text.prefix { $0 == " " || $0 == "\t" }
         guard let end = text[spaces.endIndex...].first, end == "\n" || end == "\r\n" else { return text.prefix(0) }
         return text[...spaces.endIndex]
     }
 
-    /// The last line feed of a text with spaces behind it; nothing if it ends otherwise.
+    /// The last line feed of a text and the spaces after it; empty if the text ends differently.
     private static func blankLine(endOf text: String) -> Substring {
         guard let newline = text.lastIndex(where: { $0 != " " && $0 != "\t" }),
             text[newline] == "\n" || text[newline] == "\r\n"
@@ -145,12 +148,12 @@ struct SectionWriter {
         guard openSections.count < SectionText.deepestNesting else {
             throw TextTemplate.SyntaxError(
                 cause: "sections are nested more than \(SectionText.deepestNesting) deep",
-                remedy: "put fewer into one another"
+                remedy: "nest fewer sections"
             )
         }
         guard name != SectionText.element else {
             throw TextTemplate.SyntaxError(
-                cause: "{{.}} is no section",
+                cause: "{{.}} cannot begin a section",
                 remedy: "give the name of a field between {{# and }}"
             )
         }
@@ -169,7 +172,7 @@ struct SectionWriter {
         }
         guard open == name else {
             throw TextTemplate.SyntaxError(
-                cause: "{{/\(name)}} stands where the section {{#\(open)}} ends",
+                cause: "{{/\(name)}} closes a section while {{#\(open)}} is still open",
                 remedy: "close {{#\(open)}} first"
             )
         }
@@ -190,9 +193,9 @@ struct SectionWriter {
         return names.count - 1
     }
 
-    /// Whether Mustache takes a text as it is between two tags.
+    /// Whether Mustache reads a text between two tags as literal text.
     ///
-    /// It reads characters, and with an accent behind it a brace is another one.
+    /// Mustache reads characters, and a brace followed by a combining accent is a different character.
     private static func isPlain(_ text: String) -> Bool {
         if text.utf8.first == UInt8(ascii: "{") || text.utf8.last == UInt8(ascii: "{") { return false }
         if text.utf8.firstRange(of: "{{".utf8) != nil { return false }

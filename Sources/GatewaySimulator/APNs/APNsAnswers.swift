@@ -1,7 +1,7 @@
 import HTTP2
 import PushCore
 
-/// The answers of APNs: heads that are made once and get only the `apns-id` of each push.
+/// The answers of APNs. Heads are made once; only the `apns-id` of each push is filled in.
 struct APNsAnswers {
     private let accepted = HTTP2PreparedResponse(status: 200, headers: [], varyingHeader: "apns-id")
     private let heads: [HTTP2PreparedResponse]
@@ -26,7 +26,7 @@ struct APNsAnswers {
         UInt8((APNsReason.allCases.firstIndex(of: reason) ?? 0) + 1)
     }
 
-    /// Answers one push; an empty id means that the gateway made one, which it writes in upper case.
+    /// Answers one push. If the id is empty, the gateway makes one and writes it in upper case.
     mutating func send(
         _ judgement: Judgement,
         id: ArraySlice<UInt8>,
@@ -52,7 +52,7 @@ struct APNsAnswers {
         connection.respond(streamID, head, varyingValue: id, body: body)
     }
 
-    /// The development environment names each push a second time, for Apple's console.
+    /// An answer of the development environment, which adds a second id for Apple's console.
     private mutating func sandboxResponse() -> HTTP2PreparedResponse {
         let id = MessageUUID(high: random.next(), low: random.next())
         return HTTP2PreparedResponse(
@@ -64,69 +64,5 @@ struct APNsAnswers {
 
     private static func upperCase(_ key: MessageKey) -> ArraySlice<UInt8> {
         Array(MessageUUID(high: key.high, low: key.low).description.uppercased().utf8)[...]
-    }
-}
-
-/// The reasons for which APNs rejects a push, as *Handling notification responses from APNs* lists them.
-enum APNsReason: String, CaseIterable, Sendable {
-    case badCollapseId = "BadCollapseId"
-    case badDeviceToken = "BadDeviceToken"
-    case badExpirationDate = "BadExpirationDate"
-    case badMessageId = "BadMessageId"
-    case badPriority = "BadPriority"
-    case badTopic = "BadTopic"
-    case deviceTokenNotForTopic = "DeviceTokenNotForTopic"
-    case duplicateHeaders = "DuplicateHeaders"
-    case idleTimeout = "IdleTimeout"
-    case invalidPushType = "InvalidPushType"
-    case missingDeviceToken = "MissingDeviceToken"
-    case missingTopic = "MissingTopic"
-    case payloadEmpty = "PayloadEmpty"
-    case topicDisallowed = "TopicDisallowed"
-    case badCertificate = "BadCertificate"
-    case badCertificateEnvironment = "BadCertificateEnvironment"
-    case badEnvironmentKeyIdInToken = "BadEnvironmentKeyIdInToken"
-    case expiredProviderToken = "ExpiredProviderToken"
-    case forbidden = "Forbidden"
-    case invalidProviderToken = "InvalidProviderToken"
-    case missingProviderToken = "MissingProviderToken"
-    case unrelatedKeyIdInToken = "UnrelatedKeyIdInToken"
-    case badPath = "BadPath"
-    case methodNotAllowed = "MethodNotAllowed"
-    case expiredToken = "ExpiredToken"
-    case unregistered = "Unregistered"
-    case payloadTooLarge = "PayloadTooLarge"
-    case tooManyProviderTokenUpdates = "TooManyProviderTokenUpdates"
-    case tooManyRequests = "TooManyRequests"
-    case internalServerError = "InternalServerError"
-    case serviceUnavailable = "ServiceUnavailable"
-    case shutdown = "Shutdown"
-
-    /// The HTTP status that goes with the reason.
-    var status: Int {
-        switch self {
-        case .badCollapseId, .badDeviceToken, .badExpirationDate, .badMessageId, .badPriority, .badTopic,
-            .deviceTokenNotForTopic, .duplicateHeaders, .idleTimeout, .invalidPushType, .missingDeviceToken,
-            .missingTopic, .payloadEmpty, .topicDisallowed:
-            400
-        case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIdInToken, .expiredProviderToken,
-            .forbidden, .invalidProviderToken, .missingProviderToken, .unrelatedKeyIdInToken:
-            403
-        case .badPath: 404
-        case .methodNotAllowed: 405
-        case .expiredToken, .unregistered: 410
-        case .payloadTooLarge: 413
-        case .tooManyProviderTokenUpdates, .tooManyRequests: 429
-        case .internalServerError: 500
-        case .serviceUnavailable, .shutdown: 503
-        }
-    }
-
-    /// The body of the answer; only a 410 says since when, in milliseconds since 1970.
-    func body(sinceMilliseconds: Int64) -> [UInt8] {
-        switch status {
-        case 410: Array("{\"reason\":\"\(rawValue)\",\"timestamp\":\(sinceMilliseconds)}".utf8)
-        default: Array("{\"reason\":\"\(rawValue)\"}".utf8)
-        }
     }
 }

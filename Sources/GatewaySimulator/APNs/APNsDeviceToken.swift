@@ -1,15 +1,16 @@
-/// A device token in hexadecimal, read and hashed in one go.
+/// A hexadecimal device token, read and hashed in one pass.
 struct APNsDeviceToken {
-    /// Identifies the device, whatever the case of the digits.
+    /// The device's key, independent of the digits' case.
     var key: MessageKey
 
-    /// Apple says not to assume a size; the binary protocol's newest text allowed 100 bytes.
-    private static let mostDigits = 200
+    /// The maximum number of digits. Apple says not to assume a size; the binary protocol's last version allowed 100
+    /// bytes.
+    private static let maxDigits = 200
 
     /// Reads an even number of digits; nil for anything else.
     @inline(__always)
     init?(_ bytes: [UInt8], _ range: Range<Int>) {
-        guard range.count >= 2, range.count <= Self.mostDigits, range.count & 1 == 0, range.upperBound <= bytes.count
+        guard range.count >= 2, range.count <= Self.maxDigits, range.count & 1 == 0, range.upperBound <= bytes.count
         else {
             return nil
         }
@@ -22,7 +23,7 @@ struct APNsDeviceToken {
             second = ByteHash.mix(second &+ UInt64(value))
             index &+= 8
         }
-        // Tokens have 64 digits so far; this is for those that do not end with a whole word.
+        // Tokens have 64 digits so far; this handles tokens that do not end with a whole word.
         var rest: UInt64 = 0
         while index < range.upperBound {
             guard let digit = HexNibble.value(bytes[index]) else { return nil }
@@ -32,7 +33,7 @@ struct APNsDeviceToken {
         key = MessageKey(high: ByteHash.mix(first ^ rest), low: ByteHash.mix(second &+ rest))
     }
 
-    /// The bytes of a token's text; nil when it is no token of APNs.
+    /// The bytes of a token's text; nil if it is not an APNs token.
     static func bytes(of text: String) -> [UInt8]? {
         let digits = Array(text.utf8)
         guard APNsDeviceToken(digits, digits.indices) != nil else { return nil }
@@ -41,7 +42,7 @@ struct APNsDeviceToken {
         }
     }
 
-    /// The key of a token's text; nil when it is no token of APNs.
+    /// The key of a token's text; nil if it is not an APNs token.
     static func key(of text: String) -> MessageKey? {
         let bytes = Array(text.utf8)
         return APNsDeviceToken(bytes, bytes.indices)?.key

@@ -1,9 +1,9 @@
-/// The checks of topic, push type and priority, which are the same for thousands of pushes in a row: the last combination
-/// that passed is kept, so that a repetition costs three comparisons.
+/// Checks topic, push type and priority. They are the same for thousands of consecutive pushes, so the last combination
+/// that passed is kept, and a repetition costs three comparisons.
 struct APNsHeaderCheck {
     /// The limit in bytes for pushes with these headers.
     private(set) var payloadLimit = 4096
-    /// What the topic of pushes with these headers has behind the bundle id.
+    /// The suffix after the bundle id in the topic of pushes with these headers.
     private(set) var topicSuffix = ""
     /// Empty means any.
     private let allowedTopics: Set<String>
@@ -16,7 +16,7 @@ struct APNsHeaderCheck {
         self.allowedTopics = Set(allowedTopics)
     }
 
-    /// Why the headers are refused before the path is looked at; nil when they pass.
+    /// Why the headers are refused before the path is checked; nil if they pass.
     mutating func check(_ fields: APNsRequestFields, _ bytes: [UInt8]) -> APNsReason? {
         guard !fields.topic.isAbsent, fields.topic.count > 0 else { return .missingTopic }
         if !fields.collapseID.isAbsent, fields.collapseID.count > 64 { return .badCollapseId }
@@ -25,7 +25,7 @@ struct APNsHeaderCheck {
         return checkAnew(fields, bytes)
     }
 
-    /// Why the key may not send to the topic; nil when it may. To be asked after `check`.
+    /// Why the key may not send to the topic; nil if it may. Read it after `check`.
     var disallowedTopic: APNsReason? { topicReason }
 
     private func isLast(_ fields: APNsRequestFields, _ bytes: [UInt8]) -> Bool {
@@ -59,7 +59,7 @@ struct APNsHeaderCheck {
         priority = fields.priority.isAbsent ? nil : Array(bytes[fields.priority.range])
         payloadLimit = (type ?? .alert).payloadLimit
         topicReason = reason(topic: topicText, type: type)
-        // Without a type the topic alone tells.
+        // Without a type, the topic decides.
         topicSuffix =
             type?.topicSuffix ?? APNsPushType.allCases.map(\.topicSuffix).first {
                 !$0.isEmpty && topicText.hasSuffix($0)
@@ -83,11 +83,12 @@ struct APNsHeaderCheck {
     }
 }
 
-/// The values of `apns-push-type` and what each asks of topic and payload (*Sending notification requests to APNs*).
+/// The values of `apns-push-type` and their requirements for topic and payload (*Sending notification requests to
+/// APNs*).
 enum APNsPushType: String, CaseIterable, Sendable {
     case alert, background, location, voip, complication, fileprovider, mdm, liveactivity, pushtotalk, widgets, controls
 
-    /// The end of the topic, after the app's bundle id.
+    /// The suffix of the topic after the app's bundle id.
     var topicSuffix: String {
         switch self {
         case .alert, .background, .mdm: ""
@@ -102,6 +103,6 @@ enum APNsPushType: String, CaseIterable, Sendable {
         }
     }
 
-    /// The largest payload in bytes.
+    /// The maximum payload, in bytes.
     var payloadLimit: Int { self == .voip ? 5120 : 4096 }
 }

@@ -2,15 +2,15 @@ import Foundation
 import HTTP2
 import X509
 
-/// The rules of APNs' HTTP/2 provider API, in the order in which pushy's mock server checks them; Apple's own is not known.
+/// The rules of APNs' HTTP/2 provider API, checked in the order of pushy's mock server. Apple's own order is unknown.
 struct APNsRules: GatewayRules {
     static var gateway: SimulatedGateway { .apns }
 
-    /// The limit of a connection on which no push was accepted yet, as seen with token authentication.
+    /// The stream limit of a connection without an accepted push, as observed with token authentication.
     static let firstStreamLimit: UInt32 = 1
-    /// The limit afterwards.
+    /// The stream limit after that.
     static let streamLimit: UInt32 = 1000
-    /// The debug data of the GOAWAY for whoever exceeds the limit, as seen on the wire.
+    /// The debug data of the GOAWAY for a client that exceeds the limit, as observed.
     static let violationDebugData = Array("Maximum active streams violated for this endpoint.".utf8)
 
     private var headers: APNsHeaderCheck
@@ -48,7 +48,7 @@ struct APNsRules: GatewayRules {
         switch APNsSenderCertificate.judge(certificate, authority: authority, isSandbox: isSandbox, now: Date()) {
         case .success(let sender):
             state.certificate = sender
-            // Without a token there is nothing to wait for: all streams at once.
+            // Without token authentication there is nothing to wait for, so all streams are allowed at once.
             state.isTrusted = true
             return nil
         case .failure(let refusal): return refusal.reason.body(sinceMilliseconds: 0)
@@ -126,7 +126,7 @@ struct APNsRules: GatewayRules {
         if tokenRange.isEmpty { return .missingDeviceToken }
         guard let token = APNsDeviceToken(bytes, tokenRange) else { return .badDeviceToken }
         judgement.tokenHash = UInt32(truncatingIfNeeded: token.key.high)
-        // A token of the other environment is simply unknown here.
+        // A token of the other environment is unknown here.
         guard !devices.isEmpty, let device = devices[token.key] else {
             return areDevicesElsewhere ? .badDeviceToken : nil
         }
@@ -148,7 +148,7 @@ struct APNsRules: GatewayRules {
         }
     }
 
-    /// With a certificate, the header `authorization` is not looked at.
+    /// With a certificate, the header `authorization` is ignored.
     private func checkSender(
         _ sender: APNsSenderCertificate,
         _ fields: APNsRequestFields,
@@ -157,7 +157,8 @@ struct APNsRules: GatewayRules {
         if isKeyRevoked { return .badCertificate }
         if fields.topic.isAbsent { return nil }
         if headers.disallowedTopic == .badTopic { return .badTopic }
-        // "The location push type supports token-based authentication only"; which reason says so is not documented.
+        // "The location push type supports token-based authentication only"; the reason that reports it is
+        // undocumented.
         if headers.topicSuffix == APNsPushType.location.topicSuffix { return .topicDisallowed }
         return sender.allows(bytes, fields.topic.range) ? nil : .topicDisallowed
     }
@@ -182,7 +183,7 @@ struct APNsRules: GatewayRules {
     private func checkPayload(_ request: HTTP2ServerRequest) -> APNsReason? {
         if request.bodyLength == 0 { return .payloadEmpty }
         if request.bodyLength > headers.payloadLimit { return .payloadTooLarge }
-        // What APNs says of a body that is not JSON is not documented; it has no payload in it, so much is sure.
+        // APNs' answer to a body that is not JSON is undocumented. Such a body surely has no valid payload.
         return JSONScanner.isObject(request.body) ? nil : .payloadEmpty
     }
 
@@ -191,21 +192,21 @@ struct APNsRules: GatewayRules {
     }
 }
 
-/// What APNs remembers of one connection.
+/// APNs' state for one connection.
 struct APNsConnectionState {
-    /// The number of the provider token in use; 0 before the first.
+    /// The number of the current provider token; 0 before the first.
     var tokenNumber = 0
-    /// When the connection's token changed last, in seconds since 1970.
+    /// When the connection's token last changed, in seconds since 1970.
     var tokenSince: Int64 = 0
-    /// The sender's certificate; nil when it authenticates with tokens.
+    /// The sender's certificate; nil if it authenticates with tokens.
     var certificate: APNsSenderCertificate?
-    /// A push was accepted since the connection was opened, or since the last rejection if rejections count.
+    /// Whether a push was accepted since the connection was opened, or since the last rejection if rejections count.
     var isTrusted = false
 
     /// A connection may use a new token once in 20 minutes.
     static let tokenChangeSeconds: Int64 = 20 * 60
 
-    /// Notes the token of a push; false when it changes too often.
+    /// Notes the token of a push; false if it changes too often.
     mutating func use(_ token: ProviderToken, now: Int64) -> Bool {
         if token.number == tokenNumber { return true }
         if tokenNumber != 0, now - tokenSince < Self.tokenChangeSeconds { return false }
@@ -215,7 +216,7 @@ struct APNsConnectionState {
     }
 }
 
-/// Where the header fields of one push stand; found in one pass over the block.
+/// The positions of the header fields of one push, found in one pass over the block.
 struct APNsRequestFields {
     var method = BytePlace.absent
     var path = BytePlace.absent
@@ -226,7 +227,7 @@ struct APNsRequestFields {
     var expiration = BytePlace.absent
     var priority = BytePlace.absent
     var collapseID = BytePlace.absent
-    /// A field of these came more than once.
+    /// Whether one of these fields occurs more than once.
     var hasDuplicate = false
 
     /// Finds the fields of a block; unknown ones are ignored, as APNs does.

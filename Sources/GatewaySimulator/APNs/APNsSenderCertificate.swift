@@ -2,11 +2,11 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// A sender's certificate that was good when its connection was opened.
+/// A sender's certificate, which was valid when the connection was opened.
 final class APNsSenderCertificate {
     /// The topics that it may send to; empty means any.
     let topics: Set<String>
-    /// The topic of the last push that passed: thousands in a row have the same.
+    /// The topic of the last push that passed; thousands of consecutive pushes have the same.
     private var lastTopic: [UInt8] = []
 
     private init(topics: Set<String>) {
@@ -16,7 +16,7 @@ final class APNsSenderCertificate {
     /// A certificate with a single topic needs no `apns-topic`.
     var hasOneTopic: Bool { topics.count == 1 }
 
-    /// Whether it may send to a topic.
+    /// Whether the certificate allows a topic.
     func allows(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
         if topics.isEmpty || Bytes.equal(bytes, range, lastTopic) { return true }
         guard topics.contains(Bytes.text(bytes, range)) else { return false }
@@ -24,11 +24,11 @@ final class APNsSenderCertificate {
         return true
     }
 
-    /// Judges a certificate as APNs does after the handshake, which accepts any.
+    /// Judges a certificate as APNs does after the handshake, which itself accepts any.
     ///
     /// - Parameters:
-    ///   - der: the certificate.
-    ///   - authority: who has to have signed it.
+    ///   - der: The certificate in DER.
+    ///   - authority: The authority that must have signed it.
     static func judge(
         _ der: [UInt8],
         authority: Certificate,
@@ -55,7 +55,7 @@ final class APNsSenderCertificate {
         }
     }
 
-    /// The texts of a list, or one that stands alone; lists in it are of no interest.
+    /// The strings of a list, or a single string. Nested lists are ignored.
     private static func strings(_ bytes: ArraySlice<UInt8>) -> [String] {
         guard let node = try? DER.parse(bytes) else { return [] }
         if case .constructed(let parts) = node.content { return parts.compactMap(string) }
@@ -68,7 +68,7 @@ final class APNsSenderCertificate {
     }
 }
 
-/// Why APNs wants no pushes on a connection.
+/// Why APNs refuses pushes on a connection.
 struct APNsRefusal: Error {
     var reason: APNsReason
 }

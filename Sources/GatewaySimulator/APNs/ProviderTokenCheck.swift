@@ -1,16 +1,16 @@
 import Crypto
 import Foundation
 
-/// Checks provider tokens (ES256 JWTs). A token whose signature was verified is recognised by its bytes from then on.
+/// Checks provider tokens (ES256 JWTs). Once a token's signature is verified, the token is recognised by its bytes.
 struct ProviderTokenCheck {
     private let keyID: String
     private let teamID: String
     private let takesStringIssuedAt: Bool
     private let publicKey: P256.Signing.PublicKey
-    /// Tokens that passed, the latest last; a sender holds one or two at a time.
+    /// Tokens that passed, the latest last. A sender uses one or two at a time.
     private var known: [(bytes: [UInt8], token: ProviderToken)] = []
     private var numbers = 0
-    private static let mostKnown = 64
+    private static let maxKnown = 64
 
     private struct Header: Decodable {
         var alg: String
@@ -20,7 +20,7 @@ struct ProviderTokenCheck {
     private struct Claims: Decodable {
         var iss: String
         var iat: Double
-        /// The time was a text, such as `"1700000000"`.
+        /// Whether the time was a string, such as `"1700000000"`.
         var isText: Bool
 
         private enum Key: String, CodingKey {
@@ -40,7 +40,7 @@ struct ProviderTokenCheck {
         }
     }
 
-    /// - Parameter takesStringIssuedAt: Whether `iat` may be a text.
+    /// - Parameter takesStringIssuedAt: Whether `iat` may be a string.
     init(credentials: SimulatorCredentials, takesStringIssuedAt: Bool = false) throws(SimulatorError) {
         self.takesStringIssuedAt = takesStringIssuedAt
         keyID = credentials.apnsKeyID
@@ -50,7 +50,7 @@ struct ProviderTokenCheck {
         } catch {
             throw SimulatorError(
                 .credential,
-                "\(credentials.apnsKeyFile) is no P-256 key in PEM (\(error)): delete it, and a new one is made"
+                "\(credentials.apnsKeyFile) is not a P-256 key in PEM (\(error)): delete it to have a new one created"
             )
         }
     }
@@ -58,7 +58,7 @@ struct ProviderTokenCheck {
     /// Checks the value of the authorization header.
     mutating func check(_ bytes: [UInt8], _ range: Range<Int>, now: Int64) -> Result<ProviderToken, ProviderTokenFault>
     {
-        // The token in use comes last.
+        // The current token is last.
         for index in known.indices.reversed() where Bytes.equal(bytes, range, known[index].bytes) {
             let token = known[index].token
             return now - token.issuedAt > ProviderToken.lifetimeSeconds ? .failure(.expired) : .success(token)
@@ -77,12 +77,13 @@ struct ProviderTokenCheck {
         guard claims.iss == teamID, isSigned(parts), abs(claims.iat) < 1e12 else { return .failure(.invalid) }
         let issuedAt = Int64(claims.iat)
         if now - issuedAt > ProviderToken.lifetimeSeconds { return .failure(.expired) }
-        // How far ahead APNs lets a clock be is not published; a whole lifetime is surely too much.
+        // How far ahead a clock may be is not published by Apple; a whole lifetime is surely too much.
         if issuedAt - now > ProviderToken.lifetimeSeconds { return .failure(.invalid) }
         return .success(remember(Array(bytes[range]), issuedAt: issuedAt))
     }
 
-    /// RFC 7518 section 3.4 wants the two numbers of a signature side by side. pushy writes them in DER, which Apple takes as well.
+    /// RFC 7518 section 3.4 requires the two numbers of a signature side by side. pushy writes them in DER, which Apple
+    /// also accepts.
     private func isSigned(_ parts: JWTParts) -> Bool {
         let signatures = [
             try? P256.Signing.ECDSASignature(rawRepresentation: parts.signature),
@@ -93,7 +94,7 @@ struct ProviderTokenCheck {
 
     private mutating func remember(_ bytes: [UInt8], issuedAt: Int64) -> ProviderToken {
         numbers += 1
-        if known.count >= Self.mostKnown { known.removeFirst() }
+        if known.count >= Self.maxKnown { known.removeFirst() }
         let token = ProviderToken(number: numbers, keyID: keyID, issuedAt: issuedAt)
         known.append((bytes, token))
         return token

@@ -1,19 +1,19 @@
-/// What the gateway's rules say about a notification.
+/// The gateway's judgement of a notification.
 struct BinaryJudgement {
     var key: MessageKey
     var tokenHash: UInt32
-    /// Why it is refused; nil when it is taken.
+    /// Why the notification is refused; nil if it is accepted.
     var status: BinaryStatus?
-    /// Since when its app is gone, in milliseconds since 1970: the feedback service tells.
+    /// When its app was removed, in milliseconds since 1970, for the feedback service.
     var goneSince: Int64?
 
-    private static let mostPayload = 2_048
-    /// The legacy formats were made for payloads of this size.
-    private static let mostLegacyPayload = 256
-    private static let mostToken = 100
+    private static let maxPayload = 2_048
+    /// The maximum payload of the legacy formats, in bytes.
+    private static let maxLegacyPayload = 256
+    private static let maxToken = 100
     private static let legacyToken = 32
-    /// A topic is a bundle id, which Apple limits to 155 characters.
-    private static let mostTopic = 155
+    /// The maximum length of a topic: Apple limits bundle ids to 155 characters.
+    private static let maxTopic = 155
 
     init(_ notification: BinaryNotification, topics: [String], conditions: GatewayConditions) {
         key = .none
@@ -34,7 +34,7 @@ struct BinaryJudgement {
         if let bytes = notification.payload, let id = payload?.messageID {
             key = MessageKey(id: bytes, id)
         } else if !token.isEmpty {
-            // The identifier alone comes again on every connection.
+            // Identifiers alone repeat on every connection.
             let number = notification.identifier ?? 0
             let named = token + (0..<4).map { UInt8(truncatingIfNeeded: number >> UInt32(24 - $0 * 8)) }
             key = MessageKey(hashOf: named, named.indices)
@@ -48,20 +48,21 @@ struct BinaryJudgement {
         _ topics: [String]
     ) -> BinaryStatus? {
         guard let topic = topics.first, !topic.isEmpty else { return .missingTopic }
-        if topic.utf8.count > mostTopic { return .invalidTopicSize }
+        if topic.utf8.count > maxTopic { return .invalidTopicSize }
         let isLegacy = notification.command != 2
         guard let token = notification.token, !token.isEmpty else { return .missingDeviceToken }
-        if isLegacy ? token.count != legacyToken : token.count > mostToken { return .invalidTokenSize }
+        if isLegacy ? token.count != legacyToken : token.count > maxToken { return .invalidTokenSize }
         guard let bytes = notification.payload, !bytes.isEmpty else { return .missingPayload }
-        if bytes.count > (isLegacy ? mostLegacyPayload : mostPayload) { return .invalidPayloadSize }
-        // What the gateway said of a payload that is not JSON is not documented; there is no payload in it, so much is sure.
+        if bytes.count > (isLegacy ? maxLegacyPayload : maxPayload) { return .invalidPayloadSize }
+        // The gateway's answer to a payload that is not JSON is undocumented. Such a notification surely has no valid
+        // payload.
         guard let payload else { return .missingPayload }
         if payload.isContentAvailableOnly, notification.priority == 10 { return .protocolError }
         return nil
     }
 
-    /// What is known of the device. That an app is gone is not said here: the notification is taken, and the feedback service
-    /// tells.
+    /// The status for the device's state. For a removed app, the notification is accepted, and the feedback service
+    /// reports the token.
     private mutating func known(_ device: MessageKey?, _ conditions: GatewayConditions) -> BinaryStatus? {
         guard let device, let state = conditions.devices[device] else {
             return conditions.areDevicesElsewhere ? .invalidToken : nil
@@ -81,14 +82,14 @@ struct BinaryJudgement {
     }
 }
 
-/// What the gateway wants to know of a payload.
+/// What the gateway needs to know about a payload.
 struct BinaryPayload {
-    /// Where `_mId` stands in the bytes, if the payload has one.
+    /// The position of `_mId` in the bytes, if the payload has one.
     var messageID: Range<Int>?
-    /// `aps` has `content-available` and nothing else.
+    /// Whether `aps` has only `content-available`.
     var isContentAvailableOnly = false
 
-    /// Reads a payload; nil when it is no JSON object.
+    /// Reads a payload; nil if it is not a JSON object.
     init?(_ bytes: [UInt8]) {
         var scanner = JSONScanner(bytes)
         do throws(JSONScanner.Fault) {
@@ -131,48 +132,5 @@ struct BinaryPayload {
             try scanner.expect(UInt8(ascii: "}"))
         }
         isContentAvailableOnly = isAvailable && names == 1
-    }
-}
-
-/// The statuses of error packets, as Apple's "Binary Provider API" lists them; the names are those of the answer's reasons.
-enum BinaryStatus: String, CaseIterable, Sendable {
-    case processingError = "ProcessingError"
-    case missingDeviceToken = "MissingDeviceToken"
-    case missingTopic = "MissingTopic"
-    case missingPayload = "MissingPayload"
-    case invalidTokenSize = "InvalidTokenSize"
-    case invalidTopicSize = "InvalidTopicSize"
-    case invalidPayloadSize = "InvalidPayloadSize"
-    case invalidToken = "InvalidToken"
-    case shutdown = "Shutdown"
-    case protocolError = "ProtocolError"
-    case none = "None"
-    case noErrors = "NoErrors"
-    /// A status that nobody has documented.
-    case undocumented = "Undocumented"
-
-    /// The byte in the packet.
-    var code: UInt8 {
-        switch self {
-        case .noErrors: 0
-        case .processingError: 1
-        case .missingDeviceToken: 2
-        case .missingTopic: 3
-        case .missingPayload: 4
-        case .invalidTokenSize: 5
-        case .invalidTopicSize: 6
-        case .invalidPayloadSize: 7
-        case .invalidToken: 8
-        case .shutdown: 10
-        case .undocumented: 77
-        case .protocolError: 128
-        case .none: 255
-        }
-    }
-
-    /// The status with that byte.
-    init?(code: UInt8) {
-        guard let known = Self.allCases.first(where: { $0.code == code }) else { return nil }
-        self = known
     }
 }

@@ -38,7 +38,8 @@ struct BinaryListener: Sendable {
         }
     }
 
-    /// TLS with a client certificate that the simulator has signed; the topics are told before the handshake ends.
+    /// Adds TLS with a client certificate that the simulator has signed. It reports the topics before the handshake
+    /// ends.
     private static func addTLS(
         _ channel: any Channel,
         _ tls: NIOSSLContext,
@@ -58,7 +59,7 @@ struct BinaryListener: Sendable {
     var port: Int { gateway.localAddress?.port ?? 0 }
     var feedbackPort: Int { feedback.localAddress?.port ?? 0 }
 
-    /// Stops listening and ends every connection.
+    /// Stops listening and closes every connection.
     func stop() async {
         try? await gateway.close().get()
         try? await feedback.close().get()

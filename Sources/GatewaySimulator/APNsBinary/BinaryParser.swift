@@ -1,22 +1,23 @@
-/// Reads notifications of the commands 0, 1 and 2 out of pieces of any size (Apple, "Binary Provider API" and "Legacy Notification
-/// Format"), strictly: what the formats do not say is an error.
+/// Parses notifications of commands 0, 1 and 2 from pieces of any size (Apple, "Binary Provider API" and "Legacy
+/// Notification Format"). It is strict: anything outside the formats is an error.
 struct BinaryParser: Sendable {
     enum Reading: Sendable, Hashable {
         /// More bytes are needed.
         case incomplete
         case notification(BinaryNotification)
-        /// Nothing that can be read; the identifier if it was found before that.
+        /// The bytes cannot be parsed; with the identifier if it was found before.
         case unreadable(identifier: UInt32?)
     }
 
-    /// What a frame of command 2 can have at most: its five items with a token of 100 bytes and any payload that a length of
-    /// two bytes allows, as one that is too long has to be named with its identifier.
-    private static let longestFrame = 5 * 3 + 100 + 65_535 + 4 + 4 + 1
+    /// The maximum length of a command 2 frame: its five items, with a token of 100 bytes and any payload that a
+    /// two-byte length allows. A payload that is too long must be parsed, too, so that the error can name its
+    /// identifier.
+    private static let maxFrameLength = 5 * 3 + 100 + 65_535 + 4 + 4 + 1
 
     private var buffer: [UInt8] = []
     private var start = 0
 
-    /// Bytes that are there and belong to no complete notification.
+    /// The number of bytes that do not belong to a complete notification yet.
     var unread: Int { buffer.count - start }
 
     mutating func append(_ piece: some Sequence<UInt8>) {
@@ -27,7 +28,7 @@ struct BinaryParser: Sendable {
         buffer.append(contentsOf: piece)
     }
 
-    /// The next notification; after ``Reading/unreadable(identifier:)`` nothing more can be read.
+    /// The next notification. After ``Reading/unreadable(identifier:)`` nothing more can be parsed.
     mutating func next() -> Reading {
         guard start < buffer.count else { return .incomplete }
         switch buffer[start] {
@@ -63,7 +64,7 @@ struct BinaryParser: Sendable {
     private mutating func frame() -> Reading {
         guard buffer.count - start >= 5 else { return .incomplete }
         let length = Int(number(at: start + 1))
-        guard length <= Self.longestFrame else { return .unreadable(identifier: nil) }
+        guard length <= Self.maxFrameLength else { return .unreadable(identifier: nil) }
         let end = start + 5 + length
         guard end <= buffer.count else { return .incomplete }
         var notification = BinaryNotification(command: 2)
@@ -84,7 +85,7 @@ struct BinaryParser: Sendable {
         return .notification(notification)
     }
 
-    /// Takes an item; false for one that is not known, comes twice, or has a wrong length.
+    /// Stores an item; false if it is unknown, repeated, or of a wrong length.
     private func take(_ item: UInt8, _ range: Range<Int>, into notification: inout BinaryNotification) -> Bool {
         switch item {
         case 1 where notification.token == nil: notification.token = Array(buffer[range])
@@ -102,7 +103,7 @@ struct BinaryParser: Sendable {
         return true
     }
 
-    /// The identifier among the items behind the one that could not be read.
+    /// The identifier among the items after the one that could not be parsed.
     private func identifier(from index: Int, to end: Int) -> UInt32? {
         var index = index
         while end - index >= 3 {
@@ -114,7 +115,7 @@ struct BinaryParser: Sendable {
         return nil
     }
 
-    /// The place of what stands behind a length of two bytes; nil if it is not all there.
+    /// The range of the data after a two-byte length; nil if it is incomplete.
     private func field(at index: Int) -> Range<Int>? {
         guard index + 2 <= buffer.count else { return nil }
         let length = Int(buffer[index]) << 8 | Int(buffer[index + 1])
@@ -127,17 +128,17 @@ struct BinaryParser: Sendable {
     }
 }
 
-/// A notification as it came.
+/// A notification as received.
 struct BinaryNotification: Sendable, Hashable {
     /// 0, 1 or 2.
     var command: UInt8
-    /// The sender's number; nil when it gave none.
+    /// The sender's number; nil if there is none.
     var identifier: UInt32?
-    /// The device token; nil when it is missing.
+    /// The device token; nil if it is missing.
     var token: [UInt8]?
-    /// The payload; nil when it is missing.
+    /// The payload; nil if it is missing.
     var payload: [UInt8]?
-    /// When the gateway gives up, in seconds since 1970.
+    /// When the notification expires, in seconds since 1970.
     var expiration: UInt32?
     /// 10 or 5.
     var priority: UInt8?

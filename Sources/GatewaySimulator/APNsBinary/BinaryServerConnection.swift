@@ -4,13 +4,13 @@ import NIOPosix
 import NIOSSL
 import NIOTLS
 
-/// One connection to the binary gateway: takes notifications in silence until one is wrong.
+/// One connection to the binary gateway. It accepts notifications silently until one is invalid.
 final class BinaryServerConnection: ChannelInboundHandler, SimulatedConnection {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// How long a connection stays after its error packet: a close that crosses the peer's writes is answered with a TCP reset,
-    /// which would take the packet away from a peer that has not read it yet.
+    /// How long a connection stays open after its error packet. A close that crosses the peer's writes causes a TCP
+    /// reset, which would discard the packet before the peer has read it.
     private static let farewell = TimeAmount.seconds(1)
 
     let service: BinaryService
@@ -19,13 +19,13 @@ final class BinaryServerConnection: ChannelInboundHandler, SimulatedConnection {
     private var context: ChannelHandlerContext?
     private var number: Int?
     private var parser = BinaryParser()
-    /// Notifications that came.
+    /// The number of notifications received.
     var received = 0
-    /// The last one that was taken; 0 for none.
+    /// The identifier of the last accepted notification; 0 for none.
     var lastTaken: UInt32 = 0
-    /// The gateway has said its last word: what comes is thrown away.
+    /// Whether the gateway has sent its last packet. Later notifications are discarded.
     var isEnding = false
-    /// The error packet of a shutdown that waits for so many more notifications.
+    /// The number of further notifications that the error packet of a shutdown waits for.
     var shutdownAfter: Int?
     private(set) var isDropped = false
     private var isHeld = false
@@ -88,7 +88,7 @@ final class BinaryServerConnection: ChannelInboundHandler, SimulatedConnection {
         commit()
     }
 
-    /// Counts a notification that nobody looks at; the packet of a shutdown may have waited for it.
+    /// Counts a discarded notification. The packet of a shutdown may have waited for it.
     private func throwAway() {
         thrownAway += 1
         guard let missing = shutdownAfter else { return }
@@ -96,7 +96,7 @@ final class BinaryServerConnection: ChannelInboundHandler, SimulatedConnection {
         if missing <= 1 { sayShutdown() }
     }
 
-    /// Remembers a notification until the end of the read.
+    /// Notes a notification until the end of the read.
     func note(_ judgement: BinaryJudgement, answer: UInt8, isAccepted: Bool) {
         pushes.append(
             RecordedPush(
@@ -104,13 +104,13 @@ final class BinaryServerConnection: ChannelInboundHandler, SimulatedConnection {
                 tokenHash: judgement.tokenHash,
                 answer: answer,
                 isAccepted: isAccepted,
-                // Nothing is said about what is taken.
+                // An accepted notification gets no answer.
                 isAnswered: !isAccepted && answer != AnswerCatalog.unanswered
             )
         )
     }
 
-    /// Records what was judged; to be done before the sender can know of it.
+    /// Records the judgements; call it before the sender can know of them.
     func commit() {
         guard !pushes.isEmpty || thrownAway > 0 else { return }
         service.recorder.record(pushes, refused: thrownAway, injected: injected, concurrentStreams: 0)
@@ -119,9 +119,9 @@ final class BinaryServerConnection: ChannelInboundHandler, SimulatedConnection {
         injected = 0
     }
 
-    // MARK: The last word
+    // MARK: Last packet
 
-    /// Sends an error packet and throws away what comes.
+    /// Sends an error packet, and discards what arrives later.
     func refuse(_ status: BinaryStatus, _ identifier: UInt32) {
         isEnding = true
         let latency = service.conditions.current.plan.latency.map { latency in
@@ -135,7 +135,7 @@ final class BinaryServerConnection: ChannelInboundHandler, SimulatedConnection {
 
     private func say(_ status: BinaryStatus, _ identifier: UInt32) {
         guard let context, !isDropped else { return }
-        // What was judged before is on record before the packet leaves.
+        // Earlier judgements are recorded before the packet is sent.
         commit()
         var packet = context.channel.allocator.buffer(capacity: 6)
         packet.writeInteger(8 as UInt8)
@@ -143,7 +143,7 @@ final class BinaryServerConnection: ChannelInboundHandler, SimulatedConnection {
         packet.writeInteger(identifier)
         let connection = NIOLoopBound(self, eventLoop: context.eventLoop)
         guard !service.conditions.current.plan.closesAtOnce else {
-            // As a close with unread bytes does it: the packet, and a reset on its heels.
+            // It acts like a close with unread bytes: the packet, and right after it a reset.
             context.writeAndFlush(wrapOutboundOut(packet)).whenComplete { _ in connection.value.abort() }
             return
         }
@@ -151,7 +151,7 @@ final class BinaryServerConnection: ChannelInboundHandler, SimulatedConnection {
         context.eventLoop.scheduleTask(in: Self.farewell) { connection.value.end() }
     }
 
-    /// Sends the packet of a shutdown, which names the last notification that was taken.
+    /// Sends the packet of a shutdown, which has the identifier of the last accepted notification.
     func sayShutdown() {
         guard isEnding, shutdownAfter != nil else { return }
         shutdownAfter = nil
@@ -161,7 +161,7 @@ final class BinaryServerConnection: ChannelInboundHandler, SimulatedConnection {
 
     // MARK: Conditions
 
-    /// Stops reading or goes on, as the plan says.
+    /// Stops or resumes reading, as the plan says.
     func followConditions() {
         guard let context, !isDropped else { return }
         let end = service.connections.stallEnds
@@ -175,12 +175,12 @@ final class BinaryServerConnection: ChannelInboundHandler, SimulatedConnection {
         context.channel.setOption(.autoRead, value: !shouldHold).whenComplete { _ in }
     }
 
-    /// Ends the connection in order.
+    /// Closes the connection in an orderly way.
     func end() {
         context?.close(promise: nil)
     }
 
-    /// Drops the connection without a word.
+    /// Drops the connection without any protocol message.
     func abort() {
         guard let context, !isDropped else { return }
         isDropped = true
@@ -190,7 +190,7 @@ final class BinaryServerConnection: ChannelInboundHandler, SimulatedConnection {
         TCPReset.send(context)
     }
 
-    /// Does something a moment later, unless the connection is gone by then.
+    /// Runs a closure a moment later, unless the connection is gone by then.
     func later(_ delay: TimeAmount, _ body: @escaping @Sendable (BinaryServerConnection) -> Void) {
         guard let context else { return }
         let connection = NIOLoopBound(self, eventLoop: context.eventLoop)
@@ -199,11 +199,11 @@ final class BinaryServerConnection: ChannelInboundHandler, SimulatedConnection {
 }
 
 extension BinaryServerConnection {
-    /// How long the packet of a shutdown waits for notifications that it can disown: a sender that has nothing more to send must
-    /// not wait for ever.
+    /// How long the packet of a shutdown waits for notifications to leave unprocessed. A sender that has nothing more
+    /// to send must not wait forever.
     private static var timeout: TimeAmount { .milliseconds(200) }
 
-    /// Judges a notification and does to it what the plan says.
+    /// Judges a notification and applies the plan's faults to it.
     func serve(_ notification: BinaryNotification, _ conditions: GatewayConditions) {
         received += 1
         let plan = conditions.plan
@@ -226,7 +226,7 @@ extension BinaryServerConnection {
             take(notification, judgement)
             return refuse(.noErrors, notification.identifier ?? 0)
         case .shutdown:
-            // This one is not looked at any more.
+            // This notification is no longer judged.
             return shutDown(waitingFor: 0)
         case .some(let status):
             note(
@@ -234,7 +234,7 @@ extension BinaryServerConnection {
                 answer: AnswerCatalog.of(.apnsBinary).code(ofReason: status.rawValue) ?? 0,
                 isAccepted: false
             )
-            // The oldest format has no identifier, and so nothing is said: the connection just ends.
+            // The oldest format has no identifier, so there is no error packet: the connection just ends.
             guard notification.command != 0 else {
                 isEnding = true
                 commit()
@@ -252,7 +252,7 @@ extension BinaryServerConnection {
         service.feedback.add(token, since: UInt32(clamping: since / 1_000), topic: topic)
     }
 
-    /// Takes nothing more, and says so when so many more notifications have come.
+    /// Stops accepting, and sends the shutdown packet after `number` more notifications.
     private func shutDown(waitingFor number: Int) {
         guard !isEnding else { return }
         isEnding = true

@@ -2,7 +2,7 @@ import Foundation
 import NIOSSL
 import X509
 
-/// What the connections of the binary gateway share.
+/// The shared state of the binary gateway's connections.
 final class BinaryService: Sendable {
     let recorder: GatewayRecorder
     let conditions: SharedConditions
@@ -18,12 +18,12 @@ final class BinaryService: Sendable {
             recorder: recorder,
             conditions: conditions,
             isByCertificate: true,
-            // Nothing is answered here that could be held back.
+            // Accepted notifications get no answer that a stall could delay.
             stallsFrozen: true
         )
     }
 
-    /// What the plan makes of a notification that would be taken; nil to take it.
+    /// The status that the plan gives an acceptable notification; nil to accept it.
     func injected(_ plan: FaultPlan) -> BinaryStatus? {
         connections.rollAcceptable { number, dice in
             if let fault = plan.errorPackets, number.isMultiple(of: fault.every) {
@@ -40,11 +40,11 @@ final class BinaryService: Sendable {
     }
 }
 
-/// Checks the certificate that a client shows during the handshake: the binary gateway has no other moment to refuse it.
+/// Checks a client's certificate during the handshake, which is the binary gateway's only chance to refuse it.
 struct ClientCertificateCheck: Sendable {
     private let authority: Certificate
     private let isSandbox: Bool
-    /// The gateway takes any topic, so a certificate need not name one.
+    /// Whether the gateway accepts any topic, so that a certificate need not name one.
     private let takesAnyTopic: Bool
 
     init(authority: Certificate, isSandbox: Bool, takesAnyTopic: Bool) {
@@ -53,7 +53,7 @@ struct ClientCertificateCheck: Sendable {
         self.takesAnyTopic = takesAnyTopic
     }
 
-    /// The topics of the certificate; nil when it is refused.
+    /// The topics of the certificate; nil if it is refused.
     func topics(_ certificates: [NIOSSLCertificate]) -> [String]? {
         guard let der = try? certificates.first?.toDERBytes(),
             case .success(let sender) = APNsSenderCertificate.judge(

@@ -2,16 +2,16 @@ import NIOCore
 import NIOTLS
 import Synchronization
 
-/// What the feedback service has to tell: by topic, the tokens whose app was found to be gone since it was asked last.
+/// The feedback service's lists: by topic, the tokens whose app was found removed since the last query.
 final class FeedbackBook: Sendable {
-    /// A token of whose death the gateway has learnt.
+    /// A token that the gateway has found invalid.
     struct Entry: Sendable, Hashable {
         var token: [UInt8]
         /// Seconds since 1970.
         var since: UInt32
     }
 
-    /// The tokens of a topic in the order in which they came.
+    /// The tokens of a topic, in the order of arrival.
     private struct List {
         var entries: [Entry] = []
         var known: Set<[UInt8]> = []
@@ -19,7 +19,7 @@ final class FeedbackBook: Sendable {
 
     private let lists = Mutex<[String: List]>([:])
 
-    /// Adds a token to a topic's list, unless it is there already.
+    /// Adds a token to a topic's list, unless it is already in it.
     func add(_ token: [UInt8], since: UInt32, topic: String) {
         lists.withLock { lists in
             guard lists[topic, default: List()].known.insert(token).inserted else { return }
@@ -27,7 +27,7 @@ final class FeedbackBook: Sendable {
         }
     }
 
-    /// Adds tokens that are given in hexadecimal digits; nothing if one of them is none.
+    /// Adds tokens in hexadecimal digits. Adds nothing if one of them is not a token.
     func add(_ tokens: [String], sinceMilliseconds: Int64, topic: String) -> Bool {
         let bytes = tokens.compactMap { APNsDeviceToken.bytes(of: $0) }
         guard bytes.count == tokens.count else { return false }
@@ -35,7 +35,7 @@ final class FeedbackBook: Sendable {
         return true
     }
 
-    /// What stands in the lists of those topics.
+    /// The entries in the lists of these topics.
     func entries(_ topics: [String]) -> [Entry] {
         lists.withLock { lists in topics.flatMap { lists[$0]?.entries ?? [] } }
     }
@@ -50,11 +50,11 @@ final class FeedbackBook: Sendable {
         }
     }
 
-    /// How many tokens stand in all lists.
+    /// The number of tokens in all lists.
     var count: Int { lists.withLock { $0.values.reduce(0) { $0 + $1.entries.count } } }
 }
 
-/// One connection to the feedback service: it tells what it has, forgets that, and closes.
+/// One connection to the feedback service. It sends the entries, removes them, and closes.
 final class FeedbackConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -88,7 +88,7 @@ final class FeedbackConnection: ChannelInboundHandler {
         let channel = context.channel
         context.writeAndFlush(wrapOutboundOut(buffer))
             .whenComplete { result in
-                // What was not told stays.
+                // Entries that were not sent stay.
                 if case .success = result { service.feedback.forget(entries, topics) }
                 channel.close(promise: nil)
             }

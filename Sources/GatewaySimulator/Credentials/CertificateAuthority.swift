@@ -3,9 +3,9 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// The simulator's own certificate authority and the certificate of its servers.
+/// The simulator's own certificate authority and its servers' certificate.
 struct CertificateAuthority {
-    /// The path of the CA's certificate, which clients have to trust.
+    /// The path of the CA's certificate, which clients must trust.
     let caFile: String
     /// The servers' certificate in PEM.
     let serverCertificatePEM: String
@@ -14,12 +14,12 @@ struct CertificateAuthority {
     let certificate: Certificate
     let key: P256.Signing.PrivateKey
 
-    /// Long enough that a test machine never meets the end of it.
+    /// Long enough that it never expires on a test machine.
     private static let lifetimeSeconds = 3650.0 * 86_400
     private static let caName = "PushMTA gateway simulator CA"
 
-    /// Takes what stands in the folder and makes what is missing. The servers' certificate is made anew when it does not cover
-    /// every name.
+    /// Loads the certificates in the folder, and creates missing ones. The servers' certificate is recreated if it does
+    /// not cover every name.
     init(folder: StateFolder, names: [String]) throws(SimulatorError) {
         do {
             let authority = try Self.authority(folder)
@@ -46,7 +46,8 @@ struct CertificateAuthority {
         } catch {
             throw SimulatorError(
                 .credential,
-                "the certificates in \(folder.path) cannot be used (\(error)): delete ca.pem and ca-key.pem, and new ones are made"
+                "the certificates in \(folder.path) cannot be used (\(error)): delete ca.pem and ca-key.pem to have "
+                    + "new ones created"
             )
         }
     }
@@ -123,7 +124,7 @@ struct CertificateAuthority {
         signedBy key: P256.Signing.PrivateKey,
         extensions: Certificate.Extensions
     ) throws -> Certificate {
-        // An hour back, for clients whose clock is a little behind.
+        // Valid from an hour ago, for clients whose clock is slightly behind.
         let now = Date()
         return try Certificate(
             version: .v3,
@@ -148,10 +149,10 @@ extension CertificateAuthority {
     /// Issues a certificate like those that Apple gives to senders.
     ///
     /// - Parameters:
-    ///   - topics: the topics that it names; empty for none.
-    ///   - marks: the numbers of the extensions under 1.2.840.113635.100.6.3 that say where it may be used: 1 for the sandbox, 2
-    ///     for production.
-    ///   - validity: from when to when it is good.
+    ///   - topics: The topics in the certificate; empty for none.
+    ///   - marks: The numbers of the extensions under 1.2.840.113635.100.6.3 that say where it may be used: 1 for the
+    ///     sandbox, 2 for production.
+    ///   - validity: The period of validity.
     func issueSenderCertificate(
         _ key: P256.Signing.PrivateKey,
         topics: [String],
@@ -202,7 +203,7 @@ extension CertificateAuthority {
         [1, 2, 840, 113635, 100, 6, 3, number]
     }
 
-    /// The list of Apple's extension 6: each topic is followed by the list of the kinds of pushes that it is for.
+    /// The list in Apple's extension 6: each topic is followed by the list of its kinds of pushes.
     private static func topicList(_ topics: [String]) throws -> [UInt8] {
         var serializer = DER.Serializer()
         try serializer.appendConstructedNode(identifier: .sequence) { list in
@@ -217,7 +218,7 @@ extension CertificateAuthority {
     }
 }
 
-/// Numeric IP addresses as certificates hold them.
+/// Numeric IP addresses in the form used in certificates.
 enum IPAddressBytes {
     /// The 4 or 16 bytes of a numeric address; nil for a name.
     static func parse(_ text: String) -> [UInt8]? {
@@ -229,7 +230,7 @@ enum IPAddressBytes {
         return parts.count == 4 && !parts.contains(nil) ? parts.compactMap { $0 } : nil
     }
 
-    /// Eight groups, of which a run of zeros may be left out once.
+    /// Eight groups; one run of zeros may be omitted.
     private static func version6(_ text: String) -> [UInt8]? {
         var sides = [""]
         var rest = text[...]

@@ -3,7 +3,7 @@ import CryptoExtras
 import Foundation
 import PushCore
 
-/// Makes the sample credentials, or takes those that stand in the state folder.
+/// Creates the sample credentials, or loads them from the state folder.
 struct CredentialMaker {
     private struct APNsFile: Codable {
         var keyFile: String
@@ -44,7 +44,7 @@ struct CredentialMaker {
     let projectID: String
     let tokenURI: String
 
-    /// The credentials, complete and on disk.
+    /// Returns the complete credentials, which are then on disk.
     func make() throws(SimulatorError) -> SimulatorCredentials {
         let apns = try apnsFile()
         let account = try serviceAccount()
@@ -100,7 +100,7 @@ struct CredentialMaker {
             file = old
         } else {
             guard let key = try? _RSA.Signing.PrivateKey(keySize: .bits2048) else {
-                throw SimulatorError(.credential, "no RSA key could be made for the sample service account")
+                throw SimulatorError(.credential, "cannot create an RSA key for the sample service account")
             }
             file = ServiceAccountFile(
                 projectID: projectID,
@@ -120,7 +120,7 @@ struct CredentialMaker {
         return (file, json)
     }
 
-    /// A server key like those of the Firebase console: 152 characters.
+    /// A server key in the Firebase console's form: 152 characters.
     private func projectKey() throws(SimulatorError) -> String {
         if let text = folder.read("fcm-project-key.txt")?.split(whereSeparator: \.isWhitespace).first {
             return String(text)
@@ -140,7 +140,7 @@ struct CredentialMaker {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(value) else {
-            throw SimulatorError(.credential, "a sample credential for \(folder.path) cannot be written as JSON")
+            throw SimulatorError(.credential, "cannot encode a sample credential for \(folder.path) as JSON")
         }
         return String(decoding: data, as: UTF8.self) + "\n"
     }
@@ -154,43 +154,4 @@ struct CredentialMaker {
     private static func hexadecimal(_ count: Int) -> String {
         String((0..<count).map { _ in Array("0123456789abcdef")[Int.random(in: 0..<16)] })
     }
-}
-
-/// The sample credentials that the simulated gateways accept.
-public struct SimulatorCredentials: Sendable {
-    /// The path of the APNs signing key, a .p8 file.
-    public var apnsKeyFile: String
-    /// The same key, PKCS#8 in PEM.
-    public var apnsKeyPEM: String
-    /// The key's id, ten characters.
-    public var apnsKeyID: String
-    /// The team's id, ten characters.
-    public var apnsTeamID: String
-    /// The topics that the key may send to; empty means any.
-    public var apnsTopics: [String]
-    /// The path of a certificate for the environment that the simulator plays, a .p12 file.
-    public var apnsCertificateFile: String
-    /// The path of a certificate for the other environment.
-    public var apnsOtherCertificateFile: String
-    /// The path of a certificate for both environments.
-    public var apnsUniversalCertificateFile: String
-    /// The path of a certificate whose time is over.
-    public var apnsExpiredCertificateFile: String
-    /// The passphrase of these files.
-    public var apnsCertificatePassphrase: String
-    /// The path of the service account file.
-    public var serviceAccountFile: String
-    /// The contents of that file.
-    public var serviceAccountJSON: String
-    /// The service account's RSA key, PKCS#8 in PEM.
-    public var serviceAccountKeyPEM: String
-    /// The service account's e-mail address, the issuer of its grants.
-    public var clientEmail: String
-    public var tokenURI: String
-    /// The Firebase project.
-    public var projectID: String
-    /// The path of the file with the project's server key, for legacy FCM.
-    public var fcmProjectKeyFile: String
-    /// The key in that file.
-    public var fcmProjectKey: String
 }

@@ -5,17 +5,17 @@ import PushCore
 import SwiftASN1
 import X509
 
-/// The sample certificates of senders, as `.p12` files in the state folder.
+/// The senders' sample certificates, as `.p12` files in the state folder.
 struct SampleCertificates {
-    /// What an earlier start has made.
+    /// The description of the certificates that an earlier start has created.
     private struct Known: Codable, Equatable {
         var topics: [String]
-        /// They are of no use when the authority is another one.
+        /// The authority that signed them; with another authority they are unusable.
         var authority: String
         var passphrase: String
     }
 
-    /// A year, as Apple's.
+    /// A year, like Apple's.
     private static let lifetimeSeconds = 365.0 * 86_400
     private static let record = "apns-certificates.json"
 
@@ -23,7 +23,7 @@ struct SampleCertificates {
     let authority: CertificateAuthority
     let topics: [String]
 
-    /// Makes what is missing or no longer good, and returns the passphrase of the files.
+    /// Creates certificates that are missing or no longer valid, and returns the files' passphrase.
     func make() throws(SimulatorError) -> String {
         let known = folder.read(Self.record).flatMap { try? JSONBody.decode(Known.self, from: $0.utf8) }
         do {
@@ -43,14 +43,14 @@ struct SampleCertificates {
         } catch let error as SimulatorError {
             throw error
         } catch {
-            throw SimulatorError(.credential, "the sample certificates in \(folder.path) cannot be made (\(error))")
+            throw SimulatorError(.credential, "cannot create the sample certificates in \(folder.path) (\(error))")
         }
     }
 
     /// The path of the file of a kind.
     static func file(_ kind: Kind, _ folder: StateFolder) -> String { folder.file("apns-\(kind.rawValue).p12") }
 
-    /// Where a certificate may be used, and whether its time is over.
+    /// Where a certificate may be used, or that it is expired.
     enum Kind: String, CaseIterable {
         case sandbox, production, both, expired
     }

@@ -4,7 +4,7 @@ import Foundation
 struct StateFolder: Sendable {
     let path: String
 
-    /// Opens the folder, and makes it, for its owner only, when it is missing.
+    /// Opens the folder. A missing one is created with access only for its owner.
     init(_ path: String) throws(SimulatorError) {
         self.path = path
         do {
@@ -16,7 +16,7 @@ struct StateFolder: Sendable {
         } catch {
             throw SimulatorError(
                 .stateFolder,
-                "the state folder \(path) cannot be made (\(error.localizedDescription)): choose one that you may write to"
+                "cannot create the state folder \(path) (\(error.localizedDescription)): choose a writable folder"
             )
         }
     }
@@ -24,22 +24,22 @@ struct StateFolder: Sendable {
     /// The path of a file in the folder.
     func file(_ name: String) -> String { path + "/" + name }
 
-    /// The text of a file; nil when it is not there.
+    /// The text of a file; nil if it does not exist.
     func read(_ name: String) -> String? {
         FileManager.default.contents(atPath: file(name)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Writes a file in one step; a secret one is for its owner only.
+    /// Writes a file atomically. Only its owner can read a secret one.
     func write(_ name: String, _ text: String, isSecret: Bool) throws(SimulatorError) {
         try Self.write(file(name), text, isSecret: isSecret)
     }
 
-    /// Writes a file in one step: whoever reads the path sees the old contents or the new, never a part.
+    /// Writes a file atomically: readers see the old or the new contents, never a part.
     static func write(_ path: String, _ text: String, isSecret: Bool) throws(SimulatorError) {
         try write(path, Data(text.utf8), isSecret: isSecret)
     }
 
-    /// Writes a file of bytes in one step.
+    /// Writes bytes to a file atomically.
     static func write(_ path: String, _ contents: Data, isSecret: Bool) throws(SimulatorError) {
         let temporary = path + ".new"
         let manager = FileManager.default
@@ -55,7 +55,7 @@ struct StateFolder: Sendable {
         else {
             throw SimulatorError(
                 .stateFolder,
-                "\(path) cannot be written: check that its folder exists, is writable and has room"
+                "cannot write \(path): check that its folder exists, is writable and has free space"
             )
         }
     }

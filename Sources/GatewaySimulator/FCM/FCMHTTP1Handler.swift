@@ -2,26 +2,27 @@ import HTTP2
 import NIOCore
 import NIOHTTP1
 
-/// One connection to FCM over HTTP/1.1, which Google's front end speaks beside HTTP/2: firebase-admin sends single messages so.
+/// One connection to FCM over HTTP/1.1, which Google's front end also speaks: firebase-admin sends single messages over
+/// it.
 ///
-/// Requests are judged and answered as over HTTP/2, one at a time. Of the faults it knows those of answers (errors, outages, scripts,
-/// latency, stalls, silence); those of streams and GOAWAYs are HTTP/2's.
+/// Requests are judged and answered as over HTTP/2, one at a time. The faults of answers apply (errors, outages,
+/// scripts, latency, stalls, silence); those of streams and GOAWAYs are only for HTTP/2.
 final class FCMHTTP1Handler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// What becomes of a request.
+    /// What to do with a request.
     private enum Act {
         case answer(FCMAnswers.Answer)
-        /// The answer of the judgement, when it is due.
+        /// The judgement's answer, when it is due.
         case judged
         case silence
         case drop
     }
 
-    /// Bytes of a body that are kept, as over HTTP/2; the rest is only counted.
-    private static let largestBody = HTTP2ServerSettings().largestBody
-    /// The time between two looks whether a stall is over.
+    /// The maximum number of a body's bytes that are kept, as over HTTP/2. The rest is only counted.
+    private static let maxBodySize = HTTP2ServerSettings().maxBodySize
+    /// The interval between checks whether a stall is over.
     private static var stallInterval: TimeAmount { .milliseconds(10) }
 
     private let loop: GatewayLoop<FCMRules>
@@ -49,7 +50,7 @@ final class FCMHTTP1Handler: ChannelInboundHandler {
             body = []
             bodyLength = 0
         case .body(let part):
-            body.append(contentsOf: part.readableBytesView.prefix(Self.largestBody - body.count))
+            body.append(contentsOf: part.readableBytesView.prefix(Self.maxBodySize - body.count))
             bodyLength += part.readableBytes
         case .end:
             guard let head else { return }
@@ -65,7 +66,7 @@ final class FCMHTTP1Handler: ChannelInboundHandler {
     private func serve(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         loop.begin()
         loop.noteStreams(1)
-        // Connections that were open when an outage began are gone as those over HTTP/2 are.
+        // Connections that were open when an outage began are closed, as over HTTP/2.
         guard loop.plan.outage?.connections == nil else { return context.close(promise: nil) }
         if loop.isMetered { loop.recorder.countInOutage(1, \.requests) }
         let pseudo = [(":method", head.method.rawValue), (":path", head.uri)]
@@ -100,7 +101,7 @@ final class FCMHTTP1Handler: ChannelInboundHandler {
         if case .drop = act { context.close(promise: nil) }
     }
 
-    /// What the plan and the device say; the judgement changes when they reject the message.
+    /// Applies the plan and the device's state. If they reject the message, the judgement changes.
     private func act(_ judgement: inout Judgement) -> Act {
         if let outage = loop.plan.outage, let answer = outage.answer, loop.dice.happens(outage.share) {
             loop.noteInjected()

@@ -1,6 +1,6 @@
 extension FCMMessageReader {
-    /// The longest `ttl`, in seconds: four weeks.
-    private static let longestTTL = 2_419_200.0
+    /// The maximum `ttl`, in seconds: four weeks.
+    private static let maxTTL = 2_419_200.0
 
     /// `message.android` (AndroidConfig).
     mutating func android() throws(FCMRejection) {
@@ -64,7 +64,7 @@ extension FCMMessageReader {
                 field: path
             )
         }
-        guard seconds <= Self.longestTTL else { throw .invalid("TTL value is out of range: \(value)", field: path) }
+        guard seconds <= Self.maxTTL else { throw .invalid("TTL value is out of range: \(value)", field: path) }
     }
 
     private mutating func androidNotification() throws(FCMRejection) {
@@ -120,13 +120,13 @@ extension FCMMessageReader {
     }
 }
 
-/// What kind of JSON value a field of AndroidNotification takes.
+/// The kind of JSON value of an AndroidNotification field.
 enum AndroidNotificationField {
     case text
     case flag
     case other
 
-    /// The fields of FCM's discovery document, by the hash of their names in snake case and in camel case.
+    /// The fields in FCM's discovery document, by the hash of their names in snake case and in camel case.
     private static let kinds: [MessageKey: AndroidNotificationField] = {
         let texts = [
             "title", "body", "icon", "color", "sound", "tag", "click_action", "body_loc_key", "title_loc_key",
@@ -153,7 +153,7 @@ enum AndroidNotificationField {
         return kinds
     }()
 
-    /// The kind of the field with the name that stands there; nil when there is no such field.
+    /// The kind of the field with this name; nil if there is no such field.
     static func of(_ bytes: [UInt8], _ name: Range<Int>) -> AndroidNotificationField? {
         kinds[MessageKey(hashOf: bytes, name)]
     }

@@ -1,15 +1,15 @@
-/// Reads and checks the body of `messages:send`. Names are taken in snake case and camel case, as protobuf's JSON form does.
+/// Reads and checks the body of `messages:send`. Names may be in snake case or camel case, as in protobuf's JSON form.
 struct FCMMessageReader {
     /// The limit for keys and values together, in bytes.
     static let payloadLimit = 4096
-    /// The same for messages to a topic.
+    /// The limit for messages to a topic, in bytes.
     static let topicPayloadLimit = 2048
 
     var scanner: JSONScanner
     var message = FCMMessage()
     private var hasTarget = false
 
-    /// Checks a body and says where its parts are.
+    /// Checks a body and returns the positions of its parts.
     static func read(_ body: [UInt8]) throws(FCMRejection) -> FCMMessage {
         var reader = FCMMessageReader(scanner: JSONScanner(body))
         return try reader.read()
@@ -79,7 +79,7 @@ struct FCMMessageReader {
         message.token = text.range
     }
 
-    /// Eight bytes at once, as a token has 150 of them.
+    /// Checks eight bytes at once, because a token has 150.
     private static func isToken(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
         var index = range.lowerBound
         while index &+ 8 <= range.upperBound {
@@ -89,10 +89,10 @@ struct FCMMessageReader {
         return (index..<range.upperBound).allSatisfy { isTokenByte(bytes[$0]) }
     }
 
-    /// The same of eight bytes as ``isTokenByte(_:)`` of one.
+    /// Checks eight bytes as ``isTokenByte(_:)`` checks one.
     @inline(__always)
     static func areTokenBytes(_ word: UInt64) -> Bool {
-        // Below 128 a sum with what is missing to 128 has its highest bit from a byte's limit on.
+        // For bytes below 128, adding 128 minus the limit sets the highest bit if the byte reaches the limit.
         func reaches(_ limit: UInt8, _ word: UInt64) -> UInt64 { word &+ Words.all(0x80 &- limit) }
         func lies(_ first: Unicode.Scalar, _ last: Unicode.Scalar, _ word: UInt64) -> UInt64 {
             reaches(UInt8(ascii: first), word) & ~reaches(UInt8(ascii: last) &+ 1, word)
@@ -107,7 +107,7 @@ struct FCMMessageReader {
     /// Registration tokens are made of letters, digits and `-_:.%`; their length is not fixed.
     @inline(__always)
     static func isTokenByte(_ byte: UInt8) -> Bool {
-        // A bit for each byte: comparing the 150 of a token with what is allowed took an eighth of the simulator's time.
+        // A bitmap of allowed bytes: comparing a token's 150 bytes one by one took an eighth of the simulator's time.
         let digits: UInt64 = 0x3FF << 48 | 1 << 58 | 1 << 45 | 1 << 46 | 1 << 37
         let letters: UInt64 = 0x07FF_FFFE | 0x07FF_FFFE << 32 | 1 << 31
         return byte < 128 && (byte < 64 ? digits : letters) >> UInt64(byte & 63) & 1 == 1
@@ -147,9 +147,9 @@ extension FCMMessageReader {
         }
     }
 
-    /// `from`, `message_type` and what begins with `google` or `gcm` belong to Google.
+    /// `from`, `message_type` and names that begin with `google` or `gcm` are reserved by Google.
     private func isReserved(_ name: JSONScanner.Text) -> Bool {
-        // Their first letters; everything else needs no closer look.
+        // Names with another first letter need no further check.
         guard let first = name.range.first.map({ scanner.bytes[$0] }),
             first == UInt8(ascii: "f") || first == UInt8(ascii: "g") || first == UInt8(ascii: "m")
                 || first == UInt8(ascii: "\\")
@@ -174,7 +174,7 @@ extension FCMMessageReader {
 }
 
 extension FCMMessageReader {
-    /// Steps through an object; the body takes the value of each name.
+    /// Steps through an object; the closure consumes the value of each name.
     mutating func object(
         at path: StaticString,
         _ member: (inout FCMMessageReader, JSONScanner.Text) throws(FCMRejection) -> Void
@@ -193,7 +193,7 @@ extension FCMMessageReader {
         try syntax { (scanner) throws(JSONScanner.Fault) in try scanner.expect(UInt8(ascii: "}")) }
     }
 
-    /// Takes an object whose members are of no interest.
+    /// Consumes an object and ignores its members.
     mutating func anyObject(_ name: JSONScanner.Text, of path: StaticString) throws(FCMRejection) {
         guard scanner.peek() == UInt8(ascii: "{") else { throw try wrongType("an object", at: place(name, of: path)) }
         try syntax { (scanner) throws(JSONScanner.Fault) in try scanner.skipValue() }
@@ -215,17 +215,17 @@ extension FCMMessageReader {
         }
     }
 
-    /// Runs a step of the scanner and words its failure as Google does.
+    /// Runs a step of the scanner; an error has Google's wording.
     mutating func syntax(_ step: (inout JSONScanner) throws(JSONScanner.Fault) -> Void) throws(FCMRejection) {
         do throws(JSONScanner.Fault) { try step(&scanner) } catch { throw malformed(at: error.position) }
     }
 
-    /// The rejection of a text that is not JSON.
+    /// The rejection of text that is not JSON.
     func malformed(at position: Int) -> FCMRejection {
         .invalid("Invalid JSON payload received. Unexpected token at position \(position).", field: "")
     }
 
-    /// The rejection of a name that the schema does not have.
+    /// The rejection of a name that is not in the schema.
     func unknown(_ name: JSONScanner.Text, at path: String) -> FCMRejection {
         let place = path.isEmpty ? "" : " at '\(path)'"
         return .invalid(
@@ -234,7 +234,7 @@ extension FCMMessageReader {
         )
     }
 
-    /// The rejection of a value of another type; it shows the value, as Google does.
+    /// The rejection of a value of the wrong type; it includes the value, as Google does.
     mutating func wrongType(_ type: String, at path: String) throws(FCMRejection) -> FCMRejection {
         _ = scanner.peek()
         let start = scanner.position
@@ -266,16 +266,16 @@ extension FCMMessageReader {
     }
 }
 
-/// What the gateway needs of a valid message: places in the body, nothing copied.
+/// What the gateway needs from a valid message: positions in the body, nothing copied.
 struct FCMMessage: Equatable {
     /// The registration token; nil for a topic or a condition.
     var token: Range<Int>?
     /// The value of `_mId` in `message.data`.
     var messageID: Range<Int>?
-    /// The caller only wants to know whether the message is valid.
+    /// Whether the message is only validated.
     var isValidateOnly = false
-    /// Bytes of keys and values that count against the limit of 4,096.
+    /// The size of keys and values that counts against the limit of 4,096, in bytes.
     var payloadBytes = 0
-    /// Topic messages may only have 2,048 bytes.
+    /// Whether the message is for a topic, with a limit of 2,048 bytes.
     var isTopic = false
 }

@@ -4,7 +4,7 @@ import HTTP2
 struct FCMRules: GatewayRules {
     static var gateway: SimulatedGateway { .fcm }
 
-    /// Google allows 100 concurrent streams; whoever opens more gets a GOAWAY.
+    /// Google allows 100 concurrent streams; a client that opens more gets a GOAWAY.
     static let streamLimit: UInt32 = 100
     /// The debug data of that GOAWAY.
     static let violationDebugData = Array("exceeded_max_concurrent_streams".utf8)
@@ -15,7 +15,7 @@ struct FCMRules: GatewayRules {
     private var answers: FCMAnswers
     private var devices: [MessageKey: DeviceState] = [:]
     private var isKeyRevoked = false
-    /// The bearer that was right last, with the scheme, and when it expires.
+    /// The last valid authorization value, including the scheme, and when it expires.
     private var bearer: [UInt8] = []
     private var bearerExpiry: Int64 = 0
 
@@ -46,7 +46,7 @@ struct FCMRules: GatewayRules {
         answers.send(judgement, streamID: streamID, on: connection)
     }
 
-    /// The answer to a message that came over HTTP/1.1.
+    /// The answer to a message over HTTP/1.1.
     mutating func answer(_ judgement: Judgement) -> FCMAnswers.Answer { answers.answer(judgement) }
 
     mutating func judge(_ request: HTTP2ServerRequest, _ state: inout FCMConnectionState, now: Int64) -> Judgement {
@@ -57,7 +57,7 @@ struct FCMRules: GatewayRules {
             identify(message, request.body, &judgement)
             try checkDevice(message, request.body, &judgement)
         } catch {
-            // A message whose sender was turned away is recorded as well, if it can be read.
+            // The message of a refused sender is recorded, too, if it can be read.
             if judgement.key == .none, let message = try? FCMMessageReader.read(request.body) {
                 identify(message, request.body, &judgement)
             }
@@ -77,7 +77,7 @@ struct FCMRules: GatewayRules {
         }
         try checkBearer(fields.authorization, bytes, now: now)
         if !isOurs { throw FCMRejection(.permissionDenied) }
-        // The service's own limit for bodies is far above that of payloads; what does not fit was not even kept.
+        // The service's limit for bodies is far above that of payloads. Longer bodies were not even kept.
         if request.bodyLength > request.body.count { throw .invalid("Android message is too big") }
     }
 
@@ -128,10 +128,10 @@ struct FCMRules: GatewayRules {
     }
 }
 
-/// What FCM remembers of one connection: nothing, as every request brings its access token.
+/// FCM's state for one connection: none, as every request carries its access token.
 struct FCMConnectionState {}
 
-/// Where the header fields of one `messages:send` request stand.
+/// The positions of the header fields of one `messages:send` request.
 struct FCMRequestFields {
     var method = BytePlace.absent
     var path = BytePlace.absent

@@ -3,7 +3,7 @@ import CryptoExtras
 import Foundation
 import Synchronization
 
-/// Google's OAuth 2.0 token endpoint for service accounts: a signed grant in, an access token out (RFC 7523).
+/// Google's OAuth 2.0 token endpoint for service accounts. It exchanges a signed grant for an access token (RFC 7523).
 struct TokenEndpoint: Sendable {
     private struct Header: Decodable {
         var alg: String
@@ -18,13 +18,13 @@ struct TokenEndpoint: Sendable {
     }
 
     static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
-    /// The audience that google-auth always names, wherever the token endpoint is.
+    /// The audience that google-auth always uses, wherever the token endpoint is.
     static let googleAudience = "https://oauth2.googleapis.com/token"
     static let scopes = [
         "https://www.googleapis.com/auth/firebase.messaging", "https://www.googleapis.com/auth/cloud-platform",
     ]
-    /// A grant lives for an hour at most; clocks may differ a little.
-    private static let longestGrantSeconds = 3600.0
+    /// The maximum lifetime of a grant is an hour, and clocks may differ slightly.
+    private static let maxGrantSeconds = 3600.0
     private static let clockToleranceSeconds = 300.0
 
     let clientEmail: String
@@ -53,12 +53,13 @@ struct TokenEndpoint: Sendable {
         } catch {
             throw SimulatorError(
                 .credential,
-                "the private key in \(credentials.serviceAccountFile) is no RSA key in PEM (\(error)): delete the file, and a new one is made"
+                "the private key in \(credentials.serviceAccountFile) is not an RSA key in PEM (\(error)): delete the "
+                    + "file to have a new one created"
             )
         }
     }
 
-    /// Answers one request, after the time that it takes; not while the endpoint is closed.
+    /// Answers one request after the delay; nil while the endpoint is closed.
     func answer(_ request: HTTP1Request) -> HTTP1Answer? {
         var answer = answerAtOnce(request)
         answer?.delayMilliseconds = conditions.current.tokenDelayMilliseconds
@@ -77,7 +78,7 @@ struct TokenEndpoint: Sendable {
 
     private func answerAsUsual(_ request: HTTP1Request) -> HTTP1Answer {
         guard request.path == "/token" else { return .error(404, "no such path: \(request.path)") }
-        guard request.method == "POST" else { return .error(405, "the token endpoint takes POST") }
+        guard request.method == "POST" else { return .error(405, "the token endpoint accepts only POST") }
         let now = Date().timeIntervalSince1970
         let fields = FormFields.decode(request.body)
         guard fields["grant_type"] == Self.grantType else {
@@ -103,7 +104,7 @@ struct TokenEndpoint: Sendable {
             return refusal("invalid_grant", "Invalid JWT: Failed audience check.")
         }
         let isTimely =
-            claims.exp - claims.iat <= Self.longestGrantSeconds && claims.iat <= now + Self.clockToleranceSeconds
+            claims.exp - claims.iat <= Self.maxGrantSeconds && claims.iat <= now + Self.clockToleranceSeconds
             && claims.exp >= now - Self.clockToleranceSeconds
         guard isTimely else {
             return refusal(
@@ -128,11 +129,11 @@ struct TokenEndpoint: Sendable {
     }
 }
 
-/// A token endpoint that listens before it can answer: the service account's file names its port.
+/// A token endpoint that listens before it can answer, because the service account's file needs its port.
 final class LateTokenEndpoint: Sendable {
     private let endpoint = Mutex<TokenEndpoint?>(nil)
 
-    /// From now on requests are answered.
+    /// Sets the endpoint that answers requests from now on.
     func set(_ endpoint: TokenEndpoint) {
         self.endpoint.withLock { $0 = endpoint }
     }
@@ -152,7 +153,7 @@ final class AccessTokenBook: Sendable {
     func issue(lifetimeSeconds: Int, now: Int64) -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
         var random = SystemRandomNumberGenerator()
-        // 160 characters: as long as the short ones of Google's, and 960 bits of chance.
+        // 160 characters: the length of Google's short tokens, with 960 random bits.
         let body = (0..<160).map { _ in alphabet[Int(random.next() & 63)] }
         let token = "ya29.c." + String(decoding: body, as: UTF8.self)
         expiries.withLock { expiries in
@@ -162,7 +163,7 @@ final class AccessTokenBook: Sendable {
         return token
     }
 
-    /// When that token expires; nil when it was never issued.
+    /// When a token expires; nil if it was never issued.
     func expiry(_ token: [UInt8]) -> Int64? {
         expiries.withLock { $0[token] }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Words the answers of legacy FCM.
+/// Formats the answers of legacy FCM.
 final class FCMLegacyAnswers: Sendable {
     /// An answer, ready to be written.
     struct Answer {
@@ -11,7 +11,7 @@ final class FCMLegacyAnswers: Sendable {
     }
 
     private let number = Atomic<UInt64>(UInt64.random(in: 0...UInt64.max) << 32)
-    /// The first part of message ids: the start's time in microseconds, as Google's ids begin with their own.
+    /// The first part of message ids: the start time in microseconds. Google's ids also begin with a time.
     private let start = "0:\(UInt64(Date().timeIntervalSince1970 * 1_000_000))%"
 
     /// The answer to a request.
@@ -106,92 +106,4 @@ final class FCMLegacyAnswers: Sendable {
             """
         return Answer(status: status, headers: [("content-type", "text/html; charset=UTF-8")], body: Array(text.utf8))
     }
-}
-
-/// The ways in which legacy FCM rejects messages: the errors of its results, which come with status 200, and the answers to whole
-/// requests. Names are those of the wire where there is one.
-enum FCMLegacyReason: String, CaseIterable, Sendable {
-    case missingRegistration = "MissingRegistration"
-    case invalidRegistration = "InvalidRegistration"
-    case notRegistered = "NotRegistered"
-    case invalidPackageName = "InvalidPackageName"
-    case mismatchSenderID = "MismatchSenderId"
-    case messageTooBig = "MessageTooBig"
-    case invalidDataKey = "InvalidDataKey"
-    case invalidTTL = "InvalidTtl"
-    case unavailable = "Unavailable"
-    case internalServerError = "InternalServerError"
-    case deviceMessageRateExceeded = "DeviceMessageRateExceeded"
-    case topicsMessageRateExceeded = "TopicsMessageRateExceeded"
-    case invalidAPNsCredential = "InvalidApnsCredential"
-    /// What Google has answered since it switched the protocol off.
-    case deprecatedAPI = "DeprecatedApi"
-    /// An error that no document knows.
-    case somethingNew = "SomethingNew"
-
-    /// 400: the JSON is broken, or a field is.
-    case invalidParameters = "InvalidParameters"
-    /// 400 with another text.
-    case malformedJSON = "JSON_PARSING_ERROR"
-    /// 401 with an HTML page: no key, a wrong or a deleted one.
-    case invalidKey = "INVALID_KEY"
-    /// 401 with another page.
-    case unauthorized = "UNAUTHORIZED"
-    case forbidden = "FORBIDDEN"
-    /// 404 with an HTML page: no such path.
-    case notFound = "NOT_FOUND"
-    case methodNotAllowed = "METHOD_NOT_ALLOWED"
-    case requestTimeout = "REQUEST_TIMEOUT"
-    case tooManyRequests = "TOO_MANY_REQUESTS"
-    /// 500 for the whole request.
-    case serverError = "SERVER_ERROR"
-    /// 500 for the whole request, with the error that results may have.
-    case requestFailed = "INTERNAL_ERROR_500"
-    /// 500 for the whole request, with the error that results may have.
-    case requestRefused = "UNAVAILABLE_500"
-    /// 502 with an HTML page.
-    case badGateway = "BAD_GATEWAY"
-    /// 503 for the whole request.
-    case serviceUnavailable = "SERVICE_UNAVAILABLE"
-    /// 503 for the whole request, with the error that results may have.
-    case requestUnavailable = "UNAVAILABLE_503"
-    /// 302, as proxies answer.
-    case redirected = "REDIRECTED"
-    /// 200 with a page instead of JSON, as portals answer.
-    case noJSON = "NO_JSON"
-    /// 200 with a result too few.
-    case resultMissing = "RESULT_MISSING"
-
-    /// Whether it stands in the results of an answer; else it answers the whole request.
-    var isResult: Bool {
-        switch self {
-        case .missingRegistration, .invalidRegistration, .notRegistered, .invalidPackageName, .mismatchSenderID,
-            .messageTooBig, .invalidDataKey, .invalidTTL, .unavailable, .internalServerError,
-            .deviceMessageRateExceeded, .topicsMessageRateExceeded, .invalidAPNsCredential, .deprecatedAPI,
-            .somethingNew:
-            true
-        default: false
-        }
-    }
-
-    /// The HTTP status that goes with the reason.
-    var status: Int {
-        switch self {
-        case .invalidParameters, .malformedJSON: 400
-        case .invalidKey, .unauthorized: 401
-        case .forbidden: 403
-        case .notFound: 404
-        case .methodNotAllowed: 405
-        case .requestTimeout: 408
-        case .tooManyRequests: 429
-        case .serverError, .requestFailed, .requestRefused: 500
-        case .badGateway: 502
-        case .serviceUnavailable, .requestUnavailable: 503
-        case .redirected: 302
-        default: 200
-        }
-    }
-
-    /// The code of the reason in the gateway's catalog.
-    var code: UInt8 { UInt8((Self.allCases.firstIndex(of: self) ?? 0) + 1) }
 }

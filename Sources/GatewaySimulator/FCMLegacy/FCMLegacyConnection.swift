@@ -4,13 +4,14 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// One HTTP/1.1 connection to the legacy gateway: collects a request, has it judged, answers it, and goes on with the next.
+/// One HTTP/1.1 connection to the legacy gateway. It collects a request, has it judged, answers it, and continues with
+/// the next.
 final class FCMLegacyConnection: ChannelInboundHandler, SimulatedConnection {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// A thousand tokens and the largest payload take less than a tenth of it.
-    private static let largestBody = 4 << 20
+    /// The maximum size of a body, in bytes. A thousand tokens and the largest payload take less than a tenth of it.
+    private static let maxBodySize = 4 << 20
 
     let service: FCMLegacyService
     private var context: ChannelHandlerContext?
@@ -18,13 +19,13 @@ final class FCMLegacyConnection: ChannelInboundHandler, SimulatedConnection {
     private var body: [UInt8] = []
     /// The connection's number; nil before its first request.
     private var number: Int?
-    /// Requests that have come.
+    /// The number of requests received.
     var requests = 0
     /// Whether a request waits for its answer.
     private(set) var isWaiting = false
     private(set) var isDropped = false
     private var isFrozen = false
-    /// The answer that waits for its time.
+    /// The delayed answer.
     var delayed: FCMLegacyDelayedAnswer?
 
     init(service: FCMLegacyService) {
@@ -46,7 +47,7 @@ final class FCMLegacyConnection: ChannelInboundHandler, SimulatedConnection {
             self.head = head
             body = []
         case .body(let part):
-            guard body.count + part.readableBytes <= Self.largestBody else { return context.close(promise: nil) }
+            guard body.count + part.readableBytes <= Self.maxBodySize else { return context.close(promise: nil) }
             body.append(contentsOf: part.readableBytesView)
         case .end:
             guard let head else { return }
@@ -80,7 +81,7 @@ final class FCMLegacyConnection: ChannelInboundHandler, SimulatedConnection {
         context.close(promise: nil)
     }
 
-    // MARK: What the gateway does
+    // MARK: Actions
 
     func write(_ answer: FCMLegacyAnswers.Answer) {
         guard let context, !isDropped else { return }
@@ -97,7 +98,7 @@ final class FCMLegacyConnection: ChannelInboundHandler, SimulatedConnection {
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     }
 
-    /// Stops reading or goes on, and lets an answer go that need not wait any more.
+    /// Stops or resumes reading, and sends an answer that no longer has to wait.
     func followConditions() {
         guard let context else { return }
         let freezes = service.conditions.current.plan.freezes
@@ -108,7 +109,7 @@ final class FCMLegacyConnection: ChannelInboundHandler, SimulatedConnection {
         scheduleDelayed()
     }
 
-    /// Drops the connection without a word, with a TCP reset.
+    /// Drops the connection with a TCP reset.
     func abort() {
         guard let context, !isDropped else { return }
         isDropped = true
@@ -117,7 +118,7 @@ final class FCMLegacyConnection: ChannelInboundHandler, SimulatedConnection {
         TCPReset.send(context)
     }
 
-    /// Ends the connection in order.
+    /// Closes the connection in an orderly way.
     func end() {
         context?.close(promise: nil)
     }
@@ -130,9 +131,9 @@ final class FCMLegacyConnection: ChannelInboundHandler, SimulatedConnection {
 }
 
 extension FCMLegacyConnection {
-    /// Judges a request and does to it what the plan says.
+    /// Judges a request and applies the plan's faults to it.
     ///
-    /// Of the plan's faults those of HTTP/2 (GOAWAY, refused streams, stream limits) have no meaning here.
+    /// The plan's HTTP/2 faults (GOAWAY, refused streams, stream limits) have no effect here.
     func serve(_ request: FCMLegacyRequest) {
         requests += 1
         service.recorder.requestCame()
@@ -172,7 +173,7 @@ extension FCMLegacyConnection {
         scheduleDelayed()
     }
 
-    /// Rejects what the dice say, the whole request or some of its messages; returns how many messages that are.
+    /// Randomly rejects the whole request or some of its messages, and returns the number of these messages.
     private static func injectErrors(
         _ plan: FaultPlan,
         _ judgement: inout FCMLegacyJudgement,
@@ -216,13 +217,13 @@ extension FCMLegacyConnection {
 
     // MARK: Delays
 
-    /// Sends the answer that waits when its latency and any stall are over.
+    /// Sends the delayed answer when its latency and any stall are over.
     func scheduleDelayed() {
         guard let answer = delayed, let eventLoop else { return }
         answer.wakeUp?.cancel()
         let due = max(answer.due, service.connections.stallEnds ?? answer.due)
         guard due > .now() else { return sendDelayed() }
-        // A stall without an end is ended by new conditions.
+        // Only new conditions end a stall without an end.
         guard due < .distantFuture else { return }
         let connection = NIOLoopBound(self, eventLoop: eventLoop)
         delayed?.wakeUp = eventLoop.scheduleTask(deadline: due) { connection.value.scheduleDelayed() }
@@ -240,7 +241,7 @@ extension FCMLegacyConnection {
         write(service.answers.answer(answer.judgement))
     }
 
-    /// Forgets the answer that waits: its connection is gone.
+    /// Discards the delayed answer, because its connection is gone.
     func cutOff() {
         guard let answer = delayed else { return }
         delayed = nil
@@ -250,12 +251,13 @@ extension FCMLegacyConnection {
     }
 }
 
-/// An answer that waits for its time.
+/// A delayed answer.
 struct FCMLegacyDelayedAnswer {
     var judgement: FCMLegacyJudgement
-    /// When its latency is over.
+    /// When the latency is over.
     var due: NIODeadline
-    /// The messages were recorded when they came; otherwise they are only now, if the connection is still there.
+    /// Whether the messages were recorded when they arrived. Otherwise they are recorded with the answer, if the
+    /// connection is still open.
     var isTaken: Bool
     var wakeUp: Scheduled<Void>?
 }

@@ -1,6 +1,6 @@
-/// What the gateway needs of a legacy request whose form is right.
+/// What the gateway needs from a well-formed legacy request.
 struct FCMLegacyMessage: Equatable {
-    /// One device that it goes to.
+    /// A target device.
     struct Target: Equatable {
         /// The key of the token.
         var key: MessageKey
@@ -12,24 +12,24 @@ struct FCMLegacyMessage: Equatable {
     var targets: [Target] = []
     /// The message's own id in `data`, as its key.
     var id: MessageKey?
-    /// The caller only wants to know whether the message is valid.
+    /// Whether the message is only validated.
     var isDryRun = false
-    /// It goes to a topic or to a condition of topics.
+    /// Whether the target is a topic or a condition of topics.
     var isTopic = false
-    /// Bytes of names and values of `data` and `notification`.
+    /// The size of the names and values of `data` and `notification`, in bytes.
     var payloadBytes = 0
-    /// What is wrong with the message for every device; nil when nothing is.
+    /// What is wrong with the message for every device; nil for nothing.
     var problem: FCMLegacyReason?
-    /// The request was a form, so the answer is plain text.
+    /// Whether the request was a form, so that the answer is plain text.
     var isForm = false
 
-    /// The limit for names and values together, in bytes, and that of messages to topics.
+    /// The limits for names and values together, in bytes: for messages to devices and for messages to topics.
     static let payloadLimit = 4096
     static let topicPayloadLimit = 2048
-    /// The longest `time_to_live`, in seconds: four weeks.
-    static let longestTTL = 2_419_200
-    /// The most tokens of one request.
-    static let mostTargets = 1000
+    /// The maximum `time_to_live`, in seconds: four weeks.
+    static let maxTTL = 2_419_200
+    /// The maximum number of tokens in one request.
+    static let maxTargets = 1000
 
     /// Notes a problem unless there is one already.
     mutating func note(_ reason: FCMLegacyReason) {
@@ -52,24 +52,24 @@ struct FCMLegacyMessage: Equatable {
         payloadBytes += name.count + value.count
     }
 
-    /// Looks at the message as a whole, when all of it is known.
+    /// Checks the message as a whole, after it was read completely.
     mutating func finish() {
         if targets.isEmpty, !isTopic { note(.missingRegistration) }
         if payloadBytes > (isTopic ? Self.topicPayloadLimit : Self.payloadLimit) { note(.messageTooBig) }
     }
 
-    /// `from`, `message_type` and what begins with `google` or `gcm` belong to Google.
+    /// `from`, `message_type` and names that begin with `google` or `gcm` are reserved by Google.
     private static func isReserved(_ name: String) -> Bool {
         name == "from" || name == "message_type" || name.hasPrefix("google") || name.hasPrefix("gcm")
     }
 }
 
-/// A request whose form is wrong: the text of a 400.
+/// A malformed request: the text of a 400.
 struct FCMLegacyRefusal: Error, Equatable {
     var text: String
 }
 
-/// Reads and checks the JSON body of a legacy request. Fields that nobody knows are passed over, as Google did.
+/// Reads and checks the JSON body of a legacy request. Like Google, it ignores unknown fields.
 struct FCMLegacyMessageReader {
     private var scanner: JSONScanner
     private var message = FCMLegacyMessage()
@@ -123,7 +123,7 @@ struct FCMLegacyMessageReader {
         }
     }
 
-    // MARK: Whom it goes to
+    // MARK: Targets
 
     private mutating func to() throws(FCMLegacyRefusal) {
         let target = try string("to")
@@ -148,7 +148,7 @@ struct FCMLegacyMessageReader {
         guard !message.targets.isEmpty else {
             throw FCMLegacyRefusal(text: "\"registration_ids\" field cannot be empty")
         }
-        guard message.targets.count <= FCMLegacyMessage.mostTargets else {
+        guard message.targets.count <= FCMLegacyMessage.maxTargets else {
             throw FCMLegacyRefusal(
                 text: "Number of messages on bulk (\(message.targets.count)) exceeds maximum allowed (1000)"
             )
@@ -171,12 +171,12 @@ struct FCMLegacyMessageReader {
             throw try wrongType("time_to_live", "number")
         }
         let text = String(decoding: try value(), as: UTF8.self)
-        guard let seconds = Int(text), (0...FCMLegacyMessage.longestTTL).contains(seconds) else {
+        guard let seconds = Int(text), (0...FCMLegacyMessage.maxTTL).contains(seconds) else {
             return message.note(.invalidTTL)
         }
     }
 
-    /// Any value: of a string what it says, of others their text.
+    /// Any value: the contents of a string, or the text of another value.
     private mutating func value() throws(FCMLegacyRefusal) -> [UInt8] {
         if scanner.peek() == UInt8(ascii: "\"") { return Array(try string("").utf8) }
         let start = scanner.position
@@ -212,7 +212,7 @@ struct FCMLegacyMessageReader {
         try syntax { (scanner) throws(JSONScanner.Fault) in try scanner.expect(UInt8(ascii: "}")) }
     }
 
-    /// Runs a step of the scanner and words its failure as Google did.
+    /// Runs a step of the scanner; an error has Google's wording.
     private mutating func syntax(_ step: (inout JSONScanner) throws(JSONScanner.Fault) -> Void) throws(FCMLegacyRefusal)
     {
         do throws(JSONScanner.Fault) {
@@ -230,7 +230,7 @@ struct FCMLegacyMessageReader {
 
 /// Reads the plain text form of a legacy request: `registration_id=…&data.key=value`.
 enum FCMLegacyFormReader {
-    /// Reads a body; a form can hardly be malformed, its values can.
+    /// Reads a body. A form can hardly be malformed, but its values can.
     static func read(_ body: [UInt8]) -> FCMLegacyMessage {
         var message = FCMLegacyMessage()
         message.isForm = true
@@ -239,7 +239,7 @@ enum FCMLegacyFormReader {
             case "registration_id": if !value.isEmpty { message.addTarget(Array(value.utf8)) }
             case "dry_run": message.isDryRun = value == "true" || value == "1"
             case "time_to_live":
-                if !(Int(value).map { (0...FCMLegacyMessage.longestTTL).contains($0) } ?? false) {
+                if !(Int(value).map { (0...FCMLegacyMessage.maxTTL).contains($0) } ?? false) {
                     message.note(.invalidTTL)
                 }
             case _ where name.hasPrefix("data."):

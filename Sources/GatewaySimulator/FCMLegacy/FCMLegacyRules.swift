@@ -4,7 +4,7 @@ struct FCMLegacyRules: Sendable {
 
     private let authorization: String
 
-    /// Rules with that server key.
+    /// Rules with this server key.
     init(projectKey: String) {
         authorization = "key=" + projectKey
     }
@@ -19,7 +19,7 @@ struct FCMLegacyRules: Sendable {
             judgement.reason = .invalidKey
         }
         do throws(FCMLegacyRefusal) {
-            // A message whose sender was turned away is recorded as well, if it can be read.
+            // The message of a refused sender is recorded, too, if it can be read.
             fill(&judgement, try read(request), conditions)
         } catch {
             judgement.reason = judgement.reason ?? .invalidParameters
@@ -62,7 +62,7 @@ struct FCMLegacyRules: Sendable {
         }
     }
 
-    /// A script can ask for an answer to the whole of a request.
+    /// A script can define the answer to the whole request.
     private func followScript(_ judgement: inout FCMLegacyJudgement) {
         judgement.retryAfter = judgement.results.lazy.compactMap(\.retryAfter).first
         guard let whole = judgement.results.first(where: { $0.reason.map { !$0.isResult } ?? false }) else { return }
@@ -95,16 +95,16 @@ struct FCMLegacyRequest: Sendable {
     var body: [UInt8]
 }
 
-/// What becomes of one legacy request: an answer to the whole of it, or a result for each device.
+/// The judgement of one legacy request: an answer to the whole request, or a result for each device.
 struct FCMLegacyJudgement {
-    /// What becomes of the message for one device.
+    /// The result for one device.
     struct Result {
         /// The message's key for the records.
         var key: MessageKey
         var tokenHash: UInt32
-        /// Why it is rejected; nil when it is accepted.
+        /// Why it is rejected; nil if it is accepted.
         var reason: FCMLegacyReason?
-        /// The token that is wanted instead.
+        /// The token to use instead.
         var canonical: String?
         /// The value of the Retry-After header of a scripted rejection.
         var retryAfter: String?
@@ -112,12 +112,12 @@ struct FCMLegacyJudgement {
 
     /// The devices, in the order of the request.
     var results: [Result] = []
-    /// The answer to the whole request; nil when each device has its own.
+    /// The answer to the whole request; nil if each device has its own.
     var reason: FCMLegacyReason?
     /// The text of a 400.
     var text = ""
     var retryAfter: String?
-    /// A dry run leaves no record.
+    /// Whether the messages are recorded; those of a dry run are not.
     var isRecorded = true
     var isTopic = false
     var isForm = false
@@ -128,13 +128,13 @@ struct FCMLegacyJudgement {
     /// The pushes for the records.
     ///
     /// - Parameters:
-    ///   - answer: the code of the answer to what is not rejected.
-    ///   - isTaken: whether what is not rejected is accepted.
-    ///   - isAnswered: whether the answer leaves now.
+    ///   - answer: The code of the answer to messages that are not rejected.
+    ///   - isTaken: Whether messages that are not rejected are accepted.
+    ///   - isAnswered: Whether the answer is sent now.
     func pushes(_ answer: UInt8 = AnswerCatalog.accepted, isTaken: Bool, isAnswered: Bool) -> [RecordedPush] {
         guard isRecorded else { return [] }
         if results.isEmpty, let reason {
-            // Nothing is known of its messages, only that a request was turned away.
+            // The messages are unknown; only the refused request is recorded.
             return [
                 RecordedPush(key: .none, tokenHash: 0, answer: reason.code, isAccepted: false, isAnswered: isAnswered)
             ]

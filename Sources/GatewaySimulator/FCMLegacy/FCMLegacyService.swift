@@ -3,7 +3,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// What the connections of the legacy gateway share.
+/// The shared state of the legacy gateway's connections.
 final class FCMLegacyService: Sendable {
     let rules: FCMLegacyRules
     let answers = FCMLegacyAnswers()
@@ -48,7 +48,7 @@ struct FCMLegacyListener: Sendable {
 
     var port: Int { channel.localAddress?.port ?? 0 }
 
-    /// Stops listening and ends every connection.
+    /// Stops listening and closes every connection.
     func stop() async {
         try? await channel.close().get()
         service.connections.endAll()

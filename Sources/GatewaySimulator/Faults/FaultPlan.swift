@@ -1,56 +1,59 @@
 import PushCore
 
-/// What a gateway does wrong, as a value. Everything is off at first and costs nothing then.
-public struct FaultPlan: Sendable, Equatable {
-    /// The seed of the dice; a random one when nil.
-    public var seed: UInt64?
-    /// The time before an answer leaves; at once when nil.
-    public var latency: LatencyDistribution?
-    /// Shares of the pushes that would have been accepted and are rejected instead.
-    public var errors: [ErrorRate] = []
-    /// The gateway is out: what it does to every request or connection, or to a share of them. APNs over HTTP/2 and FCM HTTP v1 only.
-    public var outage: OutageFault?
-    /// APNs binary: error packets at a regular distance.
-    public var errorPackets: ErrorPacketFault?
-    /// APNs binary: the connection ends at once behind an error packet, so that what still comes is answered with a TCP reset.
-    public var closesAtOnce = false
+/// A gateway's faults, as a value. By default all are off and cost nothing.
+package struct FaultPlan: Sendable, Equatable {
+    /// The seed for random choices; nil for a random seed.
+    package var seed: UInt64?
+    /// The latency of answers; nil for none.
+    package var latency: LatencyDistribution?
+    /// The shares of otherwise acceptable pushes that are rejected.
+    package var errors: [ErrorRate] = []
+    /// An outage: what the gateway does to every request or connection, or to a share of them. Only APNs over HTTP/2
+    /// and FCM HTTP v1 have one.
+    package var outage: OutageFault?
+    /// APNs binary: error packets at regular intervals.
+    package var errorPackets: ErrorPacketFault?
+    /// APNs binary: the connection is closed at once after an error packet, so that later data is answered with a TCP
+    /// reset.
+    package var closesAtOnce = false
     /// A GOAWAY on every connection; a shutdown (status 10) of the binary gateway.
-    public var goAway: GoAwayFault?
-    /// Messages that the project may send in a minute, which begins with a message and not with the clock's (Google fills its
-    /// bucket of tokens each minute); what is more is answered 429. FCM HTTP v1 only.
-    public var quotaPerMinute: Int?
-    /// The share of streams that is refused (RST_STREAM with REFUSED_STREAM) before anything is looked at.
-    public var refusedRate = 0.0
-    /// The stream limit, announced to open connections at once; overrides the gateway's own.
-    public var maxConcurrentStreams: Int?
-    /// The share of acceptable pushes that is never answered.
-    public var neverAnsweredRate = 0.0
-    /// From the moment the plan is set nothing is answered for that many seconds, then everything.
-    public var stallSeconds: Double?
+    package var goAway: GoAwayFault?
+    /// The project's quota in messages per minute; any above it get a 429. A minute begins with a message, not with the
+    /// clock's (Google refills its token bucket each minute). FCM HTTP v1 only.
+    package var quotaPerMinute: Int?
+    /// The share of streams that are refused (RST_STREAM with REFUSED_STREAM) before any check.
+    package var refusedRate = 0.0
+    /// The stream limit, which overrides the gateway's own. It is announced to open connections at once.
+    package var maxConcurrentStreams: Int?
+    /// The share of acceptable pushes that are never answered.
+    package var neverAnsweredRate = 0.0
+    /// A stall: for this many seconds after the plan is set, nothing is answered; then everything.
+    package var stallSeconds: Double?
     /// Nothing is answered until another plan is set.
-    public var stallsUntilCleared = false
-    /// Connections are not even read from until another plan is set: no answers, no PING ACK, as behind a dead middlebox.
-    public var freezes = false
-    /// Each connection is dropped, without a word, when that many streams have arrived on it.
-    public var resetAfterStreams: Int?
-    /// Of the pushes that are never answered or cut off by a reset: the share that counts as accepted.
-    public var unansweredAcceptedShare = 1.0
-    /// APNs: the stream limit falls to 1 after a rejected push and returns with the next accepted one, as seen on the wire.
-    public var limitDropsAfterRejection = false
+    package var stallsUntilCleared = false
+    /// Connections are not read until another plan is set: there are no answers and no PING ACKs, as behind a dead
+    /// middlebox.
+    package var freezes = false
+    /// Each connection is dropped, without any protocol message, after this many streams.
+    package var resetAfterStreams: Int?
+    /// The share of the pushes left unanswered or cut off by a reset that counts as accepted.
+    package var unansweredAcceptedShare = 1.0
+    /// APNs: the stream limit drops to 1 after a rejected push and is restored by the next accepted one, as observed.
+    package var limitDropsAfterRejection = false
 
-    public init() {}
+    package init() {}
 
-    /// True when requests can be answered at once and by the rules alone.
+    /// Whether requests are answered at once and only by the rules.
     var isQuiet: Bool {
         latency == nil && errors.isEmpty && outage == nil && goAway == nil && refusedRate == 0 && neverAnsweredRate == 0
             && quotaPerMinute == nil && stallSeconds == nil && !stallsUntilCleared && resetAfterStreams == nil
             && errorPackets == nil
     }
 
-    /// What is wrong with the plan for that gateway; nil when it makes sense.
+    /// What is wrong with the plan for this gateway; nil if it is valid.
     func problem(for gateway: SimulatedGateway) -> String? {
         let shares = [refusedRate, neverAnsweredRate, unansweredAcceptedShare] + errors.map(\.rate)
-        if let bad = shares.first(where: { !(0...1).contains($0) }) { return "\(bad) is no share from 0 to 1" }
+        if let bad = shares.first(where: { !(0...1).contains($0) }) { return "\(bad) is not a share from 0 to 1" }
         if errors.reduce(0, { $0 + $1.rate }) > 1 { return "the rates of the errors add up to more than 1" }
         if let error = errors.first(where: { AnswerCatalog.of(gateway).code(ofReason: $0.reason) == nil }) {
             let known = AnswerCatalog.of(gateway).rejections.joined(separator: ", ")
@@ -58,7 +61,7 @@ public struct FaultPlan: Sendable, Equatable {
         }
         if let problem = outage?.problem(for: gateway) { return problem }
         if let quotaPerMinute, quotaPerMinute < 1 || gateway != .fcm {
-            return "quota_per_minute is 1 or more, and only FCM HTTP v1 has one"
+            return "quota_per_minute must be 1 or more, and only FCM HTTP v1 has it"
         }
         if let problem = latency?.problem { return "latency: \(problem)" }
         if let errorPackets, errorPackets.every < 1 || BinaryStatus(code: errorPackets.status) == nil {
@@ -70,10 +73,10 @@ public struct FaultPlan: Sendable, Equatable {
         }
         if let resetAfterStreams, resetAfterStreams < 1 { return "reset_after_streams must be 1 or more" }
         if let maxConcurrentStreams, !(0...Int(Int32.max)).contains(maxConcurrentStreams) {
-            return "max_concurrent_streams must be 0 to 2147483647"
+            return "max_concurrent_streams must be from 0 to 2147483647"
         }
         if let stallSeconds, !(stallSeconds > 0 && stallSeconds <= 86_400) {
-            return "stall_seconds must be above 0 and at most a day"
+            return "stall_seconds must be greater than 0 and at most 86400"
         }
         return nil
     }
@@ -97,9 +100,9 @@ extension FaultPlan: Codable {
         case limitDropsAfterRejection = "limit_drops_after_rejection"
     }
 
-    /// Reads a JSON object; a key that is not there leaves that fault off, an unknown one is an error.
-    public init(from decoder: any Decoder) throws {
-        // "gateway" says whose plan it is and is read by the control port.
+    /// Reads a JSON object. A missing key leaves the fault off; an unknown key is an error.
+    package init(from decoder: any Decoder) throws {
+        // The control port reads "gateway", which says whose plan it is.
         try StrictKeys.check(decoder, known: Key.allCases.map(\.rawValue) + ["gateway"])
         let values = try decoder.container(keyedBy: Key.self)
         seed = try values.decodeIfPresent(UInt64.self, forKey: .seed)
@@ -122,7 +125,7 @@ extension FaultPlan: Codable {
     }
 
     /// Writes the form that `init(from:)` reads.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: Key.self)
         try values.encodeIfPresent(seed, forKey: .seed)
         try values.encodeIfPresent(latency, forKey: .latency)
@@ -143,8 +146,8 @@ extension FaultPlan: Codable {
         try values.encode(limitDropsAfterRejection, forKey: .limitDropsAfterRejection)
     }
 
-    /// Says in plain words what was wrong with a plan's JSON text.
-    public static func explain(_ error: DecodingError) -> String {
+    /// Explains in words what is wrong with a plan's JSON.
+    package static func explain(_ error: DecodingError) -> String {
         switch error {
         case .keyNotFound(let key, _): "\"\(key.stringValue)\" is missing"
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
@@ -156,32 +159,10 @@ extension FaultPlan: Codable {
 }
 
 extension FaultPlan {
-    /// Reads a plan as the control port and the command line take it.
+    /// Reads a plan in the form of the control port and the command line.
     ///
-    /// - Throws: `DecodingError` for what is no plan.
-    public init(json: some Collection<UInt8>) throws {
+    /// - Throws: `DecodingError` if it is not a plan.
+    package init(json: some Collection<UInt8>) throws {
         self = try JSONBody.decode(FaultPlan.self, from: json)
-    }
-}
-
-/// Refuses keys that nobody reads, so that a misspelt fault does not go unnoticed.
-enum StrictKeys {
-    private struct AnyKey: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
-    /// Throws when the object has a key that is not among the known ones.
-    static func check(_ decoder: any Decoder, known: [String]) throws {
-        let present = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
-        guard let stranger = present.sorted().first(where: { !known.contains($0) }) else { return }
-        throw DecodingError.dataCorrupted(
-            .init(
-                codingPath: decoder.codingPath,
-                debugDescription: "unknown key \"\(stranger)\"; known are \(known.joined(separator: ", "))"
-            )
-        )
     }
 }

@@ -1,50 +1,51 @@
 import NIOCore
 import NIOTLS
 
-/// A gateway that is out: it serves nobody, or a share only, until the plan is replaced. Requests and connections are counted by the
-/// second meanwhile.
-public struct OutageFault: Sendable, Equatable {
-    public enum Connections: String, Sendable, Codable, CaseIterable {
+/// An outage: the gateway serves no request, or only a share, until the plan is replaced. Meanwhile requests and
+/// connections are counted per second.
+package struct OutageFault: Sendable, Equatable {
+    package enum Connections: String, Sendable, Codable, CaseIterable {
         /// The port is closed: connections are refused.
         case refused
-        /// Connections are accepted and closed without a word.
+        /// Connections are accepted and closed at once.
         case closed
         /// The TLS handshake ends with the alert `handshake_failure`.
         case tlsAlert = "tls_alert"
-        /// After the TLS handshake come bytes that are no HTTP/2, and the socket stays open, whatever the client does.
+        /// After the TLS handshake the gateway sends bytes that are not HTTP/2. The socket stays open, whatever the
+        /// client does.
         case broken
     }
 
-    /// What requests get; nothing when `connections` says what becomes of those, which never carry any.
-    public var answer: ScriptedAnswer.Description?
-    /// The share of the requests that get it, from 0 to 1; the others are served as usual.
-    public var share: Double
-    /// What becomes of connections; those that are open are dropped. They are served as usual when nil.
-    public var connections: Connections?
+    /// The answer to requests; nil if `connections` is set, as connections then carry no requests.
+    package var answer: ScriptedAnswer.Description?
+    /// The share of requests that get this answer, from 0 to 1; the others are served normally.
+    package var share: Double
+    /// What happens to new connections; open ones are dropped. With nil, connections are served normally.
+    package var connections: Connections?
 
-    /// Requests get that answer, whatever they are.
-    public init(_ answer: ScriptedAnswer.Description, share: Double = 1) {
+    /// An outage in which requests get this answer.
+    package init(_ answer: ScriptedAnswer.Description, share: Double = 1) {
         self.answer = answer
         self.share = share
     }
 
-    /// Connections fail like this, so no request is served.
-    public init(connections: Connections) {
+    /// An outage in which connections fail like this, so that no request is served.
+    package init(connections: Connections) {
         self.connections = connections
         share = 1
     }
 
-    /// What is wrong with it for that gateway; nil when it makes sense.
+    /// What is wrong with the outage for this gateway; nil if it is valid.
     func problem(for gateway: SimulatedGateway) -> String? {
         if gateway != .apns, gateway != .fcm { return "an outage is for apns or fcm, not for \(gateway.rawValue)" }
-        if !(0...1).contains(share) { return "\(share) is no share from 0 to 1" }
+        if !(0...1).contains(share) { return "\(share) is not a share from 0 to 1" }
         if (answer == nil) == (connections == nil) { return "an outage needs either \"answer\" or \"connections\"" }
         if case .reason(let reason) = answer?.act, AnswerCatalog.of(gateway).code(ofReason: reason) == nil {
             let known = AnswerCatalog.of(gateway).rejections.joined(separator: ", ")
             return "\(gateway.rawValue) never answers \"\(reason)\"; it answers \(known)"
         }
         if answer?.times != nil {
-            return "an outage lasts until it is cleared: \"times\" is for the answers of devices"
+            return "an outage lasts until it is cleared: \"times\" is only for the answers of devices"
         }
         return nil
     }
@@ -57,7 +58,7 @@ extension OutageFault: Codable {
 
     /// Reads `{"answer":{"status":502,"headers":{"content-type":"text/html"},"body":"…"},"share":0.5}` or
     /// `{"connections":"refused"}`.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         try StrictKeys.check(decoder, known: Key.allCases.map(\.rawValue))
         let values = try decoder.container(keyedBy: Key.self)
         answer = try values.decodeIfPresent(ScriptedAnswer.Description.self, forKey: .answer)
@@ -66,7 +67,7 @@ extension OutageFault: Codable {
     }
 
     /// Writes the form that `init(from:)` reads.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: Key.self)
         try values.encodeIfPresent(answer, forKey: .answer)
         try values.encode(share, forKey: .share)
@@ -92,14 +93,14 @@ final class RefusedHandshake: ChannelInboundHandler {
     }
 }
 
-/// Says what is no HTTP/2 after the TLS handshake, and leaves the socket open for a while: it hears nothing any more.
+/// Sends bytes that are not HTTP/2 after the TLS handshake, and keeps the socket open for a while without reading it.
 final class BrokenProtocol: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// What a server of another protocol says; as an HTTP/2 frame it is longer than any may be.
+    /// A response of another protocol. As an HTTP/2 frame it would exceed the maximum length.
     private static let words = "HTTP/1.1 400 Bad Request\r\n\r\n"
-    /// So long the sockets of clients stay half open, far beyond what they wait for a close; then they are given back.
+    /// How long clients' sockets stay half open: much longer than clients wait for a close. Then they are released.
     private static let length = TimeAmount.seconds(60)
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

@@ -1,39 +1,39 @@
 import Synchronization
 
-/// What a gateway is told to do with pushes to a device that it would accept.
-public final class ScriptedAnswer: Sendable, Equatable {
-    public enum Act: Sendable, Equatable {
-        /// It rejects the push for one of its own reasons, such as `TooManyRequests`.
+/// A scripted answer to otherwise acceptable pushes to a device.
+package final class ScriptedAnswer: Sendable, Equatable {
+    package enum Act: Sendable, Equatable {
+        /// Rejects the push with one of the gateway's reasons, such as `TooManyRequests`.
         case reason(String)
-        /// It answers with a status, header fields and a body that need not be its own, as a proxy might; HTTP v1 and HTTP/2 only.
-        /// Without a content type among the fields the body is JSON.
+        /// Answers with any status, header fields and body, as a proxy might; HTTP v1 and HTTP/2 only. Without a
+        /// content type among the fields the body is JSON.
         case response(status: Int, headers: [String: String] = [:], body: String)
-        /// It takes the push and never answers; HTTP/2 only.
+        /// Accepts the push and never answers; HTTP/2 only.
         case silence
-        /// It takes the push and resets its stream with a code of RFC 9113 section 7; HTTP/2 only.
+        /// Accepts the push and resets its stream with a code of RFC 9113 section 7; HTTP/2 only.
         case reset(UInt32)
-        /// It takes the push and drops the connection; HTTP/2 only.
+        /// Accepts the push and drops the connection; HTTP/2 only.
         case drop
     }
 
-    public let act: Act
+    package let act: Act
     /// The value of the Retry-After header; none when nil.
-    public let retryAfter: String?
+    package let retryAfter: String?
     private let left: Atomic<Int>
 
-    /// An answer that is given so many times, or always; then the device is as any other.
-    public init(_ act: Act, retryAfter: String? = nil, times: Int? = nil) {
+    /// An answer that is given `times` times; nil for always. Afterwards the device behaves normally.
+    package init(_ act: Act, retryAfter: String? = nil, times: Int? = nil) {
         self.act = act
         self.retryAfter = retryAfter
         left = Atomic(times ?? .max)
     }
 
-    /// Whether it is given once more.
+    /// Uses the answer once; false if it is used up.
     func take() -> Bool {
         left.subtract(1, ordering: .relaxed).oldValue > 0
     }
 
-    /// The header fields of an answer, in the order of their names: HTTP/2 wants these in lower case (RFC 9113 section 8.2.1).
+    /// The header fields of an answer, sorted by name. HTTP/2 requires lower-case names (RFC 9113 section 8.2.1).
     static func headers(_ fields: [String: String], retryAfter: String?) -> [(String, String)] {
         var all = ["content-type": "application/json"]
         if let retryAfter { all["retry-after"] = retryAfter }
@@ -41,27 +41,27 @@ public final class ScriptedAnswer: Sendable, Equatable {
         return all.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// The same script, not one that says the same.
-    public static func == (left: ScriptedAnswer, right: ScriptedAnswer) -> Bool { left === right }
+    /// Compares identity, not contents.
+    package static func == (left: ScriptedAnswer, right: ScriptedAnswer) -> Bool { left === right }
 }
 
 extension ScriptedAnswer {
-    /// The form in which the control port takes one.
-    public struct Description: Sendable, Equatable, Codable {
-        public var act: Act
+    /// A scripted answer in the control port's form.
+    package struct Description: Sendable, Equatable, Codable {
+        package var act: Act
         /// The value of the Retry-After header; none when nil.
-        public var retryAfter: String?
-        /// How often it does so; always when nil.
-        public var times: Int?
+        package var retryAfter: String?
+        /// How often it is given; nil for always.
+        package var times: Int?
 
         /// A description of an answer.
-        public init(_ act: Act, retryAfter: String? = nil, times: Int? = nil) {
+        package init(_ act: Act, retryAfter: String? = nil, times: Int? = nil) {
             self.act = act
             self.retryAfter = retryAfter
             self.times = times
         }
 
-        /// A new answer that does as described.
+        /// A new answer from this description.
         var answer: ScriptedAnswer { ScriptedAnswer(act, retryAfter: retryAfter, times: times) }
 
         private enum Key: String, CodingKey, CaseIterable {
@@ -70,8 +70,8 @@ extension ScriptedAnswer {
         }
 
         /// Reads `{"reason":"TooManyRequests"}`, `{"status":502,"headers":{"content-type":"text/html"},"body":"…"}`,
-        /// `{"silence":true}`, `{"reset":2}` or `{"drop":true}`, each with `"times"` and `"retry_after"` if wanted.
-        public init(from decoder: any Decoder) throws {
+        /// `{"silence":true}`, `{"reset":2}` or `{"drop":true}`, each with optional `"times"` and `"retry_after"`.
+        package init(from decoder: any Decoder) throws {
             try StrictKeys.check(decoder, known: Key.allCases.map(\.rawValue))
             let values = try decoder.container(keyedBy: Key.self)
             if let reason = try values.decodeIfPresent(String.self, forKey: .reason) {
@@ -102,7 +102,7 @@ extension ScriptedAnswer {
         }
 
         /// Writes the form that `init(from:)` reads.
-        public func encode(to encoder: any Encoder) throws {
+        package func encode(to encoder: any Encoder) throws {
             var values = encoder.container(keyedBy: Key.self)
             switch act {
             case .reason(let reason): try values.encode(reason, forKey: .reason)

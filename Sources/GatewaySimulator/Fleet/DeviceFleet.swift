@@ -2,15 +2,15 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The simulated devices as their web server knows them: they register, and report the pushes that they get.
+/// The simulated devices as clients of their web server: they register, and report the pushes that they receive.
 ///
-/// Devices behave as Adobe's SDKs do: only 200 is success, and nothing is repeated.
+/// Devices behave like Adobe's SDKs: only 200 is success, and nothing is retried.
 final class DeviceFleet: Sendable {
     private struct Line: Sendable {
         let loop: any EventLoop
         let box: NIOLoopBoundBox<FleetLine>
 
-        /// Does something with the line on its event loop.
+        /// Runs a closure with the line on its event loop.
         func run(_ body: @escaping @Sendable (FleetLine) -> Void) {
             loop.execute { body(box.value) }
         }
@@ -20,7 +20,7 @@ final class DeviceFleet: Sendable {
         var queue = FleetQueue()
         var server: FleetServer?
         var lines: [Line] = []
-        /// Lines without anything to do.
+        /// Lines that are idle.
         var idle: [Int] = []
         var pushes = 0
         var lastData: [String: String] = [:]
@@ -28,26 +28,26 @@ final class DeviceFleet: Sendable {
 
     private let group: MultiThreadedEventLoopGroup
     private let state = Mutex(State())
-    /// Whether devices report pushes: looked at with every push.
+    /// Whether devices report pushes; read for every push.
     private let reports = Atomic<Bool>(false)
 
-    /// As many connections as a load balancer usually keeps to one server.
+    /// The number of connections that a load balancer usually keeps to one server.
     private static let connections = 32
 
     init(group: MultiThreadedEventLoopGroup) {
         self.group = group
     }
 
-    /// Whether a push is to be given to ``deliver(_:)``.
+    /// Whether pushes should be passed to ``deliver(_:)``.
     var isReporting: Bool { reports.load(ordering: .relaxed) }
 
-    /// What was done so far.
+    /// What the devices have done so far.
     var counters: FleetCounters { state.withLock(\.queue.counters) }
 
-    /// FCM's data of the last push that had ids in it, as the app on the device gets it.
+    /// FCM's data in the last push with ids, as the app on the device gets it.
     var lastData: [String: String] { state.withLock(\.lastData) }
 
-    /// Names the web server of the devices.
+    /// Sets the devices' web server.
     func use(_ server: FleetServer) {
         let lines = state.withLock { state in
             state.server = server
@@ -64,14 +64,14 @@ final class DeviceFleet: Sendable {
         for line in lines { line.run { $0.reconnect() } }
     }
 
-    /// Where the server is now.
+    /// The current server.
     var server: FleetServer? { state.withLock(\.server) }
 
     func register(_ registration: FleetRegistration) {
         wake { $0.queue.add(registration) }
     }
 
-    /// A push has come to a device.
+    /// Delivers a push to a device.
     func deliver(_ body: [UInt8]) {
         let message = FleetMessage(body)
         wake { state in
@@ -82,7 +82,7 @@ final class DeviceFleet: Sendable {
         }
     }
 
-    /// What line `number` is to do next; without anything it is woken when there is.
+    /// The next request for line `number`. If there is none, the line is woken later.
     func next(_ number: Int) -> FleetRequest? {
         state.withLock { state in
             if let request = state.queue.take() { return request }
@@ -91,12 +91,12 @@ final class DeviceFleet: Sendable {
         }
     }
 
-    /// A request is over: nil if it has no answer.
+    /// Records the end of a request; the status is nil if it got no answer.
     func finish(_ request: FleetRequest, status: Int?) {
         state.withLock { $0.queue.finish(request, status: status) }
     }
 
-    /// Ends all connections.
+    /// Closes all connections.
     func stop() {
         reports.store(false, ordering: .relaxed)
         let lines = state.withLock { state in
@@ -120,25 +120,25 @@ final class DeviceFleet: Sendable {
 struct FleetServer: Sendable, Equatable {
     var host: String
     var port: Int
-    /// Every so many pushes are clicked on, 0: none is. Negative: devices report nothing.
+    /// One of this many pushes is clicked; 0: none is. Negative: devices report nothing.
     var clickEvery: Int
 
-    /// The value of a request's Host field (RFC 9110 section 7.2): an IPv6 address stands in brackets.
+    /// The value of a request's Host field (RFC 9110 section 7.2), with an IPv6 address in brackets.
     var hostField: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
-/// What the simulated devices have told their web server; only what it answered with 200 counts.
-public struct FleetCounters: Sendable, Codable, Equatable {
-    /// Registrations that the server has taken.
-    public var registered = 0
-    /// Receipts of messages that the server has taken.
-    public var received = 0
-    /// Clicks on messages that the server has taken.
-    public var clicked = 0
-    /// Requests without an answer, or with another one than 200; devices do not repeat them.
-    public var failed = 0
-    /// Requests that are to be made.
-    public var waiting = 0
-    /// Messages whose payload carried no ids that a device could report.
-    public var untracked = 0
+/// What the simulated devices have reported to their web server. Only requests answered with 200 count.
+package struct FleetCounters: Sendable, Codable, Equatable {
+    /// Registrations that the server has accepted.
+    package var registered = 0
+    /// Receipts that the server has accepted.
+    package var received = 0
+    /// Clicks that the server has accepted.
+    package var clicked = 0
+    /// Requests without an answer, or with a status other than 200; devices do not retry them.
+    package var failed = 0
+    /// Requests that are still to be made.
+    package var waiting = 0
+    /// Messages without ids that a device could report.
+    package var untracked = 0
 }

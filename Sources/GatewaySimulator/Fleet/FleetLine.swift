@@ -2,7 +2,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// One connection of the simulated devices to their web server, kept open; everything runs on its event loop.
+/// One persistent connection of the simulated devices to their web server. Everything runs on its event loop.
 final class FleetLine {
     private let number: Int
     private let fleet: DeviceFleet
@@ -11,10 +11,10 @@ final class FleetLine {
     private var host = ""
     private var isConnecting = false
     private var isOver = false
-    /// Waiting for its answer.
+    /// The request that waits for its answer.
     private var current: FleetRequest?
 
-    /// Between two attempts to reach a server that is not there.
+    /// The pause between attempts to connect to an unreachable server.
     private static let pause = TimeAmount.milliseconds(100)
 
     init(number: Int, fleet: DeviceFleet, loop: any EventLoop) {
@@ -23,9 +23,9 @@ final class FleetLine {
         self.loop = loop
     }
 
-    /// Connects to the server that is named now, though there may be a connection to another one.
+    /// Connects to the current server, even if a connection to another one is open.
     func reconnect() {
-        // The end of a connection leads to a new one.
+        // When the old connection has closed, a new one is opened.
         if let channel { channel.close(promise: nil) } else { connect() }
     }
 
@@ -46,13 +46,13 @@ final class FleetLine {
             .whenComplete { line.value.connected($0) }
     }
 
-    /// Ends the connection for good.
+    /// Closes the connection permanently.
     func close() {
         isOver = true
         channel?.close(promise: nil)
     }
 
-    /// Goes on if it has nothing to do.
+    /// Starts the next request if the line is idle.
     func proceed() {
         guard let channel, current == nil, let request = fleet.next(number) else { return }
         current = request
@@ -70,7 +70,7 @@ final class FleetLine {
         channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
     }
 
-    /// The answer has come to its end.
+    /// Handles a complete answer.
     func answered(_ status: Int) {
         guard let request = current else { return }
         current = nil
@@ -105,7 +105,7 @@ final class FleetLine {
     }
 }
 
-/// Tells a line of the answers to its requests, and of its end.
+/// Notifies a line of answers and of the end of its connection.
 final class FleetLineHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 

@@ -1,20 +1,20 @@
 import Foundation
 import PushCore
 
-/// What an SDK finds in a push that has come to its device.
+/// What an SDK finds in a push on its device.
 struct FleetMessage: Equatable {
-    /// `_mId` as a tracking request carries it.
+    /// `_mId` in the form of a tracking request.
     var messageID: String
-    /// `_dId`, which goes back as it came.
+    /// `_dId`, which is reported unchanged.
     var deliveryID: String
-    /// There is something that a person could click on.
+    /// Whether the push shows something that a user could click.
     var isVisible: Bool
-    /// FCM's data as an app has it, `RemoteMessage.getData()`: strings only.
+    /// FCM's data as the app gets it from `RemoteMessage.getData()`: only strings.
     var data: [String: String]
 
-    /// Reads the payload of APNs or the message of FCM; nil if it carries no ids.
+    /// Reads an APNs payload or an FCM message; nil if it has no ids.
     ///
-    /// Both ids have to be strings: Adobe's SDK for iOS does not look at numbers (`as? String`).
+    /// Both ids must be strings: Adobe's SDK for iOS ignores numbers (`as? String`).
     init?(_ body: [UInt8]) {
         guard let root = try? JSONSerialization.jsonObject(with: JSONBody.data(body)) as? [String: Any] else {
             return nil
@@ -24,7 +24,7 @@ struct FleetMessage: Equatable {
         if let message = root["message"] as? [String: Any] {
             let android = message["android"] as? [String: Any]
             values = (android?["data"] as? [String: Any]) ?? (message["data"] as? [String: Any]) ?? [:]
-            // An app shows the title of a data message by itself.
+            // The app itself shows the title of a data message.
             isVisible =
                 message["notification"] != nil || android?["notification"] != nil || values["title"] != nil
                 || values["_msg"] != nil
@@ -39,7 +39,7 @@ struct FleetMessage: Equatable {
         deliveryID = delivery
     }
 
-    /// A UUID stays as it is, a decimal number is written in hex; anything else is no id.
+    /// A UUID stays as it is, and a decimal number is written in hex. Anything else is not an id.
     private static func tracked(_ id: String) -> String? {
         if UUID(uuidString: id) != nil { return id }
         // `%02x` of a number of 32 bits, as Adobe's SDK for iOS writes it.
@@ -47,20 +47,8 @@ struct FleetMessage: Equatable {
         return digits.utf8.count == 1 ? "0" + digits : digits
     }
 
-    /// The path of the request that reports it.
+    /// The path of the request that reports a receipt or a click.
     func path(_ kind: FleetRequest.Kind) -> String {
         "/r/?id=h\(messageID),\(deliveryID),\(kind == .click ? 2 : 1)"
     }
-}
-
-/// One request of a simulated device to its web server.
-struct FleetRequest: Sendable, Equatable {
-    enum Kind: Sendable {
-        case registration, receipt, click
-    }
-
-    var kind: Kind
-    var path: String
-    /// The body of a POST; nil for a GET.
-    var body: String?
 }

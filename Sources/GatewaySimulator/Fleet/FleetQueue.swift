@@ -1,10 +1,10 @@
 import PushCore
 
-/// What the simulated devices have to do: registrations by number, reports as pushes come.
+/// The simulated devices' work: registrations by number, and reports as pushes arrive.
 struct FleetQueue: Sendable {
     private var registrations: [FleetRegistration] = []
     private var reports: [FleetRequest] = []
-    /// The next of `reports`; a queue that is taken from its front would be moved each time.
+    /// The index of the next report. Removing the first element would move the whole array each time.
     private var next = 0
     private(set) var counters = FleetCounters()
 
@@ -14,7 +14,7 @@ struct FleetQueue: Sendable {
         counters.waiting += registration.numbers.count
     }
 
-    /// Reports of a push that a device has got; nil stands for one that it cannot report.
+    /// Adds the reports of a push that a device has received; nil for one that it cannot report.
     mutating func add(_ message: FleetMessage?, clicks: Bool) {
         guard let message else {
             counters.untracked += 1
@@ -27,7 +27,7 @@ struct FleetQueue: Sendable {
         counters.waiting += 1
     }
 
-    /// Takes what is to be done next.
+    /// Removes and returns the next request.
     mutating func take() -> FleetRequest? {
         if next < reports.count {
             defer {
@@ -45,7 +45,7 @@ struct FleetQueue: Sendable {
         return FleetRequest(kind: .registration, path: first.path, body: first.body(number))
     }
 
-    /// Counts the end of a request: nil for one without an answer.
+    /// Counts the end of a request; the status is nil without an answer.
     mutating func finish(_ request: FleetRequest, status: Int?) {
         counters.waiting -= 1
         guard status == 200 else {
@@ -60,16 +60,16 @@ struct FleetQueue: Sendable {
     }
 }
 
-/// Simulated devices that are to register with an application.
+/// Simulated devices to register with an application.
 struct FleetRegistration: Sendable, Equatable {
     var integrationKey: String
     var platform: Platform
-    /// The numbers of the devices; a device has the same token whenever it registers.
+    /// The devices' numbers. A device has the same token whenever it registers.
     var numbers: Range<Int>
-    /// What tells these devices from those of another simulator.
+    /// The seed that distinguishes these devices from another simulator's.
     var seed: UInt64
 
-    /// The most devices of one request to the control port.
+    /// The maximum number of devices in one request to the control port.
     static let most = 100_000_000
 
     /// The body of a device's request, as Adobe's SDKs write it.
@@ -108,7 +108,7 @@ struct FleetRegistration: Sendable, Equatable {
         }
     }
 
-    /// 16 hexadecimal digits that depend on all of it; SplitMix64's finalizer spreads them.
+    /// 16 hexadecimal digits that depend on all inputs, mixed with SplitMix64's finalizer.
     private func word(_ number: Int, _ place: UInt64) -> String {
         var value =
             seed &+ UInt64(truncatingIfNeeded: number) &* 0x9E37_79B9_7F4A_7C15 &+ place &* 0xD1B5_4A32_D192_ED03

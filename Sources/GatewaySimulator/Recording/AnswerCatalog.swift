@@ -1,8 +1,8 @@
-/// The answers that a gateway can give, each with a code of one byte: 0 accepted, 255 unanswered, the rest rejections.
+/// A gateway's possible answers, each with a one-byte code: 0 accepted, 255 unanswered, the others rejections.
 struct AnswerCatalog: Sendable {
     static let accepted: UInt8 = 0
     static let unanswered: UInt8 = 255
-    /// An answer that is none of the gateway's own.
+    /// The code of an answer that is not the gateway's own.
     static let scripted: UInt8 = 254
 
     /// The reasons in the order of their codes, from 1.
@@ -28,7 +28,7 @@ struct AnswerCatalog: Sendable {
         statuses: BinaryStatus.allCases.map { Int16($0.code) }
     )
 
-    /// The catalog of that gateway.
+    /// The catalog of this gateway.
     static func of(_ gateway: SimulatedGateway) -> AnswerCatalog {
         switch gateway {
         case .apns: apns
@@ -38,7 +38,7 @@ struct AnswerCatalog: Sendable {
         }
     }
 
-    /// The code of a reason; nil when the gateway does not know it.
+    /// The code of a reason; nil if the gateway does not know it.
     func code(ofReason reason: String) -> UInt8? {
         rejections.firstIndex(of: reason).map { UInt8($0 + 1) }
     }
@@ -54,7 +54,7 @@ struct AnswerCatalog: Sendable {
         }
     }
 
-    /// The HTTP status of a code, or the binary protocol's status; 0 for an answer that never left.
+    /// The HTTP status of a code, or the binary protocol's status; 0 for an answer that is never sent.
     func status(_ code: UInt8) -> Int {
         switch code {
         case Self.accepted: 200

@@ -1,44 +1,45 @@
-/// What one simulated gateway has seen since its start or the last reset of its records.
-public struct GatewayCounters: Sendable, Codable, Equatable {
-    /// Pushes that were accepted, each time that one was.
-    public var accepted = 0
-    /// Pushes that were rejected, by the reason in the answer.
-    public var rejected: [String: Int] = [:]
-    /// Pushes that the gateway took and never answered, on purpose.
-    public var unanswered = 0
-    /// Streams that were refused (REFUSED_STREAM) or disowned by a GOAWAY; such a push is not recorded.
-    public var refused = 0
-    /// Different message ids that were accepted at least once.
-    public var uniqueAccepted = 0
-    /// Message ids that were accepted more than once.
-    public var duplicates = 0
-    /// Connections that are open now.
-    public var connections = 0
-    public var connectionsOpened = 0
-    /// The most streams that one connection had open at once.
-    public var highestConcurrentStreams = 0
-    /// GOAWAY frames that were sent.
-    public var goAways = 0
-    /// Connections that the gateway dropped on purpose.
-    public var resets = 0
-    /// Requests to legacy FCM, where one may carry many messages; 0 for the other gateways.
-    public var requests = 0
-    /// Requests that are open right now and wait for their answer.
-    public var waiting = 0
+/// One simulated gateway's counters since its start or the last reset.
+package struct GatewayCounters: Sendable, Codable, Equatable {
+    /// Accepted pushes; a message accepted twice counts twice.
+    package var accepted = 0
+    /// Rejected pushes, by the reason in the answer.
+    package var rejected: [String: Int] = [:]
+    /// Pushes that the gateway received and deliberately never answered.
+    package var unanswered = 0
+    /// Streams that were refused (REFUSED_STREAM) or left unprocessed by a GOAWAY; their pushes are not recorded.
+    package var refused = 0
+    /// Distinct message ids accepted at least once.
+    package var uniqueAccepted = 0
+    /// Message ids accepted more than once.
+    package var duplicates = 0
+    /// Connections that are currently open.
+    package var connections = 0
+    package var connectionsOpened = 0
+    /// The maximum number of concurrent streams on one connection.
+    package var highestConcurrentStreams = 0
+    /// GOAWAY frames sent.
+    package var goAways = 0
+    /// Connections that the gateway deliberately dropped.
+    package var resets = 0
+    /// Requests to legacy FCM, each of which may carry many messages; 0 for the other gateways.
+    package var requests = 0
+    /// Requests that are currently waiting for their answer.
+    package var waiting = 0
     /// Requests that waited for their answer when the gateway dropped their connection.
-    public var cutOff = 0
+    package var cutOff = 0
     /// SETTINGS frames that announced another stream limit to an open connection.
-    public var limitChanges = 0
-    /// For each connection whose sender broke off while requests waited on it, in order and at most the first 10,000: the requests
-    /// that were open at the gateway at that moment, those of the connection included.
-    public var breaks: [Int] = []
-    /// Faults of any kind that came while at least 100 requests were open: refused, disowned, unanswered or wrongly rejected
-    /// pushes (a revoked key's and a mix-up's among them), GOAWAYs, resets, changes of the limit.
-    public var faultsUnderLoad = 0
-    /// The fewest requests that were open at one of the faults in `faultsUnderLoad`; nil when there was none.
-    public var leastWaitingAtFault: Int?
-    /// What came during the outage that lasts, or during the last one; nil when there was none.
-    public var outage: OutageCount?
+    package var limitChanges = 0
+    /// For each connection that its sender closed while requests waited on it: all requests open at the gateway at that
+    /// moment, including the connection's. They are in order, at most the first 10,000.
+    package var breaks: [Int] = []
+    /// Faults of any kind that landed while at least 100 requests were open. These are refused, unprocessed, unanswered
+    /// or wrongly rejected pushes (including those of a revoked key or an environment mix-up), GOAWAYs, resets, and
+    /// limit changes.
+    package var faultsUnderLoad = 0
+    /// The minimum number of open requests at one of the faults in `faultsUnderLoad`; nil without any.
+    package var leastWaitingAtFault: Int?
+    /// What arrived during the current or the last outage; nil without any.
+    package var outage: OutageCount?
 
     enum CodingKeys: String, CodingKey {
         case accepted, rejected, unanswered, refused, duplicates, connections, resets, waiting, breaks, requests, outage
@@ -52,79 +53,51 @@ public struct GatewayCounters: Sendable, Codable, Equatable {
         case leastWaitingAtFault = "least_waiting_at_fault"
     }
 
-    /// Counters that stand at zero.
-    public init() {}
+    /// Counters at zero.
+    package init() {}
 
-    /// Counts faults that came while so many requests were open.
+    /// Counts faults that landed while this many requests were open.
     mutating func countFaults(_ number: Int, waiting: Int) {
         guard number > 0 else { return }
         faultsUnderLoad += number
         leastWaitingAtFault = min(leastWaitingAtFault ?? waiting, waiting)
     }
 
-    /// Pushes that were rejected for whatever reason.
-    public var rejectedTotal: Int { rejected.values.reduce(0, +) }
+    /// All rejected pushes.
+    package var rejectedTotal: Int { rejected.values.reduce(0, +) }
 }
 
-/// The counters of all gateways at one moment.
-public struct SimulatorCounters: Sendable, Codable, Equatable {
-    /// The counters of the APNs gateway.
-    public var apns: GatewayCounters
-    /// The counters of the FCM gateway.
-    public var fcm: GatewayCounters
-    /// The counters of the legacy FCM gateway.
-    public var fcmLegacy: GatewayCounters
-    /// The counters of the binary APNs gateway.
-    public var apnsBinary: GatewayCounters
-
-    enum CodingKeys: String, CodingKey {
-        case apns, fcm
-        case fcmLegacy = "fcm-legacy"
-        case apnsBinary = "apns-binary"
-    }
-
-    /// The counters of one gateway.
-    public subscript(gateway: SimulatedGateway) -> GatewayCounters {
-        switch gateway {
-        case .apns: apns
-        case .fcm: fcm
-        case .fcmLegacy: fcmLegacy
-        case .apnsBinary: apnsBinary
-        }
-    }
-}
-
-/// What came to a gateway while it was out, by the second: of the outage that lasts, or of the last one.
-public struct OutageCount: Sendable, Codable, Equatable {
-    /// Requests, in each second since the outage began.
-    public var requests: [Int] = []
-    /// Connections that were accepted, whatever became of them. Where the port is closed there are none.
-    public var dials: [Int] = []
-    /// Requests to the endpoint of access tokens.
-    public var tokenRequests: [Int] = []
+/// What arrived at a gateway in each second of the current or the last outage.
+package struct OutageCount: Sendable, Codable, Equatable {
+    /// Requests in each second since the outage began.
+    package var requests: [Int] = []
+    /// Accepted connections, even if they failed later. There are none while the port is closed.
+    package var dials: [Int] = []
+    /// Requests to the token endpoint.
+    package var tokenRequests: [Int] = []
 
     enum CodingKeys: String, CodingKey {
         case requests, dials
         case tokenRequests = "token_requests"
     }
 
-    public init() {}
+    package init() {}
 }
 
-/// Counts what comes while a gateway is out.
+/// Counts arrivals during an outage.
 struct OutageMeter: Sendable {
-    /// Longer outages are counted to this second: a day.
-    private static let mostSeconds = 86_400
+    /// The maximum number of seconds that are counted: a day.
+    private static let maxSeconds = 86_400
 
     private(set) var count = OutageCount()
     private let start = ContinuousClock.now
-    /// Whether the outage still lasts.
+    /// Whether the outage is still active.
     var isRunning = true
 
-    /// Counts in the second that runs.
+    /// Adds to the count of the current second.
     mutating func add(_ number: Int, to counts: WritableKeyPath<OutageCount, [Int]>) {
         let second = Int((ContinuousClock.now - start) / .seconds(1))
-        guard isRunning, number > 0, second < Self.mostSeconds else { return }
+        guard isRunning, number > 0, second < Self.maxSeconds else { return }
         while count[keyPath: counts].count <= second { count[keyPath: counts].append(0) }
         count[keyPath: counts][second] += number
     }

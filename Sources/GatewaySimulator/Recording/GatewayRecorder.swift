@@ -1,6 +1,7 @@
 import Synchronization
 
-/// The records and counters of one gateway. Event loops bring what one read contained, tests and the control port look in.
+/// The records and counters of one gateway. Event loops add what each read contained; tests and the control port read
+/// them.
 final class GatewayRecorder: Sendable {
     private struct State: Sendable {
         var table = MessageTable()
@@ -12,22 +13,23 @@ final class GatewayRecorder: Sendable {
     let gateway: SimulatedGateway
     private let file: RecordFile?
     private let state = Mutex(State())
-    /// Requests that wait for their answer; event loops change it more often than anybody reads it.
+    /// Requests that wait for their answer. It is an atomic because event loops change it more often than it is read.
     private let waiting = Atomic<Int>(0)
     private let meter = Mutex<OutageMeter?>(nil)
 
-    /// So many breaks are kept: a drill causes some hundreds.
-    private static let mostBreaks = 10_000
-    /// So many open requests make a fault one under load: enough that it meets requests in every stage.
+    /// The maximum number of breaks that are kept; a drill causes some hundreds.
+    private static let maxBreaks = 10_000
+    /// The minimum number of open requests for a fault to count as under load: enough that it hits requests in every
+    /// stage.
     private static let load = 100
 
-    /// Empty records that go to that file as well.
+    /// Empty records, which are also written to the file.
     init(gateway: SimulatedGateway, file: RecordFile?) {
         self.gateway = gateway
         self.file = file
     }
 
-    /// Takes the pushes of one read, before their answers leave.
+    /// Records the pushes of one read, before their answers are sent.
     func record(_ pushes: [RecordedPush], refused: Int, injected: Int, concurrentStreams: Int) {
         // The requests of this read are not counted as waiting yet.
         let open = max(waiting.load(ordering: .relaxed), concurrentStreams)
@@ -64,12 +66,12 @@ final class GatewayRecorder: Sendable {
         file?.append(pushes, gateway: gateway)
     }
 
-    /// Takes messages that were recorded before and whose answers leave now.
+    /// Records that answers to already recorded messages are sent now.
     func answered(_ keys: [MessageKey]) {
         file?.append(answered: keys)
     }
 
-    /// Counts requests that begin to wait for their answer, or cease to.
+    /// Changes the number of requests that wait for their answer.
     func waitingChanged(by change: Int) {
         waiting.add(change, ordering: .relaxed)
     }
@@ -82,15 +84,15 @@ final class GatewayRecorder: Sendable {
         }
     }
 
-    /// Notes how many requests were open when a sender broke off one of its connections.
+    /// Records how many requests were open when a sender closed one of its connections.
     func connectionBroken() {
         let open = waiting.load(ordering: .relaxed)
         state.withLock { state in
-            if state.counters.breaks.count < Self.mostBreaks { state.counters.breaks.append(open) }
+            if state.counters.breaks.count < Self.maxBreaks { state.counters.breaks.append(open) }
         }
     }
 
-    /// Counts a stream limit that was announced to an open connection.
+    /// Counts a stream limit change that was announced to an open connection.
     func limitChanged() {
         countFault { $0.limitChanges += 1 }
     }
@@ -100,7 +102,7 @@ final class GatewayRecorder: Sendable {
         state.withLock { $0.counters.requests += 1 }
     }
 
-    /// Begins to count what comes, anew, or ends it; nothing if it does so already.
+    /// Starts a new count of arrivals, or ends it. Does nothing if that is already the case.
     func meterOutage(_ isOut: Bool) {
         meter.withLock { meter in
             guard (meter?.isRunning ?? false) != isOut else { return }
@@ -108,7 +110,7 @@ final class GatewayRecorder: Sendable {
         }
     }
 
-    /// Counts what came if there is an outage.
+    /// Counts arrivals if there is an outage.
     func countInOutage(_ number: Int, _ counts: WritableKeyPath<OutageCount, [Int]>) {
         meter.withLock { $0?.add(number, to: counts) }
     }
@@ -128,7 +130,7 @@ final class GatewayRecorder: Sendable {
         countFault { $0.goAways += 1 }
     }
 
-    /// Counts a connection that is dropped on purpose, and the requests that lose their answer by it.
+    /// Counts a deliberately dropped connection, and the requests that lose their answer by it.
     func connectionReset(cutOff: Int) {
         countFault { counters in
             counters.resets += 1
@@ -150,12 +152,12 @@ final class GatewayRecorder: Sendable {
         }
     }
 
-    /// What is known of that message; nil when it never came.
+    /// The record of a message; nil if it never arrived.
     func record(of key: MessageKey) -> MessageRecord? {
         state.withLock { $0.table.entry(key) }.map(describe)
     }
 
-    /// The first messages that fit the condition, in the order in which they came first.
+    /// The first messages that match the condition, in the order of their first arrival.
     func records(limit: Int, where condition: (MessageTable.Entry) -> Bool) -> [MessageRecord] {
         var found: [MessageTable.Entry] = []
         state.withLock { state in
@@ -166,7 +168,7 @@ final class GatewayRecorder: Sendable {
         return found.map(describe)
     }
 
-    /// Forgets messages and counters, except for the connections that are open.
+    /// Clears messages and counters, except for the open connections.
     func reset() {
         state.withLock { state in
             let connections = state.counters.connections
@@ -188,32 +190,20 @@ final class GatewayRecorder: Sendable {
     }
 }
 
-/// One push as it goes into the records.
-struct RecordedPush: Sendable {
-    var key: MessageKey
-    var tokenHash: UInt32
-    /// The answer's code in the gateway's catalog.
-    var answer: UInt8
-    /// The gateway took it; an accepted one may stay unanswered.
-    var isAccepted: Bool
-    /// The answer leaves with the read that brought the push; a later one is recorded when it leaves.
-    var isAnswered: Bool
-}
-
-/// What a gateway remembers of one message.
-public struct MessageRecord: Sendable, Codable, Equatable {
-    /// The gateway that it was sent to.
-    public var gateway: SimulatedGateway
-    /// The id by which it is known: a UUID in lower case, or the decimal of a number.
-    public var id: String
-    /// How often it came, accepted or not; at most 4,095 are counted.
-    public var seen: Int
-    /// How often it was accepted; at most 4,095 are counted.
-    public var accepted: Int
-    /// A hash of the device token that it came with last, as 8 hexadecimal digits.
-    public var tokenHash: String
+/// A gateway's record of one message.
+package struct MessageRecord: Sendable, Codable, Equatable {
+    /// The gateway that received the message.
+    package var gateway: SimulatedGateway
+    /// The message's id: a UUID in lower case, or a decimal number.
+    package var id: String
+    /// How often it arrived, accepted or not; the count stops at 4,095.
+    package var seen: Int
+    /// How often it was accepted; the count stops at 4,095.
+    package var accepted: Int
+    /// A hash of its last device token, as 8 hexadecimal digits.
+    package var tokenHash: String
     /// The last answer: `Accepted`, `Unanswered` or the reason of the rejection.
-    public var answer: String
+    package var answer: String
 
     enum CodingKeys: String, CodingKey {
         case gateway, id, seen, accepted, answer

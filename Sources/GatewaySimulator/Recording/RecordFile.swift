@@ -1,24 +1,24 @@
 import Foundation
 import Synchronization
 
-/// A file with one JSON line for each push, so that others can compare it with what they believe to have sent, and a short
-/// line for each answer that leaves later than with the read that brought its push.
+/// The record file, with one JSON line per push, so that others can compare it with what they believe they sent. An
+/// answer that is not sent in the read of its push adds a short line.
 final class RecordFile: Sendable {
     private let handle: Mutex<FileHandle>
 
-    /// Opens the file for appending, and makes it when it is missing. Several simulators may share one: what each of them writes at
-    /// once is not torn apart by the others (POSIX, `O_APPEND`).
+    /// Opens the file for appending; a missing one is created. Several simulators may share a file: with `O_APPEND`
+    /// (POSIX) their writes do not interleave.
     init(path: String) throws(SimulatorError) {
         let manager = FileManager.default
         if !manager.fileExists(atPath: path), !manager.createFile(atPath: path, contents: nil) {
             throw SimulatorError(
                 .stateFolder,
-                "the record file \(path) cannot be made: check that its folder exists and is writable"
+                "cannot create the record file \(path): check that its folder exists and is writable"
             )
         }
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
         guard descriptor >= 0 else {
-            throw SimulatorError(.stateFolder, "the record file \(path) cannot be written: check its permissions")
+            throw SimulatorError(.stateFolder, "cannot write the record file \(path): check its permissions")
         }
         handle = Mutex(FileHandle(fileDescriptor: descriptor, closeOnDealloc: true))
     }
@@ -31,7 +31,7 @@ final class RecordFile: Sendable {
         var lines: [UInt8] = []
         lines.reserveCapacity(pushes.count * 144)
         for push in pushes {
-            // An accepted push counts as delivered even when its answer never leaves.
+            // An accepted push counts as delivered even if its answer is never sent.
             let status = push.isAccepted ? 200 : catalog.status(push.answer)
             let reason = push.isAccepted ? "" : catalog.name(push.answer)
             let line = """
@@ -44,7 +44,7 @@ final class RecordFile: Sendable {
         write(lines)
     }
 
-    /// Writes the messages whose delayed answers leave now.
+    /// Writes the messages whose delayed answers are sent now.
     func append(answered keys: [MessageKey]) {
         let time = Self.time()
         var lines: [UInt8] = []
@@ -55,14 +55,14 @@ final class RecordFile: Sendable {
         write(lines)
     }
 
-    /// Now, in seconds since 1970 with three decimals.
+    /// The current time in seconds since 1970, with three decimals.
     private static func time() -> String {
         let milliseconds = Int64(Date().timeIntervalSince1970 * 1000)
         return "\(milliseconds / 1000).\(String(milliseconds % 1000 + 1000).dropFirst())"
     }
 
     private func write(_ lines: [UInt8]) {
-        // A full disk must not end the gateway; the record is then short and the account that uses it shows that.
+        // A full disk must not end the gateway. The record then lacks lines, which a reconciliation with it shows.
         handle.withLock { try? $0.write(contentsOf: lines) }
     }
 

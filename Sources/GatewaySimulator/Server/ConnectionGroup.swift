@@ -1,26 +1,26 @@
 import NIOCore
 import Synchronization
 
-/// A connection on which the conditions of its gateway act; used on its event loop only.
+/// A connection that follows its gateway's conditions; used only on its event loop.
 protocol SimulatedConnection: AnyObject, SendableMetatype {
-    /// Drops it without a word.
+    /// Drops the connection without any protocol message.
     func abort()
-    /// Ends it in order.
+    /// Closes the connection in an orderly way.
     func end()
-    /// Does what the conditions ask of a connection that is open.
+    /// Applies the conditions to the open connection.
     func followConditions()
 }
 
-/// The connections of a gateway that does not speak HTTP/2, with what they share: the dice and the stall of the plan.
+/// The connections of a gateway without HTTP/2, and what they share: the plan's random numbers and its stall.
 final class ConnectionGroup<Connection: SimulatedConnection>: Sendable {
     private struct State {
         var plan: FaultPlan?
         var drops = 0
         var isRevoked = false
         var dice = FaultDice(seed: UInt64.random(in: 0...UInt64.max))
-        /// When the stall ends; nil when there is none.
+        /// When the stall ends; nil without a stall.
         var stallEnds: NIODeadline?
-        /// Pushes that would have been taken since the plan was set.
+        /// The number of pushes that would have been accepted since the plan was set.
         var acceptable = 0
         var connections: [Int: NIOLoopBound<Connection>] = [:]
         var lastConnection = 0
@@ -32,11 +32,11 @@ final class ConnectionGroup<Connection: SimulatedConnection>: Sendable {
     private let stallsFrozen: Bool
     private let state = Mutex(State())
 
-    /// Begins with no connection.
+    /// A group without connections.
     ///
     /// - Parameters:
-    ///   - isByCertificate: whether a credential that is revoked ends the connections that were made with it.
-    ///   - stallsFrozen: whether a plan that freezes connections is a stall without an end.
+    ///   - isByCertificate: Whether revoking the credential ends the connections made with it.
+    ///   - stallsFrozen: Whether a plan that freezes connections is an endless stall.
     init(recorder: GatewayRecorder, conditions: SharedConditions, isByCertificate: Bool, stallsFrozen: Bool) {
         self.recorder = recorder
         self.conditions = conditions
@@ -45,16 +45,16 @@ final class ConnectionGroup<Connection: SimulatedConnection>: Sendable {
         conditionsChanged()
     }
 
-    /// When the present stall ends; nil when there is none.
+    /// When the current stall ends; nil without a stall.
     var stallEnds: NIODeadline? { state.withLock { $0.stallEnds } }
 
     func roll<Result: Sendable>(_ body: (inout FaultDice) -> Result) -> Result {
         state.withLock { body(&$0.dice) }
     }
 
-    /// Counts a push that would be taken and throws dice for it.
+    /// Counts a push that would be accepted, and draws random numbers for it.
     ///
-    /// - Parameter body: is given the number of such pushes since the plan was set.
+    /// - Parameter body: Receives the number of such pushes since the plan was set.
     func rollAcceptable<Result: Sendable>(_ body: (Int, inout FaultDice) -> Result) -> Result {
         state.withLock { state in
             state.acceptable += 1
@@ -62,7 +62,7 @@ final class ConnectionGroup<Connection: SimulatedConnection>: Sendable {
         }
     }
 
-    /// Takes over conditions that were changed from outside, and makes every connection look at them.
+    /// Applies conditions that were changed from outside, to every connection.
     func conditionsChanged() {
         let current = conditions.current
         let (connections, areDropped) = state.withLock { state in
@@ -90,7 +90,7 @@ final class ConnectionGroup<Connection: SimulatedConnection>: Sendable {
         return plan.stallSeconds.map { NIODeadline.now() + .nanoseconds(Int64($0 * 1_000_000_000)) }
     }
 
-    /// Counts a connection in and returns its number.
+    /// Adds a connection and returns its number.
     func opened(_ connection: Connection, on eventLoop: any EventLoop) -> Int {
         let bound = NIOLoopBound(connection, eventLoop: eventLoop)
         recorder.connectionOpened()

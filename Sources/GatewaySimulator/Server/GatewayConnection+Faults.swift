@@ -2,9 +2,9 @@ import HTTP2
 import NIOCore
 
 extension GatewayConnection {
-    /// Judges a request and does to it what the plan says.
+    /// Judges a request and applies the plan's faults to it.
     func serveWithFaults(_ request: HTTP2ServerRequest) {
-        // What comes after the end of a connection that was dropped in this read is not even looked at.
+        // Requests after the drop of the connection in the same read are ignored.
         guard !isDropped else { return }
         guard isProcessed(request.streamID), let http else { return loop.noteRefused() }
         streams += 1
@@ -22,7 +22,7 @@ extension GatewayConnection {
         if judgement.isAccepted, let error = loop.drawError() {
             judgement.code = error.code
             judgement.retryAfter = error.retryAfter
-            // APNs confirmed only now that the token is gone.
+            // APNs has only now confirmed that the token is invalid.
             judgement.sinceMilliseconds = loop.now * 1000
             loop.noteInjected()
         }
@@ -40,7 +40,7 @@ extension GatewayConnection {
         if case .none = departure, let goAway = loop.plan.goAway, streams >= goAway.afterStreams { beginGoAway(goAway) }
     }
 
-    /// Answers as a gateway that is out, whatever it would have said of the push.
+    /// Answers as a gateway in an outage, regardless of the push.
     private func answer(_ outage: OutageFault, _ judgement: inout Judgement, _ request: HTTP2ServerRequest) {
         guard let answer = outage.answer else { return }
         loop.noteInjected()
@@ -57,7 +57,8 @@ extension GatewayConnection {
             loop.note(judgement, answer: judgement.code, isAccepted: judgement.isAccepted, isAnswered: true)
             return answer(judgement, id: id, streamID: request.streamID)
         }
-        // Some are taken only when their answer is due, so that a reset before then finds them not taken.
+        // Some pushes are recorded as accepted only when their answer is due, so that a reset before that finds them
+        // not accepted.
         let isTaken = !judgement.isAccepted || !loop.dice.happens(1 - loop.plan.unansweredAcceptedShare)
         if isTaken {
             loop.note(judgement, answer: judgement.code, isAccepted: judgement.isAccepted, isAnswered: false)
@@ -65,7 +66,7 @@ extension GatewayConnection {
         loop.answerLater(judgement, id: id, streamID: request.streamID, isTaken: isTaken, on: self)
     }
 
-    /// Whether a stream still belongs to those that are processed; counts it towards an announced GOAWAY if not.
+    /// Whether a stream is still processed. If not, it counts towards an announced GOAWAY.
     private func isProcessed(_ streamID: Int32) -> Bool {
         switch departure {
         case .none: return isOpen
@@ -78,11 +79,11 @@ extension GatewayConnection {
         }
     }
 
-    /// Starts what ends with a GOAWAY: it leaves at once or when the streams that it disowns have come.
+    /// Starts a GOAWAY. It is sent at once, or when the streams that it leaves unprocessed have arrived.
     func beginGoAway(_ goAway: GoAwayFault) {
         departure = .announced(goAway, lastStreamID: lastProcessed, missing: goAway.unprocessed)
         guard goAway.unprocessed > 0 else { return sendGoAway() }
-        // A sender that has nothing more to send must not wait for ever.
+        // A sender that has nothing more to send must not wait forever.
         let connection = NIOLoopBound(self, eventLoop: loop.eventLoop)
         loop.eventLoop.scheduleTask(in: Self.timeout) {
             connection.value.sendGoAway()
@@ -90,11 +91,11 @@ extension GatewayConnection {
         }
     }
 
-    /// How long a GOAWAY waits for streams that it can disown: past the usual latency, as a sender at its limit opens the next
-    /// one with the next answer.
+    /// How long a GOAWAY waits for streams to leave unprocessed. It exceeds the usual latency, as a sender at its limit
+    /// opens the next stream with the next answer.
     private static var timeout: TimeAmount { .milliseconds(200) }
-    /// How long a connection without streams stays after its GOAWAY: a close that crosses the peer's writes is answered with
-    /// a TCP reset, which would take the GOAWAY away from a peer that has not read it yet.
+    /// How long a connection without streams stays open after its GOAWAY. A close that crosses the peer's writes causes
+    /// a TCP reset, which would discard the GOAWAY before the peer has read it.
     private static var farewell: TimeAmount { .seconds(1) }
 
     private func sendGoAway() {
@@ -110,7 +111,7 @@ extension GatewayConnection {
         flushSoon()
     }
 
-    /// Closes the connection a moment after the last answer that it still owes.
+    /// Closes the connection a moment after its last outstanding answer.
     func closeWhenDone() {
         guard case .leaving = departure, let http, http.activeStreams == 0 else { return }
         let connection = NIOLoopBound(self, eventLoop: loop.eventLoop)
@@ -122,15 +123,15 @@ extension GatewayConnection {
 }
 
 extension GatewayConnection {
-    /// Does to an accepted push what the script of its device says; false if it says nothing of it, or nothing any more.
+    /// Applies the script of an accepted push's device. Returns false if there is none, or if it is used up.
     func play(_ judgement: inout Judgement, _ request: HTTP2ServerRequest) -> Bool {
         guard let script = judgement.scripted, judgement.isAccepted, script.take() else { return false }
         return perform(script.act, retryAfter: script.retryAfter, isTaken: true, &judgement, request)
     }
 
-    /// Does something with a push; false if the judgement, changed, is still to be answered.
+    /// Performs a scripted act on a push. Returns false if the changed judgement still needs an answer.
     ///
-    /// - Parameter isTaken: Whether the gateway counts as accepted what it does not answer.
+    /// - Parameter isTaken: Whether the gateway counts an unanswered push as accepted.
     func perform(
         _ act: ScriptedAnswer.Act,
         retryAfter: String?,
@@ -146,7 +147,7 @@ extension GatewayConnection {
             judgement.detail = nil
             judgement.retryAfter = retryAfter
             judgement.sinceMilliseconds = loop.now * 1000
-            // The rest is as for any other rejection.
+            // From here it is an ordinary rejection.
             return false
         case .response(let status, let fields, let body):
             loop.note(judgement, answer: AnswerCatalog.scripted, isAccepted: false, isAnswered: true)

@@ -1,22 +1,22 @@
 import HTTP2
 import NIOCore
 
-/// One connection to a gateway: judges requests, answers them, and does to them what the fault plan asks for.
+/// One connection to a gateway. It judges requests, answers them, and applies the fault plan.
 final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate, AnsweringConnection {
     let loop: GatewayLoop<Rules>
     var state: Rules.ConnectionState
     private(set) var http: HTTP2ServerConnection?
-    /// Streams whose request has come.
+    /// The number of streams whose request has arrived.
     var streams = 0
     /// The highest stream id that was processed.
     var lastProcessed: Int32 = 0
     var departure = Departure.none
     private var isFrozen = false
-    /// Why the gateway wants no pushes on this connection; nil when it does.
+    /// Why the gateway refuses pushes on this connection; nil if it accepts them.
     private var refusal: [UInt8]?
-    /// The gateway has dropped the connection.
+    /// Whether the gateway has dropped the connection.
     private(set) var isDropped = false
-    /// The streams of this connection that the recorder counts as waiting.
+    /// The number of this connection's streams that the recorder counts as waiting.
     private var countedStreams = 0
 
     init(loop: GatewayLoop<Rules>) {
@@ -26,7 +26,8 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate, Answeri
 
     var isOpen: Bool { http != nil && !isDropped }
 
-    /// Whether a request still waits for its answer: its connection is there and the sender has not cancelled it.
+    /// Whether a request still waits for its answer: the connection is open, and the sender has not cancelled the
+    /// request.
     func isOpen(streamID: Int32) -> Bool { isOpen && http?.isOpen(streamID: streamID) ?? false }
 
     func willOpen(_ channel: any Channel, _ settings: inout HTTP2ServerSettings) {
@@ -40,13 +41,13 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate, Answeri
         loop.opened(self, id: connection.id)
         if loop.plan.outage?.connections != nil { return abort() }
         if let refusal { return refuse(refusal) }
-        // The plan may have changed during the TLS handshake, when nobody told this connection of it.
+        // The plan may have changed during the TLS handshake, when this connection was not notified.
         adjustLimit()
         followFreeze()
         leaveAtOnce()
     }
 
-    /// Ends the connection before its first stream, with the reason in the GOAWAY and nothing in its error code, as APNs does.
+    /// Ends the connection before its first stream, as APNs does: the GOAWAY has the reason, but no error code.
     private func refuse(_ reason: [UInt8]) {
         http?.goAway(lastStreamID: 0, errorCode: .noError, debugData: reason)
         departure = .leaving(lastStreamID: 0)
@@ -84,7 +85,7 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate, Answeri
         loop.closed(id: connection.id)
     }
 
-    /// Judges and answers at once.
+    /// Judges a request and answers at once.
     @inline(__always)
     private func serve(_ request: HTTP2ServerRequest) {
         streams += 1
@@ -97,7 +98,7 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate, Answeri
         answer(judgement, id: id, streamID: request.streamID)
     }
 
-    /// Answers a request and lets the stream limit follow.
+    /// Answers a request and adjusts the stream limit.
     func answer(_ judgement: Judgement, id: ArraySlice<UInt8>, streamID: Int32) {
         guard let http else { return }
         loop.rules.respond(judgement, id: id, streamID: streamID, on: http)
@@ -114,7 +115,7 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate, Answeri
         loop.recorder.limitChanged()
     }
 
-    /// Follows a plan that was just set.
+    /// Applies a plan that was just set.
     func planChanged() {
         adjustLimit()
         followFreeze()
@@ -122,20 +123,20 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate, Answeri
         flushSoon()
     }
 
-    /// Stops reading or goes on, as the plan says.
+    /// Stops or resumes reading, as the plan says.
     private func followFreeze() {
         guard let channel = http?.channel, loop.plan.freezes != isFrozen else { return }
         isFrozen = loop.plan.freezes
         channel.setOption(.autoRead, value: !isFrozen).whenComplete { _ in }
     }
 
-    /// Flushes when the read that is being handled, if there is one, has ended.
+    /// Flushes after the current read, if there is one.
     func flushSoon() {
         let connection = NIOLoopBound(self, eventLoop: loop.eventLoop)
         loop.eventLoop.execute { connection.value.flush() }
     }
 
-    /// Writes what was answered, and leaves when a GOAWAY was sent and nothing is left to do.
+    /// Writes the answers, and closes the connection if a GOAWAY was sent and nothing is left to do.
     func flush() {
         guard let http else { return }
         http.flush()
@@ -143,13 +144,13 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate, Answeri
         closeWhenDone()
     }
 
-    /// Counts the open streams when the answers of the read that is being handled have left.
+    /// Counts the open streams after the current read's answers are sent.
     private func countSoon() {
         let connection = NIOLoopBound(self, eventLoop: loop.eventLoop)
         loop.eventLoop.execute { connection.value.countStreams() }
     }
 
-    /// Tells the recorder how many streams wait for their answer.
+    /// Reports the number of waiting streams to the recorder.
     private func countStreams() {
         let streams = isDropped ? 0 : http?.activeStreams ?? 0
         guard streams != countedStreams else { return }
@@ -157,7 +158,7 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate, Answeri
         countedStreams = streams
     }
 
-    /// Drops the connection without a word.
+    /// Drops the connection without any protocol message.
     func abort() {
         guard let http, !isDropped else { return }
         isDropped = true
@@ -166,18 +167,18 @@ final class GatewayConnection<Rules: GatewayRules>: HTTP2ServerDelegate, Answeri
         http.abort()
     }
 
-    /// Ends the connection in order.
+    /// Closes the connection in an orderly way.
     func end() {
         http?.close()
     }
 }
 
-/// How far a connection is on its way out after a GOAWAY.
+/// The state of a connection with regard to a GOAWAY.
 enum Departure {
-    /// It is not on its way out.
+    /// There is no GOAWAY.
     case none
-    /// The GOAWAY leaves when so many more streams have come; they are not processed.
+    /// The GOAWAY is sent after `missing` more streams, which are not processed.
     case announced(GoAwayFault, lastStreamID: Int32, missing: Int)
-    /// The GOAWAY has been sent; streams above that id are not processed.
+    /// The GOAWAY was sent; streams above that id are not processed.
     case leaving(lastStreamID: Int32)
 }

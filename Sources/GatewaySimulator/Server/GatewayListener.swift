@@ -11,9 +11,9 @@ final class GatewayListener<Rules: GatewayRules>: Sendable {
     private let conditions: SharedConditions
     private let loops: [NIOLoopBound<GatewayLoop<Rules>>]
 
-    /// Begins to listen.
+    /// Starts listening.
     ///
-    /// - Parameter http1: Makes the handler of a connection over HTTP/1.1; nil where there is HTTP/2 only.
+    /// - Parameter http1: Makes the handler of an HTTP/1.1 connection; nil if there is only HTTP/2.
     static func start(
         group: MultiThreadedEventLoopGroup,
         host: String,
@@ -62,10 +62,10 @@ final class GatewayListener<Rules: GatewayRules>: Sendable {
             guard let http1 else { return try pipeline.addHandler(http2()) }
             try pipeline.addHandler(ProtocolChoice(http2: http2, http1: { http1(loop.value) }))
         }
-        // Long reads: fewer system calls, and all their answers leave in one write.
+        // Large reads need fewer system calls, and all their answers are written at once.
         .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 65_536))
         .childChannelOption(.maxMessagesPerRead, value: 4)
-        // The answers to a thousand requests fit several times; what a sender does not read waits in its streams.
+        // The buffer holds the answers to several thousand requests. What a sender does not read waits in its streams.
         .childChannelOption(.writeBufferWaterMark, value: .init(low: 256 * 1_024, high: 1_024 * 1_024))
     }
 
@@ -81,20 +81,20 @@ final class GatewayListener<Rules: GatewayRules>: Sendable {
 
     var port: Int { socket.number }
 
-    /// Closes or opens the port as the conditions say, and makes every event loop look at them now.
+    /// Opens or closes the port as the conditions say, and has every event loop apply them now.
     func refresh() {
         socket.setOpen(conditions.current.plan.outage?.connections != .refused)
         for loop in loops { loop.eventLoop.execute { loop.value.refresh() } }
     }
 
-    /// Stops listening and ends every connection.
+    /// Stops listening and closes every connection.
     func stop() async {
         await socket.stop()
         for loop in loops { try? await loop.eventLoop.submit { loop.value.shutDown() }.get() }
     }
 }
 
-/// Behind TLS: HTTP/2 for a client that asked for it by ALPN, HTTP/1.1 for any other.
+/// Chooses the protocol after the TLS handshake: HTTP/2 if the client negotiated it with ALPN, otherwise HTTP/1.1.
 final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -102,7 +102,7 @@ final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
     private let http2: () -> any ChannelHandler
     private let http1: () -> any ChannelHandler
 
-    /// Makes the handler of a connection when it is known which it needs.
+    /// The closures make a connection's handler once its protocol is known.
     init(http2: @escaping () -> any ChannelHandler, http1: @escaping () -> any ChannelHandler) {
         self.http2 = http2
         self.http1 = http1
@@ -132,9 +132,9 @@ final class ProtocolChoice: ChannelInboundHandler, RemovableChannelHandler {
     }
 }
 
-/// TLS that asks a sender for a certificate and takes whatever it shows: APNs judges it after the handshake, with a GOAWAY.
+/// TLS that requests a sender's certificate and accepts any. APNs judges it after the handshake, with a GOAWAY.
 enum SenderTLS {
-    /// Makes the configuration of a server one that asks.
+    /// Configures a server to request a certificate.
     static func ask(_ configuration: inout TLSConfiguration) {
         configuration.certificateVerification = .optionalVerification
     }
@@ -144,7 +144,7 @@ enum SenderTLS {
         NIOSSLServerHandler(context: context) { _, promise in promise.succeed(.certificateVerified) }
     }
 
-    /// The certificate that the sender has shown, in DER; nil for none.
+    /// The sender's certificate in DER; nil if there is none.
     static func certificate(_ channel: any Channel) -> [UInt8]? {
         let operations = channel.pipeline.syncOperations
         guard let handler = try? operations.handler(type: NIOSSLServerHandler.self) else { return nil }

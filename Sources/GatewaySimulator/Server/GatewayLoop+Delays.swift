@@ -3,7 +3,7 @@ import NIOCore
 extension GatewayLoop {
     private var time: UInt64 { NIODeadline.now().uptimeNanoseconds }
 
-    /// Sends an answer after the latency of the plan, or when the stall is over.
+    /// Sends an answer after the plan's latency, or when the stall is over.
     func answerLater(
         _ judgement: Judgement,
         id: ArraySlice<UInt8>,
@@ -22,10 +22,10 @@ extension GatewayLoop {
         }
     }
 
-    /// True when answers have to wait.
+    /// Whether answers must wait.
     var delaysAnswers: Bool { plan.latency != nil || stallEnds != nil }
 
-    /// Begins, prolongs or ends a stall as the new plan says.
+    /// Starts, extends or ends a stall as the new plan says.
     func startOrEndStall() {
         if plan.stallsUntilCleared {
             stallEnds = .max
@@ -84,7 +84,7 @@ extension GatewayLoop {
         for connection in touched.values { connection.flush() }
     }
 
-    /// - Returns: whether the connection has something to write.
+    /// - Returns: Whether the connection has something to write.
     private func send(_ answer: DelayedAnswer, of group: AnswerGroup) -> Bool {
         let isOpen = answer.connection.isOpen(streamID: answer.streamID)
         let judgement = answer.judgement
@@ -96,31 +96,32 @@ extension GatewayLoop {
         }
         guard isOpen else { return false }
         let id = group.id(of: answer)
-        // A body may wait for the sender's window, which is no reason to keep the ids of the others.
+        // The id is copied, because a body may wait long for the sender's window and must not keep the group's ids in
+        // memory.
         answer.connection.answer(judgement, id: judgement.isAccepted ? id : Array(id)[...], streamID: answer.streamID)
         return true
     }
 }
 
-/// A connection of whichever gateway, to which an answer may be due. Without the gateway's type in it the queue of answers is compiled for
-/// what it holds: 0.6 µs an answer less.
+/// A connection of any gateway, for the queue of answers. Because the protocol does not depend on the gateway's type,
+/// the queue's code is specialised for what it holds, which saves 0.6 µs per answer.
 protocol AnsweringConnection: AnyObject {
-    /// The stream can be answered.
+    /// Whether the stream can be answered.
     func isOpen(streamID: Int32) -> Bool
     func answer(_ judgement: Judgement, id: ArraySlice<UInt8>, streamID: Int32)
-    /// Writes what was answered.
+    /// Writes the answers.
     func flush()
 }
 
-/// An answer that waits for its time, in 56 bytes.
+/// A delayed answer, in 56 bytes.
 struct DelayedAnswer {
     let connection: any AnsweringConnection
-    /// The judgement, if it says more than what stands here, as few do.
+    /// The rest of the judgement, for the few judgements that do not fit the other fields.
     private let rest: RareJudgement?
     private let key: MessageKey
     private let tokenHash: UInt32
     let streamID: Int32
-    /// Where the sender's id is among those of the group.
+    /// Where the sender's id starts in the group's ids.
     fileprivate let idStart: UInt32
     fileprivate let idLength: UInt16
     private let code: UInt8
@@ -152,7 +153,8 @@ struct DelayedAnswer {
         rest = isPlain ? nil : RareJudgement(judgement)
     }
 
-    /// The push was recorded when it came; otherwise it is only now, if its connection is still there.
+    /// Whether the push was recorded when it arrived. Otherwise it is recorded with its answer, if its connection is
+    /// still open.
     var isTaken: Bool { flags.contains(.isTaken) }
 
     var judgement: Judgement {
@@ -171,13 +173,13 @@ private final class RareJudgement {
     }
 }
 
-/// Answers that leave together, and their senders' ids one behind the other: in an array of its own an id would be in memory that nobody
-/// has touched since its request came.
+/// Answers that are sent together, with their senders' ids in one contiguous array. As separate arrays, the ids would
+/// be in memory that has left the cache since the request.
 struct AnswerGroup {
     private(set) var answers: [DelayedAnswer] = []
     private var ids: [UInt8] = []
 
-    /// - Parameter id: the sender's id, at most 65,535 bytes: a UUID's text, or nothing.
+    /// - Parameter id: The sender's id, at most 65,535 bytes: a UUID's text, or empty.
     mutating func append(
         _ judgement: Judgement,
         id: ArraySlice<UInt8>,
@@ -210,24 +212,25 @@ struct AnswerGroup {
     }
 }
 
-/// Answers by the moment at which they leave. Those that are due at about the same moment leave together, so that a thousand delayed
-/// answers need no thousand flushes.
+/// Answers by the moment at which they are sent. Answers due at about the same moment are sent together, so that a
+/// thousand delayed answers do not need a thousand flushes.
 struct AnswerQueue {
-    /// Answers that leave together are due within half a millisecond, or within some 2 % of their delay, if that is more…
+    /// Answers are sent together if they are due within half a millisecond, or within 2 % of their delay if that is
+    /// more…
     private static var shortest: UInt64 { 500_000 }
     private static var share: UInt64 { 50 }
-    /// …and at most so many times as long, as a flush is cheap by then. Each is twice the one before, so that answers with different delays
-    /// share their moments.
+    /// …up to this many times half a millisecond, because a flush is cheap by then. Windows double in size, so that
+    /// answers with different delays share their moments.
     private static var most: UInt64 { 8 }
 
     private var moments: [UInt64: AnswerGroup] = [:]
     /// The keys of `moments` as a binary heap.
     private var heap: [UInt64] = []
 
-    /// When the first ones leave.
+    /// When the first answers are due.
     var firstDue: UInt64? { heap.first }
 
-    /// Gives the group of answers that leave at about a time, in nanoseconds of the event loop's clock.
+    /// Passes the group of answers due at about a time, in nanoseconds of the event loop's clock.
     mutating func withMoment(of due: UInt64, delay: UInt64, _ body: (inout AnswerGroup) -> Void) {
         var together = Self.shortest
         while together < Self.most * Self.shortest, 2 * together <= delay / Self.share { together *= 2 }
@@ -236,7 +239,7 @@ struct AnswerQueue {
         if moments.count > heap.count { push(moment) }
     }
 
-    /// Takes those that leave by then, moment by moment.
+    /// Removes and returns the groups due by a time, in order.
     mutating func take(dueBy time: UInt64) -> [AnswerGroup] {
         var taken: [AnswerGroup] = []
         while let first = heap.first, first <= time {

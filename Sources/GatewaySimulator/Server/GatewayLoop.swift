@@ -6,31 +6,31 @@ import NIOCore
 final class GatewayLoop<Rules: GatewayRules> {
     let eventLoop: any EventLoop
     let recorder: GatewayRecorder
-    /// The devices that accepted pushes come to.
+    /// The devices that receive accepted pushes.
     let fleet: DeviceFleet
     private let conditions: SharedConditions
     private var known = (version: 0, drops: 0)
     var rules: Rules
     private(set) var plan = FaultPlan()
-    /// No fault that concerns single requests is on.
+    /// Whether no fault on single requests is active.
     private(set) var isQuiet = true
-    /// What comes is counted by the second.
+    /// Whether arrivals are counted per second.
     private(set) var isMetered = false
-    /// A rejection is none of the sender's doing.
+    /// Whether rejections are due to an outage, not to the sender.
     private(set) var isOutage = false
     var dice: FaultDice
     private var connections: [Int: GatewayConnection<Rules>] = [:]
     private var tally = ReadTally()
-    /// The streams of the connection whose read is being handled.
+    /// The open streams of the connection whose read is being handled.
     private var openStreams = 0
-    /// Seconds since 1970 at the read that is being handled.
+    /// The time of the current read, in seconds since 1970.
     private(set) var now: Int64 = 0
 
     var queue = AnswerQueue()
     var wakeUp: (due: UInt64, task: Scheduled<Void>)?
-    /// Answers that a stall holds back.
+    /// The answers that wait for the end of a stall.
     var held = AnswerGroup()
-    /// When the stall ends; nil when there is none, the greatest number when nobody knows.
+    /// When the stall ends; nil without a stall, and the maximum if its end is unknown.
     var stallEnds: UInt64?
 
     init(
@@ -50,13 +50,13 @@ final class GatewayLoop<Rules: GatewayRules> {
         refresh()
     }
 
-    /// To be called before each read's requests: takes over what was changed from outside.
+    /// Applies changes from outside; call it before each read's requests.
     func begin() {
         now = Int64(Date().timeIntervalSince1970)
         refresh()
     }
 
-    /// Takes over conditions that were changed from outside.
+    /// Applies conditions that were changed from outside.
     func refresh() {
         let version = conditions.version
         guard version != known.version else { return }
@@ -78,7 +78,7 @@ final class GatewayLoop<Rules: GatewayRules> {
         if plan.outage?.connections != nil { dropSoon() }
     }
 
-    /// Remembers a push until the end of the read.
+    /// Notes a push until the end of the read.
     @inline(__always)
     func note(_ judgement: Judgement, answer: UInt8, isAccepted: Bool, isAnswered: Bool) {
         guard judgement.isRecorded else { return }
@@ -93,14 +93,14 @@ final class GatewayLoop<Rules: GatewayRules> {
         )
     }
 
-    /// Brings an accepted push to its device, if devices report what they get.
+    /// Delivers an accepted push to its device, if devices report messages.
     @inline(__always)
     func deliver(_ judgement: Judgement, _ body: @autoclosure () -> [UInt8]) {
         guard fleet.isReporting, judgement.isAccepted, judgement.isRecorded else { return }
         fleet.deliver(body())
     }
 
-    /// Draws whether a push that would have been accepted is rejected instead, and with what.
+    /// Randomly chooses whether to reject a push that would have been accepted, and with which error.
     func drawError() -> (code: UInt8, retryAfter: String?)? {
         if let quota = plan.quotaPerMinute, !conditions.quota.takes(quota, at: NIODeadline.now().uptimeNanoseconds) {
             let reason = FCMReason.rateLimitExceeded.rawValue
@@ -116,27 +116,27 @@ final class GatewayLoop<Rules: GatewayRules> {
         return nil
     }
 
-    /// Remembers that the answer of a push that was recorded before leaves now.
+    /// Notes that the answer to an already recorded push is sent now.
     func noteAnswered(_ judgement: Judgement) {
         if judgement.isRecorded { tally.answered.append(judgement.key) }
     }
 
-    /// Counts a stream that was refused or disowned.
+    /// Counts a stream that was refused or left unprocessed.
     func noteRefused() {
         tally.refused += 1
     }
 
-    /// Counts a push that would have been accepted and is rejected or left unanswered instead.
+    /// Counts a push that would have been accepted but is rejected or left unanswered.
     func noteInjected() {
         tally.injected += 1
     }
 
-    /// Remembers how many streams the connection has open whose read is being handled.
+    /// Notes the number of open streams of the connection whose read is being handled.
     func noteStreams(_ count: Int) {
         openStreams = count
     }
 
-    /// Records all that the read brought; the answers leave afterwards.
+    /// Records everything from the read; the answers are sent afterwards.
     func commit() {
         if !tally.answered.isEmpty {
             recorder.answered(tally.answered)
@@ -159,13 +159,13 @@ final class GatewayLoop<Rules: GatewayRules> {
         recorder.connectionClosed()
     }
 
-    /// Drops every connection when the read that is being handled, if there is one, has ended.
+    /// Drops every connection after the current read, if there is one.
     private func dropSoon() {
         let loop = NIOLoopBound(self, eventLoop: eventLoop)
         eventLoop.execute { for connection in loop.value.connections.values { connection.abort() } }
     }
 
-    /// Ends every connection.
+    /// Closes every connection.
     func shutDown() {
         wakeUp?.task.cancel()
         wakeUp = nil
@@ -173,7 +173,7 @@ final class GatewayLoop<Rules: GatewayRules> {
     }
 }
 
-/// What one read has brought, until the recorder has it.
+/// What one read has brought, until it is recorded.
 private struct ReadTally {
     var pushes: [RecordedPush] = []
     var answered: [MessageKey] = []

@@ -4,7 +4,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// A small HTTP/1.1 server: the token endpoint with TLS, the control port without.
+/// A small HTTP/1.1 server, used for the token endpoint with TLS and for the control port without.
 struct HTTP1Listener: Sendable {
     let socket: ListeningPort
 
@@ -37,7 +37,7 @@ struct HTTP1Listener: Sendable {
 
     var port: Int { socket.number }
 
-    /// Stops listening. Connections that are open end with the event loops.
+    /// Stops listening. Open connections end with the event loops.
     func stop() async {
         await socket.stop()
     }
@@ -48,10 +48,10 @@ final class HTTP1Handler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// A list of 200,000 devices has about 14 MB.
-    private static let largestBody = 32 << 20
+    /// The maximum size of a body, in bytes. A list of 200,000 devices has about 14 MB.
+    private static let maxBodySize = 32 << 20
 
-    /// Without an answer the connection is closed.
+    /// Answers a request; nil closes the connection.
     private let answer: @Sendable (HTTP1Request) -> HTTP1Answer?
     private var head: HTTPRequestHead?
     private var body: [UInt8] = []
@@ -66,7 +66,7 @@ final class HTTP1Handler: ChannelInboundHandler {
             self.head = head
             body = []
         case .body(let part):
-            guard body.count + part.readableBytes <= Self.largestBody else { return context.close(promise: nil) }
+            guard body.count + part.readableBytes <= Self.maxBodySize else { return context.close(promise: nil) }
             body.append(contentsOf: part.readableBytesView)
         case .end:
             guard let head else { return }
@@ -120,7 +120,7 @@ struct HTTP1Request: Sendable {
     var query: [String: String]
     var body: [UInt8]
 
-    /// A request with the target as it stands in the request line.
+    /// A request with the target from the request line.
     init(method: String, target: String, body: [UInt8]) {
         self.method = method
         self.body = body
@@ -134,16 +134,16 @@ struct HTTP1Answer: Sendable {
     var status: Int
     var body: [UInt8]
     var contentType = "application/json; charset=utf-8"
-    /// How long it takes; 0 for at once.
+    /// The delay of the answer, in milliseconds; 0 for none.
     var delayMilliseconds = 0
 
-    /// An answer with a JSON text.
+    /// An answer with JSON text.
     init(status: Int = 200, json: String) {
         self.status = status
         body = Array((json + "\n").utf8)
     }
 
-    /// An answer with a value as JSON.
+    /// An answer with a value encoded as JSON.
     init(status: Int = 200, _ value: some Encodable) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -151,7 +151,7 @@ struct HTTP1Answer: Sendable {
         self.init(status: status, json: String(decoding: data, as: UTF8.self))
     }
 
-    /// An answer that says what was wrong with the request.
+    /// An error answer that says what is wrong with the request.
     static func error(_ status: Int, _ message: String) -> HTTP1Answer {
         HTTP1Answer(status: status, json: "{\"error\":\(JSONText.quoted(message))}")
     }

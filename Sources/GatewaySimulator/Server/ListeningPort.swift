@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A listening socket that can be closed, so that connections are refused, and opened again on the same port.
+/// A listening socket that can be closed, so that connections are refused, and reopened on the same port.
 final class ListeningPort: Sendable {
     private enum Step {
         case close(any Channel)
@@ -12,23 +12,23 @@ final class ListeningPort: Sendable {
     private struct State: Sendable {
         var channel: (any Channel)?
         var isWanted = true
-        /// One step at a time: a change that comes meanwhile is followed when it has ended.
+        /// Whether a step is running. A change that arrives meanwhile follows it.
         var isBusy = false
     }
 
-    /// The time until a port that somebody else holds for a moment is tried again.
+    /// The delay before the next try if another process temporarily holds the port.
     private static var retryTime: TimeAmount { .milliseconds(100) }
 
-    /// The port, also while it is closed.
+    /// The port number, which stays the same while the port is closed.
     let number: Int
     private let bind: @Sendable (Int) -> EventLoopFuture<any Channel>
     private let state: Mutex<State>
 
-    /// Begins to listen.
+    /// Starts listening.
     ///
     /// - Parameters:
-    ///   - port: The port, or 0 for a free one.
-    ///   - bind: Makes the listening channel of a port.
+    ///   - port: The port; 0 chooses a free one.
+    ///   - bind: Makes the listening channel for a port.
     static func open(
         _ port: Int,
         bind: @escaping @Sendable (Int) -> EventLoopFuture<any Channel>
@@ -42,7 +42,7 @@ final class ListeningPort: Sendable {
         state = Mutex(State(channel: channel))
     }
 
-    /// What every listening socket is made with; the function makes the pipeline of a connection.
+    /// The common configuration of all listening sockets. The function makes a connection's pipeline.
     static func bootstrap(
         _ group: MultiThreadedEventLoopGroup,
         _ initialize: @escaping @Sendable (any Channel) throws -> Void
@@ -56,13 +56,13 @@ final class ListeningPort: Sendable {
             }
     }
 
-    /// Closes the port or opens it again; it does so soon.
+    /// Opens or closes the port asynchronously.
     func setOpen(_ isOpen: Bool) {
         state.withLock { $0.isWanted = isOpen }
         follow()
     }
 
-    /// Closes the port for good.
+    /// Closes the port permanently.
     func stop() async {
         let channel = state.withLock { state in
             state.isWanted = false

@@ -1,6 +1,6 @@
-/// Comparisons of stretches of a buffer, without making strings of them.
+/// Compares ranges of a buffer without making strings.
 enum Bytes {
-    /// True when the stretch is equal to the other bytes. Looks at all of them, so that the compiler can take many at once.
+    /// Whether the range equals the other bytes. It compares all of them, so that the compiler can vectorise the loop.
     @inline(__always)
     static func equal(_ bytes: [UInt8], _ range: Range<Int>, _ other: [UInt8]) -> Bool {
         guard range.count == other.count, range.upperBound <= bytes.count else { return false }
@@ -9,13 +9,13 @@ enum Bytes {
         return difference == 0
     }
 
-    /// True when the stretch spells the word.
+    /// Whether the range equals the word.
     @inline(__always)
     static func equal(_ bytes: [UInt8], _ range: Range<Int>, _ word: StaticString) -> Bool {
         range.count == word.utf8CodeUnitCount && hasPrefix(bytes, range, word)
     }
 
-    /// True when the stretch begins with the word.
+    /// Whether the range begins with the word.
     @inline(__always)
     static func hasPrefix(_ bytes: [UInt8], _ range: Range<Int>, _ word: StaticString) -> Bool {
         guard range.count >= word.utf8CodeUnitCount, range.upperBound <= bytes.count else { return false }
@@ -25,7 +25,7 @@ enum Bytes {
         }
     }
 
-    /// True when the stretch is a decimal number of at most 18 digits.
+    /// Whether the range is a decimal number of at most 18 digits.
     static func isDecimal(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
         (1...18).contains(range.count)
             && range.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[$0]) }
@@ -37,34 +37,33 @@ enum Bytes {
     }
 }
 
-/// A stretch of a buffer; compact, as a request has a dozen of them.
+/// A range of a buffer. It is compact because a request has a dozen of them.
 struct BytePlace {
     var start: Int32
     var end: Int32
 
-    /// Nowhere.
+    /// No range.
     static let absent = BytePlace(start: -1, end: -1)
-
-    init(start: Int32, end: Int32) {
-        self.start = start
-        self.end = end
-    }
-
-    init(_ range: Range<Int>) {
-        start = Int32(truncatingIfNeeded: range.lowerBound)
-        end = Int32(truncatingIfNeeded: range.upperBound)
-    }
 
     var isAbsent: Bool { start < 0 }
     var range: Range<Int> { Int(start)..<Int(end) }
     var count: Int { Int(end - start) }
 }
 
-/// Eight bytes at a time. The loads are plain Swift; the compiler makes one instruction and one check of each.
+extension BytePlace {
+    init(_ range: Range<Int>) {
+        self.init(
+            start: Int32(truncatingIfNeeded: range.lowerBound),
+            end: Int32(truncatingIfNeeded: range.upperBound)
+        )
+    }
+}
+
+/// Processes eight bytes at a time. The loads are plain Swift; the compiler makes each one instruction and one check.
 enum Words {
-    /// Each byte 1.
+    /// A word with every byte 1.
     static let ones: UInt64 = 0x0101_0101_0101_0101
-    /// The highest bit of each byte.
+    /// A word with the highest bit of every byte set.
     static let tops: UInt64 = 0x8080_8080_8080_8080
 
     /// Eight bytes, the first one lowest.
@@ -88,17 +87,17 @@ enum Words {
     @inline(__always)
     static func all(_ byte: UInt8) -> UInt64 { ones &* UInt64(byte) }
 
-    /// Marks zero bytes with their highest bit. The lowest mark is right; above it there may be wrong ones.
+    /// Marks zero bytes with their highest bit. The lowest mark is correct; marks above it may be wrong.
     @inline(__always)
     static func zeros(_ word: UInt64) -> UInt64 { (word &- ones) & ~word & tops }
 
-    /// The value of eight hexadecimal digits of either case, the first one highest; nil when one of them is no digit.
+    /// The value of eight hexadecimal digits in upper or lower case, the first one highest; nil if one is not a digit.
     @inline(__always)
     static func hexadecimal(_ word: UInt64) -> UInt32? {
-        // Bit 6 tells letters from digits.
+        // Bit 6 distinguishes letters from digits.
         let letters = (word >> 6) & ones
         let values = (word & all(0x0F)) &+ letters &* 9
-        // Digits are 0x30…0x39; letters 0x41…0x46 or 0x61…0x66, so that their upper half is 6 when bit 5 is set.
+        // Digits are 0x30…0x39, letters 0x41…0x46 or 0x61…0x66. With bit 5 set, a letter's upper half is 6.
         let upper = (word & all(0xF0)) | letters << 5
         let wrong =
             (upper ^ (all(0x30) &+ letters &* 0x30)) | (values & all(0xF0))
@@ -110,9 +109,9 @@ enum Words {
     }
 }
 
-/// A quick hash of a stretch of bytes, the same in every process.
+/// A fast hash of a range of bytes, the same in every process.
 enum ByteHash {
-    /// Mixes eight bytes a step with a multiplication and a fold.
+    /// Mixes eight bytes per step with a multiplication and a fold.
     static func hash(_ bytes: [UInt8], _ range: Range<Int>, seed: UInt64) -> UInt64 {
         var state = seed ^ UInt64(truncatingIfNeeded: range.count)
         var index = range.lowerBound
@@ -128,7 +127,7 @@ enum ByteHash {
         return mix(state ^ rest)
     }
 
-    /// Multiplies to 128 bits and folds the halves together.
+    /// Multiplies to 128 bits and folds the halves.
     @inline(__always)
     static func mix(_ word: UInt64) -> UInt64 {
         let product = (word ^ 0x2D35_8DCC_AA6C_78A5).multipliedFullWidth(by: 0x8BB8_4B93_962E_ACC9)

@@ -1,6 +1,6 @@
-/// The fields of `application/x-www-form-urlencoded`, which queries use as well.
+/// The fields of `application/x-www-form-urlencoded`, which queries also use.
 enum FormFields {
-    /// Decodes `a=b&c=d`; of a name that comes twice the last value stands.
+    /// Decodes `a=b&c=d`; for a repeated name the last value is used.
     static func decode(_ bytes: some Collection<UInt8>) -> [String: String] {
         var fields: [String: String] = [:]
         for pair in bytes.split(separator: UInt8(ascii: "&")) {
@@ -31,7 +31,7 @@ enum FormFields {
 }
 
 enum HexNibble {
-    /// The value of a digit of either case; nil for any other byte.
+    /// The value of a hexadecimal digit in upper or lower case; nil for any other byte.
     @inline(__always)
     static func value(_ byte: UInt8) -> UInt8? {
         switch byte {

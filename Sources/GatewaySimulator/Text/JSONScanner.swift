@@ -1,28 +1,28 @@
-/// Steps through a JSON text (RFC 8259) without making anything of it: the gateway has to check a million bodies and keep none.
+/// Scans JSON text (RFC 8259) without building values: the gateway must check a million bodies and keep none.
 struct JSONScanner {
-    /// The text is not JSON; where that shows.
+    /// The text is not JSON, with the position of the error.
     struct Fault: Error {
         var position: Int
     }
 
-    /// A string as it stands in the text, without its quotes.
+    /// A string's range in the text, without the quotes.
     struct Text {
         var range: Range<Int>
         var hasEscapes: Bool
     }
 
-    /// Deeper nesting is refused, as it only serves to exhaust a stack.
+    /// The maximum nesting. Deeper nesting is refused, because it could exhaust the stack.
     static let deepestNesting = 100
 
     let bytes: [UInt8]
     private(set) var position = 0
 
-    /// A scanner at the start of those bytes.
+    /// A scanner at the start of these bytes.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// The next byte that is not white space, without taking it; nil at the end.
+    /// The next byte that is not white space, without consuming it; nil at the end.
     @inline(__always)
     mutating func peek() -> UInt8? {
         while position < bytes.count {
@@ -33,14 +33,14 @@ struct JSONScanner {
         return nil
     }
 
-    /// Takes that byte, after white space.
+    /// Consumes this byte, after white space.
     @inline(__always)
     mutating func expect(_ byte: UInt8) throws(Fault) {
         guard peek() == byte else { throw Fault(position: position) }
         position += 1
     }
 
-    /// Takes that byte if it comes next, after white space.
+    /// Consumes this byte if it is next, after white space.
     @inline(__always)
     mutating func take(_ byte: UInt8) -> Bool {
         guard peek() == byte else { return false }
@@ -48,7 +48,7 @@ struct JSONScanner {
         return true
     }
 
-    /// Nothing but white space may be left.
+    /// Expects that only white space is left.
     mutating func expectEnd() throws(Fault) {
         guard peek() == nil else { throw Fault(position: position) }
     }
@@ -73,7 +73,7 @@ struct JSONScanner {
         }
     }
 
-    /// Goes to the next quote, backslash or control character.
+    /// Skips to the next quote, backslash or control character.
     @inline(__always)
     private mutating func skipPlain() {
         var index = position
@@ -146,7 +146,7 @@ struct JSONScanner {
         try expect(UInt8(ascii: "]"))
     }
 
-    /// Takes one of the words `true`, `false` and `null`.
+    /// Consumes one of the words `true`, `false` and `null`.
     mutating func literal(_ word: StaticString) throws(Fault) {
         _ = peek()
         for offset in 0..<word.utf8CodeUnitCount {
@@ -161,7 +161,7 @@ struct JSONScanner {
         word.withUTF8Buffer { $0[offset] }
     }
 
-    /// Takes a number: no leading zeros or plus sign, digits on both sides of a point.
+    /// Consumes a number: no leading zeros or plus sign, digits on both sides of a point.
     mutating func number() throws(Fault) {
         _ = peek()
         _ = takeNow(UInt8(ascii: "-"))
@@ -189,7 +189,7 @@ struct JSONScanner {
 }
 
 extension JSONScanner {
-    /// True when the whole text is one JSON object.
+    /// Whether the whole text is one JSON object.
     static func isObject(_ bytes: [UInt8]) -> Bool {
         var scanner = JSONScanner(bytes)
         guard scanner.peek() == UInt8(ascii: "{") else { return false }
@@ -202,7 +202,7 @@ extension JSONScanner {
         }
     }
 
-    /// The string with its escapes resolved, for answers and for the few cases where the plain bytes do not do.
+    /// The string with its escapes resolved, for answers and for the few cases where the raw bytes are not enough.
     func decoded(_ text: Text) -> [UInt8] {
         guard text.hasEscapes else { return Array(bytes[text.range]) }
         var output: [UInt8] = []
@@ -235,7 +235,7 @@ extension JSONScanner {
         }
     }
 
-    /// Appends the character of one `\uXXXX` or of a surrogate pair; returns where the text goes on.
+    /// Appends the character of one `\uXXXX` or of a surrogate pair; returns where the text continues.
     private func appendUnicode(at index: Int, end: Int, _ output: inout [UInt8]) -> Int {
         let first = codeUnit(at: index + 2)
         var value = UInt32(first)
@@ -255,27 +255,5 @@ extension JSONScanner {
         var value: UInt16 = 0
         for position in index..<index + 4 { value = value << 4 | UInt16(HexNibble.value(bytes[position]) ?? 0) }
         return value
-    }
-}
-
-/// Writes JSON by hand where an encoder would be too heavy.
-enum JSONText {
-    /// The text as a JSON string, quotes included.
-    static func quoted(_ text: String) -> String {
-        var output = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": output += "\\\""
-            case "\\": output += "\\\\"
-            case "\n": output += "\\n"
-            case "\r": output += "\\r"
-            case "\t": output += "\\t"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                output += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: output.unicodeScalars.append(scalar)
-            }
-        }
-        return output + "\""
     }
 }

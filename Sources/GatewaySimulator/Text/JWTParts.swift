@@ -3,13 +3,13 @@ import PushCore
 
 /// The three parts of a JSON Web Token in compact form (RFC 7519), not yet trusted.
 struct JWTParts {
-    /// Header and claims as they were signed.
+    /// The signed bytes: header and claims.
     let signedBytes: Data
     let signature: Data
     private let headerBytes: Data
     private let claimBytes: Data
 
-    /// Splits and decodes a token; nil when it has another form.
+    /// Splits and decodes a token; nil if it is malformed.
     init?(_ token: some Collection<UInt8>) {
         let parts = token.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.decode(parts[0]), let claims = Self.decode(parts[1]),
@@ -21,17 +21,17 @@ struct JWTParts {
         signedBytes = Data(token.prefix(parts[0].count + 1 + parts[1].count))
     }
 
-    /// The header, if it has that form.
+    /// The header decoded as this type; nil if it does not fit.
     func header<Value: Decodable>(_ type: Value.Type) -> Value? {
         try? JSONBody.decode(type, from: headerBytes)
     }
 
-    /// The claims, if they have that form.
+    /// The claims decoded as this type; nil if they do not fit.
     func claims<Value: Decodable>(_ type: Value.Type) -> Value? {
         try? JSONBody.decode(type, from: claimBytes)
     }
 
-    /// base64url without padding (RFC 4648 section 5).
+    /// Decodes base64url without padding (RFC 4648 section 5).
     private static func decode(_ text: some Collection<UInt8>) -> Data? {
         var standard = text.map { byte in
             switch byte {

@@ -1,22 +1,22 @@
 /// The response field `Retry-After` (RFC 9110 section 10.2.3).
-enum RetryAfter {
+package enum RetryAfter {
     /// Longer pauses are cut to this: a day, in seconds.
-    private static let longestSeconds: Int64 = 86_400
+    private static let maxSeconds: Int64 = 86_400
 
     /// The pause in milliseconds, from 0 to a day; nil for a text that is neither seconds nor an HTTP date.
     ///
     /// - Parameter now: seconds since 1970, what a date is compared with.
-    static func milliseconds(_ text: String, now: Int64) -> Int32? {
+    package static func milliseconds(_ text: String, now: Int64) -> Int32? {
         let seconds: Int64
         if !text.isEmpty, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
             // More digits than an integer holds are a very long pause.
-            seconds = Int64(text) ?? longestSeconds
+            seconds = Int64(text) ?? maxSeconds
         } else if let date = date(text) {
             seconds = date - now
         } else {
             return nil
         }
-        return Int32(max(0, min(longestSeconds, seconds)) * 1_000)
+        return Int32(max(0, min(maxSeconds, seconds)) * 1_000)
     }
 
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

@@ -7,18 +7,19 @@ import Foundation
 #endif
 
 /// A key for APNs' token authentication: the contents of a `.p8` file and the two ids that belong to it.
-public struct APNsTokenKey: Sendable, CustomStringConvertible, CustomReflectable {
+package struct APNsTokenKey: Sendable, CustomStringConvertible, CustomReflectable {
     /// The key's id, ten letters and digits.
-    public let keyID: String
+    package let keyID: String
     /// The team's id, ten letters and digits.
-    public let teamID: String
+    package let teamID: String
     private let key: P256.Signing.PrivateKey
 
     /// Reads a key.
     ///
-    /// - Parameter pem: the text of the `.p8` file, a private key on the curve P-256 (PKCS#8 or SEC 1), as OpenSSL reads it, too.
+    /// - Parameter pem: the text of the `.p8` file, a private key on the curve P-256 (PKCS#8 or SEC 1), in any form
+    ///   that OpenSSL reads.
     /// - Throws: `GatewayCredentialError` that names what is wrong, never the key's material.
-    public init(keyID: String, teamID: String, pem: [UInt8]) throws(GatewayCredentialError) {
+    package init(keyID: String, teamID: String, pem: [UInt8]) throws(GatewayCredentialError) {
         guard Self.isIdentifier(keyID) else {
             throw GatewayCredentialError(
                 .malformed,
@@ -45,7 +46,7 @@ public struct APNsTokenKey: Sendable, CustomStringConvertible, CustomReflectable
         self.key = key
     }
 
-    /// What is wrong with a file, without anything of it.
+    /// What is wrong with a file, without any of its contents.
     private struct Fault: Error {
         let text: String
         init(_ text: String) { self.text = text }
@@ -55,7 +56,7 @@ public struct APNsTokenKey: Sendable, CustomStringConvertible, CustomReflectable
         if let fault = MaterialFault.text(bytes) { return .failure(Fault(fault)) }
         let file = PEMFile(bytes)
         if let fault = MaterialFault.key(file) { return .failure(Fault(fault)) }
-        // OpenSSL puts a block with the curve before the key, which the key says itself.
+        // OpenSSL puts a block with the curve before the key; the key names its curve too.
         let block = file.blocks.first(where: \.isPrivateKey)
         switch KeyForm(der: block?.der ?? []) {
         case .p256(let number):
@@ -72,22 +73,22 @@ public struct APNsTokenKey: Sendable, CustomStringConvertible, CustomReflectable
     }
 
     /// The ids without the key's material.
-    public var description: String { "APNs key \(keyID) of team \(teamID)" }
+    package var description: String { "APNs key \(keyID) of team \(teamID)" }
 
-    /// Shows nothing of the material.
-    public var customMirror: Mirror { Mirror(self, children: []) }
+    /// Shows none of the material.
+    package var customMirror: Mirror { Mirror(self, children: []) }
 
     /// A provider token with the given time of issue, in seconds since 1970.
     func providerToken(issuedAt seconds: Int64) throws -> String {
         let header = #"{"alg":"ES256","kid":"\#(keyID)"}"#
         let claims = #"{"iss":"\#(teamID)","iat":\#(seconds)}"#
         return try JSONWebToken.make(header: header, claims: claims) { input in
-            // JWS wants r and s one after the other (RFC 7518 section 3.4), not DER.
+            // JWS wants r followed by s (RFC 7518 section 3.4), not DER.
             Array(try key.signature(for: input).rawRepresentation)
         }
     }
 
-    /// Tells two keys apart: the same ids with another material are another key.
+    /// Distinguishes keys: the same ids with different material are a different key.
     var identity: ProviderTokenIdentity {
         ProviderTokenIdentity(keyID: keyID, teamID: teamID, publicKey: Array(key.publicKey.rawRepresentation))
     }
@@ -107,7 +108,7 @@ public struct APNsTokenKey: Sendable, CustomStringConvertible, CustomReflectable
 
 /// JSON Web Tokens in compact form (RFC 7515).
 enum JSONWebToken {
-    /// Puts a token together; the closure signs `header.claims`.
+    /// Assembles a token; the closure signs `header.claims`.
     static func make(header: String, claims: String, sign: (Data) throws -> [UInt8]) rethrows -> String {
         let input = base64URL(Array(header.utf8)) + "." + base64URL(Array(claims.utf8))
         return input + "." + base64URL(try sign(Data(input.utf8)))

@@ -10,39 +10,40 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A certificate with its private key, which an application proves itself with to APNs: the contents of a `.p12` file, or of a PEM file
-/// with both.
-public struct ClientCertificate: Sendable, CustomStringConvertible, CustomReflectable {
-    /// The certificate, then those that signed it as far as the file has them.
-    public let certificateChain: [NIOSSLCertificate]
-    public let privateKey: NIOSSLPrivateKey
-    /// The name of the subject, for people.
-    public let name: String
-    /// From when on it is good.
-    public let notBefore: Date
-    /// Until when it is good.
-    public let notAfter: Date
-    /// SHA-256 of the certificate in hexadecimal digits: what people compare.
-    public let fingerprint: String
-    /// The topics that it may send to; empty when it names none, as one for a stand-in gateway may.
-    public let topics: [String]
+/// A certificate with its private key, with which an application authenticates to APNs: the contents of a `.p12` file,
+/// or of a PEM file with both.
+package struct ClientCertificate: Sendable, CustomStringConvertible, CustomReflectable {
+    /// The certificate, followed by as much of its issuer chain as the file holds.
+    package let certificateChain: [NIOSSLCertificate]
+    package let privateKey: NIOSSLPrivateKey
+    /// The subject's name, to be shown.
+    package let name: String
+    /// The start of its validity.
+    package let notBefore: Date
+    /// The end of its validity.
+    package let notAfter: Date
+    /// The certificate's SHA-256 fingerprint in hexadecimal digits.
+    package let fingerprint: String
+    /// The topics that it may send to; empty if it names none, as a certificate for a simulated gateway may.
+    package let topics: [String]
     /// Whether it may be used in APNs' sandbox.
-    public let allowsSandbox: Bool
+    package let allowsSandbox: Bool
     /// Whether it may be used in APNs' production environment.
-    public let allowsProduction: Bool
-    /// Whether it says itself that it is for sandbox and production, as Apple's certificates of today do.
-    public let namesBothEnvironments: Bool
+    package let allowsProduction: Bool
+    /// Whether it declares itself for sandbox and production, as Apple's current certificates do.
+    package let namesBothEnvironments: Bool
 
-    /// Reads a `.p12` file, those of old tools (40-bit RC2, triple DES) included, or a PEM file with certificate and key.
+    /// Reads a `.p12` file, including those of old tools (40-bit RC2, triple DES), or a PEM file with certificate and
+    /// key.
     ///
-    /// Of several certificates of its keys it takes the one that is good the longest, and prefers those that are good now. Whether the time
-    /// of all is over is not asked here, see ``requireValidity(at:)``.
+    /// Of several certificates with keys it picks the one that is valid longest, and prefers those that are valid now.
+    /// It does not refuse an expired one; see ``requireValidity(at:)``.
     ///
     /// - Parameters:
     ///   - passphrase: "" for none.
     ///   - now: the time for the choice between several certificates.
     /// - Throws: `GatewayCredentialError` that says what is wrong and what to do, never anything of the material.
-    public init(file: [UInt8], passphrase: String, now: Date = Date()) throws(GatewayCredentialError) {
+    package init(file: [UInt8], passphrase: String, now: Date = Date()) throws(GatewayCredentialError) {
         let pem = PEMFile(file)
         guard pem.blocks.isEmpty else {
             try self.init(try Self.contents(pem), now: now)
@@ -65,7 +66,7 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomReflec
         guard file.blocks.contains(where: \.isPrivateKey) else { return contents }
         if let fault = MaterialFault.key(file) { throw error(.malformed, fault) }
         contents.privateKeys = file.blocks.filter(\.isPrivateKey).map { block in
-            // OpenSSL may write P-256 out as its numbers, which TLS' library does not read.
+            // OpenSSL may write P-256 as explicit parameters, which the TLS library does not read.
             if case .p256(let number) = KeyForm(der: block.der),
                 let key = try? P256.Signing.PrivateKey(rawRepresentation: number)
             {
@@ -86,7 +87,8 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomReflec
         guard !contents.certificates.isEmpty else {
             throw Self.error(.missing, "it holds no certificate: export certificate and private key together")
         }
-        // Others may stand beside ours whose keys (RSA of 1,024 bits, Ed448, Brainpool) the library does not know.
+        // The file may also hold certificates whose keys (RSA of 1,024 bits, Ed448, Brainpool) the library does not
+        // support.
         let known = contents.certificates.compactMap { der in (try? Certificate(derEncoded: der)).map { (der, $0) } }
         let certificates = known.map(\.1)
         guard let (key, leaf) = Self.pair(contents.privateKeys, certificates, now) else {
@@ -103,7 +105,7 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomReflec
             privateKey = try NIOSSLPrivateKey(bytes: Array(key.pemString.utf8), format: .pem)
             certificateChain = try order.map { try NIOSSLCertificate(bytes: known[$0].0, format: .der) }
         } catch {
-            throw Self.error(.malformed, "its certificate or key cannot be used for TLS: export it anew")
+            throw Self.error(.malformed, "its certificate or key cannot be used for TLS: export it again")
         }
         let certificate = certificates[leaf]
         let marks = AppleCertificateMarks(certificate)
@@ -113,18 +115,18 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomReflec
         notAfter = certificate.notValidAfter
         fingerprint = Self.hexadecimal(SHA256.hash(data: known[leaf].0))
         namesBothEnvironments = marks.isSandbox && marks.isProduction
-        // One that names no environment forbids none.
+        // A certificate that names no environment forbids none.
         allowsSandbox = marks.isSandbox || !marks.isProduction
         allowsProduction = marks.isProduction || !marks.isSandbox
     }
 
-    /// Name and fingerprint, nothing of the key.
-    public var description: String { "certificate \"\(name)\" (\(fingerprint.prefix(16)))" }
+    /// Name and fingerprint, without the key.
+    package var description: String { "certificate \"\(name)\" (\(fingerprint.prefix(16)))" }
 
-    /// Shows nothing of the material.
-    public var customMirror: Mirror { Mirror(self, children: []) }
+    /// Shows none of the material.
+    package var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// The key and the number of the certificate that it belongs to: of several that which is good now, and the longest.
+    /// The key and the index of its certificate; of several, one that is valid now and valid longest.
     private static func pair(
         _ keys: [PEMDocument],
         _ certificates: [Certificate],
@@ -142,11 +144,11 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomReflec
             let isGood = certificate.notValidBefore <= now && now < certificate.notValidAfter
             return (isGood ? 1 : 0, certificate.notValidAfter)
         }
-        // The first of equals, as the file has them.
+        // The first of equals, in the file's order.
         return pairs.max { worth($0.leaf) < worth($1.leaf) }
     }
 
-    /// The certificate and its signers in TLS' order, without a root, which the other side has.
+    /// The certificate and its issuers in TLS order, without the root, which the server already has.
     private static func chain(from leaf: Int, _ certificates: [Certificate]) -> [Int] {
         var order = [leaf]
         while let last = order.last, certificates[last].issuer != certificates[last].subject,
@@ -164,26 +166,33 @@ public struct ClientCertificate: Sendable, CustomStringConvertible, CustomReflec
     }
 }
 
-/// What can be said against a certificate before anybody connects with it.
+/// Checks of a certificate before it is used to connect.
 extension ClientCertificate {
-    /// Checks that the certificate is good at a moment.
-    public func requireValidity(at now: Date) throws(GatewayCredentialError) {
+    /// Opens a file and requires it to be valid at a given time: an expired certificate is never presented to a
+    /// gateway.
+    package init(validAt now: Date, file: [UInt8], passphrase: String) throws(GatewayCredentialError) {
+        try self.init(file: file, passphrase: passphrase, now: now)
+        try requireValidity(at: now)
+    }
+
+    /// Checks that the certificate is valid at a given time.
+    package func requireValidity(at now: Date) throws(GatewayCredentialError) {
         if now >= notAfter {
             throw Self.error(
                 .expired,
-                "it has expired on \(Self.day(notAfter)): make a new one in Apple's developer account and set it"
+                "it has expired on \(Self.day(notAfter)): create a new one in Apple's developer account and set it"
             )
         }
         if now < notBefore {
             throw Self.error(
                 .expired,
-                "it is good from \(Self.day(notBefore)) on only: wait until then, or check the clock of this machine and of the database's"
+                "it is not valid before \(Self.day(notBefore)): wait until then, or check the clocks of this machine and of the database host"
             )
         }
     }
 
     /// Checks that the certificate may be used in an environment.
-    public func requireEnvironment(isSandbox: Bool) throws(GatewayCredentialError) {
+    package func requireEnvironment(isSandbox: Bool) throws(GatewayCredentialError) {
         guard isSandbox ? allowsSandbox : allowsProduction else {
             let (given, wanted) = isSandbox ? ("production", "sandbox") : ("sandbox", "production")
             throw Self.error(
@@ -194,7 +203,7 @@ extension ClientCertificate {
     }
 
     /// Checks that the certificate may send to a bundle id; one that names no topics may send to any.
-    public func requireTopic(_ bundleID: String) throws(GatewayCredentialError) {
+    package func requireTopic(_ bundleID: String) throws(GatewayCredentialError) {
         guard !topics.isEmpty, !topics.contains(bundleID), !topics.contains(where: { $0.hasPrefix(bundleID + ".") })
         else { return }
         throw Self.error(
@@ -208,34 +217,34 @@ extension ClientCertificate {
         case .malformed:
             error(
                 .malformed,
-                "it is not a PKCS#12 file, is damaged, or has more than \(PKCS12File.mostBytes) bytes: export certificate and private key as .p12, or give both in PEM"
+                "it is not a PKCS#12 file, is damaged, or has more than \(PKCS12File.maxBytes) bytes: export certificate and private key as .p12, or give both in PEM"
             )
         case .wrongPassphrase:
             error(
                 .wrongPassphrase,
                 hasPassphrase
-                    ? "the passphrase is not the one that it was exported with: give that one"
-                    : "it is protected with a passphrase and none was given: give the one that it was exported with"
+                    ? "the passphrase is not the one it was exported with: give that one"
+                    : "it is protected with a passphrase and none was given: give the one it was exported with"
             )
         case .unsupported(let algorithm):
             error(
                 .malformed,
-                "it is protected in a way that is not supported (algorithm \(ReasonText.storable(algorithm))): export it anew, for example with openssl pkcs12 -export"
+                "it is protected in a way that is not supported (algorithm \(ReasonText.storable(algorithm))): export it again, for example with openssl pkcs12 -export"
             )
         case .noLegacyProvider(let cipher):
             error(
                 .malformed,
-                "it is encrypted with \(ReasonText.storable(cipher)), an old cipher that OpenSSL has in its legacy provider only, which cannot be loaded on this machine: install it (ossl-modules/legacy.so; in Debian 12 the package libssl3 holds it, later openssl-provider-legacy), or open the file where it is and export it anew with openssl pkcs12 -export"
+                "it is encrypted with \(ReasonText.storable(cipher)), an old cipher that OpenSSL has in its legacy provider only, which cannot be loaded on this machine: install it (ossl-modules/legacy.so; in Debian 12 the package libssl3 holds it, later openssl-provider-legacy), or open the file on a machine that has it and export it again with openssl pkcs12 -export"
             )
         case .tooSlow:
             error(
                 .malformed,
-                "its passphrase is protected with more than \(PKCS12File.mostRounds) rounds: export it anew with fewer"
+                "its passphrase is protected with more than \(PKCS12File.maxRounds) rounds: export it again with fewer"
             )
         case .noOpenSSL:
             error(
                 .malformed,
-                "OpenSSL, which reads it, does not work on this machine: check that its program does, with openssl version -a"
+                "OpenSSL, which reads it, does not work on this machine: check the program with openssl version -a"
             )
         }
     }
@@ -244,14 +253,14 @@ extension ClientCertificate {
         GatewayCredentialError(code, "the certificate cannot be used: \(what)")
     }
 
-    /// A moment's day and time in UTC, as `2026-11-21 10:00 UTC`.
+    /// A date and time in UTC, such as `2026-11-21 10:00 UTC`.
     static func day(_ date: Date) -> String {
         let text = date.formatted(.iso8601)
         return text.prefix(10) + " " + text.dropFirst(11).prefix(5) + " UTC"
     }
 }
 
-/// What a certificate of Apple says about its use (*Establishing a certificate-based connection to APNs*).
+/// What a certificate from Apple says about its use (*Establishing a certificate-based connection to APNs*).
 struct AppleCertificateMarks {
     private static let sandbox: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 3, 1]
     private static let production: ASN1ObjectIdentifier = [1, 2, 840, 113635, 100, 6, 3, 2]
@@ -260,9 +269,9 @@ struct AppleCertificateMarks {
     ]
     private static let userID: ASN1ObjectIdentifier = [0, 9, 2342, 19_200_300, 100, 1, 1]
 
-    /// The subject's common name, its UID without one.
+    /// The subject's common name, or its UID if it has none.
     let name: String
-    /// The topics of the extensions, or the subject's UID, which is the bundle id, without those.
+    /// The topics of the extensions; without those, the subject's UID, which is the bundle id.
     let topics: [String]
     let isSandbox: Bool
     let isProduction: Bool
@@ -284,7 +293,7 @@ struct AppleCertificateMarks {
         topics = found.isEmpty && !user.isEmpty ? [ReasonText.storable(user)] : found
     }
 
-    /// The topics of an extension: a list in which each is followed by the kinds of pushes that it is for, or one alone.
+    /// The topics of an extension: a list in which each topic is followed by its kinds of pushes, or a single topic.
     private static func topics(_ bytes: ArraySlice<UInt8>) -> [String] {
         guard let node = try? DER.parse(bytes) else { return [] }
         if let topic = topic(node) { return [topic] }
@@ -298,39 +307,39 @@ struct AppleCertificateMarks {
     }
 }
 
-/// A `.p12` file and its passphrase as they are sealed together: one without the other is of no use.
-public struct SealedCertificate: Sendable, CustomStringConvertible, CustomReflectable {
+/// A `.p12` file and its passphrase, sealed together because neither is useful alone.
+package struct SealedCertificate: Sendable, CustomStringConvertible, CustomReflectable {
     private struct Fields: Codable {
         var pkcs12: Data
         var passphrase: String
     }
 
-    public let pkcs12: [UInt8]
+    package let pkcs12: [UInt8]
     /// Its passphrase, "" for none.
-    public let passphrase: String
+    package let passphrase: String
 
-    public init(pkcs12: [UInt8], passphrase: String) {
+    package init(pkcs12: [UInt8], passphrase: String) {
         self.pkcs12 = pkcs12
         self.passphrase = passphrase
     }
 
-    /// Takes both out of the material that was sealed.
-    public init(material: [UInt8]) throws(GatewayCredentialError) {
+    /// Extracts both from the unsealed material.
+    package init(material: [UInt8]) throws(GatewayCredentialError) {
         guard let fields = try? JSONBody.decode(Fields.self, from: material) else {
-            throw ClientCertificate.error(.malformed, "it is stored in a form that is not known here: set it again")
+            throw ClientCertificate.error(.malformed, "it is stored in an unknown form: set it again")
         }
         self.init(pkcs12: Array(fields.pkcs12), passphrase: fields.passphrase)
     }
 
     /// The material to seal: a JSON object with the file in base64 and the passphrase.
-    public var material: [UInt8] {
-        // Data and text are always JSON, so that this cannot fail.
+    package var material: [UInt8] {
+        // Data and text can always be encoded as JSON, so this cannot fail.
         (try? JSONEncoder().encode(Fields(pkcs12: Data(pkcs12), passphrase: passphrase))).map(Array.init) ?? []
     }
 
     /// Shows neither file nor passphrase.
-    public var description: String { "APNs certificate" }
+    package var description: String { "APNs certificate" }
 
     /// Shows neither file nor passphrase.
-    public var customMirror: Mirror { Mirror(self, children: []) }
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -6,17 +6,17 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where the key is that credentials are sealed with: a file that the settings name, or a credential of systemd.
-public struct CredentialKeySource: Sendable, Hashable {
-    /// The name under which systemd hands the key over (`LoadCredential=pushmta-credential-key:…`).
-    public static let systemdName = "pushmta-credential-key"
+/// Where the key that seals credentials is: a file that the settings name, or a systemd credential.
+package struct CredentialKeySource: Sendable, Hashable {
+    /// The name under which systemd passes the key (`LoadCredential=pushmta-credential-key:…`).
+    package static let systemdName = "pushmta-credential-key"
 
-    public let path: String
-    /// Whether systemd has put it there, so that nobody can write to it.
-    public let isSystemds: Bool
+    package let path: String
+    /// Whether systemd put it there, in which case no process can write to it.
+    package let isSystemds: Bool
 
     /// The file that the settings name, else systemd's; nil without either.
-    public init?(_ settings: Settings, environment: [String: String]) {
+    package init?(_ settings: Settings, environment: [String: String]) {
         guard settings.credentialKeyFile.isEmpty else {
             path = settings.credentialKeyFile
             isSystemds = false
@@ -28,13 +28,13 @@ public struct CredentialKeySource: Sendable, Hashable {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
     }
 
-    public func load() throws(CredentialKeyError) -> CredentialKeyring {
+    package func load() throws(CredentialKeyError) -> CredentialKeyring {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
             let user = ProcessInfo.processInfo.userName
             let problem =
                 FileManager.default.fileExists(atPath: path)
-                ? "the user \(user) has no right to: give it to that user (chown \(user) \(path); chmod 600 \(path))"
-                : "it is not there, or in a folder that the user \(user) may not enter: make one with `pushmta credential create-key \(path)`, or copy that of the other hosts"
+                ? "the user \(user) may not read it: give it to that user (chown \(user) \(path); chmod 600 \(path))"
+                : "it does not exist, or is in a folder that the user \(user) may not enter: create one with `pushmta credential create-key \(path)`, or copy the other hosts' key"
             throw CredentialKeyError("The key file \(path) (\(origin)) cannot be read: \(problem).")
         }
         do throws(CredentialError) {
@@ -45,12 +45,12 @@ public struct CredentialKeySource: Sendable, Hashable {
     }
 
     /// The keys of these settings.
-    public static func load(_ settings: Settings, environment: [String: String]) throws(CredentialKeyError)
+    package static func load(_ settings: Settings, environment: [String: String]) throws(CredentialKeyError)
         -> CredentialKeyring
     {
         guard let source = CredentialKeySource(settings, environment: environment) else {
             throw CredentialKeyError(
-                "The setting credentialKeyFile is empty and systemd hands over no credential \(systemdName): make a key with `pushmta credential create-key FILE` and name the file there."
+                "The setting credentialKeyFile is empty and systemd passes no credential \(systemdName): create a key with `pushmta credential create-key FILE` and set credentialKeyFile to it."
             )
         }
         return try source.load()
@@ -61,12 +61,12 @@ public struct CredentialKeySource: Sendable, Hashable {
     }
 }
 
-/// The key for credentials is not there or cannot be used, on this host.
-public struct CredentialKeyError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong with which file, and what to do.
-    public let description: String
+/// The key for credentials is missing or unusable on this host.
+package struct CredentialKeyError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Which file has which fault, and what to do.
+    package let description: String
 
-    public init(_ description: String) {
+    package init(_ description: String) {
         self.description = description
     }
 }

@@ -1,24 +1,23 @@
 import PushCore
 
-/// Opens the credential of an application with the key of this host: for a child, for the feedback worker, and for whoever tries an
-/// application.
-public struct CredentialOpener: Sendable {
+/// Opens an application's credential with this host's key, for a child, the feedback worker and `app test`.
+package struct CredentialOpener: Sendable {
     private let settings: Settings
     private let environment: [String: String]
 
-    /// Takes where the key is.
+    /// Makes an opener for the key that these settings name.
     ///
     /// - Parameter environment: the process's variables, for systemd's credentials.
-    public init(_ settings: Settings, environment: [String: String]) {
+    package init(_ settings: Settings, environment: [String: String]) {
         self.settings = settings
         self.environment = environment
     }
 
     /// Opens a credential.
     ///
-    /// - Throws: `GatewaySetupFailure` when this host has no key or the attributes cannot be read, `CredentialError` when the seal
-    ///   does not open, `GatewayCredentialError` when the material is not what it is said to be.
-    public func open(_ credential: SealedCredential, of application: String) throws -> GatewayCredential {
+    /// - Throws: `GatewaySetupFailure` if this host has no key or the attributes cannot be read, `CredentialError` if
+    ///   the seal does not open, `GatewayCredentialError` if the material is not of the stated kind.
+    package func open(_ credential: SealedCredential, of application: String) throws -> GatewayCredential {
         let keys: CredentialKeyring
         do throws(CredentialKeyError) {
             keys = try CredentialKeySource.load(settings, environment: environment)
@@ -43,7 +42,7 @@ public struct CredentialOpener: Sendable {
         }
     }
 
-    /// The texts of the flat JSON object; "" for one that is not there, which the key's own check names.
+    /// The texts of the flat JSON object; "" for a missing one, which the key's own check reports.
     private func attributes(of credential: SealedCredential) throws(GatewaySetupFailure) -> (String) -> String {
         guard case .object(let entries)? = try? JSONValue(parsing: credential.attributes.utf8) else {
             throw GatewaySetupFailure(

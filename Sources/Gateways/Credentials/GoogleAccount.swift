@@ -6,25 +6,27 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Whose access tokens FCM's HTTP v1 API gets: the account of one of Google's credential files, or of the machine itself.
+/// The account whose access tokens FCM's HTTP v1 API gets: that of one of Google's credential files, or the machine's
+/// own.
 ///
-/// The files are those of google-auth (`GOOGLE_APPLICATION_CREDENTIALS`). But a file comes from people, also through the console, and those
-/// of the kinds without a key tell the process which file to read and where to send what stands there. So tokens go to those
-/// addresses of Google that make them, and what is read is what ``TokenSourcePolicy``, the settings of the host, allows.
-public enum GoogleAccount: Sendable, CustomStringConvertible, CustomReflectable {
+/// The files are those of google-auth (`GOOGLE_APPLICATION_CREDENTIALS`). Users supply them, also through the console.
+/// A file without a key tells the process which file to read and where to send its contents. So tokens go only to the
+/// Google addresses that issue tokens, and the process reads only what ``TokenSourcePolicy``, the host's settings,
+/// allows.
+package enum GoogleAccount: Sendable, CustomStringConvertible, CustomReflectable {
     /// A service account with its key.
     case serviceAccount(ServiceAccount)
     /// Workload identity federation: the token of another identity provider is exchanged (`external_account`).
     case workload(WorkloadIdentity)
-    /// One account speaks for another (`impersonated_service_account`).
+    /// One account impersonates another (`impersonated_service_account`).
     case impersonated(ImpersonatedAccount)
-    /// The service account of the machine, of which Google's metadata server gives tokens.
+    /// The machine's service account, for which Google's metadata server issues tokens.
     case metadata(MetadataAccount)
 
     /// Reads a file.
     ///
-    /// - Throws: `GatewayCredentialError` that says what is wrong, never a value of the file but its type.
-    public init(json: [UInt8]) throws(GatewayCredentialError) {
+    /// - Throws: `GatewayCredentialError` that says what is wrong; the only value of the file in it is the type.
+    package init(json: [UInt8]) throws(GatewayCredentialError) {
         try self.init(json: json, hosts: .google)
     }
 
@@ -40,7 +42,7 @@ public enum GoogleAccount: Sendable, CustomStringConvertible, CustomReflectable 
     }
 
     /// The Firebase project's id.
-    public var projectID: String {
+    package var projectID: String {
         switch self {
         case .serviceAccount(let account): account.projectID
         case .workload(let account): account.projectID
@@ -49,8 +51,8 @@ public enum GoogleAccount: Sendable, CustomStringConvertible, CustomReflectable 
         }
     }
 
-    /// Who it is, without material.
-    public var description: String {
+    /// Which account it is, without material.
+    package var description: String {
         switch self {
         case .serviceAccount(let account): account.description
         case .workload(let account): "workload identity of project \(account.projectID)"
@@ -59,14 +61,14 @@ public enum GoogleAccount: Sendable, CustomStringConvertible, CustomReflectable 
         }
     }
 
-    /// Shows nothing of the material.
-    public var customMirror: Mirror { Mirror(self, children: []) }
+    /// Shows none of the material.
+    package var customMirror: Mirror { Mirror(self, children: []) }
 
     /// Checks that the settings of this host allow what the account reads, and where it asks for tokens.
     ///
-    /// - Parameter gateways: the hosts of external accounts for which the operator has named certificate authorities: token endpoints may be
-    ///   there, too.
-    public func requireAllowed(
+    /// - Parameter gateways: the hosts of external accounts for which the operator has named certificate authorities;
+    ///   token endpoints may be on them too.
+    package func requireAllowed(
         by policy: TokenSourcePolicy,
         gateways: [String] = []
     ) throws(GatewayCredentialError) {
@@ -83,17 +85,17 @@ public enum GoogleAccount: Sendable, CustomStringConvertible, CustomReflectable 
     }
 }
 
-/// What a host's operator allows credentials without a key of their own to read, by the settings: otherwise a user who uploads a credential
-/// in the console could have a file or an address of the host's network read, and sent away.
-public struct TokenSourcePolicy: Sendable, Hashable {
-    /// The folder below which files with tokens lie; empty for none.
-    public let folder: String
-    /// The addresses that may be asked, word for word.
-    public let addresses: [String]
-    /// Whether Google's metadata server may be asked.
-    public let allowsMetadataServer: Bool
+/// What the host's settings allow credentials without their own key to read. Without this limit, a user who uploads a
+/// credential in the console could have a file or an address of the host's network read and sent elsewhere.
+package struct TokenSourcePolicy: Sendable, Hashable {
+    /// The folder that contains token files; empty for none.
+    package let folder: String
+    /// The addresses that may be requested, exactly as written.
+    package let addresses: [String]
+    /// Whether Google's metadata server may be queried.
+    package let allowsMetadataServer: Bool
 
-    public init(_ settings: TokenSourceSettings) {
+    package init(_ settings: TokenSourceSettings) {
         folder = settings.tokenPath
         addresses = settings.tokenURLs.split { $0 == ";" || $0.isWhitespace }.map(String.init)
         allowsMetadataServer = settings.metadataServer
@@ -118,24 +120,25 @@ public struct TokenSourcePolicy: Sendable, Hashable {
             guard addresses.contains(url) else {
                 throw GoogleFile.error(
                     .notAllowed,
-                    "this host does not allow the address of its credential_source: add it, word for word, to nmac.fcm.tokenURLs on each host"
+                    "this host does not allow the address of its credential_source: add it, exactly as written, to nmac.fcm.tokenURLs on each host"
                 )
             }
         }
     }
 
-    /// A signed grant tells nobody a secret, but posting it reaches whatever this host reaches, and words of the answer come back.
+    /// A signed grant reveals no secret. But the POST can reach anything that this host reaches, and text of the answer
+    /// is shown.
     func require(_ account: ServiceAccount, _ gateways: [String]) throws(GatewayCredentialError) {
         let address = account.tokenURI
         guard !ServiceAccount.googlesTokenURIs.contains(address), !addresses.contains(address) else { return }
         if let host = Self.host(address), gateways.contains(host) { return }
         throw GoogleFile.error(
             .notAllowed,
-            "its field token_uri is not Google's, and this host does not allow it: give the file as the Firebase console delivered it, or add the address, word for word, to nmac.fcm.tokenURLs on each host"
+            "its field token_uri is not Google's, and this host does not allow it: give the file as the Firebase console delivered it, or add the address, exactly as written, to nmac.fcm.tokenURLs on each host"
         )
     }
 
-    /// The host of an https address as an external account has it; nil if it has none, or somebody's name before it.
+    /// The host of an https address, in an external account's form; nil if there is none or a user name precedes it.
     private static func host(_ address: String) -> String? {
         guard address.hasPrefix("https://") else { return nil }
         let server = address.dropFirst("https://".count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
@@ -150,38 +153,39 @@ public struct TokenSourcePolicy: Sendable, Hashable {
         guard allowsMetadataServer else {
             throw GoogleFile.error(
                 .notAllowed,
-                "it asks Google's metadata server, which this host does not allow: set nmac.fcm.metadataServer to true, on each host"
+                "it uses Google's metadata server, which this host does not allow: set nmac.fcm.metadataServer to true, on each host"
             )
         }
     }
 
-    /// Reads a token's file; no link leads out of the folder.
+    /// Reads a token file; no symbolic link leads out of the folder.
     func read(_ path: String) -> [UInt8]? {
         let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         let root = URL(fileURLWithPath: folder).resolvingSymlinksInPath().path
         guard !folder.isEmpty, real.hasPrefix(Self.withSlash(root)),
             let kind = try? FileManager.default.attributesOfItem(atPath: real),
             kind[.type] as? FileAttributeType == .typeRegular,
-            let size = kind[.size] as? Int, size <= Self.largestFile
+            let size = kind[.size] as? Int, size <= Self.maxFileSize
         else { return nil }
         return FileManager.default.contents(atPath: real).map(Array.init)
     }
 
     /// Tokens are a few kilobytes.
-    private static let largestFile = 65_536
+    private static let maxFileSize = 65_536
 
     private static func withSlash(_ folder: String) -> String { folder.hasSuffix("/") ? folder : folder + "/" }
 }
 
-/// Which addresses may be sent tokens: those of the two APIs that google-auth uses. Other hosts of Google's keep what strangers upload.
+/// Which addresses tokens may be sent to: those of the two APIs that google-auth uses. Other Google hosts serve what
+/// strangers upload.
 struct GoogleHosts: Sendable {
     static let google = GoogleHosts(other: nil)
-    /// Where a server of a test is.
+    /// The address of a test server.
     let other: String?
 
-    /// What follows a path in an address of one of Google's APIs.
+    /// What follows this path in an address of one of Google's APIs.
     ///
-    /// - Parameter api: the API's name, also with client certificates (`.mtls`).
+    /// - Parameter api: the API's name; its client certificate variant (`.mtls`) is accepted too.
     func rest(
         of address: String,
         _ field: String,
@@ -201,7 +205,7 @@ struct GoogleHosts: Sendable {
     }
 }
 
-/// A service account that is spoken for: where tokens of it are made.
+/// The impersonated service account: where its tokens are issued.
 struct ImpersonationTarget: Sendable {
     /// The address of `generateAccessToken`.
     let url: String
@@ -224,7 +228,7 @@ struct ImpersonationTarget: Sendable {
         self.email = email
     }
 
-    /// A name, @ and a domain, of what ends or escapes nothing in an address.
+    /// A name, @ and a domain, without characters that end or escape anything in an address.
     private static func isEmail(_ text: String) -> Bool {
         let isAllowed: (Character) -> Bool = { $0.isASCII && ($0.isLetter || $0.isNumber || "-._".contains($0)) }
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
@@ -239,8 +243,8 @@ struct ImpersonationTarget: Sendable {
     }
 }
 
-/// Workload identity federation (RFC 8693): the token of another identity provider for one of Google's.
-public struct WorkloadIdentity: Sendable {
+/// Workload identity federation (RFC 8693): another identity provider's token is exchanged for one of Google's.
+package struct WorkloadIdentity: Sendable {
     /// Where the provider's token is read.
     enum Source: Sendable, Hashable {
         case file(String)
@@ -252,7 +256,7 @@ public struct WorkloadIdentity: Sendable {
     let subjectTokenType: String
     let tokenURL: String
     let source: Source
-    /// The field of a JSON object in which the token stands; nil if the whole text is the token.
+    /// The field of the JSON object that holds the token; nil if the whole text is the token.
     let field: String?
     let target: ImpersonationTarget?
 
@@ -282,7 +286,7 @@ public struct WorkloadIdentity: Sendable {
         guard source.executable == nil else {
             throw GoogleFile.error(
                 .wrongKind,
-                "its credential_source is a program, and none is run for a credential: let it write its token to a file, and name that file"
+                "its credential_source is a program, and PushMTA runs none for a credential: let it write its token to a file, and name that file"
             )
         }
         guard source.environment == nil else {
@@ -311,7 +315,7 @@ public struct WorkloadIdentity: Sendable {
         }
     }
 
-    /// The provider's token in what was read.
+    /// Extracts the provider's token from what was read.
     func subjectToken(_ bytes: [UInt8]) -> String? {
         guard let field else {
             let text = String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace }
@@ -320,15 +324,15 @@ public struct WorkloadIdentity: Sendable {
         return (try? JSONBody.decode([String: TextOrNothing].self, from: bytes))?[field]?.text
     }
 
-    /// A text; other values are nothing.
+    /// A text; other values count as absent.
     private struct TextOrNothing: Decodable {
         let text: String?
         init(from decoder: any Decoder) throws { text = try? decoder.singleValueContainer().decode(String.self) }
     }
 }
 
-/// A service account that another account speaks for.
-public struct ImpersonatedAccount: Sendable {
+/// A service account that another account impersonates.
+package struct ImpersonatedAccount: Sendable {
     /// The account that impersonates it.
     enum Source: Sendable {
         case serviceAccount(ServiceAccount)
@@ -338,7 +342,7 @@ public struct ImpersonatedAccount: Sendable {
     let projectID: String
     let source: Source
     let target: ImpersonationTarget
-    /// Accounts between the two, as Google's API takes them.
+    /// The delegates between the two, in the form of Google's API.
     let delegates: [String]
 
     init(_ file: GoogleFile, _ hosts: GoogleHosts) throws(GatewayCredentialError) {
@@ -356,7 +360,7 @@ public struct ImpersonatedAccount: Sendable {
         default:
             throw GoogleFile.error(
                 .wrongKind,
-                "its source_credentials are a person's, or of an unsupported kind: use those of a service account or a workload identity"
+                "its source_credentials are a user's, or of an unsupported kind: use those of a service account or a workload identity"
             )
         }
         projectID = try GoogleFile.project(file, target)
@@ -367,9 +371,9 @@ public struct ImpersonatedAccount: Sendable {
 }
 
 /// The service account of the machine, on Google's own machines and clusters.
-public struct MetadataAccount: Sendable {
+package struct MetadataAccount: Sendable {
     let projectID: String
-    /// Which of the machine's accounts; `default` unless the file says.
+    /// Which of the machine's accounts; `default` unless the file names one.
     let account: String
 
     init(_ file: GoogleFile) throws(GatewayCredentialError) {
@@ -381,6 +385,6 @@ public struct MetadataAccount: Sendable {
         self.account = account
     }
 
-    /// google-auth asks the same address.
+    /// google-auth uses the same address.
     static let server = "http://metadata.google.internal"
 }

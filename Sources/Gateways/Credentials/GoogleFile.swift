@@ -20,7 +20,7 @@ struct GoogleFile: Decodable {
             }
         }
 
-        /// Only that it is there matters.
+        /// Only its presence matters.
         struct Executable: Decodable { init(from decoder: any Decoder) throws {} }
 
         var file: String?
@@ -78,7 +78,7 @@ struct GoogleFile: Decodable {
         case sourceCredentials = "source_credentials"
     }
 
-    /// Reads a file, of whatever kind.
+    /// Reads a file of any kind.
     static func fields(_ json: [UInt8]) throws(GatewayCredentialError) -> GoogleFile {
         if let fault = MaterialFault.json(json) { throw error(.wrongKind, fault) }
         guard let file = try? JSONBody.decode(GoogleFile.self, from: ByteOrderMark.dropped(json)) else {
@@ -94,7 +94,7 @@ struct GoogleFile: Decodable {
     }
 
     static func wrongType(_ type: String) -> GatewayCredentialError {
-        // Google's kinds are such words ("authorized_user"); what looks otherwise may be a key in the wrong place.
+        // Google's kinds are words like "authorized_user"; anything else may be a key in the wrong place.
         let isWord = type.utf8.count <= 40 && type.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F }
         return error(
             .wrongKind,
@@ -112,11 +112,11 @@ struct GoogleFile: Decodable {
         return value
     }
 
-    /// Refuses what would break out of the JSON text or the address that it is put into.
+    /// Refuses characters that would break out of the JSON text or the address that the field is put into.
     static func checkedText(_ value: String, _ field: String) throws(GatewayCredentialError) -> String {
         guard value.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") })
         else {
-            throw error(.malformed, "its field \(field) contains characters that such a field never has")
+            throw error(.malformed, "its field \(field) contains characters that are never in this field")
         }
         return value
     }
@@ -125,12 +125,12 @@ struct GoogleFile: Decodable {
     static func checkedProject(_ value: String) throws(GatewayCredentialError) -> String {
         let isAllowed: (Character) -> Bool = { $0.isASCII && ($0.isLetter || $0.isNumber || "-.:_".contains($0)) }
         guard value.allSatisfy(isAllowed) else {
-            throw error(.malformed, "its field project_id contains characters that no project id has")
+            throw error(.malformed, "its field project_id contains characters that are never in a project id")
         }
         return value
     }
 
-    /// The project of a file that need not name one: that of the account that is spoken for, or that of the quota.
+    /// The project of a file that need not name one: the impersonated account's, or the quota project.
     static func project(_ file: GoogleFile, _ target: ImpersonationTarget?) throws(GatewayCredentialError) -> String {
         guard let project = file.projectID ?? target?.project ?? file.quotaProjectID, !project.isEmpty else {
             throw error(.missing, "it names no project: add the field project_id with the Firebase project's id")

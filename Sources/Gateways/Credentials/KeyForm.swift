@@ -1,6 +1,6 @@
 import SwiftASN1
 
-/// What DER bytes are, as far as credentials are concerned: found by their structure, whatever a label says.
+/// The kind of credential that DER bytes hold, found from their structure rather than their label.
 enum KeyForm {
     /// A private key on P-256: its 32 bytes.
     case p256([UInt8])
@@ -10,7 +10,7 @@ enum KeyForm {
     case rsa([UInt8])
     /// A private key of another kind: its object identifier.
     case other(String)
-    /// A private key under a passphrase.
+    /// A private key protected by a passphrase.
     case encrypted
     case publicKey
     case certificate
@@ -40,7 +40,7 @@ enum KeyForm {
         }
     }
 
-    /// What begins with a version.
+    /// A structure that begins with a version.
     private static func numbered(_ der: [UInt8], _ parts: [ASN1Node]) -> KeyForm {
         guard parts.count > 1 else { return .unknown }
         switch (number(parts[0]), parts[1].identifier) {
@@ -67,7 +67,7 @@ enum KeyForm {
         }
     }
 
-    /// A key of SEC 1 (RFC 5915): version, key, and the curve if it does not stand outside.
+    /// A key of SEC 1 (RFC 5915): version, key, and the curve unless it is given outside.
     private static func elliptic(_ parts: [ASN1Node], _ outer: ASN1Node?) -> KeyForm {
         guard parts.count > 1, case .primitive(let key) = parts[1].content else { return .unknown }
         let inner = parts.dropFirst(2).first { $0.identifier == .init(tagWithNumber: 0, tagClass: .contextSpecific) }
@@ -95,7 +95,7 @@ enum KeyForm {
     }
 }
 
-/// P-256 written out as its numbers (SEC 1, appendix C.2), as OpenSSL does with `-param_enc explicit`.
+/// P-256 as explicit parameters (SEC 1, appendix C.2), as OpenSSL writes it with `-param_enc explicit`.
 private enum P256Parameters {
     private static let prime = bytes("FFFFFFFF00000001000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFF")
     private static let a = bytes("FFFFFFFF00000001000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFC")
@@ -103,7 +103,7 @@ private enum P256Parameters {
     private static let baseX = bytes("6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296")
     private static let order = bytes("FFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551")
 
-    /// Whether a curve's numbers are P-256's.
+    /// Whether a curve's parameters are P-256's.
     static func are(_ curve: ASN1Node) -> Bool {
         let parts = KeyForm.parts(curve)
         guard parts.count >= 5 else { return false }

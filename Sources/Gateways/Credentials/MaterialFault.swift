@@ -4,20 +4,21 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What people give in place of a credential, and a sentence for each: what it is, and what to do. No sentence shows anything of it.
-public enum MaterialFault {
+/// Recognises what users supply by mistake instead of a credential, with a sentence for each: what it is, and what to
+/// do. No sentence shows any of the material.
+package enum MaterialFault {
     private static let begin = "-----BEGIN "
     private static let cutOff = "it is cut off: the line with END is missing"
 
     /// What is wrong with a text that should hold a private key in PEM; nil if it does hold blocks.
-    public static func text(_ bytes: [UInt8]) -> String? {
+    package static func text(_ bytes: [UInt8]) -> String? {
         let bytes = ByteOrderMark.dropped(bytes)
         if let form = binary(bytes) { return form }
         let text = String(decoding: bytes, as: UTF8.self)
         if text.contains(begin) {
             if text.contains("\\n") {
                 return
-                    "its line breaks are written as \\n, as in JSON or an environment variable: put real line breaks in their place"
+                    "its line breaks are written as \\n, as in JSON or an environment variable: replace them with real line breaks"
             }
             if text.filter(\.isNewline).count < 2 {
                 return text.contains("-----END ")
@@ -40,7 +41,7 @@ public enum MaterialFault {
         return text(bytes)
     }
 
-    /// What is wrong with bytes that are no text.
+    /// What is wrong with bytes that are not text.
     private static func binary(_ bytes: [UInt8]) -> String? {
         guard bytes.first == 0x30 else { return nil }
         switch KeyForm(der: bytes) {
@@ -73,8 +74,8 @@ public enum MaterialFault {
         return "it holds no private key (\"-----BEGIN PRIVATE KEY-----\")"
     }
 
-    /// What is wrong with a JSON text that is no service account's; nil if it is an object that may be one.
-    public static func json(_ bytes: [UInt8]) -> String? {
+    /// What is wrong with a JSON text that is not a service account; nil if it is an object that may be one.
+    package static func json(_ bytes: [UInt8]) -> String? {
         let text = String(decoding: ByteOrderMark.dropped(bytes), as: UTF8.self)
         let words = text.drop(while: \.isWhitespace)
         switch words.first {
@@ -104,10 +105,10 @@ public enum MaterialFault {
         }
     }
 
-    /// What a text says in base64; nil if it is none.
+    /// The text decoded from base64; nil if it is not base64.
     private static func base64(_ text: String) -> Data? {
         let letters = text.filter { !$0.isWhitespace }
-        // The shortest key has more than that; a word of that length may be anything.
+        // The shortest key is longer than this; a word of this length may be anything.
         guard letters.utf8.count >= 80 else { return nil }
         return Data(base64Encoded: letters)
     }

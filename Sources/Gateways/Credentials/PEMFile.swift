@@ -4,23 +4,23 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The blocks of a PEM file (RFC 7468), read as OpenSSL reads them: with a byte order mark, blank lines, blanks around lines, bag
-/// attributes and other text before, between and behind them.
+/// The blocks of a PEM file (RFC 7468), read as OpenSSL reads them: with a byte order mark, blank lines, blanks around
+/// lines, and bag attributes or other text before, between and after them.
 struct PEMFile {
-    /// What stands between BEGIN and END.
+    /// The part between BEGIN and END.
     struct Block {
-        /// What it is said to be, as in `-----BEGIN PRIVATE KEY-----`.
+        /// Its label, as in `-----BEGIN PRIVATE KEY-----`.
         let label: String
-        /// Its bytes; empty if they are not in base64.
+        /// Its bytes; empty if they are not base64.
         let der: [UInt8]
-        /// Whether its header says that it is encrypted, in the way of RFC 1421.
+        /// Whether its header marks it as encrypted (RFC 1421).
         let isEncrypted: Bool
 
         var isPrivateKey: Bool { label.hasSuffix("PRIVATE KEY") }
         var isCertificate: Bool { label.hasSuffix("CERTIFICATE") }
     }
 
-    /// The whole blocks, in the file's order.
+    /// The complete blocks, in the file's order.
     private(set) var blocks: [Block] = []
 
     private static let begin = "-----BEGIN "
@@ -52,7 +52,7 @@ struct PEMFile {
         }
     }
 
-    /// The lines without what is around them; no one else takes a byte order mark for white space.
+    /// The lines, trimmed. A byte order mark is removed separately because nothing treats it as white space.
     private static func lines(_ bytes: [UInt8]) -> [Substring] {
         String(decoding: ByteOrderMark.dropped(bytes), as: UTF8.self)
             .split { $0.isNewline }
@@ -65,11 +65,11 @@ struct PEMFile {
     }
 }
 
-/// The mark of UTF-8 that editors of Windows put before a text.
+/// The UTF-8 byte order mark that Windows editors put before a text.
 enum ByteOrderMark {
     private static let utf8: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// The bytes after the mark; all of them if there is none.
+    /// The bytes after the mark; all bytes if there is none.
     static func dropped(_ bytes: [UInt8]) -> [UInt8] {
         bytes.starts(with: utf8) ? Array(bytes.dropFirst(utf8.count)) : bytes
     }

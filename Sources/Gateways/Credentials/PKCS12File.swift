@@ -1,15 +1,17 @@
 import CPKCS12
 import SwiftASN1
 
-/// Reads PKCS#12 files (RFC 7292), the `.p12` files that certificates are exported to, by OpenSSL.
+/// Reads PKCS#12 files (RFC 7292), the `.p12` files that certificates are exported to, with OpenSSL.
 ///
-/// BoringSSL, which is linked for TLS, would read them, too, but a file without a key, or with one that is not the certificate's,
-/// ends the process there, and a file that asks for a hundred million rounds keeps it busy for minutes.
+/// BoringSSL, which is linked for TLS, could read them too. But in BoringSSL, a file without a key, or with a key that
+/// does not match the certificate, ends the process. A file that asks for a hundred million rounds keeps it busy for
+/// minutes.
 enum PKCS12File {
     /// A certificate with key and chain has 3 to 10 KB.
-    static let mostBytes = 65_536
-    /// All rounds of all keys of one file together: exported files have some thousand each, Windows takes 600,000 at most.
-    static let mostRounds = 2_000_000
+    static let maxBytes = 65_536
+    /// All rounds of all keys of one file together. Exported files have a few thousand each; Windows accepts at most
+    /// 600,000.
+    static let maxRounds = 2_000_000
 
     struct Contents {
         var privateKeys: [PEMDocument] = []
@@ -19,17 +21,17 @@ enum PKCS12File {
 
     /// Why a file cannot be read.
     enum Problem: Error, Equatable {
-        /// It is no PKCS#12 file, or a damaged one.
+        /// It is not a PKCS#12 file, or is damaged.
         case malformed
-        /// The passphrase is another one.
+        /// The passphrase is wrong.
         case wrongPassphrase
-        /// It is protected in a way that is not supported; the algorithm's object identifier.
+        /// It is protected by an unsupported algorithm; its object identifier.
         case unsupported(String)
-        /// It is encrypted with a cipher that only OpenSSL's legacy provider has, which is not here; the cipher's name.
+        /// It is encrypted with a cipher of OpenSSL's legacy provider, which is not installed; the cipher's name.
         case noLegacyProvider(String)
-        /// Its passphrase is derived in so many rounds that reading it would hang.
+        /// Its key derivation has too many rounds: reading it would hang.
         case tooSlow
-        /// OpenSSL itself does not work.
+        /// OpenSSL does not work on this machine.
         case noOpenSSL
     }
 
@@ -37,9 +39,9 @@ enum PKCS12File {
     ///
     /// - Parameter providers: the folder with OpenSSL's provider modules; nil for the one that OpenSSL was built with.
     static func read(_ bytes: [UInt8], passphrase: String, providers: String? = nil) throws(Problem) -> Contents {
-        guard bytes.count <= mostBytes else { throw .malformed }
+        guard bytes.count <= maxBytes else { throw .malformed }
         let passphrase = Array(passphrase.utf8)
-        // The sizes are those that the function asks for.
+        // The buffers have the sizes that the function asks for.
         var pem = [UInt8](repeating: 0, count: 4 * bytes.count)
         var detail = [UInt8](repeating: 0, count: 100)
         var length = 0
@@ -48,7 +50,7 @@ enum PKCS12File {
             bytes.count,
             passphrase,
             passphrase.count,
-            Int64(mostRounds),
+            Int64(maxRounds),
             providers,
             &pem,
             pem.count,
@@ -88,7 +90,7 @@ enum PKCS12File {
         return contents
     }
 
-    /// A PKCS#8 key without the attributes that Keychain Access adds and that not every library takes.
+    /// A PKCS#8 key without the attributes that Keychain Access adds, which not every library accepts.
     private static func withoutAttributes(_ key: [UInt8]) throws -> [UInt8] {
         guard case .constructed(let parts) = try DER.parse(key).content else { throw Problem.malformed }
         var serializer = DER.Serializer()

@@ -8,31 +8,31 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A Google service account: who sends through FCM HTTP v1, and where its access tokens come from.
-public struct ServiceAccount: Sendable, CustomStringConvertible, CustomReflectable {
+/// A Google service account: the sender for FCM HTTP v1, and the source of its access tokens.
+package struct ServiceAccount: Sendable, CustomStringConvertible, CustomReflectable {
     /// The Firebase project's id.
-    public let projectID: String
+    package let projectID: String
     /// The account's address, the issuer of its grants.
-    public let clientEmail: String
+    package let clientEmail: String
     /// The token endpoint, an `https` address.
-    public let tokenURI: String
-    /// The key's id; Google finds the key without it.
+    package let tokenURI: String
+    /// The key's id. Google finds the key without it.
     private let privateKeyID: String?
     private let privateKey: _RSA.Signing.PrivateKey
 
-    /// Where Google gives tokens, if the file does not say.
+    /// The token endpoint if the file names none.
     private static let usualTokenURI = "https://oauth2.googleapis.com/token"
-    /// Where Google gives tokens: also what older files name.
+    /// Google's token endpoints, including those that older files name.
     static let googlesTokenURIs = [
         usualTokenURI, "https://accounts.google.com/o/oauth2/token", "https://www.googleapis.com/oauth2/v4/token",
     ]
-    /// Google takes grants that live for at most an hour.
+    /// Google accepts grants that live for at most an hour.
     private static let grantLifetimeSeconds: Int64 = 3_600
 
     /// Reads the JSON file that the Firebase console delivers.
     ///
-    /// - Throws: `GatewayCredentialError` that names the field which is missing or wrong, never a value of the private key.
-    public init(json: [UInt8]) throws(GatewayCredentialError) {
+    /// - Throws: `GatewayCredentialError` that names the missing or wrong field, never a value of the private key.
+    package init(json: [UInt8]) throws(GatewayCredentialError) {
         let file = try GoogleFile.fields(json)
         let type = try GoogleFile.require(file.type, "type")
         guard type == "service_account" else { throw GoogleFile.wrongType(type) }
@@ -65,7 +65,7 @@ public struct ServiceAccount: Sendable, CustomStringConvertible, CustomReflectab
         case .p256, .otherCurve:
             throw GoogleFile.error(
                 .malformed,
-                "its field private_key is a key on an elliptic curve; Google's are RSA keys"
+                "its field private_key is an elliptic curve key; Google's are RSA keys"
             )
         default: break
         }
@@ -76,10 +76,10 @@ public struct ServiceAccount: Sendable, CustomStringConvertible, CustomReflectab
     }
 
     /// The account's address without its material.
-    public var description: String { "service account \(clientEmail) of project \(projectID)" }
+    package var description: String { "service account \(clientEmail) of project \(projectID)" }
 
-    /// Shows nothing of the material.
-    public var customMirror: Mirror { Mirror(self, children: []) }
+    /// Shows none of the material.
+    package var customMirror: Mirror { Mirror(self, children: []) }
 
     /// A grant that the token endpoint exchanges for an access token (RFC 7523), made at the given time in seconds since
     /// 1970.
@@ -109,10 +109,10 @@ public struct ServiceAccount: Sendable, CustomStringConvertible, CustomReflectab
     }
 }
 
-/// What access tokens are for.
+/// The scopes of access tokens.
 enum GoogleScope {
-    /// The right that sending needs.
+    /// The scope for sending.
     static let messaging = "https://www.googleapis.com/auth/firebase.messaging"
-    /// What speaking for another account needs.
+    /// The scope for impersonating another account.
     static let cloudPlatform = "https://www.googleapis.com/auth/cloud-platform"
 }

@@ -7,19 +7,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What is particular to APNs: its requests, its answers, its provider tokens.
+/// The APNs specifics: its requests, its answers, its provider tokens.
 final class APNsDialect: GatewayDialect {
     let name = "APNs"
     let answers = AnswerGateway.apnsHTTP2
-    /// APNs allows a connection one change of the token in 20 minutes, and a connection may be young when the token is old.
+    /// APNs allows one token change per connection in 20 minutes, and a young connection may carry an old token.
     let bindsTokenToConnection = true
-    /// What stands in the place of a token that a certificate makes needless; it never changes.
+    /// A placeholder for the token, which a certificate makes unnecessary; it never changes.
     private static let noToken = AuthorizationToken(generation: 1, authorization: "")
     private let authority: String
     private let topic: String
     private let authentication: APNsAuthentication
     private let now: @Sendable () -> Date
-    /// The newest token generation that APNs called expired; others of that generation need no further action.
+    /// The newest token generation that APNs reported as expired; further reports for it need no action.
     private var lastExpiredGeneration = 0
 
     init(
@@ -128,7 +128,7 @@ final class APNsDialect: GatewayDialect {
         return Flight(batch: batch, rows: rows, generation: generation, requests: requests)
     }
 
-    /// Requests with a collapse id of their own each; these take the place of one for all.
+    /// Requests with a collapse id each, which replaces the shared one.
     private func collapsing(
         _ batch: GatewayRequestBatch,
         _ collapseIDs: ByteColumn,
@@ -156,7 +156,7 @@ final class APNsDialect: GatewayDialect {
     // MARK: Answers
 
     func accepted(_ response: HTTP2Response, row: Int32, flight: Flight) -> Outcome? {
-        // APNs gives the message's `apns-id` back and says no more; what else answers 200 has not taken it.
+        // APNs returns the message's `apns-id` and nothing else; any other 200 did not accept the message.
         guard response.echoesRequest, response.body.isEmpty else { return nil }
         return Outcome(index: row, outcomeClass: .accepted, status: 200)
     }
@@ -193,7 +193,7 @@ final class APNsDialect: GatewayDialect {
         return Decision(outcome: outcome, row: meaning, makesWaitingAnew: makesWaitingAnew)
     }
 
-    /// Reacts to a provider token that APNs calls expired; returns whether this is news of the token.
+    /// Reacts to a provider token that APNs reports as expired; returns whether this is the first report for the token.
     func tokenRejected(generation: Int, _ meaning: inout AnswerRow) -> Bool {
         guard case .providerTokens(let tokens) = authentication else {
             meaning.outcomeClass = .stopApplication
@@ -208,7 +208,7 @@ final class APNsDialect: GatewayDialect {
         // The connections were replaced for this token already.
         if !isNews { meaning.connection = .keep }
         guard case .tooEarly(let seconds)? = try? tokens.rejected(generation: generation) else { return isNews }
-        // A young token that is too old for Apple: the clock that `iat` comes from is wrong.
+        // A young token that Apple considers too old: the clock behind `iat` is wrong.
         meaning.outcomeClass = .stopApplication
         meaning.application = .stop
         meaning.explanation =
@@ -226,27 +226,27 @@ final class APNsDialect: GatewayDialect {
 
 extension MessageAttributes {
     /// A header field of a request to APNs.
-    public struct HeaderField: Sendable, Hashable {
+    package struct HeaderField: Sendable, Hashable {
         /// Its name, in lower case.
-        public let name: String
-        public let value: String
-        /// Whether it is another one every second, so that it would only crowd the table of a connection.
-        public let isVolatile: Bool
+        package let name: String
+        package let value: String
+        /// Whether its value changes every second, so that it would only fill the connection's header table.
+        package let isVolatile: Bool
 
         init(_ name: String, _ value: String, isVolatile: Bool = false) {
             self.name = name
-            // What HTTP/2 calls malformed would be reset without an answer.
+            // APNs would reset a request that HTTP/2 calls malformed without an answer.
             self.value = HeaderText.cleaned(value)
             self.isVolatile = isVolatile
         }
     }
 
-    /// What all requests to APNs with these attributes say in their headers, authorization and path aside.
+    /// The header fields that all APNs requests with these attributes share, except authorization and path.
     ///
     /// - Parameters:
     ///   - topic: the application's bundle id.
-    ///   - now: seconds since 1970, from which the expiration counts.
-    public func apnsFields(topic: String, now: Int64) -> [HeaderField] {
+    ///   - now: the time from which the expiration counts, in seconds since 1970.
+    package func apnsFields(topic: String, now: Int64) -> [HeaderField] {
         var fields = [
             HeaderField("apns-topic", HeaderText.cleaned(topic) + topicSuffix),
             HeaderField("apns-push-type", pushType.rawValue),
@@ -264,9 +264,9 @@ extension MessageAttributes {
 
 /// The JSON object of an APNs error, in a response or in the debug data of GOAWAY.
 struct APNsErrorBody: Sendable, Equatable {
-    /// The reason, word for word; empty when there is none.
+    /// The reason, verbatim; empty if there is none.
     var reason = ""
-    /// When the token became invalid, in milliseconds since 1970; nil when that is not there, or absurd.
+    /// When the token became invalid, in milliseconds since 1970; nil if missing or implausible.
     var timestamp: Int64?
 
     private struct Fields: Decodable {
@@ -279,13 +279,13 @@ struct APNsErrorBody: Sendable, Equatable {
 
         init(from decoder: any Decoder) throws {
             let values = try decoder.container(keyedBy: CodingKeys.self)
-            // A field of a type that nobody expects must not hide the other one.
+            // A field of an unexpected type must not hide the other one.
             reason = try? values.decode(String.self, forKey: .reason)
             timestamp = try? values.decode(Int64.self, forKey: .timestamp)
         }
     }
 
-    /// Reads a body; what is not there or not JSON is left out.
+    /// Reads a body; missing or malformed parts are omitted.
     init(_ body: [UInt8]) {
         guard !body.isEmpty, let fields = try? JSONBody.decode(Fields.self, from: body) else {
             return

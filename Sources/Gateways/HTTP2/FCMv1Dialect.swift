@@ -7,14 +7,14 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What is particular to FCM HTTP v1: its requests, its answers, its access tokens.
+/// The FCM HTTP v1 specifics: its requests, its answers, its access tokens.
 final class FCMv1Dialect: GatewayDialect {
     let name = "FCM"
     let answers = AnswerGateway.fcmV1
     let bindsTokenToConnection = false
     private let authority: String
     private let path: String
-    /// What the names of the project's messages begin with.
+    /// The prefix of the project's message names.
     private let namePrefix: [UInt8]
     private let refresh: AccessTokenRefresh
     private let now: @Sendable () -> Date
@@ -127,17 +127,17 @@ final class FCMv1Dialect: GatewayDialect {
 }
 
 /// The JSON object of an FCM HTTP v1 error, a `google.rpc.Status`.
-struct FCMErrorBody: Sendable, Equatable {
-    /// The FCM error code, else the reason of `google.rpc.ErrorInfo`, else the status text, word for word; empty when the
-    /// body says none of them.
-    var reason = ""
-    /// The text for people.
-    var message = ""
+package struct FCMErrorBody: Sendable, Equatable {
+    /// The FCM error code, else the reason of `google.rpc.ErrorInfo`, else the status text, verbatim; empty if the body
+    /// has none of them.
+    package var reason = ""
+    /// The human-readable text.
+    package var message = ""
     /// Whether the error names the push token as its cause.
-    var tokenAtFault = false
+    package var tokenAtFault = false
 
-    /// Reads a body; what is not there or not JSON is left out.
-    init(_ body: [UInt8]) {
+    /// Reads a body; missing or malformed parts are omitted.
+    package init(_ body: [UInt8]) {
         guard let first = body.first(where: { $0 > 0x20 }), first == UInt8(ascii: "{"),
             let error = (try? JSONBody.decode(FCMErrorFields.Envelope.self, from: body))?.error
         else { return }
@@ -145,12 +145,12 @@ struct FCMErrorBody: Sendable, Equatable {
         let details = error.details ?? []
         let code = details.lazy.filter { $0.type?.hasSuffix("fcm.v1.FcmError") ?? false }.compactMap(\.errorCode).first
         let info = details.first { $0.type?.hasSuffix("rpc.ErrorInfo") ?? false }
-        // The quota of the whole project says more than the error code, which is the same for a device's.
+        // The project's quota is more specific than the error code, which is the same for a device's quota.
         let isProjectQuota = info?.metadata?.quotaLimit?.hasSuffix("PerProject") ?? false
         let best = isProjectQuota ? info?.reason ?? specific(code) : specific(code) ?? info?.reason
         reason = ReasonText.storable(best ?? error.status ?? code ?? "")
         let fields = details.flatMap { $0.fieldViolations ?? [] }.compactMap(\.field)
-        // Some texts do not say where: the field stands apart.
+        // Some texts do not name the field: it is given separately.
         let unnamed = fields.filter { !message.contains($0) }
         if !unnamed.isEmpty { message = ReasonText.storable(message + " (\(unnamed.joined(separator: ", ")))") }
         let namesToken = details.contains { detail in
@@ -159,10 +159,10 @@ struct FCMErrorBody: Sendable, Equatable {
         tokenAtFault = namesToken || message.hasPrefix(Self.invalidTokenMessage)
     }
 
-    /// What FCM says of a malformed token, with or without a list of field violations.
+    /// FCM's text for a malformed token, with or without a list of field violations.
     private static let invalidTokenMessage = "The registration token is not a valid FCM registration token"
 
-    /// `UNSPECIFIED_ERROR` says less than the status text.
+    /// `UNSPECIFIED_ERROR` is less specific than the status text.
     private func specific(_ code: String?) -> String? {
         code == "UNSPECIFIED_ERROR" ? nil : code
     }
@@ -204,7 +204,7 @@ enum FCMErrorFields {
         }
 
         init(from decoder: any Decoder) throws {
-            // An element that is no object is an empty detail.
+            // An element that is not an object counts as an empty detail.
             guard let values = try? decoder.container(keyedBy: CodingKeys.self) else { return }
             type = try? values.decode(String.self, forKey: .type)
             errorCode = try? values.decode(String.self, forKey: .errorCode)
@@ -230,16 +230,16 @@ enum FCMErrorFields {
 /// The body of an accepted FCM HTTP v1 message, `{"name":"projects/…/messages/…"}`.
 enum FCMSuccessBody {
     private static let key = Array("\"name\"".utf8)
-    /// What the names of messages begin with; a page or a proxy in FCM's place says no such thing.
+    /// The prefix of message names; a page or a proxy in FCM's place returns no such name.
     private static let start = Array("projects/".utf8)
 
-    /// The message's name, found by a scan without a JSON parser, as this runs for every message; nil if there is none, and FCM has
-    /// not given the answer. A name longer than any reason is cut.
+    /// The message's name; nil if there is none, in which case the answer is not FCM's. As this runs for every message,
+    /// it scans the body without a JSON parser. A name that is longer than a reason may be is cut.
     ///
-    /// Names are made of letters, digits and `/:%-_`, so none needs an escape; one with anything but ASCII counts as none.
+    /// Names consist of letters, digits and `/:%-_`, so none needs an escape. A name that is not ASCII counts as none.
     ///
-    /// - Parameter prefix: what is left out of it, as it is the same for all: then it is the message's id, as Firebase's exports and
-    ///   the legacy protocol have it.
+    /// - Parameter prefix: the common prefix to remove. The rest is the message's id, in the form of Firebase's exports
+    ///   and of the legacy protocol.
     static func name(in body: [UInt8], without prefix: [UInt8] = []) -> String? {
         let opening = skipBlanks(body, from: 0)
         guard opening < body.count, body[opening] == UInt8(ascii: "{"), let keyEnd = endOfKey(body) else { return nil }
@@ -251,7 +251,7 @@ enum FCMSuccessBody {
         guard name.upperBound < body.count, body[name.upperBound] == UInt8(ascii: "\""), begins(body, name, with: start)
         else { return nil }
         if name.count > prefix.count, begins(body, name, with: prefix) { name = name.dropFirst(prefix.count) }
-        return String(decoding: body[name.prefix(ReasonText.maximumBytes)], as: UTF8.self)
+        return String(decoding: body[name.prefix(ReasonText.maxBytes)], as: UTF8.self)
     }
 
     private static func begins(_ body: [UInt8], _ range: Range<Int>, with prefix: [UInt8]) -> Bool {

@@ -1,30 +1,30 @@
 import HTTP2
 import PushCore
 
-/// What tells one HTTP/2 gateway from another; used on the gateway's event loop.
+/// What distinguishes one HTTP/2 gateway from another; used on the gateway's event loop.
 protocol GatewayDialect: AnyObject {
     /// The gateway's name in texts.
     var name: String { get }
 
-    /// The gateway whose rows of the answer table count.
+    /// The gateway whose answer table rows apply.
     var answers: AnswerGateway { get }
 
-    /// Whether a connection may not change its token, so that a new token asks for new connections.
+    /// Whether a connection must not change its token, so that a new token requires new connections.
     var bindsTokenToConnection: Bool { get }
 
-    /// Gets ready to send. `onChange` is called when waiting messages can go or must be given back.
+    /// Prepares to send. `onChange` is called when waiting messages can leave or must be returned.
     func start(onChange: @escaping (AccessTokenRefresh.Change) -> Void)
 
-    /// Ends the pause between attempts to fetch what it authorises itself with, if there is one.
+    /// Ends the pause between attempts to fetch its authorization, if there is one.
     func retryNow()
 
-    /// Stops what runs by itself.
+    /// Stops its own activities.
     func stop()
 
     /// Whether messages can be sent now.
     func authorization() -> Authorization
 
-    /// Makes requests of messages.
+    /// Makes requests for messages.
     ///
     /// - Parameters:
     ///   - rows: the rows of the batch to send; nil for all.
@@ -36,19 +36,19 @@ protocol GatewayDialect: AnyObject {
         tag: () -> Int64
     ) -> [Flight]
 
-    /// The outcome of a message that was answered with 200; nil if no gateway answers so.
+    /// The outcome of a message that was answered with 200; nil if the answer is not the gateway's.
     func accepted(_ response: HTTP2Response, row: Int32, flight: Flight) -> Outcome?
 
-    /// The outcome of a message that was not accepted, and what follows from it.
+    /// The outcome of a message that was not accepted, and its consequences.
     func refused(_ response: HTTP2Response, row: Int32, flight: Flight) -> Decision
 
-    /// Gets another token in place of the one of this generation, which the gateway does not take.
+    /// Replaces the token of this generation, which the gateway refused.
     ///
-    /// - Parameter row: what the gateway said means so; changed if there can be no other token.
-    /// - Returns: whether requests that still wait carry the old token and have to be made anew.
+    /// - Parameter row: the meaning of the gateway's answer; changed if there can be no other token.
+    /// - Returns: whether waiting requests carry the old token and have to be built again.
     func tokenRejected(generation: Int, _ row: inout AnswerRow) -> Bool
 
-    /// The reason that a GOAWAY gives, and what it means.
+    /// The reason that a GOAWAY gives, and its meaning.
     func goAway(debugData: [UInt8]) -> (reason: String, row: AnswerRow)
 }
 
@@ -62,7 +62,7 @@ final class Flight {
     let requests: HTTP2RequestBatch
     /// Requests that have not ended yet.
     var open: Int
-    /// The traces that are to see a request, for the few that somebody wants to see.
+    /// The traces that want to see a request, for the few that are traced.
     var watched: [Int32: [Int64]] = [:]
 
     init(batch: GatewayRequestBatch, rows: [Int32]?, generation: Int, requests: HTTP2RequestBatch) {

@@ -7,8 +7,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Gets access tokens for FCM: by a service account's signed grant (RFC 7523), by the exchange of another provider's token (RFC 8693), by
-/// speaking for another account, or from the metadata server.
+/// Gets access tokens for FCM: by a service account's signed grant (RFC 7523), by the exchange of another provider's
+/// token (RFC 8693), by impersonating another account, or from the metadata server.
 struct AccessTokenFetcher: Sendable {
     let account: GoogleAccount
     let curl: CurlClient
@@ -19,7 +19,7 @@ struct AccessTokenFetcher: Sendable {
     /// The time for `iat`.
     let now: @Sendable () -> Date
 
-    /// Asks for a token once.
+    /// Requests a token once.
     func fetch() async -> Result<AccessTokenGrant, TokenFailure> {
         do throws(TokenFailure) {
             return .success(try await token())
@@ -46,7 +46,7 @@ struct AccessTokenFetcher: Sendable {
         }
     }
 
-    /// By a grant that the account's key signs.
+    /// With a grant that the account's key signs.
     private func token(_ source: ServiceAccount, _ scope: String) async throws(TokenFailure) -> AccessTokenGrant {
         let grant: String
         do {
@@ -59,7 +59,7 @@ struct AccessTokenFetcher: Sendable {
         return try await oauth(form(source.tokenURI, fields))
     }
 
-    /// By the token of another identity provider.
+    /// With the token of another identity provider.
     private func token(_ source: WorkloadIdentity, _ scope: String) async throws(TokenFailure) -> AccessTokenGrant {
         try await oauth(
             form(
@@ -73,7 +73,7 @@ struct AccessTokenFetcher: Sendable {
         )
     }
 
-    /// What another identity provider says of this process; what may be read was allowed by the host's settings.
+    /// Another identity provider's token for this process. The host's settings have already allowed its source.
     private func subjectToken(_ source: WorkloadIdentity) async throws(TokenFailure) -> String {
         let bytes: [UInt8]
         switch source.source {
@@ -94,7 +94,7 @@ struct AccessTokenFetcher: Sendable {
                     timeoutMilliseconds: Self.timeout,
                     certificateAuthorityFile: trustRootsFile,
                     proxy: curlProxy(url),
-                    maximumResponseBytes: Self.largestAnswer
+                    maxResponseBytes: Self.maxAnswerSize
                 )
             )
             guard response.status == 200 else {
@@ -116,14 +116,14 @@ struct AccessTokenFetcher: Sendable {
         )
     }
 
-    /// A token of an account that another one may speak for.
+    /// A token of an account that another one may impersonate.
     private func token(
         _ target: ImpersonationTarget,
         _ delegates: [String],
         by own: AccessTokenGrant
     ) async throws(TokenFailure) -> AccessTokenGrant {
         let asked = ImpersonationRequest(delegates: delegates, scope: [GoogleScope.messaging])
-        // Texts are always JSON, so that this cannot fail.
+        // Texts can always be encoded as JSON, so this cannot fail.
         let body = (try? JSONEncoder().encode(asked)).map(Array.init) ?? []
         let response = try await ask(
             request(
@@ -135,7 +135,7 @@ struct AccessTokenFetcher: Sendable {
         return try ImpersonationAnswer.read(response, account: account.description, now: now())
     }
 
-    /// A token of the machine's own account.
+    /// A token for the machine's own account.
     private func token(_ source: MetadataAccount) async throws(TokenFailure) -> AccessTokenGrant {
         let path = "/computeMetadata/v1/instance/service-accounts/\(source.account)/token?scopes="
         return try await oauth(
@@ -144,20 +144,20 @@ struct AccessTokenFetcher: Sendable {
                 url: metadataServer + path + Self.escaped(GoogleScope.messaging),
                 headers: [CurlHeader("Metadata-Flavor", "Google")],
                 body: [],
-                // It is on the machine itself.
+                // The metadata server is on the machine itself.
                 timeoutMilliseconds: 5_000,
                 certificateAuthorityFile: nil,
                 proxy: .none,
-                maximumResponseBytes: Self.largestAnswer
+                maxResponseBytes: Self.maxAnswerSize
             )
         )
     }
 
     // MARK: Requests
 
-    /// Google's client libraries wait for half a minute at most.
+    /// Google's client libraries wait at most half a minute.
     private static let timeout = 30_000
-    private static let largestAnswer = 65_536
+    private static let maxAnswerSize = 65_536
 
     private func form(_ url: String, _ fields: [(String, String)]) -> CurlRequest {
         let text = fields.map { "\($0.0)=\(Self.escaped($0.1))" }.joined(separator: "&")
@@ -180,13 +180,13 @@ struct AccessTokenFetcher: Sendable {
             timeoutMilliseconds: Self.timeout,
             certificateAuthorityFile: trustRootsFile,
             proxy: curlProxy(url),
-            maximumResponseBytes: Self.largestAnswer
+            maxResponseBytes: Self.maxAnswerSize
         )
     }
 
     private func curlProxy(_ url: String) -> CurlProxy { proxy?.curl(for: GatewayProxy.host(of: url)) ?? .none }
 
-    /// All but what a form need not escape as %XX (RFC 3986, section 2.3).
+    /// Escapes everything as %XX except unreserved characters (RFC 3986, section 2.3).
     private static func escaped(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {
@@ -223,15 +223,15 @@ struct AccessTokenFetcher: Sendable {
     }
 }
 
-/// What Google's API is asked for that makes tokens of an account for another one.
+/// A request to Google's API that issues tokens of one account for another.
 private struct ImpersonationRequest: Encodable {
     let delegates: [String]
     let scope: [String]
-    /// The longest that Google gives.
+    /// The longest life that Google grants.
     var lifetime = "3600s"
 }
 
-/// What Google's API answered that makes tokens of an account for another one (`generateAccessToken`).
+/// The answer of Google's API that issues tokens of one account for another (`generateAccessToken`).
 enum ImpersonationAnswer {
     private struct Body: Decodable {
         var accessToken: String?
@@ -257,7 +257,7 @@ enum ImpersonationAnswer {
         let reason = ReasonText.storable(error?.status ?? "")
         let said = [reason, ReasonText.storable(error?.message ?? "")].filter { !$0.isEmpty }
         let cause = said.isEmpty ? "HTTP status \(response.status)" : said.joined(separator: ": ")
-        // Too many requests and a time-out are the service's; all else of 4xx is a right that is missing, or a wrong name.
+        // Too many requests and a timeout are the service's fault; any other 4xx means a missing right or a wrong name.
         let isRefused = (400..<500).contains(response.status) && response.status != 408 && response.status != 429
         throw TokenFailure(
             kind: isRefused ? .refused : .unavailable,
@@ -278,7 +278,7 @@ extension String {
     }
 }
 
-/// What an OAuth 2 token endpoint answered (RFC 6749 section 5).
+/// The answer of an OAuth 2 token endpoint (RFC 6749 section 5).
 enum TokenEndpointAnswer {
     private struct Body: Decodable {
         var accessToken: String?
@@ -295,7 +295,7 @@ enum TokenEndpointAnswer {
 
         init(from decoder: any Decoder) throws {
             let values = try decoder.container(keyedBy: CodingKeys.self)
-            // A field of a type that nobody expects must not hide the others.
+            // A field of an unexpected type must not hide the others.
             accessToken = try? values.decode(String.self, forKey: .accessToken)
             expiresIn = try? values.decode(Int64.self, forKey: .expiresIn)
             error = try? values.decode(String.self, forKey: .error)
@@ -306,7 +306,7 @@ enum TokenEndpointAnswer {
     /// Reads an answer.
     ///
     /// - Parameters:
-    ///   - account: who asked, for the texts.
+    ///   - account: the account that asked, for the texts.
     ///   - endpoint: the endpoint's address, for the texts.
     ///   - now: seconds since 1970, for a `Retry-After` that is a date.
     static func read(
@@ -344,15 +344,15 @@ enum TokenEndpointAnswer {
         AnswerTable.tokenEndpoint(.fcmV1, status: status, error: error).application == .stop ? .refused : .unavailable
     }
 
-    /// The characters of a bearer token (RFC 6750 section 2.1), so that it can stand in a header.
+    /// The characters of a bearer token (RFC 6750 section 2.1), so that a header can carry it.
     static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 }
 
-/// An access token as the token endpoint gave it.
+/// An access token as issued by the token endpoint.
 struct AccessTokenGrant: Sendable {
     var token: String
-    /// How long it lives, in seconds; nil when the endpoint did not say.
+    /// How long it lives, in seconds; nil if the endpoint did not say.
     var expiresInSeconds: Int64?
 }

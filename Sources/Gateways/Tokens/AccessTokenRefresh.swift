@@ -1,15 +1,15 @@
 import NIOCore
 
-/// Holds a service account's access token on the gateway's event loop: runs what ``AccessTokenState`` decides.
+/// Holds a service account's access token on the gateway's event loop: executes the decisions of ``AccessTokenState``.
 final class AccessTokenRefresh {
     private let fetcher: AccessTokenFetcher
     private let eventLoop: any EventLoop
     private var state = AccessTokenState()
     private var isStopped = false
-    /// Told when waiting messages can go, must be given back, or the operator has to know something.
+    /// Called when waiting messages can leave or must be returned, or when the operator must be informed.
     var onChange: ((Change) -> Void)?
 
-    /// What the gateway has to know.
+    /// What the gateway must know.
     enum Change {
         case ready(isFirst: Bool)
         case refused(TokenFailure)
@@ -23,10 +23,10 @@ final class AccessTokenRefresh {
         self.eventLoop = eventLoop
     }
 
-    /// Whether the current token replaced a refused one and has not been taken yet.
+    /// Whether the current token replaced a refused one and has not been accepted yet.
     var isUnproven: Bool { state.isUnproven }
 
-    /// Asks for the token to send with now.
+    /// Returns the token to send with now.
     func authorization() -> Authorization {
         if let token = state.usable(at: now()) {
             handle(.needed, tellsUse: false)
@@ -42,13 +42,13 @@ final class AccessTokenRefresh {
         handle(.needed)
     }
 
-    /// FCM refused the token of this generation; returns why sending has to stop, nil when it goes on.
+    /// FCM refused the token of this generation; returns why sending has to stop, nil if it continues.
     func rejected(generation: Int) -> TokenFailure? {
         handle(.rejected(generation: generation))
         return state.refusal(at: now())
     }
 
-    /// FCM took a message with the token of this generation.
+    /// FCM accepted a message with the token of this generation.
     func accepted(generation: Int) {
         handle(.accepted(generation: generation))
     }
@@ -122,44 +122,45 @@ struct AccessTokenState: Sendable {
     enum Event: Sendable {
         /// Messages want to be sent.
         case needed
-        /// The time that ``Action/wakeUp(at:)`` named has come.
+        /// The time of ``Action/wakeUp(at:)`` has come.
         case wakeUp
-        /// Somebody has put right what was wrong.
+        /// The cause of the failure was fixed.
         case retryNow
-        /// The token endpoint gave a token that lives for so many seconds.
+        /// The token endpoint issued a token that lives for this many seconds.
         case fetched(text: String, expiresInSeconds: Int64?)
-        /// The token endpoint gave none. `jitter` from 0 up to 1 spreads the pauses of many processes.
+        /// The token endpoint issued none. `jitter`, from 0 up to 1, spreads the pauses of many processes.
         case failed(TokenFailure, jitter: Double)
         /// FCM refused the token of this generation with 401.
         case rejected(generation: Int)
-        /// FCM took a message with the token of this generation.
+        /// FCM accepted a message with the token of this generation.
         case accepted(generation: Int)
     }
 
-    /// What has to be done.
+    /// What to do.
     enum Action: Sendable, Equatable {
-        /// Ask the token endpoint.
+        /// Request a token from the endpoint.
         case fetch
-        /// Send what waits with this token.
+        /// Send the waiting messages with this token.
         case use(AuthorizationToken)
         /// Send ``Event/wakeUp`` at this time.
         case wakeUp(at: Int64)
-        /// Give back what waits: an operator has to act.
+        /// Return the waiting messages: an operator has to act.
         case stop(TokenFailure)
-        /// Tell the operator; what waits goes on waiting.
+        /// Tell the operator; waiting messages continue to wait.
         case report(TokenFailure, retryAt: Int64)
     }
 
-    /// The last moments of a token's life, in which nothing new is sent with it: 10 s cover the way to FCM.
+    /// The end of a token's life, in which nothing new is sent with it: 10 s cover the path to FCM.
     static let margin: Int64 = 10_000
-    /// The life of a token whose endpoint names none or nonsense: Google's live for an hour, a minute is on the safe side.
+    /// The assumed life of a token whose endpoint gives none or nonsense. Google's live for an hour; a minute is safe.
     static let lifeWithoutWord: Int64 = 60
-    /// How long before its end a token is renewed at the latest.
+    /// A token is renewed at the latest this long before its end.
     static let renewalLead: Int64 = 300_000
-    /// First and longest pause between attempts to fetch: nobody waits longer for an endpoint that is back, and one process of all hosts asks.
+    /// The first and the longest pause between attempts to fetch. Messages wait at most this long for an endpoint that
+    /// has recovered. Such short pauses are harmless because only one process of all hosts asks.
     static let firstPause: Int64 = 1_000
-    static let longestPause: Int64 = 5_000
-    /// How long messages are refused at once after the application was stopped, so that a fetch is not made for each batch.
+    static let maxPause: Int64 = 5_000
+    /// How long messages are refused at once after the application was stopped, which avoids a fetch for each batch.
     static let stopPause: Int64 = 5_000
 
     private(set) var token: AuthorizationToken?
@@ -171,11 +172,11 @@ struct AccessTokenState: Sendable {
     private var failures = 0
     private var nextFetchAt: Int64 = .min
     private var stopped: TokenFailure?
-    /// The current token replaced one that FCM refused, and has not been taken yet.
+    /// The current token replaced one that FCM refused, and has not been accepted yet.
     private(set) var isUnproven = false
     private var replacesRejected = false
 
-    /// The token to send with at this time; nil when there is none.
+    /// The token to send with at this time; nil if there is none.
     func usable(at now: Int64) -> AuthorizationToken? {
         now < usableUntil ? token : nil
     }
@@ -199,7 +200,7 @@ struct AccessTokenState: Sendable {
         return fetchIfDue(now)
     }
 
-    /// A fetch, unless one runs, none is due, or a pause is on.
+    /// A fetch, unless one is running, none is due, or a pause is in effect.
     private mutating func fetchIfDue(_ now: Int64) -> [Action] {
         guard !isFetching, now >= nextFetchAt, usable(at: now) == nil || now >= renewAt else { return [] }
         isFetching = true
@@ -234,11 +235,11 @@ struct AccessTokenState: Sendable {
     private mutating func failed(_ failure: TokenFailure, _ jitter: Double, _ now: Int64) -> [Action] {
         isFetching = false
         failures += 1
-        let step = min(Self.longestPause, Self.firstPause << Int64(min(failures - 1, 10)))
+        let step = min(Self.maxPause, Self.firstPause << Int64(min(failures - 1, 10)))
         let pause = max(step / 2 + Int64(Double(step / 2) * jitter), failure.retryAfterMilliseconds ?? 0)
         nextFetchAt = now + pause
         if failure.kind == .unavailable { stopped = nil }
-        // A token that still lives is used to its end, whatever became of its renewal.
+        // A valid token is used until its end even if its renewal failed.
         if failure.kind == .refused, usable(at: now) == nil { return stop(failure, now) }
         return [.report(failure, retryAt: nextFetchAt), .wakeUp(at: nextFetchAt)]
     }
@@ -253,7 +254,7 @@ struct AccessTokenState: Sendable {
                 kind: .refused,
                 reason: "UNAUTHENTICATED",
                 status: 401,
-                message: "FCM refuses a fresh access token, too"
+                message: "FCM refuses a fresh access token too"
             )
             return stop(failure, now)
         }
@@ -273,7 +274,7 @@ struct AccessTokenState: Sendable {
         return []
     }
 
-    /// Why messages are refused at this time; nil when they are not.
+    /// Why messages are refused at this time; nil if they are not.
     func refusal(at now: Int64) -> TokenFailure? {
         now < nextFetchAt && usable(at: now) == nil ? stopped : nil
     }

@@ -1,8 +1,8 @@
-/// What a message proves itself with: a provider token of APNs or an access token of FCM.
+/// What authorises a message: an APNs provider token or an FCM access token.
 ///
-/// It has no description, so that a log cannot show it by accident.
+/// It has no description, so a log cannot show it by accident.
 struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-    /// Counts up by one with each token of a key or an account.
+    /// Increases by one with each token of a key or an account.
     var generation: Int
     /// The value of the header `authorization`.
     var authorization: String
@@ -10,17 +10,17 @@ struct AuthorizationToken: Sendable, Hashable, CustomStringConvertible, CustomRe
     /// Shows the generation only.
     var description: String { "token \(generation)" }
 
-    /// Shows nothing of the token.
+    /// Shows none of the token.
     var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// Whether messages can be sent now.
 enum Authorization: Sendable {
-    /// With this token.
+    /// Yes, with this token.
     case ready(AuthorizationToken)
-    /// Not yet: a token is on its way.
+    /// Not yet: a token is being fetched.
     case waiting
-    /// Not before an operator acts.
+    /// No, until an operator acts.
     case refused(TokenFailure)
 }
 
@@ -28,15 +28,15 @@ enum Authorization: Sendable {
 struct TokenFailure: Error, Sendable, Hashable {
     /// What it means for the application.
     enum Kind: Sendable, Hashable {
-        /// The token endpoint cannot be reached or is in trouble: try again later.
+        /// The token endpoint is unreachable or failing: try again later.
         case unavailable
-        /// The credential is refused, or no token can be made of it: only an operator can help.
+        /// The credential is refused, or no token can be made from it: only an operator can help.
         case refused
     }
 
     /// What it means for the application.
     var kind: Kind
-    /// The endpoint's error code, word for word, for example `invalid_grant`; a word of ours where it gave none.
+    /// The endpoint's error code, verbatim, for example `invalid_grant`; PushMTA's own word if it gave none.
     var reason: String
     /// The HTTP status of the answer; 0 for none.
     var status: Int16 = 0

@@ -7,12 +7,12 @@ import Foundation
 #endif
 
 /// The one provider token of an APNs key in this process, shared by all connections that use the key.
-public final class ProviderTokenSource: Sendable {
-    /// What became of a token that APNs called expired.
+package final class ProviderTokenSource: Sendable {
+    /// What happened to a token that APNs reported as expired.
     enum Renewal: Sendable, Equatable {
-        /// The current token is a newer one.
+        /// The current token is newer.
         case renewed
-        /// The token is too young to be replaced; so many seconds are missing.
+        /// The token is too young to be replaced for this many seconds.
         case tooEarly(seconds: Int64)
     }
 
@@ -27,14 +27,14 @@ public final class ProviderTokenSource: Sendable {
 
     /// Makes the source of a key.
     ///
-    /// - Parameter now: the time for `iat`, of the database's clock, so that a host whose clock is wrong makes no token that
-    ///   Apple refuses.
-    public init(key: APNsTokenKey, now: @escaping @Sendable () -> Date) {
+    /// - Parameter now: the time for `iat`, from the database's clock: a host with a wrong clock must not make tokens
+    ///   that Apple refuses.
+    package init(key: APNsTokenKey, now: @escaping @Sendable () -> Date) {
         self.key = key
         self.now = now
     }
 
-    /// The token to send with; a new one when the last is 50 minutes old.
+    /// The token to send with; a new one once the last is 50 minutes old.
     func current() throws -> AuthorizationToken {
         try guarded.withLock { guarded in
             let actions = guarded.state.handle(.needed(now: seconds()))
@@ -44,7 +44,7 @@ public final class ProviderTokenSource: Sendable {
         }
     }
 
-    /// Replaces a token that APNs called expired, unless that happened already or would be too early.
+    /// Replaces a token that APNs reported as expired, unless it was replaced already or is too young.
     func rejected(generation: Int) throws -> Renewal {
         try guarded.withLock { guarded in
             let actions = guarded.state.handle(.rejected(generation: generation, now: seconds()))
@@ -85,7 +85,7 @@ final class ProviderTokenSources: Sendable {
         self.now = now
     }
 
-    /// The key's source, made at the first call.
+    /// The key's source, made on the first call.
     func source(of key: APNsTokenKey) -> ProviderTokenSource {
         sources.withLock { sources in
             if let known = sources[key.identity] { return known }
@@ -98,23 +98,23 @@ final class ProviderTokenSources: Sendable {
 
 /// When an APNs key needs a new token.
 ///
-/// Apple takes a token for an hour and wants it renewed no more often than every 20 minutes ("Establishing a token-based
-/// connection to APNs"); other providers renew at 50 minutes, too.
+/// Apple accepts a token for an hour and wants it renewed at most every 20 minutes ("Establishing a token-based
+/// connection to APNs"). Other providers renew at 50 minutes too.
 struct ProviderTokenState: Sendable {
-    /// What is asked of the state. Times are seconds since 1970 on the database's clock.
+    /// The state's events. Times are seconds since 1970 on the database's clock.
     enum Event: Sendable {
         /// A message is about to be sent.
         case needed(now: Int64)
-        /// APNs called the token of this generation expired.
+        /// APNs reported the token of this generation as expired.
         case rejected(generation: Int, now: Int64)
         case signed(issuedAt: Int64)
     }
 
-    /// What has to be done.
+    /// What to do.
     enum Action: Sendable, Equatable {
         /// Sign a new token with this time of issue.
         case sign(issuedAt: Int64)
-        /// The rejected token may not be replaced for so many seconds: it is younger than Apple allows.
+        /// The rejected token may not be replaced for this many seconds: it is younger than Apple allows.
         case keep(seconds: Int64)
     }
 
@@ -123,7 +123,7 @@ struct ProviderTokenState: Sendable {
     /// Age below which a token is never replaced, in seconds.
     static let minimumAge: Int64 = 20 * 60
 
-    /// The current token's generation; 0 when there is none yet.
+    /// The current token's generation; 0 if there is none yet.
     private(set) var generation = 0
     private var issuedAt: Int64 = 0
 
@@ -143,7 +143,7 @@ struct ProviderTokenState: Sendable {
     }
 
     private func isDue(at now: Int64) -> Bool {
-        // A clock that stepped back leaves a token of the future, which APNs refuses; small steps are let pass.
+        // A clock that stepped back leaves a token from the future, which APNs refuses; small steps are tolerated.
         generation == 0 || now - issuedAt >= Self.renewalAge || issuedAt - now >= Self.minimumAge
     }
 }

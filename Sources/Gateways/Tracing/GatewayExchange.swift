@@ -8,24 +8,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Somebody who looks at the wire; every method is called on the gateway's event loop.
-public protocol GatewayTracer: AnyObject, Sendable {
-    /// Which of these messages, which are about to be handed to the wire together, somebody wants to see.
-    ///
-    /// Asked before they leave and once for all of them: a look at each message's end would be seen in the rate, and so would keeping
-    /// every answer's header fields for the few that are shown.
-    ///
-    /// - Parameter token: the push token of a message.
-    /// - Returns: the traces that are to see a message, by its index below the count.
-    func choose(from count: Int, ofDelivery id: Int64, token: (Int) -> ArraySlice<UInt8>) -> [Int32: [Int64]]
-
-    /// A request has ended that these want to see.
-    func saw(_ exchange: CopiedExchange, for traces: [Int64])
-}
-
-/// A request that was on the wire, and what came back, copied as they were: its secrets are for nobody, so that all that can be had of it
-/// is the exchange without them. To take them out is dear, and is done beside the event loop.
-public struct CopiedExchange: Sendable {
+/// A request that was on the wire and its answer, copied as they were. Its only output is the exchange without secrets.
+/// Removing them is expensive, so it happens outside the event loop.
+package struct CopiedExchange: Sendable {
     fileprivate let deliveryID: Int64
     fileprivate let token: [UInt8]
     fileprivate let fields: [HTTP2HeaderField]
@@ -36,7 +21,7 @@ public struct CopiedExchange: Sendable {
 
     init(_ completion: HTTP2Completion, deliveryID: Int64, token: ArraySlice<UInt8>) {
         self.deliveryID = deliveryID
-        // A slice would keep the tokens of the whole batch.
+        // A slice would retain the tokens of the whole batch.
         self.token = Array(token)
         fields = completion.batch.headerFields(completion.index)
         body = completion.batch.body(completion.index)
@@ -45,47 +30,48 @@ public struct CopiedExchange: Sendable {
         latencyMicroseconds = completion.latencyMicroseconds
     }
 
-    /// What people may see of it.
-    public var withoutSecrets: GatewayExchange { GatewayExchange(self) }
+    /// The exchange without secrets.
+    package var withoutSecrets: GatewayExchange { GatewayExchange(self) }
 }
 
 /// One header field on the wire.
-public struct WireField: Sendable, Hashable {
+package struct WireField: Sendable, Hashable {
     /// The lower-case name; pseudo-header fields begin with a colon.
-    public var name: String
+    package var name: String
     /// The value; ``GatewayExchange/hidden`` where it is a secret.
-    public var value: String
+    package var value: String
 
-    public init(_ name: String, _ value: String) {
+    package init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
     }
 }
 
-/// A request that was on the wire, and what came back, without secrets: what authorises it is replaced, and the push token is its hash,
-/// wherever they stand, in the answer too.
+/// A request that was on the wire and its answer, without secrets. Its authorization is replaced, and the push token by
+/// its hash, wherever they occur, also in the answer.
 ///
-/// Texts for people are still in it: ``TraceMask`` takes them out.
-public struct GatewayExchange: Sendable {
-    /// What stands in the place of a secret.
-    public static let hidden = "(hidden)"
-    /// More of a body is not kept: the largest payload has 5,120 bytes, and the gateways' answers a few hundred.
-    static let longestBody = 16 * 1_024
+/// It still contains texts that people read; ``TraceMask`` removes them.
+package struct GatewayExchange: Sendable {
+    /// The replacement for a secret.
+    package static let hidden = "(hidden)"
+    /// The maximum number of body bytes kept: the largest payload has 5,120 bytes, and the gateways' answers a few
+    /// hundred.
+    static let maxBodyLength = 16 * 1_024
 
-    /// The delivery that the message is of.
-    public var deliveryID: Int64
+    /// The message's delivery.
+    package var deliveryID: Int64
     /// The SHA-256 hash of the push token, as hexadecimal digits.
-    public var tokenHash: String
+    package var tokenHash: String
     /// The request's header fields, in their order.
-    public var requestFields: [WireField]
-    public var requestBody: [UInt8]
+    package var requestFields: [WireField]
+    package var requestBody: [UInt8]
     /// The answer's header fields, `:status` first; empty without an answer.
-    public var answerFields: [WireField]
-    public var answerBody: [UInt8]
+    package var answerFields: [WireField]
+    package var answerBody: [UInt8]
     /// Why there is no answer; nil if there is one.
-    public var failure: String?
+    package var failure: String?
     /// From writing the request to its end.
-    public var latencyMicroseconds: UInt32
+    package var latencyMicroseconds: UInt32
 
     fileprivate init(_ copy: CopiedExchange) {
         let hash = PushTokenHash.text(copy.token)
@@ -114,40 +100,15 @@ public struct GatewayExchange: Sendable {
     }
 }
 
-/// The hash by which a push token is named where the token itself must not stand.
-public enum PushTokenHash {
-    /// SHA-256 of the token's bytes in lower-case hexadecimal digits, as `printf %s TOKEN | sha256sum` writes it.
-    public static func text(_ token: some Sequence<UInt8>) -> String {
-        HexDigit.text(SHA256.hash(data: Array(token)))
-    }
-
-    /// Whether a text can be such a hash.
-    public static func isHash(_ text: String) -> Bool {
-        text.utf8.count == 64 && text.utf8.allSatisfy { HexDigit.value($0) != nil }
-    }
-
-    /// The bytes of such a hash; nil if the text is none.
-    public static func bytes(_ text: String) -> [UInt8]? {
-        guard isHash(text) else { return nil }
-        let digits = text.utf8.compactMap { HexDigit.value($0) }
-        return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
-    }
-
-    /// Whether a push token has a hash, given as its bytes.
-    public static func isHash(_ hash: [UInt8], of token: ArraySlice<UInt8>) -> Bool {
-        SHA256.hash(data: token).elementsEqual(hash)
-    }
-}
-
-/// Takes out of an exchange what nobody may see.
+/// Removes the secrets from an exchange.
 struct SecretScrubber {
-    /// Fields of requests whose values are no secrets. All others are hidden: a new one must not tell a secret because nobody thought of
-    /// it.
+    /// Request fields whose values are not secret. All others are hidden, so that a field added later cannot reveal a
+    /// secret.
     private static let open: Set<String> = [
         ":method", ":scheme", ":authority", ":path", "apns-id", "apns-topic", "apns-push-type", "apns-priority",
         "apns-expiration", "apns-collapse-id", "content-type",
     ]
-    /// Fields of answers that may have a secret of their own, such as a session with a proxy.
+    /// Answer fields that may hold a secret of their own, such as a session with a proxy.
     private static let closedInAnswers: Set<String> = [
         "authorization", "proxy-authorization", "proxy-authenticate", "www-authenticate", "authentication-info",
         "proxy-authentication-info", "set-cookie", "cookie",
@@ -155,7 +116,7 @@ struct SecretScrubber {
 
     private let replacements: [(secret: [UInt8], replacement: [UInt8])]
 
-    /// - Parameter fields: those of the request, which have the secrets that an answer could repeat.
+    /// - Parameter fields: those of the request, which hold the secrets that an answer could repeat.
     init(_ fields: [HTTP2HeaderField], token: [UInt8], hash: String) {
         var found: [(secret: [UInt8], replacement: [UInt8])] = []
         for field in fields where !Self.open.contains(field.name) && !field.value.isEmpty {
@@ -180,11 +141,11 @@ struct SecretScrubber {
         )
     }
 
-    /// A body; what is too long is cut after the secrets are out, so that none is cut in two.
+    /// A body. If it is too long, it is cut after the secrets were removed, so that none is split.
     func bytes(_ body: [UInt8]) -> [UInt8] {
         Array(
             replacements.reduce(body) { Self.replace($1.secret, in: $0, by: $1.replacement) }.prefix(
-                GatewayExchange.longestBody
+                GatewayExchange.maxBodyLength
             )
         )
     }

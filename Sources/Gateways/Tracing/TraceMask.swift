@@ -1,11 +1,13 @@
 import PushCore
 
-/// Takes out of an exchange what is somebody's: texts that people read, values of fields, keys of users.
+/// Removes personal data from an exchange: texts that people read, values of fields, user keys.
 ///
-/// The shape of the JSON, its keys and the lengths of its values stay. What is shown is named here, path by path, and all else is masked:
-/// each byte of a text is an asterisk, each digit of a number a nine, and what is true or false is null.
-public struct TraceMask: Sendable {
-    /// Values of requests that say nothing of a person: how the gateway and the device are to handle the message, and whose message it is.
+/// The shape of the JSON, its keys and the lengths of its values stay. This type lists what is shown, path by path, and
+/// masks everything else: each byte of a text becomes an asterisk, each digit of a number a nine, and a Boolean becomes
+/// null.
+package struct TraceMask: Sendable {
+    /// Request values that say nothing about a person: how gateway and device handle the message, and which
+    /// message it is.
     private static let ofRequests: Set<String> = [
         "_mId", "_dId",
         "aps.content-available", "aps.mutable-content", "aps.category", "aps.interruption-level", "aps.relevance-score",
@@ -17,26 +19,26 @@ public struct TraceMask: Sendable {
         "message.android.notification.notification_priority", "message.android.notification.visibility",
         "message.fcm_options.analytics_label", "validate_only",
     ]
-    /// Values of the gateways' own answers; all that is below `error` is Google's, a `google.rpc.Status`.
+    /// Values of the gateways' own answers; everything below `error` is Google's `google.rpc.Status`.
     private static let ofAnswers: Set<String> = ["reason", "timestamp", "name", "error"]
-    /// Header fields whose values are made for each person.
+    /// Header fields whose values are personal.
     private static let personalFields: Set<String> = ["apns-collapse-id"]
-    /// The key of FCM's requests that has the push token.
+    /// The key of FCM's requests that holds the push token.
     private static let tokenPath = "message.token"
 
-    /// Whether texts are shown as they are; secrets and push tokens are not there all the same.
+    /// Whether texts are shown as they are; secrets and push tokens are removed in any case.
     private let showsAll: Bool
 
-    public init(showsAll: Bool = false) {
+    package init(showsAll: Bool = false) {
         self.showsAll = showsAll
     }
 
-    /// The exchange as people see it.
-    public func masked(_ exchange: GatewayExchange) -> MaskedExchange {
+    /// The masked exchange.
+    package func masked(_ exchange: GatewayExchange) -> MaskedExchange {
         var request = Walk(showsAll: showsAll, shown: Self.ofRequests, tokenHash: exchange.tokenHash)
         let requestBody = request.body(exchange.requestBody)
         var answer = Walk(showsAll: showsAll, shown: Self.ofAnswers)
-        // Google's words for a mistake repeat the value that has it.
+        // Google's error texts repeat the faulty value.
         answer.repeated = request.masked.sorted { $0.utf8.count > $1.utf8.count }
         return MaskedExchange(
             requestFields: exchange.requestFields.map(field),
@@ -59,11 +61,11 @@ extension TraceMask {
     private struct Walk {
         let showsAll: Bool
         let shown: Set<String>
-        /// What stands for the push token; nil where there is none.
+        /// The replacement for the push token; nil if there is none.
         var tokenHash: String?
-        /// What was masked elsewhere and may be repeated here, the longest first.
+        /// Values masked elsewhere that may be repeated here, longest first.
         var repeated: [String] = []
-        /// What was masked here; single letters and digits say nothing, and would be found in every word.
+        /// The values masked here, except single letters and digits, which reveal nothing and occur in every word.
         private(set) var masked: Set<String> = []
 
         init(showsAll: Bool, shown: Set<String>, tokenHash: String? = nil) {
@@ -75,14 +77,14 @@ extension TraceMask {
         mutating func body(_ bytes: [UInt8]) -> String {
             if bytes.isEmpty { return "" }
             guard let value = try? JSONValue(parsing: bytes) else {
-                // A page of a proxy, or what a gateway makes of a request that it repeats.
+                // A proxy's page, or a gateway's text that repeats a part of the request.
                 return showsAll
-                    ? String(decoding: bytes, as: UTF8.self) : "(\(bytes.count) bytes that are no JSON, masked)"
+                    ? String(decoding: bytes, as: UTF8.self) : "(\(bytes.count) bytes that are not JSON, masked)"
             }
             return masked(value, path: "", isShown: showsAll).compactText
         }
 
-        /// - Parameter isShown: whether something above it is shown as a whole.
+        /// - Parameter isShown: whether a value above it is shown completely.
         private mutating func masked(_ value: JSONValue, path: String, isShown: Bool) -> JSONValue {
             let isShown = isShown || shown.contains(path)
             switch value {
@@ -99,11 +101,11 @@ extension TraceMask {
 
         private mutating func masked(_ entry: JSONEntry, path: String, isShown: Bool) -> JSONEntry {
             let inner = path.isEmpty ? entry.name : "\(path).\(entry.name)"
-            // The token is its hash already, unless it was written with escapes.
+            // The token was already replaced by its hash, unless it was written with escapes.
             if inner == TraceMask.tokenPath, let tokenHash {
                 return JSONEntry(name: entry.name, value: .string(tokenHash))
             }
-            // A dot in a key must not lead to the path of another.
+            // A dot in a key must not produce another key's path.
             let isPlain = !entry.name.contains(".")
             let value = masked(entry.value, path: isPlain ? inner : "\(path).\u{0}", isShown: isShown)
             return JSONEntry(name: entry.name, value: value)
@@ -118,20 +120,20 @@ extension TraceMask {
             repeated.reduce(text) { $0.replacing($1, with: TraceMask.asterisks($1)) }
         }
 
-        /// A number of the same length: nines for digits. It never begins with a zero, which JSON would not take.
+        /// A number of the same length, with nines for digits. It never begins with a zero, which JSON would not allow.
         private static func nines(_ digits: String) -> String {
             String(digits.map { $0.isNumber ? "9" : $0 })
         }
     }
 }
 
-/// An exchange as people see it.
-public struct MaskedExchange: Sendable, Equatable {
+/// A masked exchange, to be shown.
+package struct MaskedExchange: Sendable, Equatable {
     /// The request's header fields, in their order.
-    public var requestFields: [WireField]
-    public var requestBody: String
+    package var requestFields: [WireField]
+    package var requestBody: String
     /// The answer's header fields; empty without an answer.
-    public var answerFields: [WireField]
+    package var answerFields: [WireField]
     /// The answer's body; empty without one.
-    public var answerBody: String
+    package var answerBody: String
 }

@@ -8,47 +8,51 @@ import Musl
 import Darwin
 #endif
 
-/// The client's side of a connection: frames in, completions out; it does no I/O and lives on one event loop.
+/// The client side of a connection: frames in, completions out. It does no I/O and is confined to one event loop.
 ///
-/// What a frame tells is only noted, in ``StreamTable``, ``completions`` and ``notices``; the connection handles that after `receive` or
-/// `serialise` has returned.
+/// The effects of a frame are only recorded, in ``StreamTable``, ``completions`` and ``notices``. The connection
+/// handles them after `receive` or `serialise` has returned.
 final class ClientSession: FrameSession {
-    /// What a frame told, apart from the ends of requests.
+    /// The effect of a frame, other than the end of a request.
     enum Notice {
         case settings(maxConcurrentStreams: UInt32?)
         case goAway(code: UInt32, lastStreamID: Int32, debugData: [UInt8])
         case pingAnswered
     }
 
-    /// A response body above this is cut: the gateways' longest answers have a few hundred bytes.
-    static let largestBody = 64 * 1_024
-    /// A body of this size fits into a stream's first window several times, so that its room need not be given anew.
+    /// Longer response bodies are truncated. The gateways' longest have a few hundred bytes.
+    static let maxBodySize = 64 * 1_024
+    /// Several bodies of this size fit into a stream's initial window, so they need no WINDOW_UPDATE.
     private static let usualBody = 16 * 1_024
-    /// Answers are tiny, but thousands come at once: one raise, and no WINDOW_UPDATE is ever waited for.
+    /// Responses are tiny, but thousands arrive at once. Raised once to this size, the window never blocks the server.
     private static let receiveWindow = 16 * 1_024 * 1_024
 
-    /// FCM's 100 streams fit, and APNs' 1,000 make it grow: a child may have hundreds of connections to FCM, and 2,048 slots of each would
-    /// be a quarter of its memory.
+    /// FCM's 100 streams fit, and APNs' 1,000 make the table grow. A child may have hundreds of connections to FCM:
+    /// 2,048 slots for each would be a quarter of its memory.
     let streams = StreamTable(empty: StreamSlot(), capacity: 256)
     var completions: [HTTP2Completion] = []
     var notices: [Notice] = []
-    /// Taken from the event loop's clock before each read, for the latencies.
+    /// The event loop's time, set before each read, in nanoseconds; for the latencies.
     var now: UInt64 = 0
-    /// An answer came on this connection.
+    /// Whether this connection has brought a response.
     private(set) var hasAnswered = false
-    /// The id that the next request's stream gets.
+    /// The stream id of the next request.
     private(set) var nextStreamID: Int32 = 1
-    /// The stream whose request was begun to be written last; they leave in the order of their ids.
+    /// No stream gets this id or a higher one.
+    private let lastStreamID: Int32
+    /// The last stream whose request has begun to be written. Requests are written in the order of their ids.
     private var lastWritten: Int32 = 0
-    /// Bytes of bodies of open streams that were not serialised yet.
+    /// Bytes of open streams' bodies that are not serialised yet.
     private(set) var unsentBodyBytes = 0
     private var encoder = HeaderEncoder()
-    /// The name of the field that only one request has, and that gateways give back.
+    /// The name of the header field that is unique to each request and that gateways echo.
     private var ownName: [UInt8] = []
-    /// The server's limit of streams, from the SETTINGS frame that is being read.
+    /// The server's stream limit from the SETTINGS frame that is being read.
     private var announcedLimit: UInt32?
 
-    init() throws {
+    /// - Parameter lastStreamID: no stream is opened with this id or a higher one.
+    init(lastStreamID: Int32 = .max) throws {
+        self.lastStreamID = min(lastStreamID, .max - 1)
         try super.init(receiveWindow: Self.receiveWindow)
         say(FrameReader.preface)
         sendSettings([(Setting.enablePush, 0)])
@@ -60,8 +64,8 @@ final class ClientSession: FrameSession {
     /// Opens a stream for a request.
     /// - Returns: false if no more streams can be opened on this connection.
     func submit(_ batch: HTTP2RequestBatch, index: Int32) -> Bool {
-        guard goAwayReceived == nil, nextStreamID < .max - 1 else { return false }
-        precondition(!batch.isLetGo, "a batch is submitted once: what has been written is gone")
+        guard goAwayReceived == nil, nextStreamID < lastStreamID else { return false }
+        precondition(!batch.isLetGo, "a batch is submitted once: its memory is released once it is written")
         if ownName.isEmpty { ownName = batch.ownName }
         batch.setSentBodyLength(index, 0)
         unsentBodyBytes += batch.bodyLength(index)
@@ -72,7 +76,7 @@ final class ClientSession: FrameSession {
     }
 
     override func writeHead(_ streamID: Int32, to buffer: inout ByteBuffer) -> BodyProgress {
-        // One that is gone was given up before.
+        // A missing stream was cancelled before.
         guard let slot = streams.find(streamID), let batch = slot.pointee.value.batch else { return .over }
         slot.pointee.value.isWritten = true
         lastWritten = streamID
@@ -111,12 +115,12 @@ final class ClientSession: FrameSession {
         guard sent + taken == length else { return .waits }
         slot.pointee.value.isBodyTaken = true
         batch.wasWritten()
-        // The server answered early, and now it has all that it was promised.
+        // The server answered early, and now has the whole body.
         if slot.pointee.value.isAnswered { finish(slot, errorCode: 0) }
         return .over
     }
 
-    /// The streams whose requests were submitted before a moment and are not resolved.
+    /// The streams whose requests were submitted before a moment and are unresolved.
     func submittedBefore(_ moment: UInt64) -> [Int32] {
         var found: [Int32] = []
         streams.forEachOldest(below: nextStreamID) { streamID, slot in
@@ -127,20 +131,20 @@ final class ClientSession: FrameSession {
         return found
     }
 
-    /// Gives up a request: it is resolved at once and its stream is reset with CANCEL at the next `serialise`.
+    /// Cancels a request: it is resolved at once, and its stream is reset with CANCEL at the next `serialise`.
     func cancel(_ streamID: Int32, cause: HTTP2Failure.Cause) {
         guard let slot = streams.find(streamID) else { return }
         let taken = remove(slot)
         if taken.isWritten { abandon(streamID, .cancel) }
         if taken.isAnswered {
-            // The server answered early and never took the rest of the body: its answer counts.
+            // The server answered early and never accepted the rest of the body: its response counts.
             completeWithResponse(taken)
         } else {
             completeWithout(taken, cause)
         }
     }
 
-    /// Sends GOAWAY: no new streams, then the end of the connection.
+    /// Sends GOAWAY and ends the session.
     func goAway() { terminate(.noError, "") }
 
     /// Resolves every open stream because the connection is gone.
@@ -158,20 +162,21 @@ final class ClientSession: FrameSession {
         return taken
     }
 
-    /// A stream ended: what that means for its request.
+    /// Resolves the request of a stream that ended.
     private func finish(_ slot: UnsafeMutablePointer<StreamTable<StreamSlot>.Slot>, errorCode: UInt32?) {
         let taken = remove(slot)
         if taken.isAnswered || (errorCode == 0 && taken.status >= 200) {
             completeWithResponse(taken)
         } else if errorCode == HTTP2ErrorCode.refusedStream.rawValue, taken.status == 0 {
-            // A server that has begun to answer has processed the request, whatever it says afterwards.
+            // A server that has begun to answer has processed the request, whatever its reset says.
             complete(taken, .unprocessed(HTTP2Failure(goAwayReceived != nil ? .goAway : .reset(.refusedStream))))
         } else {
             completeWithout(taken, errorCode.map { .reset(HTTP2ErrorCode(rawValue: $0)) } ?? .connectionClosed)
         }
     }
 
-    /// A request has no answer: ambiguous if anything of its body left. Of a head alone no server can do what was asked.
+    /// Resolves a request without a response. It is ambiguous if any of its body was written; without the body no
+    /// server can process it.
     private func completeWithout(_ slot: StreamSlot, _ cause: HTTP2Failure.Cause) {
         let hasBody = slot.isBodyTaken || (slot.batch?.sentBodyLength(slot.requestIndex) ?? 0) > 0
         let failure = HTTP2Failure(cause)
@@ -210,7 +215,7 @@ final class ClientSession: FrameSession {
         }
         guard let slot = streams.find(streamID), !slot.pointee.value.isAnswered else {
             try expectLateAnswer(streamID)
-            // The answer to a request that was given up; the table has to know its fields all the same.
+            // The response to a cancelled request. Its fields must be read, because they update the header table.
             return try fields.read(block) { _, _ in }
         }
         let isTrailer = slot.pointee.value.status >= 200
@@ -221,15 +226,15 @@ final class ClientSession: FrameSession {
         check.end()
         let isInformational = !isTrailer && slot.pointee.value.status < 200
         guard !check.isMalformed else { return fail(streamID, .protocolError, check.fault) }
-        guard ends || !isTrailer else { return fail(streamID, .protocolError, "trailers that do not end it") }
-        guard !(ends && isInformational) else { return fail(streamID, .protocolError, "an end without an answer") }
+        guard ends || !isTrailer else { return fail(streamID, .protocolError, "trailers that do not end the stream") }
+        guard !(ends && isInformational) else { return fail(streamID, .protocolError, "an end without a response") }
         if !isTrailer, !isInformational, let length = check.length { slot.pointee.value.announce(length) }
         if ends { answered(slot) }
     }
 
-    /// A frame came for a stream whose answer is whole, or that is gone.
+    /// Handles a frame on a stream whose response is complete, or that has ended.
     private func expectLateAnswer(_ streamID: Int32) throws {
-        // What a GOAWAY gave back may have been begun before.
+        // The server may have begun to answer before its GOAWAY excluded the stream.
         if let last = goAwayReceived, streamID > last { return }
         try expectLate(streamID)
     }
@@ -239,7 +244,7 @@ final class ClientSession: FrameSession {
         _ name: UnsafeBufferPointer<UInt8>,
         _ value: UnsafeBufferPointer<UInt8>
     ) {
-        // `:status`, `retry-after` and the request's own field are all that the answers need; the length tells most others apart.
+        // Only `:status`, `retry-after` and the request's own field are needed; the length rules out most others.
         if name.count == 7, name[0] == UInt8(ascii: ":") {
             slot.pointee.value.status = value.reduce(0) { $0 &* 10 &+ Int16($1 &- UInt8(ascii: "0")) }
         } else if name.count == 11, name.elementsEqual("retry-after".utf8) {
@@ -261,7 +266,7 @@ final class ClientSession: FrameSession {
             return fail(streamID, .protocolError, "a body without a status")
         }
         if slot.pointee.value.announcedLength == StreamSlot.longLength { slot.pointee.value.count(data.count) }
-        let room = max(0, Self.largestBody - slot.pointee.value.body.count)
+        let room = max(0, Self.maxBodySize - slot.pointee.value.body.count)
         let taken = UnsafeRawBufferPointer(rebasing: data.prefix(room))
         if slot.pointee.value.body.isEmpty {
             slot.pointee.value.body = Array(taken)
@@ -275,9 +280,9 @@ final class ClientSession: FrameSession {
         }
     }
 
-    /// The answer is complete, which ends the stream if the request is.
+    /// The response is complete. If the request is too, the stream ends.
     private func answered(_ slot: UnsafeMutablePointer<StreamTable<StreamSlot>.Slot>) {
-        // An answer that never has a body may name a length that it does not have (RFC 9110, section 8.6).
+        // A response that never has a body may still have a content-length (RFC 9110, section 8.6).
         if slot.pointee.value.announcedLength != StreamSlot.noLength, !slot.pointee.value.hasAnnouncedLength,
             slot.pointee.value.status != 204, slot.pointee.value.status != 304
         {
@@ -304,7 +309,7 @@ final class ClientSession: FrameSession {
         case Setting.maxConcurrentStreams: announcedLimit = value
         case Setting.headerTableSize: encoder.limitTable(Int(value))
         case Setting.enablePush where value != 0:
-            throw ConnectionError(.protocolError, "a server that wants to be pushed to")
+            throw ConnectionError(.protocolError, "a server must not enable push")
         default: break
         }
     }
@@ -322,15 +327,15 @@ final class ClientSession: FrameSession {
     }
 }
 
-/// What a connection remembers of one open stream.
+/// The state of an open stream.
 ///
-/// With its id it fits into one line of the processor's cache: thousands of streams wait for their answers, so nothing of one is there any
-/// more when its answer comes.
+/// With its id it fits into one cache line of the processor. Thousands of streams wait for their responses, so a stream
+/// is no longer in the cache when its response comes.
 struct StreamSlot {
-    /// What few answers have.
+    /// Fields that few responses have.
     final class RareFields {
         var retryAfter: String?
-        /// A long body's announced length, less what has come of it.
+        /// The announced length of a long body, minus the bytes received.
         var missingLength = 0
         /// See ``HTTP2Response/otherFields``.
         var others: [HTTP2HeaderField]?
@@ -342,22 +347,22 @@ struct StreamSlot {
     var batch: HTTP2RequestBatch?
     /// When the request was submitted, in nanoseconds of the event loop's clock.
     var submitted: UInt64 = 0
-    /// Stands for the value of the request's own header field: the value itself is gone when all of its batch is written.
+    /// The hash of the value of the request's own header field; the value is released once its whole batch is written.
     private let ownHash: UInt64
     var body: [UInt8] = []
     private var rare: RareFields?
-    /// The request's HEADERS frame has been serialised: from now on the server may have seen it.
+    /// Whether the request's HEADERS frame is serialised; from then on the server may have seen it.
     var isWritten = false
-    /// The response is complete, whatever happens to the stream afterwards.
+    /// Whether the response is complete, whatever happens to the stream afterwards.
     var isAnswered = false
     /// See ``HTTP2Response/echoesRequest``.
     var echoesRequest = false
-    /// The whole body has been serialised.
+    /// Whether the whole body is serialised.
     var isBodyTaken = false
-    /// The length that the answer's body is to have, if it was announced.
+    /// The announced length of the response's body.
     private(set) var announcedLength = Self.noLength
     static let noLength = UInt16.max
-    /// One that has no room here, or is that of a body that is cut: it is counted down.
+    /// Marks a length that does not fit here; `missingLength` is counted down instead.
     static let longLength = UInt16.max - 1
 
     init() {
@@ -371,11 +376,11 @@ struct StreamSlot {
         self.submitted = submitted
         let own = batch.ownValue(index)
         ownHash = Self.hash(own)
-        // A longer one is never found in an answer, which only means that the answer is not taken for an echo.
+        // A longer value is never found in a response, so the response does not count as an echo.
         ownLength = UInt16(exactly: own.count) ?? 0
     }
 
-    /// The response, once it is complete.
+    /// The response; valid once it is complete.
     var response: HTTP2Response {
         HTTP2Response(
             status: status,
@@ -386,13 +391,14 @@ struct StreamSlot {
         )
     }
 
-    /// Whether it is the value of the request's own header field; letters' case aside, as identifiers are written in both.
+    /// Whether this is the value of the request's own header field. Case is ignored, because identifiers are written in
+    /// both.
     @inline(__always)
     func isOwn(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
         value.count == ownLength && ownLength > 0 && Self.hash(UnsafeRawBufferPointer(value)) == ownHash
     }
 
-    /// The same for texts of one length that differ in the case of letters only; for others hardly ever.
+    /// A hash that ignores the case of letters. Other texts of the same length hardly ever have the same one.
     private static func hash(_ text: UnsafeRawBufferPointer) -> UInt64 {
         var hash: UInt64 = 0
         var position = 0
@@ -402,7 +408,8 @@ struct StreamSlot {
             withUnsafeMutableBytes(of: &word) {
                 $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: text[position..<(position + length)]))
             }
-            // 2^64 divided by the golden ratio, twice: bits move upwards in a product, and the shift takes them back.
+            // Multiplies by 2^64 divided by the golden ratio, twice. A product moves bits upwards; the shift brings
+            // them back.
             hash = (hash ^ lowercase(word)) &* 0x9E37_79B9_7F4A_7C15
             hash = (hash ^ hash >> 32) &* 0x9E37_79B9_7F4A_7C15
             hash ^= hash >> 29
@@ -411,7 +418,8 @@ struct StreamSlot {
         return hash
     }
 
-    /// Eight bytes with A to Z as a to z, all at once: adding to seven bits of each says in the eighth whether they pass a bound.
+    /// Lowercases A to Z in eight bytes at once. Adding a constant to the low seven bits of each byte sets its eighth
+    /// if they reach a bound.
     private static func lowercase(_ word: UInt64) -> UInt64 {
         let each: UInt64 = 0x0101_0101_0101_0101
         let high = each &* 0x80
@@ -422,36 +430,37 @@ struct StreamSlot {
         return word | isUpper >> 2
     }
 
-    /// Whether the body has the announced length, if one was.
+    /// Whether the body has the announced length.
     var hasAnnouncedLength: Bool {
         announcedLength == Self.longLength ? rare?.missingLength == 0 : Int(announcedLength) == body.count
     }
 
-    /// Notes how long the body is to be.
+    /// Notes the announced length of the body.
     mutating func announce(_ length: Int) {
         announcedLength = length < Int(Self.longLength) ? UInt16(length) : Self.longLength
         if announcedLength == Self.longLength { rareFields().missingLength = length }
     }
 
-    /// Notes that so much of a long body has come.
+    /// Notes that this many bytes of a long body have arrived.
     func count(_ bytes: Int) { rare?.missingLength -= bytes }
 
-    /// Gateways send about ten; what has more, or longer ones, is somebody else's and is cut.
-    private static let mostOtherFields = 32
-    private static let longestField = 512
+    /// The maximum number of other fields that are kept. Gateways send about ten; the excess of any other server is
+    /// dropped.
+    private static let maxOtherFields = 32
+    private static let maxFieldLength = 512
 
-    /// Keeps a header field that only people ask for.
+    /// Keeps a header field that is only shown to users.
     mutating func keep(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
         let rare = rareFields()
-        guard (rare.others?.count ?? 0) < Self.mostOtherFields else { return }
+        guard (rare.others?.count ?? 0) < Self.maxOtherFields else { return }
         let field = HTTP2HeaderField(
-            String(decoding: name.prefix(Self.longestField), as: UTF8.self),
-            String(decoding: value.prefix(Self.longestField), as: UTF8.self)
+            String(decoding: name.prefix(Self.maxFieldLength), as: UTF8.self),
+            String(decoding: value.prefix(Self.maxFieldLength), as: UTF8.self)
         )
         rare.others = (rare.others ?? []) + [field]
     }
 
-    /// Keeps what the server says about when to try again.
+    /// Keeps the server's `retry-after` value.
     mutating func keepRetryAfter(_ value: UnsafeBufferPointer<UInt8>) {
         rareFields().retryAfter = String(decoding: value.prefix(64), as: UTF8.self)
     }

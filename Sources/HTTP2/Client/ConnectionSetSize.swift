@@ -1,88 +1,95 @@
 import NIOCore
 
-/// How many connections a client holds: the rule for it, as a value whose clock is the caller's.
+/// The rule for the number of connections that a client holds. The caller supplies the clock.
 ///
-/// Requests that wait for a stream while every stream is in use, or waits for others to be free with it, ask for more connections. How many more is a matter of rate and
-/// latency: a connection carries its stream limit divided by the latency, so a set that is to carry a rate needs rate × latency / limit
-/// of them. What the server and this process can do is not known before it is tried: the set grows by steps, and a step that brings no
-/// rate with its streams full is taken back. A server that wants fewer (GOAWAYs, refused streams, 429) gets half, and the set comes back
-/// slowly. What is not used for a while is closed.
-public struct ConnectionSetSize: Sendable {
-    /// What a client sees of its connections at one moment.
-    public struct Sample: Sendable {
+/// More connections are needed if requests wait while every stream is in use, or waits for others to be free with it. A
+/// connection carries its stream limit divided by the latency, so a rate needs rate × latency / limit connections.
+///
+/// What the server and this process can do is found by trial. The set grows in steps, and a step that brings no more
+/// rate with its streams full is undone. If a server wants fewer (GOAWAYs, refused streams, 429), the set is halved and
+/// grows again slowly. Connections that are unused for a while are closed.
+package struct ConnectionSetSize: Sendable {
+    /// The state of a client's connections at one moment.
+    package struct Sample: Sendable {
         /// Connections that take requests.
-        public var ready = 0
+        package var ready = 0
         /// Connections that are being opened.
-        public var opening = 0
-        /// How many streams the ready connections have for requests that are not urgent.
-        public var streamLimit = 0
-        /// Requests on the wire without an answer.
-        public var inFlight = 0
-        /// Free streams that wait until there are so many that requests leave together.
-        public var gathering = 0
+        package var opening = 0
+        /// The streams of the ready connections that are open to requests that are not urgent.
+        package var streamLimit = 0
+        /// Requests on the wire without a response.
+        package var inFlight = 0
+        /// Free streams that are held back until enough are free for requests to leave together.
+        package var gathering = 0
         /// Whether requests wait for a stream.
-        public var isWaiting = false
-        /// Requests that were answered since the client started.
-        public var answered: Int64 = 0
-        /// The sum of their latencies in microseconds.
-        public var latencySum: Int64 = 0
-        /// Requests that the server refused without looking at them since the client started.
-        public var refused: Int64 = 0
+        package var isWaiting = false
+        /// Responses since the client started.
+        package var answered: Int64 = 0
+        /// The sum of their latencies, in microseconds.
+        package var latencySum: Int64 = 0
+        /// Requests that the server refused unprocessed since the client started.
+        package var refused: Int64 = 0
 
-        public init() {}
+        package init() {}
 
-        /// Whether hardly a stream is left that a request would get: one connection that is behind does not keep the others from growing.
+        /// Whether hardly any stream is left for requests. One slow connection does not keep the set from growing.
         var isFull: Bool { streamLimit > 0 && inFlight + gathering >= streamLimit - streamLimit / 16 }
     }
 
     /// Why the set has its size.
-    public enum Reason: String, Sendable, Hashable {
-        /// Nothing has asked for more.
+    package enum Reason: String, Sendable, Hashable {
+        /// No more were needed.
         case start
-        /// Requests waited for streams: it was grown.
+        /// Requests waited for streams, so the set grew.
         case grown
-        /// More connections brought no more rate.
+        /// More connections did not increase the rate.
         case noGain = "no gain"
         /// The server wanted fewer.
         case backedOff = "backed off"
-        /// Some connections were not used.
+        /// Some connections were unused.
         case unused
     }
 
-    /// A set that could carry more than this is large enough: a child sends some 240,000 messages a second where nobody takes any time
-    /// (1,000,000 in 4.2 s, November 2026), and what a set of such a size does not use is closed again.
-    static let mostRate = 280_000.0
-    /// So many requests a second a child puts on new connections, until their streams are full.
+    /// The maximum rate that a set is sized for, in requests a second. A child sends about 240,000 messages a second to
+    /// a gateway that answers at once (1,000,000 in 4.2 s, November 2026). The unused part of such a set is closed
+    /// again.
+    static let maxRate = 280_000.0
+    /// The rate at which a child fills the streams of new connections, in requests a second.
     static let fillRate = 100_000.0
-    /// A step multiplies the set by so much at most, and is checked before the next. Each costs two latencies and more: 32 connections are
-    /// there after one, 56 to APNs and 480 to FCM after two. A gateway that gives no more has seen 31 until their streams were full.
+    /// A step multiplies the set by at most this factor, and is checked before the next. Each step costs two latencies
+    /// or more. There are 32 connections after one step; after two, 56 to APNs or 480 to FCM. A gateway that gives no
+    /// more has seen 31 of them until their streams were full.
     static let step = 32
-    /// The same in quarters of the set.
-    private static let mostQuarters = 4 * (step - 1)
-    /// Room above what the rate asks for, as latencies vary.
+    /// The maximum step, in quarters of the set.
+    private static let maxQuarters = 4 * (step - 1)
+    /// The factor above the needed number, because latencies vary.
     static let slack = 1.25
-    /// A step has to bring so much more rate to be kept: less is noise.
-    static let leastGain = 1.05
-    /// Where answers take so many times as long after a step, requests wait inside of the gateway for what more connections cannot bring.
+    /// The factor by which a step must increase the rate to be kept; less is noise.
+    static let minGain = 1.05
+    /// If the latency grows by this factor after a step, requests wait inside the gateway, and more connections cannot
+    /// help.
     static let mostSlower = 2.0
-    /// A step that brought nothing is tried again after so long, twice as long each time, up to the most.
+    /// The pause before a step that brought nothing is tried again. It doubles each time, up to the maximum.
     static let firstHold = TimeAmount.seconds(10)
-    static let mostHold = TimeAmount.minutes(5)
-    /// A step of which a part was kept is followed by a small one after so long: the first moments of a set show less than it can do.
+    static let maxHold = TimeAmount.minutes(5)
+    /// The pause before the small step that follows a partly kept one. The first moments of a set show less than it can
+    /// do.
     static let partHold = TimeAmount.seconds(1)
-    /// What a server has refused is asked for again after so long, a quarter more each time.
+    /// The time after a back-off until the ceiling rises by a quarter; and between two such rises.
     static let backOffHold = TimeAmount.seconds(60)
-    /// What is not used for so long is closed. Apple asks senders to keep connections open and not to open and close them again and again.
+    /// Connections that are unused for this long are closed. Apple asks senders to keep connections open rather than
+    /// open and close them repeatedly.
     static let unusedAfter = TimeAmount.seconds(60)
-    /// Connections that do not get the streams of the others in this time will not.
-    static let mostOpening = TimeAmount.seconds(2)
-    /// A trial whose streams are not full by then is over, with nothing taken back.
-    static let mostTrial = TimeAmount.seconds(10)
-    /// The shortest period that says anything about a rate.
-    static let leastPeriod = TimeAmount.milliseconds(100)
-    /// Answers without which a period says nothing.
-    static let leastAnswers: Int64 = 50
-    /// More than this share of refused requests in a period is the server's wish, and not a limit that was lowered under our feet.
+    /// The time in which new connections must reach the stream limit of the others.
+    static let maxOpening = TimeAmount.seconds(2)
+    /// The maximum length of a trial. If the streams are not full by then, it ends and the step is kept.
+    static let maxTrial = TimeAmount.seconds(10)
+    /// The minimum length of a period that measures a rate.
+    static let minPeriod = TimeAmount.milliseconds(100)
+    /// The minimum number of responses in a period.
+    static let minAnswers: Int64 = 50
+    /// If more than this share of a period's requests is refused, the server wants fewer. A smaller share may come from
+    /// a stream limit that it has just lowered.
     static let refusedShare = 0.02
 
     private struct Period: Sendable {
@@ -90,9 +97,9 @@ public struct ConnectionSetSize: Sendable {
         var first: Sample
         var samples = 0
         var starved = 0
-        /// When the last sample was taken, and what was on the wire then.
+        /// The time of the last sample, and the number of requests on the wire then.
         var last: (at: NIODeadline, inFlight: Int)
-        /// Milliseconds that requests were on the wire, all together.
+        /// The total time that requests were on the wire, in milliseconds.
         var waited = 0.0
 
         init(start: NIODeadline, first: Sample) {
@@ -108,78 +115,81 @@ public struct ConnectionSetSize: Sendable {
             last = (now, sample.inFlight)
         }
 
-        /// Whether requests waited for streams while there were none for them.
+        /// Whether requests waited in most samples while no stream was free.
         var isStarved: Bool { starved * 2 > samples }
 
-        /// The mean latency of the answers in milliseconds: what shows that a gateway has grown slow.
+        /// The mean latency of the responses, in milliseconds; it shows whether a gateway has become slow.
         ///
-        /// That of the quick ones while the slow ones are still out: at a gateway with a long tail it doubles in the first seconds.
+        /// At first it covers only the fast responses, because the slow ones are still missing. At a gateway with a
+        /// long tail it doubles within seconds.
         func meanOfAnswers(_ sample: Sample) -> Double {
             Double(sample.latencySum - first.latencySum) / Double(max(1, sample.answered - first.answered)) / 1_000
         }
 
-        /// The mean latency in milliseconds by Little's law: what was on the wire, divided by the rate of the answers.
+        /// The mean latency by Little's law, in milliseconds: the requests on the wire divided by the rate of
+        /// responses.
         ///
-        /// More than the gateway's own while ever more goes out: what a step is compared with.
+        /// It exceeds the gateway's own latency while the number of requests grows. A step is compared with it.
         func meanByLittlesLaw(_ sample: Sample) -> Double { waited / Double(max(1, sample.answered - first.answered)) }
     }
 
     private enum Phase: Sendable {
-        /// As many as there should be, as far as is known.
+        /// The set has the right size, as far as is known.
         case steady
-        /// More are being opened, with so many streams each.
+        /// More connections are being opened, each expected to have `limit` streams.
         case opening(Before, limit: Int, since: NIODeadline)
-        /// They are there, but their first requests cannot have been answered.
+        /// They are open, but their first requests cannot have been answered yet.
         case filling(Before, until: NIODeadline)
-        /// What they bring is measured, from this moment on.
+        /// Their effect is measured from this moment on.
         case trying(Before, since: NIODeadline)
     }
 
-    /// What there was before a step.
+    /// The state before a step.
     private struct Before: Sendable {
         var connections: Int
         var streams: Int
         var rate: Double
-        /// The most that it was, in milliseconds.
+        /// The latency by Little's law, in milliseconds; at least the gateway's own.
         var latency: Double
     }
 
-    /// The fewest and the most connections; 0 for a client that dials nothing.
-    public let minimum: Int
-    public let maximum: Int
-    /// How many there should be.
-    public private(set) var target: Int
+    /// The minimum number of connections; 0 for a client that opens none.
+    package let minimum: Int
+    package let maximum: Int
+    /// The number of connections that there should be.
+    package private(set) var target: Int
     /// Why the target is what it is.
-    public private(set) var reason = Reason.start
-    /// Requests a second in the last period; 0 before the first.
-    public private(set) var rate = 0.0
+    package private(set) var reason = Reason.start
+    /// The rate in the last period, in requests a second; 0 before the first.
+    package private(set) var rate = 0.0
     /// The mean latency of the last period, in milliseconds.
-    public private(set) var latencyMilliseconds = 0.0
+    package private(set) var latencyMilliseconds = 0.0
     private var phase = Phase.steady
     private var period: Period?
-    /// Since when nothing was on the wire, and nothing waited.
+    /// Since when nothing has been on the wire or waiting.
     private var idleSince: NIODeadline?
-    /// The most that the server is asked for; it rises again after a back-off.
+    /// The maximum target; lowered by a back-off, then raised again in steps.
     private var ceiling: Int
     private var holdUntil: NIODeadline?
     private var hold = Self.firstHold
-    /// How many quarters of the set a step adds: after one that was taken back a single one, twice as many after each that was kept.
-    private var quarters = Self.mostQuarters
+    /// The quarters of the set that a step adds: one after a step that was undone, and twice as many after each that
+    /// was kept.
+    private var quarters = Self.maxQuarters
     private var ceilingRises: NIODeadline?
-    /// The most connections that were in use at once since `usedSince`.
+    /// The maximum number of connections in use since `usedSince`.
     private var mostUsed = 0.0
     private var usedSince: NIODeadline?
 
-    public init(minimum: Int = 1, maximum: Int) {
+    package init(minimum: Int = 1, maximum: Int) {
         self.minimum = max(0, minimum)
         self.maximum = max(self.minimum, maximum)
         target = self.minimum
         ceiling = self.maximum
     }
 
-    /// Takes what is seen now, some times in a tenth of a second while requests are on the wire.
+    /// Takes a sample; called several times in 100 ms while requests are on the wire.
     /// - Returns: whether the target has changed.
-    public mutating func see(_ sample: Sample, at now: NIODeadline) -> Bool {
+    package mutating func see(_ sample: Sample, at now: NIODeadline) -> Bool {
         let before = target
         raiseCeiling(now)
         watchUse(sample, now)
@@ -198,9 +208,10 @@ public struct ConnectionSetSize: Sendable {
         return target != before
     }
 
-    /// A pause says nothing: the rate of what comes after it would be too low. A moment without requests is none.
+    /// Whether there is a pause in the work. A period must not include one, or its rate would be too low. A short
+    /// moment without requests does not count.
     private mutating func isPause(_ sample: Sample, _ now: NIODeadline) -> Bool {
-        let isLong = idleSince.map { now - $0 >= Self.leastPeriod } ?? false
+        let isLong = idleSince.map { now - $0 >= Self.minPeriod } ?? false
         if isLong { period = nil }
         guard sample.inFlight == 0, !sample.isWaiting else {
             idleSince = nil
@@ -210,17 +221,19 @@ public struct ConnectionSetSize: Sendable {
         return isLong
     }
 
-    /// APNs allows one stream until it knows the sender: what came before that is no measure of what comes then.
+    /// Whether the stream limit has changed much since the period began, which makes it useless. APNs allows one stream
+    /// until it knows the sender.
     private func hasOtherStreams(_ period: Period, _ sample: Sample) -> Bool {
         sample.streamLimit > 2 * period.first.streamLimit || period.first.streamLimit > 2 * sample.streamLimit
     }
 
-    /// The server wants fewer connections or requests: GOAWAY with ENHANCE_YOUR_CALM, or a 429 for all that this sender does.
+    /// The server wants fewer connections or requests: it sent GOAWAY with ENHANCE_YOUR_CALM, or 429 for the whole
+    /// sender.
     /// - Returns: whether the target has changed.
-    public mutating func backOff(at now: NIODeadline) -> Bool {
+    package mutating func backOff(at now: NIODeadline) -> Bool {
         let before = target
-        // Many connections hear of the same thing in the same moment.
-        guard ceilingRises.map({ now + Self.backOffHold - $0 > Self.leastPeriod }) ?? true else { return false }
+        // Many connections report the same event at the same moment.
+        guard ceilingRises.map({ now + Self.backOffHold - $0 > Self.minPeriod }) ?? true else { return false }
         target = max(minimum, target / 2)
         ceiling = target
         ceilingRises = now + Self.backOffHold
@@ -230,14 +243,14 @@ public struct ConnectionSetSize: Sendable {
         return target != before
     }
 
-    /// Waits for the connections of a step, and for the time of an answer; what comes before says nothing.
+    /// Waits for a step's connections and then for the time of a response. Nothing is measured before.
     private mutating func advance(_ sample: Sample, _ now: NIODeadline) {
         switch phase {
         case .opening(let before, let limit, let since) where sample.ready >= target && sample.opening == 0:
             // APNs allows one stream until it knows the sender, on each connection.
             let isUsable = sample.streamLimit * 2 >= limit * sample.ready
-            guard isUsable || now - since >= Self.mostOpening else { break }
-            // A child takes its time to fill so many streams, and the first answers after that are those of the first streams.
+            guard isUsable || now - since >= Self.maxOpening else { break }
+            // The child needs time to fill this many streams, and then the first responses take one latency.
             let fill = Double(sample.streamLimit) / Self.fillRate * 1_000_000
             let answer = latencyMilliseconds * 1_000
             phase = .filling(before, until: now + .microseconds(Int64(fill + answer)))
@@ -249,12 +262,12 @@ public struct ConnectionSetSize: Sendable {
         }
     }
 
-    /// A period ends when connections have had the time to show what they can do: all are there, and requests came back.
+    /// A period ends when all connections are open and have had time to return responses.
     private func isOver(_ period: Period, _ sample: Sample, _ now: NIODeadline) -> Bool {
         let length = now - period.start
         let answered = sample.answered - period.first.answered
-        guard length >= Self.leastPeriod, answered >= Self.leastAnswers, sample.opening == 0 else { return false }
-        // Requests of a step that wait inside of the gateway are not waited for.
+        guard length >= Self.minPeriod, answered >= Self.minAnswers, sample.opening == 0 else { return false }
+        // If a step's requests wait inside the gateway, the period need not wait for them.
         if case .trying(let before, _) = phase, period.isStarved,
             period.meanOfAnswers(sample) > before.latency * Self.mostSlower
         {
@@ -275,12 +288,12 @@ public struct ConnectionSetSize: Sendable {
         switch phase {
         case .opening, .filling: break
         case .trying(let before, let since):
-            // While there are free streams nobody knows what more of them bring, unless it is seen that they bring nothing.
+            // While streams are free, the gain of a step is unknown, unless it is clear that it brings nothing.
             let length = Double((now - period.start).nanoseconds) / 1e6
-            let bringsNothing = isSlower(before) && gain(before) < Self.leastGain
+            let bringsNothing = isSlower(before) && gain(before) < Self.minGain
             guard period.isStarved || bringsNothing && period.waited > length * Double(before.streams) else {
-                // What there was before is no measure any more.
-                if now - since >= Self.mostTrial { phase = .steady }
+                // The state before the step is too old for a comparison.
+                if now - since >= Self.maxTrial { phase = .steady }
                 break
             }
             phase = .steady
@@ -295,39 +308,40 @@ public struct ConnectionSetSize: Sendable {
 
     private func isSlower(_ before: Before) -> Bool { latencyMilliseconds > before.latency * Self.mostSlower }
 
-    /// Keeps of a step what brought rate.
+    /// Keeps the part of a step that increased the rate.
     ///
-    /// Where answers take as long as before, nothing waits for the gateway: that the rate has not grown as the set has is this process's own
-    /// doing, or the moment's, and what is not needed is closed as ``Reason/unused``.
+    /// If the latency has not grown, requests do not wait inside the gateway. A rate that has not grown with the set is
+    /// then due to this process or to the moment. Connections that are not needed are later closed as
+    /// ``Reason/unused``.
     private mutating func keepWhatGains(_ before: Before, _ now: NIODeadline) {
         let gain = gain(before)
         let gained = Int((Double(before.connections) * gain * Self.slack).rounded(.up))
-        let wanted = gain < Self.leastGain ? before.connections : isSlower(before) ? gained : target
+        let wanted = gain < Self.minGain ? before.connections : isSlower(before) ? gained : target
         guard wanted < target else {
-            quarters = min(quarters * 2, Self.mostQuarters)
-            // A small step that was kept may be chance; one that doubled the set is none.
+            quarters = min(quarters * 2, Self.maxQuarters)
+            // A small step may have been kept by chance, but not one that doubled the set.
             if quarters > 4 { hold = Self.firstHold }
             return
         }
         target = max(minimum, wanted)
         reason = .noGain
-        if gain < Self.leastGain { return holdBack(now) }
+        if gain < Self.minGain { return holdBack(now) }
         quarters = 1
         holdUntil = now + Self.partHold
     }
 
-    /// A step has brought nothing: the next is a small one, and waits longer each time.
+    /// A step has brought nothing: the next one is small, and is delayed longer each time.
     private mutating func holdBack(_ now: NIODeadline) {
         quarters = 1
         holdUntil = now + hold
-        hold = min(hold * 2, Self.mostHold)
+        hold = min(hold * 2, Self.maxHold)
     }
 
     private mutating func grow(_ sample: Sample, latency: Double, _ now: NIODeadline) {
         if let until = holdUntil, now < until { return }
         holdUntil = nil
         let limit = max(1, sample.streamLimit / max(1, sample.ready))
-        let asked = Int((Self.mostRate * latency / 1_000 / Double(limit)).rounded(.up))
+        let asked = Int((Self.maxRate * latency / 1_000 / Double(limit)).rounded(.up))
         let wanted = min(target + max(1, target * quarters / 4), asked, ceiling)
         guard wanted > target else { return }
         let before = Before(connections: target, streams: sample.streamLimit, rate: rate, latency: latency)
@@ -342,7 +356,7 @@ public struct ConnectionSetSize: Sendable {
         ceilingRises = ceiling < maximum ? now + Self.backOffHold : nil
     }
 
-    /// Closes what was not used.
+    /// Closes unused connections.
     private mutating func watchUse(_ sample: Sample, _ now: NIODeadline) {
         let limit = max(1, sample.streamLimit / max(1, sample.ready))
         let used = Double(sample.inFlight) / Double(limit)
@@ -360,7 +374,7 @@ public struct ConnectionSetSize: Sendable {
             reason = .unused
             phase = .steady
         case .opening(let before, _, let since) where now - since >= Self.unusedAfter:
-            // Not all of them come about.
+            // Not all of them could be opened.
             target = max(minimum, before.connections, min(target, sample.ready))
             reason = .noGain
             phase = .steady

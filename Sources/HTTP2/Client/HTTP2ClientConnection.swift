@@ -1,9 +1,9 @@
 import NIOCore
 import NIOTLS
 
-/// One connection of a client: moves bytes between the channel and its session, and watches over the session's life.
+/// One connection of a client: moves bytes between the channel and its session, and supervises the session.
 ///
-/// All of it happens on the event loop. The pool that owns the connection decides which requests it gets.
+/// Confined to the event loop. The pool that owns the connection decides which requests it gets.
 final class HTTP2ClientConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -13,17 +13,18 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
         case opening
         /// Takes requests.
         case ready
-        /// Takes no more requests; ends when the last outstanding one is resolved.
+        /// Takes no more requests; closes when the last outstanding one is resolved.
         case draining
-        /// The channel was told to close, which TLS may take seconds for: nothing more is sent or read.
+        /// The channel is closing, which with TLS may take seconds; nothing more is sent or read.
         case closing
         case closed
     }
 
-    /// What is written is flushed in pieces of this size: NIOSSL keeps a buffer for the most that was ever flushed at once for as long as the
-    /// connection lives. In pieces of 64 KiB 400 connections to FCM kept 22 MiB. A block of requests with short payloads, of 17 KiB, is one piece.
+    /// The size of the pieces in which output is flushed, in bytes. For the life of a connection NIOSSL keeps a buffer
+    /// as large as its largest flush: with pieces of 64 KiB, 400 connections to FCM kept 22 MiB. A block of requests
+    /// with short payloads has 17 KiB, which is one piece.
     private static let outputPiece = 20 * 1_024
-    /// So much of a piece is left for the last request, which is written whole.
+    /// The part of a piece reserved for the last request, which is written whole.
     private static let lastRequest = 1_024
 
     let configuration: HTTP2ClientConfiguration
@@ -32,38 +33,41 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
     var state = State.opening
     private(set) var limit: Int
     private var context: ChannelHandlerContext?
-    /// Since when the server owes us a word: its last one, or the moment at which there was something to answer again.
+    /// Since when the server has been silent while requests were outstanding: the time of the last read, or of the
+    /// first request after idleness.
     var quietSince = NIODeadline.now()
     var pingSent: NIODeadline?
-    /// Called once with the next bytes that come, for who has asked whether the server is there.
+    /// Called once when the next bytes are received, to complete a `ping`.
     var whenHeard: (() -> Void)?
     var timeoutsInARow = 0
     private(set) var closeReason: String?
-    /// When the first SETTINGS frame came, if it did.
+    /// When the connection became ready, if it has.
     private(set) var opened: NIODeadline?
-    /// It brought an answer.
-    private(set) var isProved = false
-    /// The pool knows that it broke.
+    /// Whether it has brought a response.
+    var isProved = false
+    /// Whether the pool has counted it as broken.
     var isCounted = false
-    /// It has read in the loop's present round.
+    /// Whether it has read in the event loop's current round.
     var isInRound = false
-    /// Opened after failures, so that it takes requests only when the server has answered a PING: one that breaks at once gets none.
+    /// Whether it takes requests only once the server has answered a PING. It applies after failures, so that a
+    /// connection that breaks at once gets no requests.
     private(set) var awaitsPing = false
     /// The remote address, for logs and status.
     private(set) var address = ""
-    /// TLS is broken, and hands over what came whole before that.
+    /// Whether TLS has failed and is delivering the complete records that it had received before.
     private var isTakingRest = false
 
     init(configuration: HTTP2ClientConfiguration, pool: HTTP2ClientPool) throws {
         self.configuration = configuration
         self.pool = pool
-        session = try ClientSession()
+        session = try ClientSession(lastStreamID: configuration.lastStreamID)
         limit = min(configuration.initialMaxConcurrentStreams, configuration.maxConcurrentStreams)
     }
 
     var streamsInFlight: Int { session.streams.count }
 
-    /// Streams that may be opened now; none while the owner has not recorded the answers whose streams they were.
+    /// The number of streams that may be opened now; 0 until the owner has recorded the results of the last read, whose
+    /// slots would be reused.
     var room: Int {
         guard state == .ready, session.completions.isEmpty, session.ownGoAway == nil, !isTakingRest,
             context?.channel.isWritable == true
@@ -71,26 +75,27 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
         return max(0, limit - session.streams.count)
     }
 
-    /// Streams that only urgent requests get: at a gateway that takes its time an urgent one would else wait for somebody's answer.
+    /// The number of streams reserved for urgent requests, which at a slow gateway would otherwise wait for other
+    /// requests' responses.
     ///
-    /// A sixteenth is 62 of APNs' 1,000 and 6 of FCM's 100. Where that is too little for the rest, the set of connections grows.
+    /// A sixteenth is 62 of APNs' 1,000 and 6 of FCM's 100. If the others are too few, the set of connections grows.
     var kept: Int { limit / 16 }
 
-    /// So many requests leave together, where as many wait: what is written one by one costs each end a system call and a TLS record a
-    /// request. With them the answers come together, too, as long as latencies are alike.
+    /// The number of requests that leave together if as many wait. Written one by one, each request costs both ends a
+    /// system call and a TLS record. The responses then also arrive together, as long as latencies are similar.
     ///
-    /// At 50 ms FCM came to 147,000 messages a second with blocks of 6, 158,000 with 16, 183,000 with 31, 203,000 with 47; but the more of its
-    /// 100 streams there are in one, the fewer without an answer keep back all others. APNs came to 212,000, 225,000 and 229,000 with 16, 64
-    /// and 128 (700,000 messages each, November 2026).
-    var block: Int { min(Self.mostInBlock, limit / 3) }
+    /// At 50 ms, FCM reached 147,000 messages a second with blocks of 6, 158,000 with 16, 183,000 with 31 and 203,000
+    /// with 47. But the more of its 100 streams a block needs, the fewer missing responses hold up all others. APNs
+    /// reached 212,000, 225,000 and 229,000 with 16, 64 and 128 (700,000 messages each, November 2026).
+    var block: Int { min(Self.maxInBlock, limit / 3) }
 
-    /// So many requests of 340 bytes, with a short payload, fill a TLS record.
-    static let mostInBlock = 48
+    /// This many requests of 340 bytes, with a short payload, fill a TLS record.
+    static let maxInBlock = 48
 
-    /// Whether nothing has come for so long that free streams wait for no more of them.
+    /// Whether nothing has been received for so long that free streams no longer wait to form a block.
     var isQuiet = false
 
-    /// Free streams that requests do not get now, as they wait for more of them or the server takes nothing more at the moment.
+    /// Free streams that are withheld now, until enough are free for a block or until the channel is writable.
     var gathering: Int {
         let free = max(0, limit - kept - session.streams.count)
         return room == 0 || free < block && !isQuiet ? free : 0
@@ -130,9 +135,10 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // What TLS says while it hands over the rest is no news, and asking it again would have no end.
+        // TLS may report the error again while it delivers the rest; reacting to it would recurse endlessly.
         guard !isTakingRest else { return }
-        // The answers of the same read that came before a broken record are with TLS until the read ends, which then does not come.
+        // Responses of the same read that precede a broken record stay in TLS until the read completes, which will not
+        // happen. So complete it here.
         if state == .ready || state == .draining {
             isTakingRest = true
             context.pipeline.fireChannelReadComplete()
@@ -143,26 +149,26 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         guard state != .closed else { return }
-        // A GOAWAY that came with the end.
+        // A GOAWAY may have come with the end.
         handleNotices()
         let wasOrderly = state == .closing || (state == .draining && session.streams.count == 0)
         state = .closed
         session.now = NIODeadline.now().uptimeNanoseconds
         session.connectionLost()
-        deliver()
+        pool.deliver(self)
         let reason = closeReason ?? (wasOrderly ? nil : ending)
         pool.connectionClosed(self, reason: reason)
     }
 
-    /// How far the connection was when the server ended it.
+    /// The reason to report if the server ended the connection, by how far it had come.
     private var ending: String {
-        if opened == nil { return "the server ended the connection before its SETTINGS" }
+        if opened == nil { return "the server ended the connection before it sent SETTINGS" }
         return session.hasAnswered
             ? "the server ended the connection" : "the server ended the connection before it answered anything"
     }
 
-    /// Ends the connection; what is outstanding is resolved when the channel has become inactive.
-    /// - Parameter reason: nil if the connection ends as it should.
+    /// Closes the connection; outstanding requests are resolved when the channel has become inactive.
+    /// - Parameter reason: nil for an orderly end.
     func close(_ reason: String?) {
         guard state != .closing, state != .closed else { return }
         closeReason = reason
@@ -231,7 +237,7 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
         if let announced {
             limit = min(Int(announced), configuration.maxConcurrentStreams)
         } else if isFirst {
-            // A server that names no limit has none; 100 is the least that RFC 9113 section 6.5.2 recommends.
+            // Without a limit any number is allowed; RFC 9113 section 6.5.2 recommends at least 100.
             limit = min(max(limit, 100), configuration.maxConcurrentStreams)
         }
         if limit != old || isFirst { pool.limitChanged(limit) }
@@ -248,62 +254,28 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
         pool.connectionOpened(self)
     }
 
-    /// Hands over what has ended. The owner records it before any of the slots is used again.
-    func deliver() {
-        let completions = takeCompletions()
-        if !completions.isEmpty { pool.completed(completions) }
-    }
-
-    /// Takes what has ended; the caller hands it over.
-    func takeCompletions() -> [HTTP2Completion] {
-        guard !session.completions.isEmpty else { return [] }
-        let completions = session.completions
-        session.completions = []
-        session.completions.reserveCapacity(completions.count)
-        for completion in completions {
-            switch completion.result {
-            case .response:
-                if !isProved { pool.connectionProved() }
-                isProved = true
-                timeoutsInARow = 0
-            case .ambiguous(let failure) where failure.cause == .timeout: timeoutsInARow += 1
-            default: break
-            }
-        }
-        return completions
-    }
-
     // MARK: Writing
 
-    /// How many of the requests that wait, but for those in front that others take, can be sent at once.
+    /// How many of the waiting requests can be sent at once, after the first `taken`, which other connections take.
     func fitting(_ pending: PendingRequests, behind taken: Int, atMost room: Int) -> Int {
         pending.fitting(behind: taken, atMost: room, unsent: session.unsentBodyBytes, window: session.sendWindow)
     }
 
-    /// Opens a stream for a request; ``send()`` must follow.
-    func submit(_ batch: HTTP2RequestBatch, index: Int32) -> Bool {
-        guard session.nextStreamID < configuration.lastStreamID, session.submit(batch, index: index) else {
-            drain()
-            return false
-        }
-        return true
-    }
-
-    /// Sets the clock that the next submissions are timed with.
+    /// Sets the time of the next submissions to the session; ``send()`` must follow them.
     func startSubmitting() {
         let now = NIODeadline.now()
         session.now = now.uptimeNanoseconds
-        // The silence before, in which the server had nothing to answer, does not count.
+        // Silence while the server had nothing to answer does not count.
         if session.streams.count == 0 { quietSince = now }
     }
 
-    /// Writes all that the session has to say, and hands over what has ended by that.
+    /// Writes the session's output, and delivers requests that end with it.
     func send() {
         write()
-        // Streams end while their last frame is written if they were answered early. Their slots are used again in a task of its own,
-        // or what is submitted then would become a recursion.
+        // A stream that was answered early ends when its last frame is written. Its slot is reused in a separate task,
+        // because submitting here would recurse.
         guard !session.completions.isEmpty else { return }
-        deliver()
+        pool.deliver(self)
         pool.pumpSoon()
     }
 
@@ -311,22 +283,22 @@ final class HTTP2ClientConnection: ChannelInboundHandler {
         guard let context else { return }
         var hasMore = true
         // A flush that fails ends the connection.
-        // What the server does not read stays with the session, which bounds it.
+        // Output that the server does not read stays in the session, which limits it.
         while hasMore, state != .closing, state != .closed, context.channel.isWritable {
             pool.output.clear(minimumCapacity: Self.outputPiece)
             hasMore = session.serialise(into: &pool.output, limit: Self.outputPiece - Self.lastRequest)
             if pool.output.readableBytes > 0 { context.writeAndFlush(wrapOutboundOut(pool.output), promise: nil) }
         }
-        // The session ends after an error of the server's; an orderly end is `closeIfDone`'s.
+        // The session ends here after a server's error; `closeIfDone` handles an orderly end.
         if session.isFinished || session.ownGoAway != nil, state != .draining || session.streams.count > 0 {
             close("the server broke the HTTP/2 protocol: \(session.ownGoAway ?? "the session has ended")")
         }
     }
 }
 
-/// How a connection ends, and what it looks at from time to time.
+/// The end of a connection, and its periodic checks.
 extension HTTP2ClientConnection {
-    /// Takes no more requests, and closes once the outstanding ones are resolved.
+    /// Takes no more requests and closes once the outstanding ones are resolved.
     func drain() {
         switch state {
         case .ready: state = .draining
@@ -342,7 +314,7 @@ extension HTTP2ClientConnection {
         close(nil)
     }
 
-    /// Once a second or more often: deadlines, PING, retirement.
+    /// Checks deadlines, PING and retirement; called at least once a second.
     func tick(_ now: NIODeadline) {
         guard state == .ready || state == .draining else { return }
         session.now = now.uptimeNanoseconds
@@ -352,14 +324,14 @@ extension HTTP2ClientConnection {
         closeIfDone()
     }
 
-    /// Asks the server whether it is there; `told` is called when it says anything.
+    /// Sends a PING; `told` is called when anything is received.
     func ask(_ told: @escaping () -> Void) {
         whenHeard = told
         session.sayPing()
         send()
     }
 
-    /// Cancels requests that were sent longer ago than that.
+    /// Cancels requests that were sent longer ago than this.
     func giveUp(olderThanMilliseconds age: Int64, _ now: NIODeadline) {
         guard state == .ready || state == .draining else { return }
         expireRequests(now, after: age)
@@ -374,10 +346,10 @@ extension HTTP2ClientConnection {
         for streamID in session.submittedBefore(moment) {
             session.cancel(streamID, cause: .timeout)
         }
-        deliver()
+        pool.deliver(self)
         guard timeoutsInARow >= configuration.timeoutsBeforeRetirement, state == .ready else { return }
         drain()
-        pool.broke(self, reason: "\(timeoutsInARow) requests in a row had no answer in time")
+        pool.broke(self, reason: "\(timeoutsInARow) requests in a row got no response in time")
     }
 
     private func watchSilence(_ now: NIODeadline) {

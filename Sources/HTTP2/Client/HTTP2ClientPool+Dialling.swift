@@ -2,16 +2,16 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// How connections come about.
+/// Opening connections.
 extension HTTP2ClientPool {
-    /// Starts an attempt for each connection that is missing and may be dialled now.
+    /// Starts an attempt for each missing connection that may be dialled now.
     func dialMissing() {
         guard !isStopping, !configuration.dialsLazily || pending.count > 0 else { return }
         let usable = connections.lazy.filter { $0.state == .ready || $0.state == .opening }
         let now = NIODeadline.now()
         let isCareful = pacing.isCareful(at: now)
         let proven = usable.count { connection in
-            connection.isProved && (!isCareful || connection.opened.map { now - $0 >= pacing.leastLife } ?? false)
+            connection.isProved && (!isCareful || connection.opened.map { now - $0 >= pacing.minLife } ?? false)
         }
         let number = pacing.dials(
             wanted: sizing.size.target,
@@ -20,7 +20,7 @@ extension HTTP2ClientPool {
             at: now
         )
         guard number > 0 else { return }
-        // What was wrong may have been a file of trusted certificates.
+        // The trust roots file may have been the problem.
         if pacing.isRecovering, let tls = configuration.tls, let context = try? Self.context(tls) {
             tlsContext = context
         }
@@ -29,7 +29,6 @@ extension HTTP2ClientPool {
 
     private func dial() {
         dialing += 1
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
         let configuration = self.configuration
         let tlsContext = self.tlsContext
         let serverName = configuration.tls?.serverName ?? configuration.host
@@ -42,7 +41,7 @@ extension HTTP2ClientPool {
                 .recvAllocator,
                 value: FixedSizeRecvByteBufferAllocator(capacity: Self.readPiece(configuration))
             )
-            // What waits to be written is bounded by the stream limit and HTTP/2's own windows.
+            // The stream limit and HTTP/2's windows limit the output that waits.
             .channelOption(.writeBufferWaterMark, value: .init(low: 256 * 1_024, high: 1_024 * 1_024))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -52,13 +51,13 @@ extension HTTP2ClientPool {
                     } else if let tlsContext {
                         try channel.pipeline.syncOperations.addHandler(Self.tlsHandler(tlsContext, serverName))
                     }
-                    // One for each channel: a name with several addresses has several channels race each other.
-                    let connection = try HTTP2ClientConnection(configuration: configuration, pool: bound.value)
+                    // One per channel: for a name with several addresses, several channels race each other.
+                    let connection = try HTTP2ClientConnection(configuration: configuration, pool: self)
                     try channel.pipeline.syncOperations.addHandler(connection)
                 }
             }
         let deadline = NIODeadline.now() + .milliseconds(configuration.connections.connectTimeoutMilliseconds)
-        // A name is resolved anew for each attempt, so that a gateway that moves is followed.
+        // The name is resolved again for each attempt, to follow a gateway that moves.
         Self.withUserTimeout(bootstrap, milliseconds: configuration.pingTimeoutMilliseconds * 2)
             .connect(
                 host: configuration.proxy?.host ?? configuration.host,
@@ -68,18 +67,19 @@ extension HTTP2ClientPool {
             .whenComplete { result in self.dialed(result, deadline: deadline) }
     }
 
-    /// What one read takes: about what the answers to all streams of a connection come to. Each connection keeps some of these.
+    /// The size of a read buffer, in bytes: about the size of the responses to all streams of a connection. Each
+    /// connection keeps a few of these.
     private static func readPiece(_ configuration: HTTP2ClientConfiguration) -> Int {
         min(64 * 1_024, max(8 * 1_024, configuration.maxConcurrentStreams * 128))
     }
 
     private static func tlsHandler(_ context: NIOSSLContext, _ serverName: String) throws -> NIOSSLClientHandler {
-        // SNI carries names only; for an address NIOSSL compares the certificate with the peer's address.
+        // SNI carries only names; for an address NIOSSL compares the certificate with the peer's address.
         let isAddress = (try? SocketAddress(ipAddress: serverName, port: 0)) != nil
         return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : serverName)
     }
 
-    /// TLS begins when the proxy has opened the tunnel; it ends at the server, not at the proxy.
+    /// TLS starts once the proxy has opened the tunnel, and is with the server, not the proxy.
     private static func tunnel(
         _ proxy: HTTP2Proxy,
         _ configuration: HTTP2ClientConfiguration,
@@ -94,7 +94,8 @@ extension HTTP2ClientPool {
 
     private static func withUserTimeout(_ bootstrap: ClientBootstrap, milliseconds: Int64) -> ClientBootstrap {
         #if os(Linux)
-        // TCP_USER_TIMEOUT (18 in linux/tcp.h): unacknowledged data ends the connection, not 15 minutes of tcp_retries2.
+        // TCP_USER_TIMEOUT (18 in linux/tcp.h): unacknowledged data ends the connection after this time, not after the
+        // 15 minutes of tcp_retries2.
         let option = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: 18))
         return bootstrap.channelOption(option, value: .init(milliseconds))
         #else
@@ -119,7 +120,7 @@ extension HTTP2ClientPool {
             let timeout = configuration.connections.connectTimeoutMilliseconds
             eventLoop.scheduleTask(deadline: deadline) {
                 guard bound.value.state == .opening else { return }
-                let missing = bound.value.awaitsPing ? "the answer to a PING" : "TLS and the server's SETTINGS"
+                let missing = bound.value.awaitsPing ? "the response to a PING" : "TLS and the server's SETTINGS"
                 bound.value.close("\(missing) did not come within \(timeout) ms")
             }
         } catch {
@@ -128,20 +129,21 @@ extension HTTP2ClientPool {
         }
     }
 
-    /// Takes a connection among those that get requests.
+    /// Adds a connection to those that get requests.
     func adopt(_ connection: HTTP2ClientConnection) {
         connections.append(connection)
     }
 
-    /// An attempt failed: the next one waits.
+    /// An attempt failed; the next one waits.
     private func dialFailed(_ reason: String) {
         guard !isStopping else { return }
         wait(pacing.failed(at: .now(), using: &random), reason)
     }
 
-    /// A connection is of no more use, whichever side ended it and however, though its socket may stay open for long: what that costs.
+    /// A connection is no longer usable, whichever side ended it. Its socket may stay open for long. The next attempt
+    /// waits if necessary.
     ///
-    /// Only what the owner or we decide without the server's doing costs nothing: an end, fewer connections, another token.
+    /// Do not call it for ends that the server did not cause: a shutdown, fewer connections, a new token.
     func broke(_ connection: HTTP2ClientConnection, reason: String) {
         guard !isStopping, !connection.isCounted, connections.contains(where: { $0 === connection }) else { return }
         connection.isCounted = true
@@ -163,11 +165,5 @@ extension HTTP2ClientPool {
             )
         }
         eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(pause.milliseconds)) { [weak self] in self?.pump() }
-    }
-
-    /// Ends the pause between attempts: somebody has put right what was wrong.
-    func retryNow() {
-        pacing.retryNow()
-        pump()
     }
 }

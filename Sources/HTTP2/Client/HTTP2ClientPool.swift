@@ -1,10 +1,62 @@
+// HTTP2: HTTP/2 on SwiftNIO, a client for the gateways and a server for the simulator.
+//
+// WHAT IT DOES
+//   The client holds a set of connections to one server, sends batches of small requests over them and follows the
+//   server's stream limit. It reports how each request ended: with a response, unprocessed (safe to send again) or
+//   ambiguous (it was written and may have been processed). The server passes complete requests to a delegate and
+//   writes its responses. DialPacing, HTTP2Proxy with TunnelHandler, and SocketQueue also serve the gateways that do
+//   not speak HTTP/2.
+//
+// HOW IT IS USED
+//   Gateways makes an HTTP2ClientPool with a configuration, an event loop and an HTTP2ClientDelegate. It calls start(),
+//   or begin() on the loop, submit(_:) with filled HTTP2RequestBatches, and shutdown(). The pool calls the delegate's
+//   aboutToSend(_:) before it opens streams, completed(_:) for all requests that one read resolved, and
+//   connectionEvent(_:). GatewaySimulator adds an HTTP2ServerHandler with an HTTP2ServerDelegate to a channel. The
+//   laboratory's bench drives the pool directly.
+//
+// THREADS AND TASKS
+//   Everything runs on one event loop. Delegate calls run there too: blocking in one stops the sending. Calls from
+//   other threads hop once. The effects of frames are recorded while a read is parsed, and handled after it.
+//
+// STATE AND FILES
+//   In memory only. A batch owns the memory of its paths, values and bodies until all of its requests are written; each
+//   open stream keeps its batch alive. FrameSession parses frames and keeps the windows and the output; ClientSession
+//   and ServerSession keep the streams. HeaderEncoder writes header blocks, and nghttp2 reads them. The trust roots are
+//   read from a file at the start, and again after dialling has failed.
+//
+// FAILURES
+//   No connection: the client tells the delegate and dials again, with a new DNS lookup, after pauses that double from
+//   1 s to 5 s. It tries one connection at a time until one has brought a response.
+//   No response by the deadline: the stream is reset with CANCEL. The request is ambiguous, or unprocessed if nothing
+//   of its body was written. After three in a row the connection is retired.
+//   Silence with requests open: a PING; if it is not answered, the connection ends.
+//   GOAWAY: requests above its last stream id are unprocessed; the others continue. However a server ends a connection,
+//   DialPacing decides when the next one is dialled.
+//   Output that a server causes is limited: nothing more is written while it does not read. A request is never repeated
+//   and is resolved exactly once.
+//
+// SETTINGS
+//   None of its own: HTTP2ClientConfiguration and HTTP2ServerSettings hold them, with the reason for each value.
+//
+// SEE ALSO
+//   Client/HTTP2ClientDelegate.swift, Client/HTTP2ClientConnection.swift, FrameSession.swift, Client/ClientSession.swift,
+//   Client/HeaderEncoder.swift, Client/HTTP2RequestBatch.swift, Client/DialPacing.swift, Server/HTTP2ServerHandler.swift,
+//   Sources/CNGHTTP2/module.modulemap
+
 import NIOCore
 import NIOSSL
 
-/// The connections of a client and the requests that wait for them; everything here happens on the event loop.
-final class HTTP2ClientPool {
+/// A set of HTTP/2 connections to one server: batches of requests in, the end of each request out.
+///
+/// It dials and redials by itself (with a new DNS lookup and a back-off with jitter each time), follows the server's limit
+/// of concurrent streams, and resolves every request exactly once: as a response, as *unprocessed* (it may be sent again
+/// without a duplicate) or as *ambiguous* (it was written, and it is unknown whether it was processed). It never repeats
+/// a request.
+package final class HTTP2ClientPool: @unchecked Sendable {
+    // Unchecked: only the event loop touches mutable state. Methods that other targets call from any thread hop to it.
+
     let configuration: HTTP2ClientConfiguration
-    let eventLoop: any EventLoop
+    package let eventLoop: any EventLoop
     let delegate: any HTTP2ClientDelegate
     var tlsContext: NIOSSLContext?
     var connections: [HTTP2ClientConnection] = []
@@ -17,38 +69,39 @@ final class HTTP2ClientPool {
     var isStopping = false
     private var isStopped = false
     private var stopPromise: EventLoopPromise<Void>?
-    /// Set while the delegate is being told of completions: what it submits meanwhile waits for the end of the call.
+    /// Whether a delegate call is in progress; batches submitted during it wait for its end.
     var isDelivering = false
-    /// The delegate submitted something while it was being told: it is spread over all connections.
+    /// Whether the delegate submitted a batch during a call; it is then spread over all connections.
     var hasNewRequests = false
-    /// What the loop does after its present round.
+    /// Work for the end of the event loop's current round.
     private var round = Round()
-    /// Requests that are on their way back to the delegate.
+    /// Requests that are being returned to the delegate.
     private var returning = Returning()
-    /// What the delegate is told of when requests leave; kept, so that telling it costs no allocation.
+    /// The buffer for the announcement of departing requests; reused to avoid an allocation.
     var departures: [HTTP2Departure] = []
-    /// What a connection writes; one for all, as only one writes at a time and hundreds of such buffers are tens of megabytes.
+    /// The output buffer. All connections share it, because only one writes at a time and hundreds of buffers would be
+    /// tens of megabytes.
     var output = ByteBuffer()
 
     private struct Round {
-        /// Connections that have read in it.
+        /// Connections that have read in the round.
         var readers: [HTTP2ClientConnection] = []
-        /// What waits is to be spread over all connections at its end.
+        /// Whether waiting requests are to be spread over all connections at its end.
         var pumps = false
     }
 
-    /// Requests that go back in a task of their own.
+    /// Requests that are returned in a separate task.
     private struct Returning {
         var completions: [HTTP2Completion] = []
         var isScheduled = false
     }
 
-    /// How many connections there are to be, and what is seen of them.
+    /// The target number of connections, and the samples that determine it.
     struct Sizing {
         var size: ConnectionSetSize
         fileprivate var seen = ConnectionSetSize.Sample()
         fileprivate var sampler: RepeatedTask?
-        /// How many requests may be on the wire at once, as the delegate was told last.
+        /// The capacity that was last reported to the delegate.
         fileprivate var toldCapacity = 0
 
         fileprivate init(_ connections: ConnectionOptions) {
@@ -56,29 +109,37 @@ final class HTTP2ClientPool {
         }
     }
 
-    init(configuration: HTTP2ClientConfiguration, eventLoop: any EventLoop, delegate: any HTTP2ClientDelegate) {
+    /// - Parameter delegate: told of every end and event, on `eventLoop`; kept as long as the pool.
+    package init(
+        configuration: HTTP2ClientConfiguration,
+        eventLoop: any EventLoop,
+        delegate: any HTTP2ClientDelegate
+    ) {
         self.configuration = configuration
         self.eventLoop = eventLoop
         self.delegate = delegate
         sizing = Sizing(configuration.connections)
         pacing = DialPacing(
             firstMilliseconds: configuration.connections.firstBackOffMilliseconds,
-            maximumMilliseconds: configuration.connections.maximumBackOffMilliseconds
+            maxMilliseconds: configuration.connections.maxBackOffMilliseconds
         )
     }
 
-    func start() throws {
+    /// Begins to connect, on the event loop.
+    ///
+    /// - Throws: if the trust roots cannot be read. Trouble with connections is told to the delegate and tried again.
+    package func begin() throws {
+        eventLoop.preconditionInEventLoop()
         guard ticker == nil, !isStopping else { return }
         if let tls = configuration.tls { tlsContext = try Self.context(tls) }
-        // Deadlines are met to within a tick; a quarter of the shortest one is precise enough for each of them.
+        // Deadlines are precise to a tick; a quarter of the shortest one suffices.
         let shortest = min(
             configuration.connections.requestTimeoutMilliseconds,
             configuration.pingAfterSilenceMilliseconds,
             configuration.pingTimeoutMilliseconds
         )
         let period = TimeAmount.milliseconds(max(10, min(1_000, shortest / 4)))
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        ticker = eventLoop.scheduleRepeatedTask(initialDelay: period, delay: period) { _ in bound.value.tick() }
+        ticker = eventLoop.scheduleRepeatedTask(initialDelay: period, delay: period) { _ in self.tick() }
         dialMissing()
     }
 
@@ -94,16 +155,15 @@ final class HTTP2ClientPool {
         return try NIOSSLContext(configuration: options)
     }
 
-    // MARK: What connections tell
+    // MARK: Calls from connections
 
-    func completed(_ completions: [HTTP2Completion]) {
-        for completion in completions { count(completion) }
+    private func completed(_ completions: [HTTP2Completion]) {
         isDelivering = true
         delegate.completed(completions)
         isDelivering = false
     }
 
-    /// Events may come before the completions of the same read: what is submitted here must not get their slots yet.
+    /// An event may precede the completions of the same read; batches submitted here must not get their slots yet.
     func tell(_ event: HTTP2ConnectionEvent) {
         isDelivering = true
         delegate.connectionEvent(event)
@@ -120,8 +180,9 @@ final class HTTP2ClientPool {
         tellCapacity()
     }
 
-    /// A connection brought its first answer: the server is well.
-    func connectionProved() {
+    /// A connection brought its first response: the server is well.
+    private func proved(_ connection: HTTP2ClientConnection) {
+        connection.isProved = true
         let wasRecovering = pacing.isRecovering
         pacing.answered()
         if wasRecovering { pumpSoon() }
@@ -129,9 +190,10 @@ final class HTTP2ClientPool {
 
     func goAway(_ connection: HTTP2ClientConnection, _ event: HTTP2ConnectionEvent) {
         tell(event)
-        if case .goAway(.enhanceYourCalm, _, _, wasInUse: true) = event { backOff() }
+        if case .goAway(.enhanceYourCalm, _, _, wasInUse: true) = event { shrink() }
         tellCapacity()
-        // Refused before the first answer, as APNs does with a bad certificate, or after each: dialling at once would be a storm.
+        // The GOAWAY may come before the first response, as APNs does for a bad certificate, or after each. Dialling at
+        // once would cause a storm.
         let isEarly = !connection.session.hasAnswered
         broke(connection, reason: "the server sent GOAWAY\(isEarly ? " before it answered" : "")")
         dialMissing()
@@ -147,7 +209,7 @@ final class HTTP2ClientPool {
         pump()
     }
 
-    // MARK: Watching and ending
+    // MARK: Supervision and shutdown
 
     private func tick() {
         let now = NIODeadline.now()
@@ -156,10 +218,7 @@ final class HTTP2ClientPool {
         pump()
     }
 
-    /// Asks all open connections whether the server is there, and ends those on which nothing comes back in time.
-    ///
-    /// - Parameter promise: whether one of them has answered; nil if none is open.
-    func ping(timeoutMilliseconds: Int64, _ promise: EventLoopPromise<Bool?>) {
+    private func ping(_ timeoutMilliseconds: Int64, _ promise: EventLoopPromise<Bool?>) {
         let asked = connections.filter { $0.state == .ready }
         guard !asked.isEmpty, !isStopping else { return promise.succeed(nil) }
         var isAnswered = false
@@ -176,31 +235,14 @@ final class HTTP2ClientPool {
         }
     }
 
-    func giveUp(olderThanMilliseconds age: Int64) {
-        let now = NIODeadline.now()
-        for connection in connections { connection.giveUp(olderThanMilliseconds: age, now) }
-        pump()
-    }
-
-    /// Replaces all connections: the present ones take no more requests and end when theirs are resolved. One that is being
-    /// opened has not had a request and stays.
-    func retireConnections() {
-        for connection in connections where connection.state != .opening {
-            connection.drain()
-            connection.tick(.now())
-        }
-        pump()
-    }
-
-    /// Gives back what waits, lets what is on the wire resolve, then closes.
-    func stop(_ promise: EventLoopPromise<Void>) {
+    private func stop(_ promise: EventLoopPromise<Void>) {
         if isStopping {
             stopPromise?.futureResult.cascade(to: promise)
             return
         }
         isStopping = true
         stopPromise = promise
-        cancelQueued()
+        giveBackQueued()
         for connection in connections {
             connection.drain()
             connection.tick(.now())
@@ -208,8 +250,9 @@ final class HTTP2ClientPool {
         finishStopping()
     }
 
-    func finishStopping() {
-        // An attempt to connect is not waited for: it may take as long as its timeout, and is dropped when it succeeds.
+    private func finishStopping() {
+        // Does not wait for an attempt to connect, which may take until its timeout. If it succeeds, the connection is
+        // closed.
         guard isStopping, !isStopped, connections.isEmpty else { return }
         isStopped = true
         ticker?.cancel()
@@ -217,7 +260,7 @@ final class HTTP2ClientPool {
         stopPromise?.succeed()
     }
 
-    var status: HTTP2ClientStatus {
+    var figures: HTTP2ClientStatus {
         let ready = connections.filter { $0.state == .ready }
         return HTTP2ClientStatus(
             connections: ready.count,
@@ -229,20 +272,94 @@ final class HTTP2ClientPool {
     }
 }
 
-/// How requests wait, leave and come back.
+/// The methods that are called from any thread. Each hops to the event loop once.
 extension HTTP2ClientPool {
-    func submit(_ batch: HTTP2RequestBatch) {
+    /// Begins to connect.
+    ///
+    /// - Throws: as ``begin()``.
+    package func start() async throws {
+        try await eventLoop.submit { try self.begin() }.get()
+    }
+
+    /// Queues a batch, once.
+    package func submit(_ batch: HTTP2RequestBatch) {
+        if eventLoop.inEventLoop { take(batch) } else { eventLoop.execute { self.take(batch) } }
+    }
+
+    /// Returns the requests that wait for a stream as *unprocessed*.
+    package func cancelQueued() {
+        eventLoop.execute { self.giveBackQueued() }
+    }
+
+    /// Replaces all connections: the current ones take no more requests and end when theirs are resolved. One that is
+    /// still being opened has had no request and stays.
+    package func retireConnections() {
+        eventLoop.execute {
+            for connection in self.connections where connection.state != .opening {
+                connection.drain()
+                connection.tick(.now())
+            }
+            self.pump()
+        }
+    }
+
+    /// Sends a PING on all open connections, and ends those on which nothing is received in time.
+    ///
+    /// Returns whether any of them has received something; nil if none is open.
+    package func ping(timeoutMilliseconds: Int64) async -> Bool? {
+        let promise = eventLoop.makePromise(of: Bool?.self)
+        eventLoop.execute { self.ping(timeoutMilliseconds, promise) }
+        return try? await promise.futureResult.get()
+    }
+
+    /// Cancels requests that were sent longer ago than this, as if their deadline had passed.
+    package func giveUp(olderThanMilliseconds age: Int64) {
+        eventLoop.execute {
+            let now = NIODeadline.now()
+            for connection in self.connections { connection.giveUp(olderThanMilliseconds: age, now) }
+            self.pump()
+        }
+    }
+
+    /// Ends the pause between attempts to connect, because the problem may be fixed.
+    package func retryNow() {
+        eventLoop.execute {
+            self.pacing.retryNow()
+            self.pump()
+        }
+    }
+
+    /// Holds fewer connections for a while, because the server asked this sender to send less.
+    package func backOff() {
+        eventLoop.execute { self.shrink() }
+    }
+
+    /// Returns the waiting requests, lets those on the wire resolve until their deadline, and closes the connections.
+    package func shutdown() async {
+        let promise = eventLoop.makePromise(of: Void.self)
+        eventLoop.execute { self.stop(promise) }
+        try? await promise.futureResult.get()
+    }
+
+    package func status() async -> HTTP2ClientStatus? {
+        try? await eventLoop.submit { self.figures }.get()
+    }
+}
+
+/// Waiting, sent and returned requests.
+extension HTTP2ClientPool {
+    private func take(_ batch: HTTP2RequestBatch) {
         guard !isStopping else {
-            // Later, as the delegate may be submitting from inside of `completed`.
+            // In a separate task, because the delegate may be submitting from inside `completed`.
             return giveBackSoon((0..<Int32(batch.count)).map { Self.cancelled(batch, $0) })
         }
         pending.append(batch)
-        // Batches that are submitted one after the other are spread over the connections together.
+        // Batches that are submitted in a row are spread over the connections together.
         if isDelivering { hasNewRequests = true } else { pumpSoon() }
     }
 
-    /// Gives back all requests that wait for a stream.
-    func cancelQueued() {
+    /// Returns all requests that wait for a stream.
+    private func giveBackQueued() {
         takePending()
         giveBack()
         if hasNewRequests { pump() }
@@ -259,7 +376,7 @@ extension HTTP2ClientPool {
         }
     }
 
-    /// Gives requests back in a task of its own: whoever made them return may be in the middle of submitting.
+    /// Returns requests in a separate task, because the caller may be in the middle of submitting.
     private func giveBackSoon(_ completions: [HTTP2Completion]) {
         returning.completions += completions
         guard !returning.completions.isEmpty, !returning.isScheduled else { return }
@@ -278,7 +395,7 @@ extension HTTP2ClientPool {
         completed(completions)
     }
 
-    /// Spreads what waits over the connections that have room.
+    /// Spreads the waiting requests over the connections that have room.
     func pump() {
         hasNewRequests = false
         fill(connections.filter { $0.room > 0 })
@@ -286,10 +403,11 @@ extension HTTP2ClientPool {
         dialMissing()
     }
 
-    /// A connection has read what there was, or can write again.
+    /// A connection has finished a read, or can write again.
     ///
-    /// All that read in one round of the loop are taken together: their answers are recorded in one go, and then what leaves on their
-    /// streams. With hundreds of connections each brings an answer or two, and a record of its own for each costs as much as the answer.
+    /// All connections that read in one round of the event loop are handled together: first their results are recorded
+    /// in one call, then their streams get new requests. With hundreds of connections each brings only a response or
+    /// two, and recording each separately would cost as much as the response.
     func hasRead(_ connection: HTTP2ClientConnection) {
         guard !connection.isInRound else { return }
         connection.isInRound = true
@@ -304,16 +422,16 @@ extension HTTP2ClientPool {
         let waiting = pending.count
         round.readers.removeAll(keepingCapacity: true)
         for connection in readers { connection.isInRound = false }
-        let completions = readers.count == 1 ? readers[0].takeCompletions() : readers.flatMap { $0.takeCompletions() }
+        let completions = readers.count == 1 ? takeEnded(of: readers[0]) : readers.flatMap { takeEnded(of: $0) }
         if !completions.isEmpty { completed(completions) }
-        // What was submitted meanwhile is for all connections, and not for these.
+        // Batches submitted meanwhile are for all connections, not only for these.
         if hasNewRequests || round.pumps {
             round.pumps = false
             pump()
         } else {
             fill(readers.filter { $0.room > 0 })
-            // The last ones are less than a block, and others may have had room for so many all along.
-            if pending.count > 0, pending.count < min(waiting, HTTP2ClientConnection.mostInBlock) {
+            // Fewer than a block are left, and other connections may have had room for this many all along.
+            if pending.count > 0, pending.count < min(waiting, HTTP2ClientConnection.maxInBlock) {
                 fill(connections.filter { $0.room > 0 })
             }
         }
@@ -323,27 +441,54 @@ extension HTTP2ClientPool {
         }
     }
 
-    /// Spreads what waits in a task of its own.
+    /// Delivers the ended requests of a connection. The owner records them before any of their streams is reused.
+    func deliver(_ connection: HTTP2ClientConnection) {
+        let completions = takeEnded(of: connection)
+        if !completions.isEmpty { completed(completions) }
+    }
+
+    private func takeEnded(of connection: HTTP2ClientConnection) -> [HTTP2Completion] {
+        let session = connection.session
+        guard !session.completions.isEmpty else { return [] }
+        let completions = session.completions
+        session.completions = []
+        session.completions.reserveCapacity(completions.count)
+        for completion in completions {
+            switch completion.result {
+            case .response:
+                if !connection.isProved { proved(connection) }
+                connection.timeoutsInARow = 0
+                sizing.seen.answered += 1
+                sizing.seen.latencySum += Int64(completion.latencyMicroseconds)
+            case .ambiguous(let failure) where failure.cause == .timeout: connection.timeoutsInARow += 1
+            case .unprocessed(let failure) where failure.cause == .reset(.refusedStream): sizing.seen.refused += 1
+            case .unprocessed, .ambiguous: break
+            }
+        }
+        return completions
+    }
+
+    /// Spreads the waiting requests in a separate task.
     func pumpSoon() {
         guard !round.pumps else { return }
         round.pumps = true
         eventLoop.assumeIsolated().execute {
-            // A round that ended meanwhile may have done so.
+            // A round that ended meanwhile may already have done it.
             guard self.round.pumps else { return }
             self.round.pumps = false
             self.pump()
         }
     }
 
-    /// Gives connections that have room what waits, each its share, and has them write it.
+    /// Gives each connection with room its share of the waiting requests, and writes them.
     ///
-    /// What a window keeps back is neither announced nor submitted; the server tells of more room in a frame, and the connection comes
-    /// here again.
+    /// Requests that do not fit into a window are neither announced nor submitted. When the server's WINDOW_UPDATE
+    /// arrives, the connection calls again.
     private func fill(_ ready: [HTTP2ClientConnection]) {
         var shares = [Int](repeating: 0, count: ready.count)
         var leaving = 0
         var before = -1
-        // What one pass leaves may be less than a block, and then there is room for it where a block had none.
+        // A pass may leave less than a block, which then fits where a whole block did not.
         while leaving > before, leaving < pending.count {
             before = leaving
             spread(over: ready, &shares, &leaving)
@@ -360,7 +505,8 @@ extension HTTP2ClientPool {
         }
     }
 
-    /// Gives those that take what waits their shares, evenly; those with the least room first, so that others take what these cannot.
+    /// Divides the waiting requests evenly among the connections. Those with the least room come first, so that the
+    /// others take the rest.
     private func spread(over ready: [HTTP2ClientConnection], _ shares: inout [Int], _ leaving: inout Int) {
         let waiting = pending.count - leaving
         var takers: [(place: Int, open: Int)] = []
@@ -380,36 +526,42 @@ extension HTTP2ClientPool {
         }
     }
 
-    /// How many streams a connection has for requests that wait.
+    /// How many streams a connection offers to waiting requests.
     ///
-    /// One with room for less than a block waits until more of its answers have come, unless none come. Urgent requests do not.
+    /// A connection with room for less than a block waits for more of its responses, unless it is quiet. Urgent
+    /// requests do not wait.
     private func open(_ connection: HTTP2ClientConnection, waiting: Int) -> Int {
         let rest = connection.room - connection.kept
         return rest < min(connection.block, waiting) && !connection.isQuiet ? 0 : max(0, rest)
     }
 
-    /// Where no answer comes, as where a server leaves requests open, streams that are free do not wait for more of them.
+    /// Fills connections that are quiet, for example because the server leaves requests open: their free streams no
+    /// longer wait to form a block.
     private func fillQuiet(_ now: NIODeadline) {
         guard pending.count > 0 else { return }
         let mean = Double(sizing.seen.latencySum) / Double(max(1, sizing.seen.answered))
-        let timeout = max(Self.leastQuietTimeout, min(Self.mostQuietTimeout, .microseconds(Int64(2 * mean))))
+        let timeout = max(Self.minQuietTimeout, min(Self.maxQuietTimeout, .microseconds(Int64(2 * mean))))
         for connection in connections { connection.isQuiet = now - connection.quietSince > timeout }
         fill(connections.filter { $0.room > 0 })
     }
 
     private func submit(_ share: Int, to connection: HTTP2ClientConnection) {
         var leaving = share
+        let session = connection.session
         connection.startSubmitting()
         while leaving > 0, let run = pending.firstRun(atMost: leaving) {
             var next = run.range.lowerBound
-            while next < run.range.upperBound, connection.submit(run.batch, index: next) { next += 1 }
+            while next < run.range.upperBound, session.submit(run.batch, index: next) { next += 1 }
             pending.removeFirst(Int(next - run.range.lowerBound))
             leaving -= run.range.count
-            if next < run.range.upperBound { return dialMissing() }
+            guard next == run.range.upperBound else {
+                connection.drain()
+                return dialMissing()
+            }
         }
     }
 
-    /// Tells the owner which requests are about to leave; if they must not, all that waits is given back.
+    /// Announces the departing requests to the delegate. If it withholds them, all waiting requests are returned.
     private func announce(_ leaving: Int) -> Bool {
         pending.announce(leaving, into: &departures)
         guard !departures.isEmpty else { return true }
@@ -417,7 +569,7 @@ extension HTTP2ClientPool {
         let mayLeave = delegate.aboutToSend(departures)
         isDelivering = false
         departures.removeAll(keepingCapacity: true)
-        // What was submitted meanwhile waits for the caller to be done with this connection.
+        // Batches submitted meanwhile wait until the caller is done with this connection.
         if hasNewRequests { pumpSoon() }
         if mayLeave { return true }
         takePending()
@@ -426,38 +578,27 @@ extension HTTP2ClientPool {
     }
 }
 
-/// How the set gets its size.
+/// The size of the connection set.
 extension HTTP2ClientPool {
-    /// Between two looks at a set that has requests to wait for: a period of ``ConnectionSetSize`` has some of them.
+    /// The time between two samples while requests are waiting or on the wire; a period of ``ConnectionSetSize`` has
+    /// several.
     private static let lookInterval = TimeAmount.milliseconds(20)
-    /// A connection counts as quiet without answers for twice the mean latency, by when those of a block have come, where they come at all; not
-    /// sooner than this…
-    private static let leastQuietTimeout = TimeAmount.milliseconds(100)
-    /// …nor later than this: a gateway that takes seconds is not well.
-    private static let mostQuietTimeout = TimeAmount.seconds(2)
+    /// A connection is quiet if nothing is received for twice the mean latency, by which time the responses of a block
+    /// should have come. The limit is at least this…
+    private static let minQuietTimeout = TimeAmount.milliseconds(100)
+    /// …and at most this, because a gateway that takes seconds is not well.
+    private static let maxQuietTimeout = TimeAmount.seconds(2)
 
-    private func count(_ completion: HTTP2Completion) {
-        switch completion.result {
-        case .response:
-            sizing.seen.answered += 1
-            sizing.seen.latencySum += Int64(completion.latencyMicroseconds)
-        case .unprocessed(let failure) where failure.cause == .reset(.refusedStream): sizing.seen.refused += 1
-        case .unprocessed, .ambiguous: break
-        }
-    }
-
-    /// Looks often as long as requests are waiting or on the wire; a client without work has the ticker only.
+    /// Samples frequently while requests are waiting or on the wire; an idle client has only the ticker.
     private func lookOften() {
         guard sizing.sampler == nil, !isStopping else { return }
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
         sizing.sampler = eventLoop.scheduleRepeatedTask(initialDelay: Self.lookInterval, delay: Self.lookInterval) {
             task in
-            let pool = bound.value
             let now = NIODeadline.now()
-            pool.look(now)
-            pool.fillQuiet(now)
-            guard pool.pending.count == 0, pool.sizing.seen.inFlight == 0 else { return }
-            pool.sizing.sampler = nil
+            self.look(now)
+            self.fillQuiet(now)
+            guard self.pending.count == 0, self.sizing.seen.inFlight == 0 else { return }
+            self.sizing.sampler = nil
             task.cancel()
         }
     }
@@ -485,11 +626,11 @@ extension HTTP2ClientPool {
     }
 
     /// The server wants fewer connections and requests.
-    func backOff() {
+    private func shrink() {
         if sizing.size.backOff(at: .now()) { resize() }
     }
 
-    /// Opens what is missing; what is too much takes no more requests, and ends with its last one.
+    /// Opens missing connections; surplus ones take no more requests and end with their last one.
     private func resize() {
         let ready = connections.filter { $0.state == .ready }.sorted { $0.streamsInFlight < $1.streamsInFlight }
         for connection in ready.prefix(max(0, ready.count - sizing.size.target)) {
@@ -500,11 +641,25 @@ extension HTTP2ClientPool {
         pump()
     }
 
-    /// Tells how many requests may be on the wire at once.
+    /// Reports the maximum number of requests on the wire, if it changed.
     private func tellCapacity() {
         let capacity = connections.reduce(0) { $0 + ($1.state == .ready ? $1.limit : 0) }
         guard capacity != sizing.toldCapacity else { return }
         sizing.toldCapacity = capacity
         tell(.capacityChanged(capacity))
     }
+}
+
+/// A client's figures at one moment.
+package struct HTTP2ClientStatus: Sendable {
+    /// Connections that are ready for requests.
+    package var connections: Int
+    /// Requests on the wire without an answer.
+    package var streamsInFlight: Int
+    /// Requests that wait for a stream.
+    package var queued: Int
+    /// The sum of the ready connections' limits of concurrent streams.
+    package var streamLimit: Int
+    /// How many connections there are to be, and why.
+    package var size: ConnectionSetSize
 }

@@ -1,21 +1,22 @@
 import Synchronization
 
-/// Requests that share most of their header fields, back to back in one piece of memory, and their bodies.
+/// Requests that share most of their header fields, stored back to back in one piece of memory, and their bodies.
 ///
-/// Paths, values and bodies are read in place, and each open stream holds the batch. The bodies may be in an array that others have, too. Fill
-/// it with ``append(path:headerValues:body:)`` in one place, then submit it, once; after that it does not change, but that all of this is let go
-/// of when all requests have been written: the batch lives until the last of them has its answer, which may take long.
-public final class HTTP2RequestBatch: @unchecked Sendable {
-    // Unchecked: filled by one owner before it is submitted; afterwards only the event loop of the client that sends it touches what changes
-    // then, which is each body's progress word and what is let go of.
+/// Paths, values and bodies are read in place, and each open stream retains the batch. The array of bodies may be
+/// shared with other owners. Fill the batch with ``append(path:headerValues:body:)`` in one place, then submit it once.
+/// After that it does not change, except that it releases this memory when all requests are written. The batch itself
+/// lives until the last response, which may take long.
+package final class HTTP2RequestBatch: @unchecked Sendable {
+    // Unchecked: one owner fills it before it is submitted. Afterwards only the client's event loop changes it: each
+    // body's progress word, and the memory that is released.
 
-    /// Where a request's path, values and body are.
+    /// The locations of a request's path, values and body.
     struct Entry {
         var path: Slice
         var firstValue: Int32
-        /// Where in ``HTTP2RequestBatch/bodies`` the body begins.
+        /// The start of the body in ``HTTP2RequestBatch/bodies``.
         var bodyStart: Int32
-        /// The body's header: its length and how much of it has been serialised, both `UInt32`.
+        /// The body's header: its length and the number of serialised bytes, both `UInt32`.
         var body: Int
     }
 
@@ -25,44 +26,46 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     }
 
     private static let lastNumber = Atomic<UInt64>(0)
-    /// No other batch of the process has this number; from 1 on.
+    /// A number that is unique in the process, from 1 on.
     let number = HTTP2RequestBatch.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
-    /// A number of the caller's, to find what the batch belongs to.
-    public let tag: Int64
-    /// Whether it goes before what waits for a stream; set it before the batch is submitted.
-    public var isUrgent = false
-    /// Whether the answer of each request keeps the header fields that nothing but a person asks for; empty as a rule.
+    /// The caller's number, to find what the batch belongs to.
+    package let tag: Int64
+    /// Whether it precedes other requests that wait for a stream; set it before the batch is submitted.
+    package var isUrgent = false
+    /// For each request, whether its response keeps the header fields that are only shown to users; usually empty.
     private var keptAnswers: [Bool] = []
-    /// Paths, values of header fields, and for each body its length and how much of it has been serialised.
+    /// Paths, values of header fields, and the header of each body.
     private var arena: RequestMemory
-    /// The bodies, one after the other.
+    /// The bodies, back to back.
     private(set) var bodies: [UInt8]
-    /// Requests that have not been written as a whole.
+    /// The number of requests that are not completely written.
     private var unwritten = 0
-    /// What was to be written is gone.
+    /// Whether the memory was released.
     private(set) var isLetGo = false
     /// The fields that all requests carry, in the caller's order.
     let sharedHeaders: [HTTP2HeaderField]
-    /// The names of the fields that each request has of its own.
+    /// The names of the fields whose values are per request.
     let perRequestHeaderNames: [String]
-    /// Both as bytes: batches whose heads are equal have the same.
+    /// The shared fields and the names as bytes. Batches with equal heads have equal ones.
     let head: [UInt8]
     private(set) var entries: [Entry] = []
     private(set) var values: [Slice] = []
 
-    /// Whether each request has a path of its own; otherwise it is among the shared fields.
+    /// Whether each request has its own path; otherwise it is a shared field.
     let hasOwnPaths: Bool
 
-    public private(set) var count = 0
+    package private(set) var count = 0
 
     /// Makes an empty batch.
     /// - Parameters:
-    ///   - sharedHeaders: fields that all requests carry, `:method` (POST), `:scheme` and `:authority` among them; `:path` only if all have the same.
-    ///   - perRequestHeaderNames: names of the fields whose values come with each request. The first is the same in all batches of a client.
+    ///   - sharedHeaders: the fields that all requests carry, including `:method` (POST), `:scheme` and `:authority`;
+    ///     `:path` only if all have the same one.
+    ///   - perRequestHeaderNames: the names of the fields whose values are per request. The first must be the same in
+    ///     all batches of a client.
     ///   - capacity: the number of requests to make room for.
-    ///   - bodies: bodies that are there already, one after the other.
-    ///   - bodyBytes: the bytes of further bodies to make room for.
-    public init(
+    ///   - bodies: existing bodies, back to back.
+    ///   - bodyBytes: the number of bytes to reserve for further bodies.
+    package init(
         sharedHeaders: [HTTP2HeaderField],
         perRequestHeaderNames: [String],
         capacity: Int,
@@ -79,10 +82,10 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
             sharedHeaders.allSatisfy { $0.name != ":method" || $0.value == "POST" },
             "answers are read as those to POST"
         )
-        // 160 bytes a request hold a path with a 64-digit token, a UUID and the body's header, which alone takes up to 15.
+        // 160 bytes hold a path with a 64-digit token, a UUID and the body's header, which takes up to 15 with padding.
         arena = RequestMemory(capacity: capacity * (hasOwnPaths ? 160 : 16))
         self.bodies = bodies
-        // Room for nothing would still copy an array that others have.
+        // Reserving 0 bytes would still copy a shared array.
         if bodyBytes > 0 { self.bodies.reserveCapacity(bodies.count + bodyBytes) }
         entries.reserveCapacity(capacity)
         values.reserveCapacity(capacity * perRequestHeaderNames.count)
@@ -92,7 +95,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         arena.free()
     }
 
-    /// Each text ends with a byte that no text has (RFC 3629, section 1), which also says what it is.
+    /// Each text ends with a byte that never occurs in UTF-8 (RFC 3629, section 1); the byte also identifies its kind.
     private static func head(_ shared: [HTTP2HeaderField], _ names: [String]) -> [UInt8] {
         var head: [UInt8] = []
         head.reserveCapacity(512)
@@ -109,24 +112,24 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         return head
     }
 
-    /// Adds a request that has nothing of its own but a body, without an allocation.
+    /// Adds a request that has only a body of its own, without an allocation.
     /// - Parameter range: where its body is in the bodies that were given at the start.
-    public func append(bodyIn range: Range<Int>) {
+    package func append(bodyIn range: Range<Int>) {
         precondition(!hasOwnPaths && perRequestHeaderNames.isEmpty, "all header fields are shared")
         appendEntry(path: Slice(offset: 0, length: 0), firstValue: Int32(values.count), body: range)
     }
 
-    /// Adds a request that has nothing of its own but a body.
-    public func append(body: ArraySlice<UInt8>) {
+    /// Adds a request that has only a body of its own.
+    package func append(body: ArraySlice<UInt8>) {
         append(bodyIn: keep(body))
     }
 
     /// Adds a request.
     /// - Parameters:
     ///   - path: the `:path`.
-    ///   - headerValues: one value for each of the names given at the start.
+    ///   - headerValues: one value for each of the names passed to `init`.
     ///   - body: the request's body.
-    public func append(
+    package func append(
         path: some Collection<UInt8>,
         headerValues: [some Collection<UInt8>],
         body: some Collection<UInt8>
@@ -141,9 +144,9 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         appendEntry(path: pathSlice, firstValue: firstValue, body: keep(body))
     }
 
-    /// Adds a request whose path is a prefix and a token, and which has one per-request value, without an allocation.
+    /// Adds a request with one per-request value, whose path is a prefix and a token, without an allocation.
     /// - Parameter range: where its body is in the bodies that were given at the start.
-    public func append(
+    package func append(
         pathPrefix: StaticString,
         pathSuffix: ArraySlice<UInt8>,
         headerValue: ArraySlice<UInt8>,
@@ -158,25 +161,26 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         appendEntry(path: path, firstValue: firstValue, body: range)
     }
 
-    /// Where a path or a value is; it stays there once the batch is submitted, until all requests have been written.
+    /// The bytes of a path or value. Once the batch is submitted they stay in place until all requests are written.
     @inline(__always)
     func memory(_ slice: Slice) -> UnsafeRawBufferPointer { arena.bytes(slice) }
 
     /// The length of a request's body.
     func bodyLength(_ index: Int32) -> Int { Int(arena.word(entries[Int(index)].body)) }
 
-    /// How much of a request's body has been serialised.
+    /// The number of serialised bytes of a request's body.
     func sentBodyLength(_ index: Int32) -> Int { Int(arena.word(entries[Int(index)].body + 4)) }
 
-    /// How much of a request's body has not been serialised yet.
+    /// The number of bytes of a request's body that are not serialised yet.
     func unsentBodyLength(_ index: Int32) -> Int { bodyLength(index) - sentBodyLength(index) }
 
-    /// Notes how much of a request's body has been serialised.
+    /// Sets the number of serialised bytes of a request's body.
     func setSentBodyLength(_ index: Int32, _ length: Int) {
         arena.set(UInt32(length), at: entries[Int(index)].body + 4)
     }
 
-    /// A request has been written as a whole. When all have, nothing is kept of them, unless somebody wants to see them.
+    /// A request is completely written. Once all are, their memory is released, unless requests are to be shown to
+    /// users.
     func wasWritten() {
         unwritten -= 1
         guard unwritten == 0, keptAnswers.isEmpty else { return }
@@ -187,7 +191,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
         arena.free()
     }
 
-    /// The rest of a body when so much of it has been serialised; it stays where it is while the closure runs.
+    /// Calls the closure with the unserialised rest of a body, which stays in place meanwhile.
     @inline(__always)
     func withBody<Result>(_ index: Int32, from sent: Int, _ read: (UnsafeRawBufferPointer) -> Result) -> Result {
         let start = Int(entries[Int(index)].bodyStart)
@@ -212,7 +216,7 @@ public final class HTTP2RequestBatch: @unchecked Sendable {
     }
 }
 
-/// Memory that only grows, until it is let go of as a whole: what lies in it stays where it is, as long as nothing is added.
+/// Memory that only grows until it is freed as a whole. Its contents stay in place as long as nothing is added.
 private struct RequestMemory {
     private var start: UnsafeMutableRawPointer?
     private var used = 0
@@ -236,7 +240,7 @@ private struct RequestMemory {
         return UnsafeRawBufferPointer(start: start + slice.offset, count: slice.length)
     }
 
-    /// A word that was stored.
+    /// Reads a stored word.
     @inline(__always)
     func word(_ offset: Int) -> UInt32 { start?.load(fromByteOffset: offset, as: UInt32.self) ?? 0 }
 
@@ -251,8 +255,8 @@ private struct RequestMemory {
         return HTTP2RequestBatch.Slice(offset: used - length, length: length)
     }
 
-    /// Stores a word, and 0 behind it.
-    /// - Returns: where it is.
+    /// Stores a word followed by 0.
+    /// - Returns: its offset.
     mutating func makeWord(_ word: UInt32) -> Int {
         let offset = (used + 7) & ~7
         let memory = room(for: offset - used + 8)
@@ -275,10 +279,11 @@ private struct RequestMemory {
     }
 }
 
-/// Reading a request back, for people who look at the wire.
+/// Reading a request back, for users who inspect the traffic.
 extension HTTP2RequestBatch {
-    /// The header fields of a request in the order in which they leave; before the batch is submitted, or of one whose answer keeps its fields.
-    public func headerFields(_ index: Int32) -> [HTTP2HeaderField] {
+    /// The header fields of a request, in the order in which they are sent. Call it before the batch is submitted, or
+    /// for a batch with kept response fields.
+    package func headerFields(_ index: Int32) -> [HTTP2HeaderField] {
         let entry = entries[Int(index)]
         var fields = sharedHeaders.filter(\.isPseudo)
         if hasOwnPaths { fields.append(HTTP2HeaderField(":path", text(entry.path))) }
@@ -289,23 +294,23 @@ extension HTTP2RequestBatch {
         return fields
     }
 
-    /// The first of the header fields that only this request has, which gateways give back; nil if it has none.
-    public func ownField(_ index: Int32) -> HTTP2HeaderField? {
+    /// The first of the request's own header fields, which gateways echo; nil if it has none.
+    package func ownField(_ index: Int32) -> HTTP2HeaderField? {
         perRequestHeaderNames.first.map { HTTP2HeaderField($0, text(values[Int(entries[Int(index)].firstValue)])) }
     }
 
-    /// The body of a request; before the batch is submitted, or of one whose answer keeps its fields.
-    public func body(_ index: Int32) -> [UInt8] {
+    /// The body of a request. Call it before the batch is submitted, or for a batch with kept response fields.
+    package func body(_ index: Int32) -> [UInt8] {
         withBody(index, from: 0) { [UInt8]($0) }
     }
 
-    /// Has the answers to these requests keep all their header fields; to be said before the batch is submitted.
-    public func keepAnswerFields(of indexes: some Sequence<Int32>) {
+    /// Keeps all header fields of the responses to these requests. Call it before the batch is submitted.
+    package func keepAnswerFields(of indexes: some Sequence<Int32>) {
         keptAnswers = [Bool](repeating: false, count: count)
         for index in indexes { keptAnswers[Int(index)] = true }
     }
 
-    /// Whether the answer to a request keeps all its header fields.
+    /// Whether the response to a request keeps all its header fields.
     @inline(__always)
     func keepsAnswerFields(_ index: Int32) -> Bool { !keptAnswers.isEmpty && keptAnswers[Int(index)] }
 
@@ -316,7 +321,7 @@ extension HTTP2RequestBatch {
 
 /// Finding a request's own header field in its response.
 extension HTTP2RequestBatch {
-    /// The value of the first of the fields that only this request has, while it has not been written. Empty if it has none.
+    /// The value of the first of the request's own fields, until it is written; empty if it has none.
     func ownValue(_ index: Int32) -> UnsafeRawBufferPointer {
         guard !perRequestHeaderNames.isEmpty else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         return memory(values[Int(entries[Int(index)].firstValue)])
@@ -325,30 +330,5 @@ extension HTTP2RequestBatch {
     /// The name of that field.
     var ownName: [UInt8] {
         perRequestHeaderNames.first.map { Array($0.utf8) } ?? []
-    }
-}
-
-/// One header field of an HTTP/2 request or response.
-public struct HTTP2HeaderField: Sendable, Hashable {
-    /// What a connection sends once and refers to afterwards (HPACK, RFC 7541).
-    public enum Indexing: Sendable, Hashable {
-        /// Name and value, which repeat from request to request.
-        case value
-        /// The name: its values would only push each other out of the table.
-        case name
-    }
-
-    /// The lower-case name; pseudo-header fields begin with a colon.
-    public var name: String
-    public var value: String
-    public var indexing: Indexing
-
-    /// Whether it is one of the protocol's own (RFC 7540, section 8.1.2.1).
-    var isPseudo: Bool { name.utf8.first == UInt8(ascii: ":") }
-
-    public init(_ name: String, _ value: String, indexing: Indexing = .value) {
-        self.name = name
-        self.value = value
-        self.indexing = indexing
     }
 }

@@ -1,4 +1,4 @@
-/// Requests that wait for a stream, in the order in which they were submitted; urgent batches go before the others.
+/// Requests that wait for a stream, in the order of submission; urgent batches precede the others.
 struct PendingRequests {
     private struct Span {
         var batch: HTTP2RequestBatch
@@ -9,9 +9,9 @@ struct PendingRequests {
     private var spans: [Span] = []
     private var head = 0
     private(set) var count = 0
-    /// How many of them are urgent.
+    /// The number of urgent ones.
     private(set) var urgent = 0
-    /// How many of those in front the owner has been told of.
+    /// The number of requests at the front that were announced.
     private var announced = 0
 
     mutating func append(_ batch: HTTP2RequestBatch) {
@@ -23,8 +23,7 @@ struct PendingRequests {
         spans.insert(span, at: placeForUrgent())
     }
 
-    /// The place behind what the owner has been told of and behind other urgent batches; a batch that was announced in part is cut
-    /// there.
+    /// The position after the announced requests and the other urgent batches. A partly announced batch is split there.
     private mutating func placeForUrgent() -> Int {
         var position = head
         var known = announced
@@ -51,7 +50,7 @@ struct PendingRequests {
         head < spans.count ? (spans[head].batch, spans[head].next) : nil
     }
 
-    /// The requests in front that are of one batch.
+    /// The requests at the front that belong to one batch.
     func firstRun(atMost limit: Int) -> HTTP2Departure? {
         guard head < spans.count else { return nil }
         let span = spans[head]
@@ -59,7 +58,7 @@ struct PendingRequests {
         return HTTP2Departure(batch: span.batch, range: span.next..<span.next + Int32(length))
     }
 
-    /// Takes away requests that have waited longest; not more than ``firstRun(atMost:)`` has shown.
+    /// Removes the requests that have waited longest; at most as many as ``firstRun(atMost:)`` has returned.
     mutating func removeFirst(_ taken: Int = 1) {
         guard head < spans.count else { return }
         spans[head].next += Int32(taken)
@@ -69,22 +68,22 @@ struct PendingRequests {
         if spans[head].next >= spans[head].end { dropHead() }
     }
 
-    /// Takes the request that has waited longest.
+    /// Removes and returns the request that has waited longest.
     mutating func next() -> (batch: HTTP2RequestBatch, index: Int32)? {
         guard let first else { return nil }
         removeFirst()
         return first
     }
 
-    /// How many of the first requests have bodies that fit into a window.
+    /// How many of the first requests have bodies that fit into the window.
     ///
-    /// A body that fits in part only would be sent in part, and its stream then waits for the window behind all others: under a
-    /// constant stream of new requests it would never be finished. So new requests wait for the window instead, in order.
+    /// A body that fits only in part would be sent in part. Its stream would then wait for the window behind all
+    /// others, and under a constant flow of new requests never finish. So new requests wait for the window, in order.
     ///
     /// - Parameters:
-    ///   - taken: how many in front are meant for other connections.
-    ///   - unsent: bytes of bodies that are before them; without any the first one fits always.
-    ///   - window: bytes that the server takes now.
+    ///   - taken: the number of requests at the front that go to other connections.
+    ///   - unsent: the bytes of bodies queued before them; if there are none, the first request always fits.
+    ///   - window: the bytes that the server accepts now.
     func fitting(behind taken: Int = 0, atMost room: Int, unsent: Int, window: Int) -> Int {
         var unsent = unsent
         var found = 0
@@ -107,7 +106,7 @@ struct PendingRequests {
         return found
     }
 
-    /// Appends those of the first `leaving` requests that have not been announced, and takes them for announced.
+    /// Appends those of the first `leaving` requests that were not announced yet, and marks them as announced.
     mutating func announce(_ leaving: Int, into departures: inout [HTTP2Departure]) {
         var known = announced
         var rest = leaving
@@ -126,8 +125,8 @@ struct PendingRequests {
 
     private mutating func dropHead() {
         head += 1
-        // Moves the rest to the front now and then, so that the array neither grows for ever nor keeps the memory of more
-        // batches that are done than of batches that wait.
+        // Moves the rest to the front now and then. So the array does not grow endlessly, and never retains more
+        // finished batches than waiting ones.
         if head * 2 >= spans.count {
             spans.removeFirst(head)
             head = 0

@@ -1,5 +1,5 @@
-/// The header fields of a request as they came, back to back in one buffer.
-public struct HTTP2HeaderBlock: Sendable {
+/// The header fields of a request as received, back to back in one buffer.
+package struct HTTP2HeaderBlock: Sendable {
     @usableFromInline
     struct Entry: Sendable {
         @usableFromInline var name: Int32
@@ -14,14 +14,14 @@ public struct HTTP2HeaderBlock: Sendable {
         }
     }
 
-    /// All names and values, in the order in which they came.
-    public private(set) var bytes: [UInt8] = []
+    /// All names and values, in the order received.
+    package private(set) var bytes: [UInt8] = []
     @usableFromInline private(set) var entries: [Entry] = []
 
-    public init() {}
+    package init() {}
 
-    /// The fields of a request that came another way than over HTTP/2.
-    public init(_ fields: [(name: String, value: String)]) {
+    /// Makes a block for a request that was not received over HTTP/2.
+    package init(_ fields: [(name: String, value: String)]) {
         for (name, value) in fields {
             var name = name
             var value = value
@@ -31,39 +31,39 @@ public struct HTTP2HeaderBlock: Sendable {
 
     /// The number of fields, pseudo-header fields included.
     @inlinable
-    public var count: Int { entries.count }
+    package var count: Int { entries.count }
 
-    /// Where a field's name lies in ``bytes``.
+    /// The range of a field's name in ``bytes``.
     @inlinable
-    public func nameRange(_ index: Int) -> Range<Int> {
+    package func nameRange(_ index: Int) -> Range<Int> {
         Int(entries[index].name)..<Int(entries[index].value)
     }
 
-    /// Where a field's value lies in ``bytes``.
+    /// The range of a field's value in ``bytes``.
     @inlinable
-    public func valueRange(_ index: Int) -> Range<Int> {
+    package func valueRange(_ index: Int) -> Range<Int> {
         Int(entries[index].value)..<Int(entries[index].end)
     }
 
-    public func name(_ index: Int) -> String { String(decoding: bytes[nameRange(index)], as: UTF8.self) }
-    public func value(_ index: Int) -> String { String(decoding: bytes[valueRange(index)], as: UTF8.self) }
+    package func name(_ index: Int) -> String { String(decoding: bytes[nameRange(index)], as: UTF8.self) }
+    package func value(_ index: Int) -> String { String(decoding: bytes[valueRange(index)], as: UTF8.self) }
 
     /// The first field with a name, or nil.
-    public func index(of name: StaticString) -> Int? {
+    package func index(of name: StaticString) -> Int? {
         entries.indices.first { hasName($0, name) }
     }
 
     /// The value of the first field with a name, without a copy.
-    public func valueBytes(_ name: StaticString) -> ArraySlice<UInt8>? {
+    package func valueBytes(_ name: StaticString) -> ArraySlice<UInt8>? {
         index(of: name).map { bytes[valueRange($0)] }
     }
 
-    public func value(_ name: StaticString) -> String? {
+    package func value(_ name: StaticString) -> String? {
         index(of: name).map { value($0) }
     }
 
-    /// How often a field with this name came.
-    public func occurrences(_ name: StaticString) -> Int {
+    /// The number of fields with this name.
+    package func occurrences(_ name: StaticString) -> Int {
         entries.indices.lazy.filter { hasName($0, name) }.count
     }
 
@@ -74,15 +74,15 @@ public struct HTTP2HeaderBlock: Sendable {
     }
 
     mutating func reserve() {
-        // An APNs request has about ten fields and, with its token of some 200 bytes, half a kilobyte.
+        // An APNs request has about ten fields and half a kilobyte, with a token of about 200 bytes.
         bytes.reserveCapacity(640)
         entries.reserveCapacity(12)
     }
 
-    /// The memory that it takes, in bytes.
+    /// The allocated memory, in bytes.
     var capacity: Int { bytes.capacity + entries.capacity * MemoryLayout<Entry>.stride }
 
-    /// Takes all fields out, and keeps the memory.
+    /// Removes all fields but keeps the memory.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         entries.removeAll(keepingCapacity: true)

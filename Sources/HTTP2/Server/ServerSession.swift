@@ -8,30 +8,33 @@ import Musl
 import Darwin
 #endif
 
-/// The server's side of a connection: frames in, complete requests out; it does no I/O and lives on one event loop.
+/// The server side of a connection: frames in, complete requests out. It does no I/O and is confined to one event loop.
 final class ServerSession: FrameSession {
     private let settings: HTTP2ServerSettings
     let streams = StreamTable(empty: ServerStream(), capacity: 2_048)
-    /// Requests that became complete since the owner last took them.
+    /// The complete requests that the owner has not taken yet.
     var requests: [HTTP2ServerRequest] = []
-    /// Requests that are over, whose memory the next ones take.
+    /// Finished requests, whose memory the next ones reuse.
     private var spare: [HTTP2ServerRequest] = []
     private var encoder = ResponseEncoder()
-    /// The last stream that was taken, and the last one that the client opened: it may not have read our GOAWAY yet.
+    /// The last stream that was processed, and the last one that the client opened. They differ if the client has not
+    /// read our GOAWAY yet.
     private var lastStreamID: Int32 = 0
     private var lastOpened: Int32 = 0
-    /// Streams that the client has passed over, which closes them for good (RFC 9113, section 5.1.1).
+    /// Stream ids that the client has skipped, which closes them permanently (RFC 9113, section 5.1.1).
     private var skipped: [ClosedRange<Int32>] = []
-    /// The limit of streams that was announced last, and the one that the client has acknowledged.
+    /// The stream limit that was last announced, and the one that the client has acknowledged.
     private var limit: UInt32
     private var acknowledgedLimit = UInt32.max
 
-    /// Enough for most reads; with usual requests, of a kilobyte, these are 256 KiB a connection…
-    private static let mostSpare = 256
-    /// …and 512 KiB at most.
-    private static let largestSpare = 2 * 1_024
-    /// HPACK lets a frame of some kilobytes unfold into gigabytes: a request whose fields exceed this is reset.
-    private static let largestHeaderBlock = 64 * 1_024
+    /// The maximum number of spare requests; enough for most reads. At the usual kilobyte each, they are 256 KiB per
+    /// connection…
+    private static let maxSpare = 256
+    /// …and, with this maximum size in bytes, at most 512 KiB.
+    private static let maxSpareCapacity = 2 * 1_024
+    /// A request whose decoded fields exceed this size, in bytes, is reset. With HPACK, a frame of some kilobytes can
+    /// expand to gigabytes.
+    private static let maxHeaderBlockSize = 64 * 1_024
 
     init(settings: HTTP2ServerSettings) throws {
         self.settings = settings
@@ -60,9 +63,9 @@ final class ServerSession: FrameSession {
         if id == Setting.headerTableSize { encoder.limitTable(Int(value)) }
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
-    /// Answers a stream; one that is closed meanwhile is left alone.
+    /// Answers a stream; has no effect on a closed one.
     func respond(
         _ streamID: Int32,
         _ response: HTTP2PreparedResponse,
@@ -84,7 +87,7 @@ final class ServerSession: FrameSession {
     override func isOpen(_ streamID: Int32) -> Bool { streams.find(streamID) != nil }
 
     override func writeHead(_ streamID: Int32, to buffer: inout ByteBuffer) -> BodyProgress {
-        // One that is gone was reset after its answer.
+        // A missing stream was reset after its response was queued.
         guard let slot = streams.find(streamID), let answer = slot.pointee.value.answer.take() else { return .over }
         let flags = answer.body.isEmpty ? FrameHeader.endsStream : 0
         encoder.append(answer.response, answer.value, flags: flags, streamID: streamID, to: &buffer)
@@ -100,7 +103,7 @@ final class ServerSession: FrameSession {
         return write(answer, slot, to: &buffer, limit: limit)
     }
 
-    /// Writes as much of an answer's body as there is room for; what is left is kept with its stream.
+    /// Writes as much of a response's body as fits; the stream keeps the rest.
     private func write(
         _ answer: consuming ServerStream.Answer,
         _ slot: UnsafeMutablePointer<StreamTable<ServerStream>.Slot>,
@@ -121,7 +124,7 @@ final class ServerSession: FrameSession {
         return .over
     }
 
-    /// The answer is written, which ends the stream if the request is complete.
+    /// The response is written. If the request is complete, the stream ends.
     private func answered(_ slot: UnsafeMutablePointer<StreamTable<ServerStream>.Slot>) {
         slot.pointee.value.isAnswered = true
         if slot.pointee.value.isComplete { close(slot) }
@@ -163,12 +166,13 @@ final class ServerSession: FrameSession {
         if isNew { noteOpened(streamID) }
         guard isNew, streamID <= lastAllowed ?? .max else {
             try expectLateRequest(streamID)
-            // Of a stream that we have reset, or that our GOAWAY excludes; the table has to know the fields all the same.
+            // The stream was reset by us, or our GOAWAY excludes it. Its fields must be read, because they update the
+            // header table.
             return try fields.read(block) { _, _ in }
         }
         if streams.count >= acknowledgedLimit {
             let words = settings.violationDebugData.map { String(decoding: $0, as: UTF8.self) }
-            return terminate(.protocolError, words ?? "more streams than are allowed")
+            return terminate(.protocolError, words ?? "more streams than the limit allows")
         }
         lastStreamID = streamID
         guard streams.count < limit else {
@@ -187,21 +191,22 @@ final class ServerSession: FrameSession {
     }
 
     private func noteOpened(_ streamID: Int32) {
-        // Clients leave no gaps; of one that does the latest are told apart from streams that were used.
+        // Clients usually leave no gaps. Of one that does, the latest gaps are recorded, to distinguish them from used
+        // streams.
         if streamID > lastOpened + 2 {
-            if skipped.count == Self.mostSkipped { skipped.removeFirst() }
+            if skipped.count == Self.maxSkipped { skipped.removeFirst() }
             skipped.append(lastOpened + 1...streamID - 1)
         }
         lastOpened = streamID
     }
 
-    private static let mostSkipped = 8
+    private static let maxSkipped = 8
 
-    /// A frame came for a stream that is not open.
+    /// Handles a frame on a stream that is not open.
     private func expectLateRequest(_ streamID: Int32) throws {
         if let lastAllowed, streamID > lastAllowed { return }
         guard !skipped.contains(where: { $0.contains(streamID) }) else {
-            throw ConnectionError(.protocolError, "a stream with a lower id than the one before")
+            throw ConnectionError(.protocolError, "a stream with a lower id than the previous one")
         }
         try expectLate(streamID)
     }
@@ -219,7 +224,7 @@ final class ServerSession: FrameSession {
         let fits = try read(block, into: slot, &check)
         guard fits else { return fail(streamID, .internalError, "too many fields") }
         guard !check.isMalformed else { return fail(streamID, .protocolError, check.fault) }
-        guard ends else { return fail(streamID, .protocolError, "trailers that do not end it") }
+        guard ends else { return fail(streamID, .protocolError, "trailers that do not end the stream") }
         complete(slot)
     }
 
@@ -236,7 +241,7 @@ final class ServerSession: FrameSession {
                 isSound = !check.isMalformed
                 return
             }
-            if slot.pointee.value.headers.bytes.count + name.count + value.count > Self.largestHeaderBlock {
+            if slot.pointee.value.headers.bytes.count + name.count + value.count > Self.maxHeaderBlockSize {
                 fits = false
             } else {
                 slot.pointee.value.headers.append(name: name, value: value)
@@ -262,11 +267,11 @@ final class ServerSession: FrameSession {
             return fail(streamID, .streamClosed, "a body after its end")
         }
         slot.pointee.value.untaken += window
-        // A smaller window than the usual one may not have come to the client's knowledge.
+        // The client may not know yet of an initial window below the default.
         guard slot.pointee.value.untaken <= max(Self.usualWindow, Int(settings.initialWindowSize)) else {
             return fail(streamID, .flowControlError, "more of a body than the window allows")
         }
-        let room = max(0, settings.largestBody - slot.pointee.value.body.count)
+        let room = max(0, settings.maxBodySize - slot.pointee.value.body.count)
         slot.pointee.value.body.append(contentsOf: data.prefix(room))
         slot.pointee.value.bodyLength += data.count
         if ends {
@@ -304,11 +309,11 @@ final class ServerSession: FrameSession {
         if let slot = streams.find(streamID) { close(slot) }
     }
 
-    /// Takes back requests that were handled, for their memory.
+    /// Takes back handled requests to reuse their memory.
     func recycle(_ handled: inout [HTTP2ServerRequest]) {
         guard !handled.isEmpty else { return }
-        while spare.count < Self.mostSpare, var request = handled.popLast() {
-            guard request.body.capacity + request.headers.capacity <= Self.largestSpare else { continue }
+        while spare.count < Self.maxSpare, var request = handled.popLast() {
+            guard request.body.capacity + request.headers.capacity <= Self.maxSpareCapacity else { continue }
             request.headers.removeAll()
             request.body.removeAll(keepingCapacity: true)
             spare.append(request)
@@ -318,9 +323,9 @@ final class ServerSession: FrameSession {
     }
 }
 
-/// What a server connection remembers of one open stream.
+/// The state of an open stream.
 struct ServerStream {
-    /// The response with the value of its field that varies, and how much of its body is written.
+    /// The response, the value of its varying field, and the number of body bytes written.
     struct Answer {
         let response: HTTP2PreparedResponse
         let value: ArraySlice<UInt8>
@@ -331,30 +336,31 @@ struct ServerStream {
     var headers = HTTP2HeaderBlock()
     var body: [UInt8] = []
     var bodyLength = 0
-    /// The length that the body is to have; nil if the client did not say.
+    /// The announced length of the body; nil for none.
     var announcedLength: Int?
-    /// Bytes of the stream's window that were used and not given back.
+    /// Bytes of the stream's window that are used and not returned yet.
     var untaken = 0
-    /// Until it is written.
+    /// The response until it is written.
     var answer: Answer?
-    /// The stream is answered, or will be.
+    /// Whether a response was given.
     var hasAnswer = false
-    /// The whole request has come.
+    /// Whether the request is complete.
     var isComplete = false
-    /// The whole answer is written.
+    /// Whether the response is completely written.
     var isAnswered = false
 }
 
-/// Writes the header blocks of a connection's answers (HPACK, RFC 7541): what lasts goes once a connection, the field that varies as it is.
+/// Writes the header blocks of a connection's responses (HPACK, RFC 7541): constant fields are sent once per
+/// connection, the varying field as a literal.
 struct ResponseEncoder {
     private var encoder = HeaderEncoder()
-    /// Blocks that hold as long as nothing enters the table.
+    /// Encoded blocks; valid until a field enters the table.
     private var blocks: [(number: UInt64, block: [UInt8])] = []
 
-    /// A gateway's usual answers; those that are made for once come in between.
-    private static let mostBlocks = 16
+    /// The maximum number of blocks: a gateway's usual responses, and some that are used once.
+    private static let maxBlocks = 16
 
-    /// Takes the client's bound of the table, in bytes.
+    /// Sets the client's limit of the table, in bytes.
     mutating func limitTable(_ bytes: Int) {
         encoder.limitTable(bytes)
         blocks = []
@@ -371,7 +377,7 @@ struct ResponseEncoder {
         let updates = encoder.takeUpdates()
         let block = block(response)
         let name = response.varyingName ?? []
-        let room = updates.count + block.count + name.count + value.count + HeaderBlockWriter.longestInteger
+        let room = updates.count + block.count + name.count + value.count + HeaderBlockWriter.maxIntegerLength
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: FrameHeader.length + room) { space in
             var writer = HeaderBlockWriter(space, from: FrameHeader.length)
             writer.copy(updates)
@@ -392,7 +398,7 @@ struct ResponseEncoder {
         if encoder.insertions != before {
             blocks = []
         } else {
-            if blocks.count == Self.mostBlocks { blocks.removeFirst() }
+            if blocks.count == Self.maxBlocks { blocks.removeFirst() }
             blocks.append((response.number, block))
         }
         return block

@@ -8,18 +8,20 @@ struct BenchAllCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "all",
         abstract:
-            "Run every bench with the default settings, and print one table with the machine, versions and settings.",
+            "Run every bench with the default settings, and print one table with the machine, the versions and the "
+            + "settings.",
         discussion: """
-            Takes some ten minutes at full size. Deliveries run at the latencies 0, 50 and 200 ms and at one with a long tail, in both \
-            directions, so that a machine that slows down meanwhile does not favour one. Needs wrk, nginx, nghttpd, h2load and openssl. \
-            Exit status 1 if a bench lost something.
+            Takes about ten minutes at full size. Deliveries run with latencies of 0, 50 and 200 ms and with a \
+            long-tailed one. They run in ascending and then in descending order, so that a machine that slows down \
+            does not favour one. Needs wrk, nginx, nghttpd, h2load and openssl. Exit status 1 if a bench lost \
+            something.
             """
     )
 
-    @Option(help: "The messages of each delivery; the other benches are as large in proportion.")
+    @Option(help: "The number of messages in each delivery; the other benches scale with it.")
     var messages: Int64 = 1_000_000
 
-    @Option(help: "A file for a chart of the rates (SVG).")
+    @Option(help: "Write a chart of the rates (SVG) to this file.")
     var svg: String?
 
     @Flag(help: "Print one line of JSON at the end.")
@@ -40,15 +42,16 @@ struct BenchAllCommand: AsyncParsableCommand {
     }
 }
 
-/// Every bench, one after the other.
+/// Runs every bench, one after another.
 struct BenchAll: Sendable {
-    /// The messages of each delivery.
+    /// The number of messages in each delivery.
     let messages: Int64
 
-    /// What gateways do: answer at once, as a near one, as a far one, and with one answer of a hundred that takes long.
+    /// The gateways' latencies: none, that of a near gateway, that of a far one, and one with a slow answer in a
+    /// hundred.
     private static let latencies = ["0", "50", "200", "p50:80,p99:800"]
 
-    /// Runs everything and removes all that it made.
+    /// Runs every bench and removes everything it created.
     func run() async throws -> BenchAllReport {
         var report = BenchAllReport(machine: try await BenchMachine.this())
         for platform in [Platform.ios, .android] { try await deliveries(platform, &report) }
@@ -82,7 +85,8 @@ struct BenchAll: Sendable {
         return report
     }
 
-    /// There and back, of which the better one counts: others' work on the machine only ever slows it down.
+    /// Runs each latency twice, in ascending and then in descending order, and keeps the better run: other work on the
+    /// machine can only slow it down.
     private func deliveries(_ platform: Platform, _ report: inout BenchAllReport) async throws {
         var best: [String: DeliveryBenchReport] = [:]
         var lost: Set<String> = []
@@ -121,7 +125,7 @@ struct BenchAll: Sendable {
     private func transactional(_ report: inout BenchAllReport) async throws {
         for (name, sessions, batch, bulk) in [
             ("send_message, 1 session", 1, 1, 0), ("send_message, 16 sessions", 16, 1, 0),
-            ("send_message, 16 sessions, beside bulk", 16, 1, messages * 2),
+            ("send_message, 16 sessions, during bulk", 16, 1, messages * 2),
             ("send_messages by 100, 16 sessions", 16, 100, 0),
         ] {
             let one = try await MessageBench(
@@ -146,7 +150,7 @@ struct BenchAll: Sendable {
     }
 }
 
-/// What all benches together found.
+/// The results of all benches.
 struct BenchAllReport: BenchReport {
     struct Row: Sendable {
         let name: String
@@ -157,7 +161,7 @@ struct BenchAllReport: BenchReport {
     }
 
     let machine: BenchMachine
-    /// PostgreSQL's settings that decide about durability.
+    /// PostgreSQL's durability settings.
     var database: [(name: String, value: String)] = []
     private(set) var rows: [Row] = []
 
@@ -169,12 +173,12 @@ struct BenchAllReport: BenchReport {
         rows.append(Row(name: name, value: value, unit: unit, words: words, isComplete: isComplete))
     }
 
-    /// Adds a figure whose bench says the rest.
+    /// Adds a figure, with the rest from the bench's report.
     mutating func add(_ name: String, _ value: Double, _ unit: String, _ report: any BenchReport) {
         add(name, value, unit, report.text, report.isComplete)
     }
 
-    /// Tells whoever waits how far it is.
+    /// Prints a report on standard error as progress.
     func note(_ report: any BenchReport) {
         StandardError.write(report.text + "\n\n")
     }
@@ -212,7 +216,7 @@ struct BenchAllReport: BenchReport {
         return (settings.map { "\($0.0): \($0.1)" } + ["", table.text]).joined(separator: "\n")
     }
 
-    /// A chart of the rates: a bar each, on a scale of its unit. It has no font of its own and follows the reader's colour scheme.
+    /// A chart with a bar per rate, scaled per unit. It embeds no font and follows the reader's colour scheme.
     var chart: String {
         let (left, width, height) = (330.0, 420.0, 24.0)
         var bars: [String] = []
@@ -239,8 +243,8 @@ struct BenchAllReport: BenchReport {
             )
         }
         return """
-            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 960 \(Int(60 + Double(rows.count) * height))" role="img" \
-            aria-label="Rates of every bench">
+            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 960 \(Int(60 + Double(rows.count) * height))" \
+            role="img" aria-label="Rates of every bench">
             <style>text{font:13px sans-serif;fill:#222}rect{fill:#2a6fbb}\
             @media(prefers-color-scheme:dark){text{fill:#ddd}rect{fill:#6aa9ee}}</style>
             <text x="10" y="18">\(machine.line.replacing("&", with: "&amp;").replacing("<", with: "&lt;"))</text>
@@ -263,9 +267,9 @@ struct BenchAllReport: BenchReport {
 
 /// The machine that a bench ran on.
 struct BenchMachine: Sendable {
-    /// What it is and has, by name.
+    /// The machine's facts, by name.
     let facts: [(String, String)]
-    /// The same in short.
+    /// A one-line summary of the facts.
     let line: String
 
     static func this() async throws -> BenchMachine {
@@ -292,7 +296,7 @@ struct BenchMachine: Sendable {
         )
     }
 
-    /// The first value of that name in a file of lines.
+    /// The value of the first line with this name in a file.
     private static func value(_ file: String, _ name: String, _ separator: Character) -> String? {
         let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
         return text.split(separator: "\n").first { $0.hasPrefix(name) }?.split(separator: separator, maxSplits: 1).last

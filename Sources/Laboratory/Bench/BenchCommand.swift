@@ -17,27 +17,18 @@ package struct BenchCommand: AsyncParsableCommand {
     )
 }
 
-protocol BenchReport: Sendable {
-    /// The figures for people.
-    var text: String { get }
-    /// The figures for programs.
-    var cell: Cell { get }
-    /// Whether all that was sent came where it should, as often as it should.
-    var isComplete: Bool { get }
-}
-
 extension BenchCommand {
-    /// A folder of a bench's own.
+    /// The bench's own folder.
     static var folder: String {
         FileManager.default.temporaryDirectory.appendingPathComponent("pushmta-bench-\(getpid())").path
     }
 
-    /// A site in a folder of the bench's own.
+    /// A site in the bench's own folder.
     static func site(hosts: Int = 1) throws -> TestSite {
         try TestSite(folder: folder, hosts: hosts)
     }
 
-    /// Runs a bench, prints what it found, and ends with status 1 if that is not complete.
+    /// Runs a bench and prints its report. It exits with status 1 if the report is not complete.
     static func show<Report: BenchReport>(json: Bool, _ run: @escaping @Sendable () async throws -> Report) async throws
     {
         do {
@@ -57,9 +48,9 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
         commandName: "delivery",
         abstract: "Measure a delivery from its start to the last stored outcome.",
         discussion: """
-            Everything runs on this machine: a private PostgreSQL cluster with durability on (or the database that you name), the \
-            gateway simulator, a supervisor and its children. Tokens are random, two fields are personalised, preparation is \
-            included. Exit status 1 if not every message was sent.
+            Everything runs on this machine: a private PostgreSQL cluster with durability on (or your own database), \
+            the gateway simulator, a supervisor and its children. Tokens are random, two fields are personalised, and \
+            preparation is included. Exit status 1 if not every message was sent.
             """
     )
 
@@ -74,44 +65,44 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
 
     @Option(
         help: """
-            What the connector proves itself with instead of its usual credential: key, certificate, service-account, or \
+            The connector's credential instead of its usual one: key, certificate, service-account, or \
             project-key for FCM's legacy protocol.
             """
     )
     var credential: TestRoute.Proof?
 
-    @Flag(help: "No personalisation and no tracking, so that legacy FCM can share requests among messages.")
+    @Flag(help: "No personalisation and no tracking, so that legacy FCM can combine messages in a request.")
     var equal = false
 
-    @Option(help: "An error packet of the binary gateway every so many messages; the messages that it is about fail.")
+    @Option(help: "Have the binary gateway send an error packet every N messages; the messages it names fail.")
     var errorEvery: Int64?
 
     @Option(help: "How long the gateways take to answer, in milliseconds: 50, 10-80, exp:40 or p50:80,p99:800.")
     var latency: String?
 
-    @Option(help: "The most MTA children.")
+    @Option(help: "The maximum number of MTA children.")
     var children = 1
 
     @Option(
         help:
-            "Hosts that share the work, each with a supervisor, children and journals of its own, all on this machine."
+            "The number of hosts that share the work, each with its own supervisor, children and journals."
     )
     var hosts = 1
 
-    @Option(help: "Requests that the simulated FCM project takes a minute; all hosts are told to keep to it.")
+    @Option(help: "The simulated FCM project's quota in requests per minute; all hosts are configured with it.")
     var quota: Int?
 
     @Option(
         help: """
-            Readers that keep a REPEATABLE READ transaction open on the database, with a snapshot from before the start, and \
-            read a little now and then.
+            The number of readers. Each holds a REPEATABLE READ transaction open, with a snapshot from before the \
+            start, and reads a little from time to time.
             """
     )
     var readers = 0
 
     @Option(
         help:
-            "A database to use instead of a private cluster: a libpq connection string or URI. It must be empty or ours."
+            "A database to use instead of a private cluster: a libpq string or URI. It must be empty or PushMTA's."
     )
     var database: String?
 
@@ -132,7 +123,7 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
             )
         }
         if let errorEvery, errorEvery < 1 || route.connector != .iosBinary {
-            throw ValidationError("--error-every is for --connector ios-binary: give a number from 1 on.")
+            throw ValidationError("--error-every is for --connector ios-binary: give a number of at least 1.")
         }
         guard (1...16).contains(hosts) else {
             throw ValidationError("--hosts is \(hosts): give a number from 1 to 16.")
@@ -174,31 +165,32 @@ struct BenchMessageCommand: AsyncParsableCommand {
         commandName: "message",
         abstract: "Measure transactional messages from their call to the gateway.",
         discussion: """
-            Everything runs on this machine, as for `bench delivery`. Sessions add messages to a continuous delivery, each call after a \
-            random pause; the gateway notes when each message arrives. With --bulk another delivery is sent meanwhile, through the \
-            same children. Exit status 1 if a message did not arrive, or arrived twice.
+            Everything runs on this machine, as for `bench delivery`. Sessions add messages to a continuous delivery, \
+            with a random pause before each call. The gateway records when each message arrives. With --bulk, another \
+            delivery is sent in parallel by the same children. Exit status 1 if a message did not arrive, or arrived \
+            twice.
             """
     )
 
     @Option(help: "The number of messages.")
     var messages = 500
 
-    @Option(help: "Sessions of the database that share them; each call is a transaction of its own.")
+    @Option(help: "The number of database sessions that share the messages; each call is its own transaction.")
     var sessions = 1
 
-    @Option(help: "Messages of one call; more than one are sent with send_messages.")
+    @Option(help: "The number of messages per call; more than one are sent with send_messages.")
     var batch = 1
 
-    @Option(help: "The mean pause of a session between two calls, in milliseconds; 0: none.")
+    @Option(help: "The mean pause of a session between calls, in milliseconds; 0 for none.")
     var pause = 50
 
-    @Option(help: "Messages of a delivery that runs meanwhile.")
+    @Option(help: "The number of messages in a delivery that runs in parallel.")
     var bulk: Int64 = 0
 
     @Option(help: "How long the gateway takes to answer, in milliseconds: 50, 10-80, exp:40 or p50:80,p99:800.")
     var latency: String?
 
-    @Option(help: "The most MTA children.")
+    @Option(help: "The maximum number of MTA children.")
     var children = 1
 
     @Flag(help: "Print one line of JSON at the end.")
@@ -210,8 +202,8 @@ struct BenchMessageCommand: AsyncParsableCommand {
         else {
             throw ValidationError(
                 """
-                Give --messages from 1 to 10000000, --sessions from 1 to 64, --batch from 1 to 10000, --pause from 0 to 60000, \
-                --bulk from 0 to 100000000, --children from 1 to 64.
+                Give --messages from 1 to 10000000, --sessions from 1 to 64, --batch from 1 to 10000, --pause from 0 \
+                to 60000, --bulk from 0 to 100000000, --children from 1 to 64.
                 """
             )
         }
@@ -236,18 +228,18 @@ struct BenchMessageCommand: AsyncParsableCommand {
 struct BenchHTTP2Command: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "http2",
-        abstract: "Measure the HTTP/2 engine beside h2load, against the same nghttpd.",
+        abstract: "Measure the HTTP/2 engine and h2load against the same nghttpd.",
         discussion: """
-            Starts nghttpd with TLS and 1,000 streams on a free port and sends the same requests over one connection with the \
-            engine and with h2load in turn, at 100, 500 and 1,000 concurrent streams. Figures are medians of the rounds. Needs \
-            nghttpd, h2load and openssl (Debian: nghttp2-server, nghttp2-client, openssl).
+            Starts nghttpd with TLS and 1,000 streams on a free port. Sends the same requests over one connection with \
+            the engine and with h2load alternately, at 100, 500 and 1,000 concurrent streams. Figures are medians of \
+            the rounds. Needs nghttpd, h2load and openssl (Debian: nghttp2-server, nghttp2-client, openssl).
             """
     )
 
-    @Option(help: "The requests of one run.")
+    @Option(help: "The number of requests in one run.")
     var requests = 300_000
 
-    @Option(help: "The rounds; each runs both clients at each number of streams.")
+    @Option(help: "The number of rounds; each runs both clients at each number of streams.")
     var rounds = 3
 
     @Flag(help: "Print one line of JSON at the end.")

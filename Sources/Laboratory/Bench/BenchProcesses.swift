@@ -1,13 +1,13 @@
 import Administration
 import ProcessProtocol
 
-/// The processes of a bench and what they use.
+/// The resource usage of a bench's processes.
 struct BenchProcesses: Sendable {
     let site: TestSite
 
     private var supervisors: [ProcessRecord] { ([site.host] + site.others).compactMap(\.supervisor.running) }
 
-    /// The CPU time used so far, by kind of process; that of processes which have ended is in.
+    /// The CPU time used so far, by kind of process, including processes that have ended.
     func cpuSeconds() -> [(name: String, seconds: Double)] {
         var uses: [(String, Double)] = []
         if let simulator = site.simulator.running { uses.append(("simulator", simulator.cpuSeconds)) }
@@ -23,12 +23,12 @@ struct BenchProcesses: Sendable {
         return uses
     }
 
-    /// The CPU time used since an earlier look.
+    /// The CPU time used since an earlier reading.
     func cpuSeconds(since before: [(name: String, seconds: Double)]) -> [(name: String, seconds: Double)] {
         cpuSeconds().map { use in (use.name, use.seconds - (before.first { $0.name == use.name }?.seconds ?? 0)) }
     }
 
-    /// The most memory that a child of a supervisor has had in RAM, in bytes.
+    /// The maximum resident memory of a supervisor's child, in bytes.
     func peakChildResidentBytes() -> Int64 {
         let children = supervisors.flatMap { ProcessRecord.family(of: $0.id) }.filter {
             $0.commandLine.contains(" \(ChildArguments.command) ")
@@ -36,11 +36,12 @@ struct BenchProcesses: Sendable {
         return children.compactMap(\.peakResidentBytes).max() ?? 0
     }
 
-    /// The server's processes: those that serve a connection, and the rest (WAL writer, checkpointer, autovacuum, …).
+    /// The server's processes: backends, which serve a connection, and the others (WAL writer, checkpointer,
+    /// autovacuum, …).
     private var serverUses: [(String, Double)] {
         guard let id = site.cluster.processID, let server = ProcessRecord(id) else { return [] }
         let family = ProcessRecord.family(of: id)
-        // The title of such a process is "postgres: USER DATABASE [local] …".
+        // The title of a backend is "postgres: USER DATABASE [local] …".
         let serving = family.filter { $0.commandLine.contains("[local]") }
         let others = family.filter { !$0.commandLine.contains("[local]") }
         return [

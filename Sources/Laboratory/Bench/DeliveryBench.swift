@@ -6,31 +6,31 @@ import ProcessProtocol
 import PushCore
 import Store
 
-/// Measures one delivery, everything on this machine.
+/// Measures one delivery, with everything on this machine.
 struct DeliveryBench: Sendable {
-    /// So long without a single resolved message means that something is wrong.
+    /// If no message is resolved for this long, something is wrong.
     private static let timeout = Duration.seconds(120)
 
     let site: TestSite
     /// The database to use; `nil`: the site's own cluster.
     let database: String?
     let messages: Int64
-    /// The way of the messages.
+    /// The messages' route.
     let route: TestRoute
-    /// Whether all messages are the same, so that a request can carry many where the protocol allows it.
+    /// Whether all messages are equal, so that one request can carry many where the protocol allows it.
     let isEqual: Bool
-    /// The binary gateway answers every so many messages with an error packet; nil: it does not.
+    /// The binary gateway sends an error packet every this many messages; nil: never.
     let errorEvery: Int64?
-    /// How long the gateways take to answer, as the simulator's option has it; nil: no time.
+    /// The gateways' latency in the form of the simulator's option; nil: none.
     let latency: String?
-    /// The most children.
+    /// The maximum number of children.
     let children: Int
-    /// Requests that the gateway's project takes a minute, which all hosts share; nil: any number.
+    /// The project's quota in requests per minute, which all hosts share; nil: unlimited.
     let quota: Int?
-    /// Readers that hold a snapshot from before the start until the end.
+    /// The number of readers that hold a snapshot from before the start until the end.
     let readers: Int
 
-    /// Runs the bench and removes all that it made outside of a database that was named.
+    /// Runs the bench and removes everything it created, except in a named database.
     func run() async throws -> DeliveryBenchReport {
         try await site.cleanly(withCluster: database == nil) { try await measure() }
     }
@@ -51,7 +51,7 @@ struct DeliveryBench: Sendable {
             if let quota { try await audience.limitProject(to: Double(quota) / 60) }
             tell("registering \(messages) simulated devices")
             try await audience.seed(applications, count: messages)
-            // A database of somebody else's may not allow it.
+            // A named database may not allow a checkpoint.
             if database == nil { try await store.checkpoint() }
             if let errorEvery {
                 let faults = #"{"gateway":"\#(route.gateway)","error_packets":{"every":\#(errorEvery),"status":8}}"#
@@ -100,7 +100,7 @@ struct DeliveryBench: Sendable {
         )
     }
 
-    /// The part that is measured.
+    /// Runs the measured part.
     private func run(_ id: Int64, _ store: Store, _ processes: BenchProcesses) async throws -> DeliveryBenchRun {
         tell("delivering")
         let walBefore = try await store.walPosition()

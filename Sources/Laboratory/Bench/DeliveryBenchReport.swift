@@ -2,45 +2,46 @@ import Administration
 import PushCore
 import Store
 
-/// What a bench of a delivery measured.
+/// The report of a delivery bench.
 struct DeliveryBenchReport: BenchReport {
-    /// The delivery's last counts.
+    /// The delivery's final counters.
     let progress: DeliveryProgress
-    /// The messages that were asked for.
+    /// The number of requested messages.
     let messages: Int64
-    /// Those that the gateway was told to refuse.
+    /// The number of messages that the gateway was configured to refuse.
     let refused: Int64
     let count: SimulatorCount
     /// When each stage was reached.
     let stages: DeliveryStages
-    /// Messages that were sent a second from the first tenth to the last; nil if those were stored at one moment.
+    /// The sending rate in messages a second between the first and the last tenth; nil if both were stored at one
+    /// moment.
     let sustainedRate: Double?
     /// The CPU time of each kind of process, in seconds.
     let cpu: [(name: String, seconds: Double)]
     /// The WAL that the database wrote, in bytes.
     let walBytes: Int64
-    /// The most memory that a child had in RAM, in bytes.
+    /// The maximum resident memory of a child, in bytes.
     let peakChildResidentBytes: Int64
-    /// The readers that held a snapshot from before the start until the end.
+    /// The number of readers that held a snapshot from before the start until the end.
     let readers: Int
-    /// How often all of them together have read.
+    /// The total number of their reads.
     let reads: Int64
-    /// How many hosts sent.
+    /// The number of hosts that sent.
     let hosts: Int
-    /// Requests that the gateway's project took a minute; nil: any number.
+    /// The project's quota in requests per minute; nil: unlimited.
     let quota: Int?
-    /// Whether the gateway simulator goes before others on the CPU.
+    /// Whether the gateway simulator has CPU priority.
     let gatewayFirst: Bool
-    /// PostgreSQL's settings that decide about durability.
+    /// PostgreSQL's durability settings.
     let databaseSettings: [(name: String, value: String)]
 
-    /// Whether every message that was not to be refused was sent, once, and both counts agree.
+    /// Whether every message that should not be refused was sent exactly once, and both counts agree.
     var isComplete: Bool {
         progress.state == .finished && progress.sent == messages - refused && progress.failed == refused
             && count.accepted == progress.sent && count.duplicates == 0
     }
 
-    /// From the start of the delivery to its last stored outcome.
+    /// The rate from the start of the delivery to its last stored outcome.
     var messagesPerSecond: Double {
         guard let seconds = stages.lastOutcome, seconds > 0 else { return 0 }
         return Double(progress.sent) / seconds
@@ -49,7 +50,7 @@ struct DeliveryBenchReport: BenchReport {
     var peakChildMiB: Double { Cell.mebibytes(peakChildResidentBytes) }
     var walBytesPerMessage: Double { Double(walBytes) / Double(messages) }
 
-    /// The CPU time of all processes together, in microseconds a message.
+    /// The CPU time of all processes, in microseconds per message.
     var cpuMicroseconds: Double { microseconds(cpu.reduce(0) { $0 + $1.seconds }) }
 
     private func microseconds(_ seconds: Double) -> Double { seconds * 1_000_000 / Double(messages) }
@@ -84,10 +85,12 @@ struct DeliveryBenchReport: BenchReport {
         let total = cpu.reduce(0) { $0 + $1.seconds }
         table.add([.text("all"), .number(total), .number(microseconds(total))])
         return """
-            \(progress.sent) of \(messages) messages sent\(refused > 0 ? ", \(progress.failed) refused" : ""), \(count.accepted) accepted by the simulator, \(count.duplicates) twice; \
-            delivery \(progress.state.rawValue)\(progress.stateReason.isEmpty ? "" : ": " + progress.stateReason)
-            \(Int(messagesPerSecond)) messages a second from the start of the delivery to its last stored outcome\(quotaWords)
-            \(sustainedRate.map { String(Int($0)) } ?? "-") messages a second from its first tenth to its last
+            \(progress.sent) of \(messages) messages sent\(refused > 0 ? ", \(progress.failed) refused" : ""), \
+            \(count.accepted) accepted by the simulator, \(count.duplicates) twice; delivery \
+            \(progress.state.rawValue)\(progress.stateReason.isEmpty ? "" : ": " + progress.stateReason)
+            \(Int(messagesPerSecond)) messages a second from the start of the delivery to its last stored \
+            outcome\(quotaWords)
+            \(sustainedRate.map { String(Int($0)) } ?? "-") messages a second from the first tenth to the last
 
             seconds after the start: first outcome stored \(Self.cell(stages.firstOutcome).shown), \
             prepared \(Self.cell(stages.prepared).shown), last outcome stored \(Self.cell(stages.lastOutcome).shown)
@@ -109,9 +112,9 @@ struct DeliveryBenchReport: BenchReport {
     private static func cell(_ seconds: Double?) -> Cell { seconds.map { .number($0) } ?? .none }
 }
 
-/// What was measured between the start of a delivery and its end.
+/// What was measured from the start of a delivery to its end.
 struct DeliveryBenchRun: Sendable {
-    /// The delivery's last counts.
+    /// The delivery's final counters.
     let progress: DeliveryProgress
     /// When each stage was reached.
     let stages: DeliveryStages
@@ -119,22 +122,23 @@ struct DeliveryBenchRun: Sendable {
     let cpu: [(name: String, seconds: Double)]
     /// The WAL that the database wrote, in bytes.
     let walBytes: Int64
-    /// The most memory that a child had in RAM, in bytes.
+    /// The maximum resident memory of a child, in bytes.
     let peakChildResidentBytes: Int64
-    /// Messages that were sent a second from the first tenth to the last; nil if those were stored at one moment.
+    /// The sending rate in messages a second between the first and the last tenth; nil if both were stored at one
+    /// moment.
     let sustainedRate: Double?
 }
 
-/// When a delivery reached each of its stages, in seconds of the database's clock after its start.
+/// When a delivery reached each stage, in seconds after its start by the database's clock.
 struct DeliveryStages: Sendable {
-    /// The first outcome was seen in the counts.
+    /// When the counters first showed an outcome.
     private(set) var firstOutcome: Double?
-    /// All parts were seen to be made.
+    /// When the counters first showed that all parts are made.
     private(set) var prepared: Double?
-    /// The last outcome was stored.
+    /// When the last outcome was stored.
     var lastOutcome: Double?
 
-    /// Notes what is new in these counts.
+    /// Records the stages that these counters show as reached.
     mutating func note(_ progress: DeliveryProgress) {
         guard let start = progress.startedAt else { return }
         let seconds = Double(progress.now.microsecondsSince1970 - start.microsecondsSince1970) / 1_000_000

@@ -13,18 +13,18 @@ import Musl
 import Darwin
 #endif
 
-/// Measures the engine and h2load in turn against one nghttpd.
+/// Measures the engine and h2load alternately against one nghttpd.
 struct HTTP2Bench: Sendable {
-    /// The numbers of concurrent streams: what FCM allows, half of and all that APNs announces.
+    /// The numbers of concurrent streams: FCM's limit, and half and all of the limit that APNs announces.
     private static let streamCounts = [100, 500, 1_000]
     private static let path = "/3/device/\(String(repeating: "5a", count: 32))"
     private static let messageID = "8f4ce2a1-21c3-4f5e-9d65-2f5a1b7c9e01"
-    /// 149 bytes, as a short alert has.
+    /// 149 bytes, the size of a short alert.
     private static let body =
         #"{"aps":{"alert":{"title":"Hello Anna","body":"Your parcel arrives tomorrow before noon in Hamburg. Enjoy"},"#
         + #""sound":"default"},"_mId":"12","_dId":"9"}"#
 
-    /// A folder of the bench's own; it is removed at the end.
+    /// The bench's own folder, which is removed at the end.
     let folder: String
     let requests: Int
     let rounds: Int
@@ -129,7 +129,7 @@ struct HTTP2Bench: Sendable {
     }
 }
 
-/// What `pushmta-lab bench http2` found.
+/// The report of `pushmta-lab bench http2`.
 struct HTTP2BenchReport: BenchReport {
     /// The medians at one number of streams.
     struct Row: Sendable {
@@ -137,9 +137,9 @@ struct HTTP2BenchReport: BenchReport {
         var engine: BenchMeasurement
         var h2load: BenchMeasurement
 
-        /// Requests a second, ours by h2load's.
+        /// The engine's requests a second divided by h2load's.
         var ratio: Double { engine.requestsPerSecond / h2load.requestsPerSecond }
-        /// Client CPU a request, ours by h2load's.
+        /// The engine's CPU time per request divided by h2load's.
         var cpuRatio: Double { engine.cpuMicrosecondsPerRequest / h2load.cpuMicrosecondsPerRequest }
     }
 
@@ -152,7 +152,7 @@ struct HTTP2BenchReport: BenchReport {
     /// Whether every request was answered with 200.
     var isComplete: Bool { failed == 0 }
 
-    /// The worst ratio of the three numbers of streams, and the worst ratio of CPU.
+    /// The worst ratio over the numbers of streams, and the worst ratio of CPU time.
     var cell: Cell {
         .object([
             ("ratio", .number(rows.map(\.ratio).min() ?? 0)), ("cpuRatio", .number(rows.map(\.cpuRatio).max() ?? 0)),
@@ -162,7 +162,8 @@ struct HTTP2BenchReport: BenchReport {
 
     var text: String {
         var lines = [
-            "\(requests) POST requests with a 149-byte body a run, one TLS connection to nghttpd -m 1000, medians of \(rounds) rounds",
+            "\(requests) POST requests with a 149-byte body a run, one TLS connection to nghttpd -m 1000, medians of "
+                + "\(rounds) rounds",
             "",
             "streams   engine req/s   h2load req/s   ratio   engine CPU µs   h2load CPU µs   ratio",
         ]
@@ -185,7 +186,7 @@ struct HTTP2BenchReport: BenchReport {
     }
 }
 
-/// What one timed run cost.
+/// The measurements of one timed run.
 struct BenchMeasurement: Sendable {
     var requests: Int
     /// Wall time.
@@ -198,7 +199,7 @@ struct BenchMeasurement: Sendable {
     var requestsPerSecond: Double { Double(requests) / seconds }
     var cpuMicrosecondsPerRequest: Double { cpuSeconds / Double(requests) * 1e6 }
 
-    /// The one in the middle by rate.
+    /// The measurement with the median rate.
     static func median(_ measurements: [BenchMeasurement]) -> BenchMeasurement {
         measurements.sorted { $0.requestsPerSecond < $1.requestsPerSecond }[measurements.count / 2]
     }
@@ -211,7 +212,7 @@ struct BenchMeasurement: Sendable {
     static let endedChildren = RUSAGE_CHILDREN
     #endif
 
-    /// The CPU time so far of this process or of its children that have ended, in seconds.
+    /// The CPU time so far of this process, or of its children that have ended, in seconds.
     static func cpuSeconds(_ who: Int32) -> Double {
         var usage = rusage()
         getrusage(who, &usage)

@@ -6,7 +6,7 @@ import Synchronization
 
 /// One timed run of the HTTP/2 engine on one connection: a number of POST requests with bodies, at a number of streams.
 final class HTTP2EngineRun: HTTP2ClientDelegate {
-    /// Requests that are queued ahead of the connection, in batches, as an MTA child does with parts.
+    /// Requests queued ahead of the connection come in batches, as an MTA child's come in parts.
     private static let batchSize = 1_000
     private static let batchesAhead = 4
 
@@ -23,7 +23,7 @@ final class HTTP2EngineRun: HTTP2ClientDelegate {
     private let messageID: [UInt8]
     private let shared: [HTTP2HeaderField]
     private let progress = Mutex(Progress())
-    private let client = Mutex<HTTP2Client?>(nil)
+    private let client = Mutex<HTTP2ClientPool?>(nil)
     private let finished = AsyncStream<Void>.makeStream()
     private let opened = AsyncStream<Void>.makeStream()
 
@@ -40,7 +40,9 @@ final class HTTP2EngineRun: HTTP2ClientDelegate {
     }
 
     /// Runs and measures.
-    /// - Returns: seconds of wall time and of this process's CPU time, and the number of requests without a 2xx answer.
+    ///
+    /// - Returns: The seconds of wall time and of this process's CPU time, and the number of requests without a 2xx
+    ///   answer.
     func run(host: String, port: Int, streams: Int, trustRootsFile: String) async throws -> BenchMeasurement {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         var configuration = HTTP2ClientConfiguration(
@@ -51,7 +53,7 @@ final class HTTP2EngineRun: HTTP2ClientDelegate {
             initialMaxConcurrentStreams: 1
         )
         configuration.maxConcurrentStreams = streams
-        let client = HTTP2Client(configuration: configuration, eventLoop: group.next(), delegate: self)
+        let client = HTTP2ClientPool(configuration: configuration, eventLoop: group.next(), delegate: self)
         self.client.withLock { $0 = client }
         try await client.start()
         for await _ in opened.stream { break }

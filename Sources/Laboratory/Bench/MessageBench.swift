@@ -4,29 +4,29 @@ import LaboratoryStore
 import PushCore
 import Store
 
-/// Measures transactional messages from their call to the gateway, everything on this machine.
+/// Measures transactional messages from their call to the gateway, with everything on this machine.
 struct MessageBench: Sendable {
     let site: TestSite
     let messages: Int
-    /// Sessions of the database that share them; each call is a transaction of its own.
+    /// The number of database sessions that share the messages; each call is its own transaction.
     let sessions: Int
-    /// Messages of one call: with more than one it is `send_messages`.
+    /// The number of messages per call; more than one are sent with `send_messages`.
     let batch: Int
-    /// The mean pause of a session between two calls.
+    /// The mean pause of a session between calls.
     let pause: Duration
-    /// Messages of a delivery that runs meanwhile.
+    /// The number of messages in a delivery that runs in parallel.
     let bulk: Int64
-    /// How long the gateway takes to answer, as the simulator's option has it; nil: no time.
+    /// The gateway's latency in the form of the simulator's option; nil: none.
     let latency: String?
-    /// The most children.
+    /// The maximum number of children.
     let children: Int
 
-    /// Longer than anything takes that is right.
+    /// Longer than anything takes in a working run.
     private static let timeout = Duration.seconds(60)
-    /// Enough for everybody to have different messages.
+    /// The minimum number of subscribers, so that their messages differ.
     private static let fewest: Int64 = 1_000
 
-    /// What one call has made.
+    /// The messages that one call created.
     private struct Call {
         let messages: [MessageReference]
         let called: Date
@@ -35,7 +35,7 @@ struct MessageBench: Sendable {
 
     private var recordFile: String { site.folder + "/record.jsonl" }
 
-    /// Runs the bench and removes all that it made.
+    /// Runs the bench and removes everything it created.
     func run() async throws -> MessageBenchReport {
         try await site.cleanly { try await measure() }
     }
@@ -68,9 +68,9 @@ struct MessageBench: Sendable {
         try await store.startDelivery(id)
         try await wait { try await store.deliveryProgress(id).state == .inProgress }
         let people = try await store.subscriptions(application: applications[0], limit: Int(Self.fewest)).map(\.id)
-        // The first one waits for the start of a child.
+        // The first message waits for the start of a child.
         guard let first = try await call(id, people, 1, store).first else {
-            throw CommandFailure(.software, "A message was sent to nobody.")
+            throw CommandFailure(.software, "send_message returned no message.")
         }
         try await wait { try await store.message(first.id)?.status == .sent }
         var other: Int64?
@@ -91,7 +91,7 @@ struct MessageBench: Sendable {
         return try await report(calls, bulkLeft: left, processes.cpuSeconds(since: before), store)
     }
 
-    /// All calls of all sessions.
+    /// Makes all calls of all sessions.
     private func callAll(_ delivery: Int64, _ people: [Int64], _ settings: Settings) async throws -> [Call] {
         tell("sending \(messages) messages")
         return try await withThrowingTaskGroup(of: [Call].self) { group in
@@ -117,7 +117,7 @@ struct MessageBench: Sendable {
             let made = try await call(delivery, people, min(batch, left), store)
             calls.append(Call(messages: made, called: called, answered: Date()))
             left -= made.count
-            // Not each time: it reads files of the system.
+            // The check reads system files, so it runs only once per 100 calls.
             if calls.count % 100 == 1 { try site.checkProcesses() }
         }
         return calls
@@ -139,7 +139,7 @@ struct MessageBench: Sendable {
         guard batch > 1 else { return try await store.sendMessage(messages[0]) }
         let made = try await store.sendMessages(messages, delivery: delivery).flatMap(\.references)
         guard made.count == count else {
-            throw CommandFailure(.software, "\(made.count) of \(count) messages of a call were sent.")
+            throw CommandFailure(.software, "\(made.count) of \(count) messages of a call were created.")
         }
         return made
     }
@@ -170,7 +170,7 @@ struct MessageBench: Sendable {
         )
     }
 
-    /// When the gateway had each message, in seconds since 1970.
+    /// When each message arrived at the gateway, in seconds since 1970.
     private func arrivals(_ calls: [Call], _ store: Store) async throws -> [MessageReference: [Double]] {
         let sent = calls.flatMap(\.messages)
         var codecs: [MessageIDCodec] = []
@@ -199,7 +199,7 @@ struct MessageBench: Sendable {
         let sequence: Int32
     }
 
-    /// Returns when nothing is pending any more; however many they are, as long as they become fewer.
+    /// Waits until nothing is pending. It waits as long as the number of pending messages keeps falling.
     private func waitForTheLast(_ delivery: Int64, _ store: Store) async throws {
         var deadline = ContinuousClock.now + Self.timeout
         var left = Int64.max
@@ -212,10 +212,11 @@ struct MessageBench: Sendable {
             guard ContinuousClock.now < deadline else {
                 throw CommandFailure(
                     .software,
-                    "None of the \(left) messages that are left was sent for \(Self.timeout.components.seconds) s. The supervisor's log \(site.supervisor.logFile) ends with:\n\(site.supervisor.stderrTail)"
+                    "None of the remaining \(left) messages was sent for \(Self.timeout.components.seconds) s. The "
+                        + "supervisor's log \(site.supervisor.logFile) ends with:\n\(site.supervisor.stderrTail)"
                 )
             }
-            // Seldom: it looks at all of the day's parts.
+            // The query reads all of the day's parts, so it runs seldom.
             try await Task.sleep(for: .milliseconds(500))
         }
     }
@@ -225,7 +226,7 @@ struct MessageBench: Sendable {
         while try await !isSo() {
             try site.checkProcesses()
             guard ContinuousClock.now < deadline else {
-                throw CommandFailure(.software, "Nothing has happened for \(Self.timeout.components.seconds) s.")
+                throw CommandFailure(.software, "There has been no progress for \(Self.timeout.components.seconds) s.")
             }
             try await Task.sleep(for: .milliseconds(20))
         }
@@ -236,37 +237,40 @@ struct MessageBench: Sendable {
     }
 }
 
-/// What a bench of transactional messages measured.
+/// The report of a bench of transactional messages.
 struct MessageBenchReport: BenchReport {
-    /// Messages that were sent.
+    /// The number of messages sent.
     let messages: Int
-    /// Sessions that sent them, and messages of one call.
+    /// The number of sessions that sent them, and of messages per call.
     let sessions: Int
     let batch: Int
-    /// Messages of the delivery that ran meanwhile, and those of them that were still pending at the last message.
+    /// The number of messages in the parallel delivery, and how many of them were still pending at the last message.
     let bulk: Int64
     let bulkLeft: Int64
-    /// Pushes that the gateway had for them.
+    /// The number of their pushes that reached the gateway.
     let arrivals: Int
-    /// From the first call to the last answer.
+    /// Seconds from the first call to the last return.
     let seconds: Double
-    /// The CPU time of each kind of process until the last outcome was stored, in seconds; that of the bench itself is not in.
+    /// The CPU time of each kind of process until the last outcome was stored, in seconds. The bench's own is not
+    /// included.
     let cpu: [(name: String, seconds: Double)]
-    /// Seconds from the last answer until the gateway had everything.
+    /// Seconds from the return of the last call until the gateway had everything.
     let afterLastCommit: Double
-    /// Milliseconds that the calls took, in rising order.
+    /// The durations of the calls, in milliseconds, ascending.
     let calls: [Double]
-    /// Milliseconds from a message's call to the gateway, of those that arrived, in rising order.
+    /// The times from a message's call to its arrival at the gateway, in milliseconds, ascending. Only messages that
+    /// arrived are included.
     let fromCall: [Double]
-    /// Milliseconds from its answer, which comes after the commit, to the gateway; below zero when the push was quicker than that.
+    /// The times from the return of the call, which follows the commit, to the arrival at the gateway, in milliseconds.
+    /// Negative if the push was faster than the return.
     let fromCommit: [Double]
-    /// Whether the gateway simulator goes before others on the CPU.
+    /// Whether the gateway simulator has CPU priority.
     var gatewayFirst = false
 
     /// Messages a second.
     var rate: Double { Double(messages) / max(seconds, .leastNonzeroMagnitude) }
 
-    /// Whether each arrived, once.
+    /// Whether each message arrived exactly once.
     var isComplete: Bool { fromCall.count == messages && arrivals == messages }
 
     var cell: Cell {
@@ -303,7 +307,7 @@ struct MessageBenchReport: BenchReport {
         seconds * 1_000_000 / Double(messages + Int(bulk - bulkLeft))
     }
 
-    /// The smallest value that so many in a hundred do not exceed; 0 of none.
+    /// The smallest value that `percent` percent of the values do not exceed; 0 if there are none.
     static func percentile(_ percent: Int, _ values: [Double]) -> Double {
         guard !values.isEmpty else { return 0 }
         return values[max(0, (values.count * percent + 99) / 100 - 1)]

@@ -10,8 +10,8 @@ struct BenchPrepareCommand: AsyncParsableCommand {
         commandName: "prepare",
         abstract: "Measure the preparation of a delivery whose filter chooses a fifth of all subscriptions.",
         discussion: """
-            Everything runs on this machine, as for `bench delivery`. The delivery is limited to one message a second, so that nothing \
-            is sent to speak of. Exit status 1 if the filter did not choose whom it should.
+            Everything runs on this machine, as for `bench delivery`. The delivery is limited to one message a second, \
+            so that almost nothing is sent. Exit status 1 if the filter chose the wrong number of subscriptions.
             """
     )
 
@@ -37,16 +37,16 @@ struct BenchPrepareCommand: AsyncParsableCommand {
 /// Measures the preparation of a delivery with a filter.
 struct PrepareBench: Sendable {
     let site: TestSite
-    /// How many there are to choose from.
+    /// The number of subscriptions to choose from.
     let subscriptions: Int64
 
     /// One of seven cities, and three of eight names of another: 11 of 56, about a fifth.
     private static let filter =
         "recipient.city = 'Lyon' or recipient.city = 'Oslo' and recipient.firstName in ('Ada', 'Boris', 'Grace')"
-    /// A preparation of 100,000,000 takes some minutes.
+    /// The preparation of 100,000,000 subscriptions takes some minutes.
     private static let timeout = Duration.seconds(600)
 
-    /// Runs the bench and removes all that it made.
+    /// Runs the bench and removes everything it created.
     func run() async throws -> PrepareBenchReport {
         try await site.cleanly { try await measure() }
     }
@@ -71,7 +71,7 @@ struct PrepareBench: Sendable {
         }
     }
 
-    /// The part that is measured.
+    /// Runs the measured part.
     private func prepare(_ id: Int64, _ store: Store) async throws -> PrepareBenchReport {
         let processes = BenchProcesses(site: site)
         let walBefore = try await store.walPosition()
@@ -84,7 +84,7 @@ struct PrepareBench: Sendable {
             guard ContinuousClock.now < deadline else {
                 throw CommandFailure(
                     .software,
-                    "The delivery is not prepared after \(Self.timeout.components.seconds) s."
+                    "The delivery was not prepared within \(Self.timeout.components.seconds) s."
                 )
             }
             try await Task.sleep(for: .milliseconds(10))
@@ -101,19 +101,19 @@ struct PrepareBench: Sendable {
     }
 }
 
-/// What a bench of a preparation measured.
+/// The report of a preparation bench.
 struct PrepareBenchReport: BenchReport {
-    /// How many there were to choose from, and how many were chosen.
+    /// The number of subscriptions to choose from, and the number chosen.
     let subscriptions: Int64
     let target: Int64
-    /// From the start of the delivery until all parts were made.
+    /// Seconds from the start of the delivery until all parts were made.
     let seconds: Double
-    /// The CPU time of all processes meanwhile.
+    /// The CPU time of all processes during that time, in seconds.
     let cpuSeconds: Double
     /// The WAL that the database wrote, in bytes.
     let walBytes: Int64
 
-    /// Whether as many were chosen as the filter has to choose, but for the last of 56.
+    /// Whether the filter chose the right number; the last, incomplete 56 allow a difference.
     var isComplete: Bool { abs(target - subscriptions * 11 / 56) <= 11 }
 
     var cell: Cell {

@@ -4,21 +4,21 @@ import PushCore
 import Store
 import Synchronization
 
-/// Readers that keep an old snapshot of the database open while something is measured, as reports and backups do: nothing
-/// that dies meanwhile can be vacuumed.
+/// Readers that hold an old snapshot of the database open during a measurement, as reports and backups do. Rows that
+/// die meanwhile cannot be vacuumed.
 struct SnapshotReaders: Sendable {
-    /// The time between two reads of one reader.
+    /// The interval between reads of one reader.
     private static let interval = Duration.milliseconds(250)
 
-    /// How many; each has a connection of its own.
+    /// The number of readers; each has its own connection.
     let count: Int
-    /// Where the database is.
+    /// The settings with the database's connection string.
     let settings: Settings
 
-    /// Runs `body` after all readers have taken their snapshots, and ends them after it.
+    /// Runs `body` after all readers have taken their snapshots, and then ends the readers.
     ///
-    /// - Returns: What the body returned, and how often all readers together have read meanwhile.
-    /// - Throws: What the body throws, or what ended a reader too early.
+    /// - Returns: The result of the body, and the total number of reads meanwhile.
+    /// - Throws: What the body throws, or the error that ended a reader early.
     func during<Result>(_ body: () async throws -> Result) async throws -> (result: Result, reads: Int64) {
         let (opened, opening) = AsyncThrowingStream<Void, any Error>.makeStream()
         let readers = (0..<count).map { _ in
@@ -46,7 +46,7 @@ struct SnapshotReaders: Sendable {
         return (result, reads)
     }
 
-    /// One reader, until its task is cancelled: then it is no error that the statement under way was.
+    /// Runs one reader until its task is cancelled. A statement that the cancellation interrupts is not an error.
     private func read(_ opened: @Sendable () -> Void) async throws -> Int64 {
         let reads = Mutex<Int64>(0)
         do {

@@ -8,18 +8,19 @@ import Store
 struct BenchWebCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "web",
-        abstract: "Measure the web process: receipts, new and repeated registrations; nginx beside it.",
+        abstract: "Measure the web process: receipts, new and repeated registrations; with nginx for comparison.",
         discussion: """
-            Everything runs on this machine, as for `bench delivery`; 200,000 messages are sent first, so that receipts have messages to \
-            come for. Each kind of request is made by wrk for some seconds, and then nginx gives empty answers to it. Needs wrk and \
-            nginx (Debian: wrk, nginx-light). Exit status 1 if an answer was not 200.
+            Everything runs on this machine, as for `bench delivery`. 200,000 messages are sent first, so that there \
+            are messages to report receipts of. wrk makes each kind of request for some seconds, and finally requests \
+            to an nginx that returns empty answers. Needs wrk and nginx (Debian: wrk, nginx-light). Exit status 1 if \
+            an answer was not 200.
             """
     )
 
-    @Option(help: "The connections that wrk keeps open.")
+    @Option(help: "The number of connections that wrk keeps open.")
     var connections = 256
 
-    @Option(help: "Seconds of each of the four runs.")
+    @Option(help: "The duration of each of the four runs, in seconds.")
     var seconds = 8
 
     @Flag(help: "Print one line of JSON at the end.")
@@ -38,22 +39,24 @@ struct BenchWebCommand: AsyncParsableCommand {
     }
 }
 
-/// Measures the web process with `wrk`, and nginx beside it in the same run.
+/// Measures the web process with `wrk`, and nginx in the same run for comparison.
 struct WebBench: Sendable {
     let site: TestSite
-    /// The connections that wrk keeps open.
+    /// The number of connections that wrk keeps open.
     let connections: Int
-    /// Seconds of each of the four runs.
+    /// The duration of each of the four runs, in seconds.
     let seconds: Int
 
-    /// Messages that there are receipts for: as many as a web process answers in some seconds, so that most hits are a message's first.
+    /// The number of messages for which receipts are sent. It is about what a web process answers in some seconds, so
+    /// that most receipts are a message's first.
     private static let messages: Int64 = 200_000
-    /// Nobody registered before the runs has such a number; wrk makes tokens out of them.
+    /// The number of the first new device, greater than that of any device registered before. wrk makes tokens from
+    /// these numbers.
     private static let firstNewDevice = 1_000_000_000
 
     private var scripts: String { site.folder + "/wrk" }
 
-    /// Runs the bench and removes all that it made.
+    /// Runs the bench and removes everything it created.
     func run() async throws -> WebBenchReport {
         let wrk = try Executables.tool("wrk", package: "wrk")
         let nginx = try Executables.tool("nginx", package: "nginx-light")
@@ -93,9 +96,9 @@ struct WebBench: Sendable {
         }
     }
 
-    /// Receipts come for messages that were sent.
+    /// Sends the messages for which receipts are sent later.
     private func sendAll(_ store: Store, _ applications: [String]) async throws -> Int64 {
-        tell("sending \(Self.messages) messages that receipts can come for")
+        tell("sending \(Self.messages) messages for the receipts")
         let id = try await store.createDelivery(
             NewDelivery(label: "Bench", applications: applications, content: TestAudience.content)
         )
@@ -126,12 +129,13 @@ struct WebBench: Sendable {
             """
         )
         try write("new.lua", registration(key, number: "last = last + 1; local n = last", first: Self.firstNewDevice))
-        // Devices of the run before come back with what they said then, in no order: 7,919 has no divisor in common with their count.
+        // Devices of the previous run register again with the same values, in scattered order: 7,919 and their number
+        // have no common divisor.
         let again = "last = last + 7919; local n = last % 20000 + \(Self.firstNewDevice + 1)"
         try write("again.lua", registration(key, number: again, first: Self.firstNewDevice))
     }
 
-    /// What Adobe's SDK for iOS sends.
+    /// A registration as Adobe's SDK for iOS sends it.
     private func registration(_ key: String, number: String, first: Int) -> String {
         """
         local last = \(first)
@@ -156,7 +160,7 @@ struct WebBench: Sendable {
         return try WebBenchReport.Row(name: name, wrk: try await ToolRun.run(wrk, arguments + [url]))
     }
 
-    /// An empty answer and a line in a log: what a server does that stores nothing.
+    /// Measures nginx with an empty answer and a log line: a server that stores nothing.
     private func beside(_ nginx: String, _ wrk: String) async throws -> WebBenchReport.Row {
         let port = try await FreePort.any()
         let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(scripts)/\($0);" }
@@ -195,22 +199,22 @@ struct WebBench: Sendable {
     }
 }
 
-/// What a bench of the web process measured.
+/// The report of a web process bench.
 struct WebBenchReport: BenchReport {
     struct Row: Sendable {
-        /// What was asked for.
+        /// The kind of request.
         let name: String
         /// Requests a second.
         let rate: Double
-        /// Milliseconds that so many in a hundred answers took at most.
+        /// The 50th and 99th percentile of the answer times, in milliseconds.
         let p50: Double
         let p99: Double
         /// Answers that were not 200, and requests without an answer.
         let failed: Int64
 
-        /// Reads what wrk prints with `--latency`.
+        /// Parses the output of `wrk --latency`.
         ///
-        /// - Throws: `CommandFailure` if the figures are not there.
+        /// - Throws: `CommandFailure` if the figures are missing.
         init(name: String, wrk output: String) throws {
             let lines = output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
             func value(_ first: String) -> String? { lines.first { $0.first == first }?.dropFirst().first }
@@ -227,7 +231,7 @@ struct WebBenchReport: BenchReport {
             failed = refused + errors.compactMap { Int64($0.filter { $0 != "," }) }.reduce(0, +)
         }
 
-        /// "812.00us", "9.30ms" or "1.02s".
+        /// Parses "812.00us", "9.30ms" or "1.02s".
         static func milliseconds(_ text: String) -> Double? {
             for (unit, factor) in [("us", 0.001), ("ms", 1), ("s", 1_000)] where text.hasSuffix(unit) {
                 return Double(text.dropLast(unit.count)).map { $0 * factor }
@@ -236,13 +240,13 @@ struct WebBenchReport: BenchReport {
         }
     }
 
-    /// Connections that were open.
+    /// The number of open connections.
     let connections: Int
-    /// Seconds of each run.
+    /// The duration of each run, in seconds.
     let seconds: Int
     /// One row for each kind of request.
     let rows: [Row]
-    /// The most memory that the web process had in RAM, in bytes.
+    /// The maximum resident memory of the web process, in bytes.
     let residentBytes: Int64
 
     /// Whether every answer was 200.
@@ -257,7 +261,7 @@ struct WebBenchReport: BenchReport {
 
     var text: String {
         table.text
-            + "\n\(connections) connections, \(seconds) s each; the web process had at most \(residentBytes >> 20) MiB in RAM."
+            + "\n\(connections) connections, \(seconds) s each; the web process used at most \(residentBytes >> 20) MiB of RAM."
     }
 
     private var table: Table {

@@ -1,34 +1,35 @@
-// Laboratory: drills, benches and quickstart: whole sites of real processes on this machine.
+// Laboratory: drills, benches and quickstart. Each runs a whole site of real processes on this machine.
 //
 // WHAT IT DOES
-//   Starts a private PostgreSQL cluster, the gateway simulator, supervisors with their children, and where asked a web
-//   process and a feedback worker; sends deliveries; does damage on purpose; and compares, by message id, what the database
-//   says with what the gateways recorded. Benches measure on the same sites, quickstart shows one.
+//   Starts a private PostgreSQL cluster, the gateway simulator and supervisors with their children, and on request a
+//   web process and a feedback worker. A drill sends deliveries and injects faults. It then compares, by message id,
+//   the database's outcomes with the gateways' records. Benches measure on the same kind of site; quickstart shows one.
 //
 // HOW IT IS USED
-//   `pushmta-lab drill`, `bench` and `quickstart`, and the tests of these. A drill is a Drill in DrillCatalog: name, promise,
-//   needs, and run(_:) on a DrillSite. DrillRunner makes folder and site, runs it, ends the hosts, draws up the
-//   DrillReconciliation, and gives a DrillResult. Benches and quickstart use TestSite, the plainer one. BackgroundProcess is
-//   one process of a site.
+//   By `pushmta-lab drill`, `bench` and `quickstart`, and by their tests. A drill is a Drill in DrillCatalog: its name,
+//   its promise, its needs, and run(_:) on a DrillSite. DrillRunner makes the folder and the site, runs the drill,
+//   stops the hosts, draws up the DrillReconciliation and returns a DrillResult. Benches and quickstart use the simpler
+//   TestSite. BackgroundProcess is one process of a site.
 //
 // THREADS AND TASKS
-//   Drills run one after the other. Beside each a SnapshotWatcher looks at the equation of the outcomes and a RateMeter at
-//   the rate. Signals cancel the run, and everything is ended and removed by a task that is not cancelled.
+//   Drills run one after another. During each, a SnapshotWatcher checks that the counts of outcomes add up, and a
+//   RateMeter samples the rate. A signal cancels the run. A detached task, which is not cancelled, then ends every
+//   process and removes everything.
 //
 // STATE AND FILES
-//   A folder a run below the temporary folder (pushmta-drill-PID-NAME, pushmta-bench-PID), with settings, keys, logs, records
-//   and account.txt, and one for the cluster. They are removed at the end; --keep keeps a drill's. What a killed drill left
-//   (processes, mounts, network namespaces, folders) the next one finds by its lock and undoes. Quickstart works in the
-//   folder that is named.
+//   Each run has a folder below the temporary folder (pushmta-drill-PID-NAME, pushmta-bench-PID) with settings, keys,
+//   logs, records and account.txt, and another one for the cluster. Both are removed at the end; --keep keeps a
+//   drill's. A killed drill may leave processes, mounts, network namespaces and folders. The next drill finds them by
+//   the unlocked lock file and cleans them up. Quickstart works in the folder it is given.
 //
 // FAILURES
-//   A drill passes only without a reason against it: messages lost, duplicates that are not ambiguous, anything unexplained,
-//   too few faults under load, processes or journals left over. What this machine lacks for a drill is said, and it does not
-//   pass. Durability stays on. But for a database that a bench is given by name, it touches nothing that is not its own. Some
-//   drills need root.
+//   A drill passes only if nothing is wrong. It fails on lost messages, duplicates that were not ambiguous, unexplained
+//   messages, too few faults under load, and processes or journals left over. A drill whose needs this machine does not
+//   meet says so and does not pass. Durability stays on. Apart from a database that a bench is given by name, a run
+//   touches only what it made. Some drills need root.
 //
 // SETTINGS
-//   It writes those of its hosts itself. A seed makes the random choices repeatable.
+//   It writes its hosts' settings itself. A seed makes the random choices repeatable.
 //
 // SEE ALSO
 //   Drill/DrillRunner.swift, Drill/DrillSite.swift, Reconciliation/DrillReconciliation.swift, TestSite/TestSite.swift,
@@ -39,25 +40,26 @@ import Administration
 import Foundation
 import PushCore
 
-/// A fault drill: real processes, faults on purpose, and at the end an account of every message by its id.
+/// A fault drill: real processes, injected faults, and at the end a reconciliation of every message by its id.
 protocol Drill: Sendable {
     /// The name on the command line.
     var name: String { get }
-    /// What it does, in one line.
+    /// What the drill does, in one line.
     var summary: String { get }
-    /// What it must end with, in one line.
+    /// What must hold at the end, in one line.
     var promise: String { get }
-    /// What the machine must offer; where it does not, the drill does not pass and says why.
+    /// What the machine must provide. If it does not, the drill does not pass and says why.
     var needs: [DrillNeed] { get }
-    /// Whether it belongs to the short set: it takes seconds, and needs neither root nor further packages.
+    /// Whether the drill is in the short set. Such a drill takes seconds and needs neither root nor extra packages.
     var isShort: Bool { get }
-    /// The faults that have to land while at least `DrillFault.leastStreams` streams are open.
+    /// The minimum number of faults that must land while at least `DrillFault.minStreams` streams are open.
     var minimumFaults: Int { get }
-    /// The messages of a delivery unless the caller asks for another number.
+    /// The default number of messages in a delivery.
     var messages: Int64 { get }
 
-    /// Runs the drill on a site where nothing is started yet. It throws, or notes problems, when something is wrong. The
-    /// account, the end of all processes and the removal of the site come afterwards and are not its business.
+    /// Runs the drill on a site where nothing is started yet. It throws or notes a problem when something is wrong.
+    ///
+    /// The caller then draws up the reconciliation, ends all processes and removes the site.
     func run(_ site: DrillSite) async throws
 }
 
@@ -68,67 +70,30 @@ extension Drill {
     var messages: Int64 { 100_000 }
 }
 
-/// What a drill needs of the machine.
-enum DrillNeed: Sendable, Equatable {
-    /// The rights of root.
-    case root
-    /// A tool of the system, with the Debian package that has it.
-    case tool(String, package: String)
-    /// Network namespaces: root and `ip netns`.
-    case networkNamespaces
-    /// The product's own simulator: another gateway cannot be told to misbehave.
-    case simulator
-    /// Crash points, which only debug builds have.
-    case crashPoints
-
-    /// Whether no machine could meet it in this build or with this gateway, whatever is installed or allowed there.
-    var isOfConstruction: Bool { self == .simulator || self == .crashPoints }
-
-    /// Why this machine does not meet the need; `nil` if it does.
-    ///
-    /// - Parameters:
-    ///   - hasSimulator: Whether the drill runs against the product's own simulator.
-    ///   - hasCrashPoints: Whether this build has crash points.
-    func obstacle(hasSimulator: Bool, hasCrashPoints: Bool) -> String? {
-        switch self {
-        case .root: getuid() == 0 ? nil : "it needs root"
-        case .tool(let name, let package): Self.obstacle(tool: name, package)
-        case .networkNamespaces:
-            getuid() == 0 ? Self.obstacle(tool: "ip", "iproute2") : "it needs root, for network namespaces"
-        case .simulator: hasSimulator ? nil : "it needs the product's own simulator"
-        case .crashPoints: hasCrashPoints ? nil : "it needs a debug build, which has crash points"
-        }
-    }
-
-    private static func obstacle(tool name: String, _ package: String) -> String? {
-        (try? Executables.tool(name, package: package)) == nil ? "\(name) is not installed (package \(package))" : nil
-    }
-}
-
 enum DrillCatalog {
-    /// The word for every drill.
+    /// The name that selects every drill.
     static let everything = "all"
-    /// The word for the short set: drills that take seconds and judge no times.
+    /// The name that selects the short set: drills that take seconds and check no times.
     static let short = "short"
-    /// The messages of a delivery in the short set, unless the caller asks for another number: enough that faults land in the
-    /// middle of it; another one follows when it is over.
+    /// The default number of messages in a delivery of the short set: enough that faults land in the middle of it. When
+    /// it is over, another delivery follows.
     static let shortMessages: Int64 = 30_000
 
-    /// The drills in the order in which `all` runs them.
+    /// All drills, in the order in which `all` runs them.
     static var all: [any Drill] { processes + crashes + gateways + databases + hosts + highAvailability }
 
-    /// The drill of that name.
+    /// The drill with this name.
     ///
-    /// - Throws: `CommandFailure` that names the nearest one.
+    /// - Throws: `CommandFailure` that lists all drills.
     static func drill(named name: String) throws -> any Drill {
         if let drill = all.first(where: { $0.name == name }) { return drill }
         throw CommandFailure(
             .data,
-            "There is no drill \(name). These are: \(all.map(\.name).joined(separator: ", "))"
+            "There is no drill \(name). The drills are: \(all.map(\.name).joined(separator: ", "))"
         )
     }
 
-    /// Why a drill cannot run at all in this build or with this gateway; `nil` if it can.
+    /// Why a drill cannot run with this build or this gateway; `nil` if it can.
     static func impossibility(_ drill: any Drill, hasSimulator: Bool, hasCrashPoints: Bool) -> String? {
         let obstacles = drill.needs.filter(\.isOfConstruction).compactMap {
             $0.obstacle(hasSimulator: hasSimulator, hasCrashPoints: hasCrashPoints)
@@ -136,7 +101,7 @@ enum DrillCatalog {
         return obstacles.isEmpty ? nil : obstacles.joined(separator: "; ")
     }
 
-    /// The drills that a word of the command line stands for: a name, `all`, or `short`.
+    /// The drills that a command-line argument selects: a drill's name, `all`, or `short`.
     static func drills(for word: String) throws -> [any Drill] {
         switch word {
         case everything: all
@@ -147,7 +112,7 @@ enum DrillCatalog {
 }
 
 extension DrillCatalog {
-    /// Processes that are killed or stopped.
+    /// Drills that kill or stop processes.
     static let processes: [any Drill] = [
         KillChildrenDrill(policy: .resend), KillChildrenDrill(policy: .report), KillSupervisorDrill(), KillAllDrill(),
         StopChildDrill(hasUsualLease: false), StopChildDrill(hasUsualLease: true), JournalDiskFullDrill(),
@@ -155,14 +120,14 @@ extension DrillCatalog {
 }
 
 extension DrillCatalog {
-    /// Trouble with the database.
+    /// Drills with database failures.
     static let databases: [any Drill] = [
         PostgresStopDrill(mode: .fast), PostgresStopDrill(mode: .immediate), BackendsTerminatedDrill(),
         ConnectionsExhaustedDrill(), DiskFullDrill(), FailoverDrill(), ReadersDrill(),
     ]
-    /// What operators do, and what their servers do for them.
+    /// Drills of operators' tasks (restore, upgrade) and of automatic failover.
     static let highAvailability: [any Drill] = [PatroniFailoverDrill(), RestoreDrill(), RollingUpgradeDrill()]
-    /// Several hosts, clocks, crowds.
+    /// Drills with several hosts, with wrong clocks, and with many deliveries or applications.
     static let hosts: [any Drill] = [
         HostsCutOffDrill(keepsJournal: true), HostsCutOffDrill(keepsJournal: false), ClockDrill(place: .host),
         ClockDrill(place: .database), SharedQuotaDrill(), ClonedHostDrill(), ManyApplicationsDrill(),
@@ -171,13 +136,13 @@ extension DrillCatalog {
 }
 
 extension DrillCatalog {
-    /// Gateways that misbehave, keys that are revoked, environments that are mixed up, control while it runs.
+    /// Drills with faulty gateways, revoked keys, mixed-up environments, and control of a running delivery.
     static let gateways: [any Drill] = [
         GatewayGoAwayDrill(), GatewayRefusedDrill(), GatewayLimitDrill(), GatewayResetDrill(), GatewayStallDrill(),
         Gateway503Drill(), Gateway429Drill(), GatewayOutageDrill(), KeyRevokedDrill(), EnvironmentMixUpDrill(),
         StrangersDrill(), PoisonedTokensDrill(), WrongAnswersDrill(), MassUnregisteredDrill(),
         ControlDrill(),
     ]
-    /// Crash points.
+    /// Drills that stop processes at crash points.
     static let crashes: [any Drill] = [CrashPointsDrill()]
 }

@@ -8,7 +8,7 @@ package struct DrillCommand: AsyncParsableCommand {
 
     package static let configuration = CommandConfiguration(
         commandName: "drill",
-        abstract: "Prove on this machine that nothing is lost, whatever dies.",
+        abstract: "Prove on this machine that no message is lost, whatever fails.",
         subcommands: [DrillListCommand.self, DrillRunCommand.self]
     )
 }
@@ -37,38 +37,39 @@ struct DrillRunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Run a drill, all of them, or the short set.",
         discussion: """
-            Each drill starts a private PostgreSQL cluster, the gateway simulator and real supervisors and children, does its \
-            damage while at least \(DrillFault.leastStreams) requests are open, and ends with a reconciliation by message id: what the \
-            database says against what the gateway recorded. Everything is removed at the end, also after a failure. Exit status \
-            0 only if all passed; the seed repeats the random choices of a run. A drill that this machine has no means for does \
-            not pass and says why. What this build, or another gateway than the simulator, cannot do at all is left out of all \
-            and short, and named on standard error; by its own name it does not pass. The short set needs no root and judges no \
-            times, only what became of each message. The line of JSON of a drill that did not pass has the further key reason, \
-            which says everything that was wrong.
+            Each drill starts a private PostgreSQL cluster, the gateway simulator, and real supervisors and children. \
+            It injects its faults while at least \(DrillFault.minStreams) requests are open. It ends with a \
+            reconciliation by message id of the database against the gateway's record. Everything is removed at the \
+            end, also after a failure. The exit status is 0 only if all drills passed. The seed repeats a run's random \
+            choices. A drill whose needs this machine does not meet does not pass, and says why. The sets all and \
+            short skip drills that this build or an external gateway cannot run, and name them on standard error. \
+            Selected by name, such a drill does not pass. The short set does not need root, and checks message \
+            outcomes but no times. The JSON line of a drill that did not pass has the extra key reason, which lists \
+            everything that was wrong.
             """
     )
 
-    private static let largestSeed = UInt64(Int64.max) - 1_000_000
+    private static let maxSeed = UInt64(Int64.max) - 1_000_000
 
-    @Argument(help: "The drill's name, all, or short.")
+    @Argument(help: "A drill's name, all, or short.")
     var name: String
 
-    @Option(help: "The seed of all random choices; without one, a random seed. Printed in any case.")
+    @Option(help: "The seed for all random choices; random by default. It is always printed.")
     var seed: UInt64?
 
-    @Option(help: "The messages of each delivery, instead of the drill's own number.")
+    @Option(help: "The number of messages in each delivery; by default the drill's own number.")
     var messages: Int64?
 
-    @Option(help: "How often each drill runs; the seed counts up.")
+    @Option(help: "How many times to run each drill; the seed increases by 1 each time.")
     var `repeat` = 1
 
-    @Option(help: "How long the outages of gateway-outage last, in seconds.")
+    @Option(help: "The duration of each outage of gateway-outage, in seconds.")
     var outage = 30
 
-    @Flag(help: "Print a line of JSON for each run.")
+    @Flag(help: "Print one line of JSON per run.")
     var json = false
 
-    @Flag(help: "Keep the folder with database, record, logs and the account of every message.")
+    @Flag(help: "Keep the folder with the database, the record, the logs and the reconciliation.")
     var keep = false
 
     @OptionGroup
@@ -78,9 +79,9 @@ struct DrillRunCommand: AsyncParsableCommand {
         if let messages, !(1...100_000_000).contains(messages) {
             throw ValidationError("--messages is \(messages): give a number from 1 to 100000000.")
         }
-        // Every reader of JSON takes such a number, also when it has counted up.
-        if let seed, seed > Self.largestSeed {
-            throw ValidationError("--seed is \(seed): give a number from 0 to \(Self.largestSeed).")
+        // JSON readers represent such a number exactly, even after it has been increased.
+        if let seed, seed > Self.maxSeed {
+            throw ValidationError("--seed is \(seed): give a number from 0 to \(Self.maxSeed).")
         }
         guard (5...86_400).contains(outage) else {
             throw ValidationError("--outage is \(outage): give a number of seconds from 5 to 86400.")
@@ -104,7 +105,7 @@ struct DrillRunCommand: AsyncParsableCommand {
         }
     }
 
-    /// The drills of a set without those that cannot run here, whatever the machine has; one that was named stays.
+    /// A set without the drills that this build or gateway cannot run. A drill selected by name stays.
     private func possible(_ drills: [any Drill], _ external: ExternalGateway?) -> [any Drill] {
         guard name == DrillCatalog.everything || name == DrillCatalog.short else { return drills }
         return drills.filter { drill in
@@ -113,17 +114,17 @@ struct DrillRunCommand: AsyncParsableCommand {
                 hasSimulator: external == nil,
                 hasCrashPoints: CrashPoint.isCompiledIn
             )
-            if let obstacle { StandardError.write("\(drill.name) is left out: \(obstacle)\n") }
+            if let obstacle { StandardError.write("\(drill.name) is skipped: \(obstacle)\n") }
             return obstacle == nil
         }
     }
 
-    /// Runs the drills one after the other.
+    /// Runs the drills one after another.
     ///
     /// - Returns: Whether all passed.
     private func run(_ drills: [any Drill], _ external: ExternalGateway?) async throws -> Bool {
         await DrillFolder.clearLeftovers()
-        // A number that every reader of JSON takes without loss.
+        // JSON readers represent numbers up to 2^53 exactly.
         let first = seed ?? UInt64.random(in: 1...1 << 53)
         var table = Table(DrillResult.columns)
         var reasons: [String] = []
@@ -149,51 +150,51 @@ struct DrillRunCommand: AsyncParsableCommand {
     }
 }
 
-/// The flags that name another gateway than the simulator.
+/// The options that name a gateway to use instead of the simulator.
 struct ExternalGatewayOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Another APNs gateway than the simulator.", valueName: "host:port"))
+    @Option(help: ArgumentHelp("An APNs gateway to use instead of the simulator.", valueName: "host:port"))
     var apns: String?
 
-    @Option(help: ArgumentHelp("Another FCM gateway than the simulator.", valueName: "host:port"))
+    @Option(help: ArgumentHelp("An FCM gateway to use instead of the simulator.", valueName: "host:port"))
     var fcm: String?
 
-    @Option(help: ArgumentHelp("The PEM file of its certificate authority.", valueName: "file"))
+    @Option(help: ArgumentHelp("The PEM file of the gateway's certificate authority.", valueName: "file"))
     var ca: String?
 
     @Option(
         help: ArgumentHelp(
-            "The file in which it records each push as a line {\"id\",\"status\",\"time\"}.",
+            "The file to which it writes each push as a line {\"id\",\"status\",\"time\"}.",
             valueName: "file"
         )
     )
     var record: String?
 
-    @Option(help: ArgumentHelp("The .p8 key that its APNs accepts.", valueName: "file"))
+    @Option(help: ArgumentHelp("The .p8 key file that the APNs gateway accepts.", valueName: "file"))
     var apnsKey: String?
 
-    @Option(help: ArgumentHelp("The id of that key.", valueName: "id"))
+    @Option(help: ArgumentHelp("The key id of that key.", valueName: "id"))
     var apnsKeyID: String?
 
-    @Option(help: ArgumentHelp("The team of that key.", valueName: "id"))
+    @Option(help: ArgumentHelp("The team id of that key.", valueName: "id"))
     var apnsTeamID: String?
 
-    @Option(help: ArgumentHelp("The topic (bundle id) that its APNs accepts.", valueName: "topic"))
+    @Option(help: ArgumentHelp("The topic (bundle id) that the APNs gateway accepts.", valueName: "topic"))
     var apnsTopic = "com.example.app"
 
-    @Option(help: ArgumentHelp("The service account file that its FCM accepts.", valueName: "file"))
+    @Option(help: ArgumentHelp("The service account file that the FCM gateway accepts.", valueName: "file"))
     var fcmServiceAccount: String?
 
-    /// Refuses a part of a gateway.
+    /// Rejects an incomplete set of gateway options.
     func check() throws {
         let places = [apns, fcm, ca, record].compactMap { $0 }
         let credentials = [apnsKey, apnsKeyID, apnsTeamID, fcmServiceAccount].compactMap { $0 }
         guard places.isEmpty || places.count == 4 else {
-            throw ValidationError("Another gateway needs all of --apns, --fcm, --ca and --record.")
+            throw ValidationError("An external gateway needs all of --apns, --fcm, --ca and --record.")
         }
         guard credentials.isEmpty || (credentials.count == 4 && !places.isEmpty) else {
             throw ValidationError(
-                "The credentials of another gateway are all of --apns-key, --apns-key-id, --apns-team-id and "
-                    + "--fcm-service-account; leave out all of them if it accepts any."
+                "An external gateway's credentials need all of --apns-key, --apns-key-id, --apns-team-id and "
+                    + "--fcm-service-account. If the gateway accepts any credentials, omit all four."
             )
         }
     }
@@ -226,10 +227,10 @@ struct ExternalGatewayOptions: ParsableArguments {
     private static func address(_ text: String) throws -> SimulatorReport.Address {
         guard let colon = text.lastIndex(of: ":"), let port = Int32(text[text.index(after: colon)...]),
             (1...65_535).contains(port), colon != text.startIndex
-        else { throw CommandFailure(.data, "\(text) is no address: give HOST:PORT.") }
+        else { throw CommandFailure(.data, "\(text) is not an address: give HOST:PORT.") }
         return SimulatorReport.Address(host: String(text[..<colon]), port: port)
     }
 
-    /// The processes of a drill have another working folder.
+    /// An absolute path: a drill's processes have another working folder.
     private static func path(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 }

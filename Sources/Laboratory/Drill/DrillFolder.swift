@@ -1,27 +1,30 @@
 import Administration
 import Foundation
 
-/// The folders of drills, under the temporary folder, where everybody may write.
+/// The drills' folders, under the temporary folder, which is writable for every user.
 enum DrillFolder {
     private static let prefix = "pushmta-drill-"
-    /// A file that says that the folder is to stay.
+    /// A file that marks a folder to be kept.
     private static let keptFile = "kept"
-    /// A file with shell commands that undo what a drill did to the machine, one a line.
+    /// A file of shell commands, one a line, that undo the drill's changes to the machine.
     private static let leftoverFile = "leftovers.sh"
-    /// The file that the folder's drill holds a lock on.
+    /// The file that the running drill keeps locked.
     private static let lockFile = "lock"
 
     private static var temporary: String { FileManager.default.temporaryDirectory.standardizedFileURL.path }
 
-    /// Makes an empty folder for a drill of this process, which nobody else can enter, and locks it.
+    /// Makes an empty folder for a drill of this process, closed to other users, and locks it.
     static func make(_ drill: String, keeps: Bool, in parent: String? = nil) throws -> String {
         let name = "\(parent ?? temporary)/\(prefix)\(getpid())-\(drill)"
         var folder = name
         var number = 1
-        // It is made by this call or not at all: one that somebody else made is not used.
+        // Only a folder made by this call is used: an existing one may belong to another user.
         while mkdir(folder, 0o700) != 0 {
             guard errno == EEXIST else {
-                throw CommandFailure(.unavailable, "\(folder) cannot be made: \(String(cString: strerror(errno)))")
+                throw CommandFailure(
+                    .unavailable,
+                    "Cannot make the folder \(folder): \(String(cString: strerror(errno)))"
+                )
             }
             number += 1
             folder = "\(name)-\(number)"
@@ -31,19 +34,19 @@ enum DrillFolder {
         return folder
     }
 
-    /// Remembers a shell command that undoes something, for the case that this process is killed.
+    /// Records a shell command that undoes a change, in case this process is killed.
     static func remember(_ command: String, in folder: String) {
         AppendedFile.append(command + "\n", to: folder + "/" + leftoverFile)
     }
 
-    /// Ends and removes what drills have left that were killed themselves.
+    /// Ends and removes what killed drills have left behind.
     static func clearLeftovers() async {
         for folder in leftovers() { await clear(folder) }
     }
 
-    /// The folders of drills that do not run any more.
+    /// The folders of drills that no longer run.
     ///
-    /// What they say is done, so a folder that somebody else made, or could write in, is none.
+    /// Their recorded commands are executed. So folders that another user owns or can write to are ignored.
     static func leftovers(in parent: String? = nil) -> [String] {
         let parent = parent ?? temporary
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
@@ -56,16 +59,16 @@ enum DrillFolder {
         }
     }
 
-    /// Whether its drill still runs: then it holds the lock. A process that has got the number of one that is dead does not.
+    /// Whether the folder's drill still runs and so holds the lock. A later process with the same id does not hold it.
     private static func isInUse(_ folder: String, by id: Int32) -> Bool {
         guard FileManager.default.fileExists(atPath: folder + "/" + lockFile) else {
-            // It is being made just now, or an older version made it.
+            // The folder is just being made, or an older version made it.
             return id == getpid() || (ProcessRecord(id)?.commandLine.contains("drill") ?? false)
         }
         return (try? FolderLock(folder: folder)) == nil
     }
 
-    /// Whether it is a program of the product that works in this folder.
+    /// Whether the process is one of PushMTA's programs working in this folder.
     private static func isOurs(_ process: ProcessRecord, _ folder: String) -> Bool {
         let words = process.commandLine
         let program = words.split(separator: " ").first ?? ""
@@ -88,14 +91,16 @@ enum DrillFolder {
         remove(folder, cluster)
     }
 
-    /// Removes what a drill worked in, unless something is still mounted there: then what undoes it has to stay.
+    /// Removes a drill's folder. If something is still mounted there, it stays, with the commands that undo the mount.
     ///
-    /// - Returns: Whether it is gone.
+    /// - Returns: Whether the folder is gone.
     @discardableResult
     static func remove(_ folder: String, _ cluster: PrivateCluster?) -> Bool {
         let mounts = MountList.current.under([folder, cluster?.folder].compactMap { $0 })
         guard mounts.isEmpty else {
-            StandardError.write("\(folder) stays, as these could not be unmounted: \(mounts.joined(separator: ", "))\n")
+            StandardError.write(
+                "\(folder) is kept because these mounts could not be removed: \(mounts.joined(separator: ", "))\n"
+            )
             return false
         }
         try? cluster?.remove()
@@ -105,13 +110,13 @@ enum DrillFolder {
 }
 
 extension DrillSite {
-    /// Remembers a shell command that undoes something outside of the site's folder (a mount, a namespace): if this process
-    /// is killed, the next one runs it. What is remembered has to do no harm when it was undone already.
+    /// Records a shell command that undoes a change outside the site's folder (a mount, a namespace). If this process
+    /// is killed, the next drill runs the command. It must be harmless if the change was undone already.
     func leaveNote(_ command: String) {
         DrillFolder.remember(command, in: folder)
     }
 
-    /// Makes the folder of the cluster known beside the others.
+    /// Links the cluster's folder into the site's folder, so that a later drill finds it.
     func leaveClusterFolder() throws {
         let link = folder + "/postgres"
         try? FileManager.default.removeItem(atPath: link)
@@ -119,9 +124,9 @@ extension DrillSite {
     }
 }
 
-/// Lines at the end of a file.
+/// Appends to files.
 enum AppendedFile {
-    /// Appends text; what cannot be written is left out.
+    /// Appends text to a file. Write errors are ignored.
     static func append(_ text: String, to path: String) {
         let manager = FileManager.default
         if !manager.fileExists(atPath: path) { _ = manager.createFile(atPath: path, contents: nil) }
@@ -132,11 +137,11 @@ enum AppendedFile {
     }
 }
 
-/// Where file systems are mounted, in the words of `/proc/self/mounts`.
+/// The mount points in `/proc/self/mounts`.
 struct MountList: Sendable {
     let points: [String]
 
-    /// Reads the list: a line each, whose second word is the mount point with blanks as octal numbers.
+    /// Parses the list. The second field of each line is the mount point, with blanks as octal escapes.
     init(_ text: String) {
         points = text.split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ")
@@ -144,12 +149,12 @@ struct MountList: Sendable {
         }
     }
 
-    /// What is mounted now.
+    /// The current mounts.
     static var current: MountList {
         MountList((try? String(contentsOfFile: "/proc/self/mounts", encoding: .utf8)) ?? "")
     }
 
-    /// The mount points that are one of these folders or lie in one.
+    /// The mount points that are one of these folders or lie below one.
     func under(_ folders: [String]) -> [String] {
         points.filter { point in folders.contains { point == $0 || point.hasPrefix($0 + "/") } }
     }

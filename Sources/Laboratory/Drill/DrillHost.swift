@@ -4,30 +4,30 @@ import ProcessProtocol
 import PushCore
 import Store
 
-/// A host of a drill: a supervisor with its children, its folder and its journals.
+/// A drill's host: a supervisor with its children, its folder and its journals.
 struct DrillHost: Sendable {
-    /// How long a process may take to end once it was killed.
+    /// How long a killed process may take to end.
     private static let endLimit = Duration.seconds(30)
     private static let lookInterval = Duration.milliseconds(10)
 
-    /// Its name within the site.
+    /// The host's name within the site.
     let name: String
-    /// Its folder and supervisor.
+    /// The host's folder and supervisor.
     var place: TestHost
-    /// The settings that it was made with.
+    /// The settings that the host was made with.
     let settings: Settings
 
     var folder: String { place.folder }
-    /// The folder of the journals.
+    /// The folder of its journals.
     var journalFolder: String { settings.mta.workingPath }
     /// The settings of its processes.
     var settingsFile: String { place.settingsFile }
-    /// The log of supervisor and children.
+    /// The log of the supervisor and its children.
     var log: String { place.supervisor.logFile }
-    /// The supervisor's process; `nil` if it does not run.
+    /// The supervisor's process id; `nil` if it does not run.
     var supervisorID: Int32? { place.supervisor.running?.id }
 
-    /// The id that the host has in the database; `nil` before its first start.
+    /// The host's id in the database; `nil` before its first start.
     var hostID: String? {
         let text = try? String(contentsOfFile: journalFolder + "/host-id", encoding: .utf8)
         return text?.split(whereSeparator: \.isNewline).first.map(String.init)
@@ -35,14 +35,14 @@ struct DrillHost: Sendable {
 
     /// Starts the supervisor.
     ///
-    /// - Parameter environment: Variables for supervisor and children, beside those of the host.
+    /// - Parameter environment: Variables for the supervisor and its children, in addition to the host's.
     func start(environment: [String: String] = [:]) async throws {
         var place = place
         place.environment.merge(environment) { $1 }
         try await place.start()
     }
 
-    /// Asks the supervisor to end and waits until it has.
+    /// Asks the supervisor to end, and waits for it.
     ///
     /// - Returns: How it ended.
     @discardableResult
@@ -50,7 +50,7 @@ struct DrillHost: Sendable {
         try await place.supervisor.stop()
     }
 
-    /// The children that are alive, also those whose supervisor is gone.
+    /// The children that are alive, including those whose supervisor is gone.
     func childIDs() -> [Int32] {
         ProcessRecord.all()
             .filter {
@@ -60,14 +60,14 @@ struct DrillHost: Sendable {
             .map(\.id).sorted()
     }
 
-    /// Kills the supervisor alone.
+    /// Kills only the supervisor.
     func killSupervisor() async throws {
         try await place.supervisor.kill()
     }
 
     /// Kills supervisor and children at once.
     func killAll() async throws {
-        // Stopped first, so that it starts no child between the two.
+        // The supervisor is stopped first, so that it starts no child in between.
         if let supervisorID { kill(supervisorID, SIGSTOP) }
         for child in childIDs() { kill(child, SIGKILL) }
         try await place.supervisor.kill()
@@ -78,7 +78,7 @@ struct DrillHost: Sendable {
             for child in left { kill(child, SIGKILL) }
             try await Task.sleep(for: Self.lookInterval)
         }
-        throw DrillFailure("children of host \(name) are alive \(Self.endLimit) after SIGKILL: \(childIDs())")
+        throw DrillFailure("children of host \(name) still run \(Self.endLimit) after SIGKILL: \(childIDs())")
     }
 
     /// Sends a signal to a process.
@@ -86,15 +86,15 @@ struct DrillHost: Sendable {
         kill(process, signal)
     }
 
-    /// The journals that lie in the folder.
+    /// The journals in the folder.
     func journals() -> [String] { journalFiles { $0.hasSuffix(".journal") } }
 
-    /// The journals that were put aside, because they were damaged or of another host.
+    /// The journals that were put aside because they are damaged or belong to another host.
     func putAside() -> [String] { journalFiles { !$0.hasSuffix(".journal") } }
 
-    /// Loses the journals, as with a disk.
+    /// Deletes the journals, as if the disk were lost.
     ///
-    /// - Parameter keepingHostID: Whether the host keeps its id; otherwise it comes back as another host.
+    /// - Parameter keepingHostID: Whether the host keeps its id. Otherwise it gets a new one at its next start.
     func clearJournals(keepingHostID: Bool = true) throws {
         for file in try FileManager.default.contentsOfDirectory(atPath: journalFolder)
         where !(keepingHostID && file == "host-id") {
@@ -108,38 +108,11 @@ struct DrillHost: Sendable {
     }
 }
 
-/// How a host of a drill differs from the usual one.
-struct DrillHostSetup: Sendable {
-    /// The most children.
-    var children = 2
-    /// The database's connection string; `nil`: the site's cluster over its socket.
-    var database: String?
-    /// A command that becomes the supervisor, such as `ip netns exec NAME`.
-    var wrapper: [String] = []
-    /// Variables that supervisor and children get.
-    var environment: [String: String] = [:]
-    /// The folder of the journals; `nil`: in the host's own folder.
-    var journalFolder: String?
-    /// Changes the settings before they are written.
-    var adjust: @Sendable (inout Settings) -> Void = { _ in }
-}
-
-extension DrillHostSetup {
-    /// A host with the children that the default settings allow and keep.
-    static var usualChildren: DrillHostSetup {
-        let defaults = MasterSettings()
-        return DrillHostSetup(children: defaults.maxSpareServers) {
-            $0.mta.master.minSpareServers = defaults.minSpareServers
-            $0.mta.master.startSpareServers = defaults.startSpareServers
-        }
-    }
-}
-
 extension DrillSite {
-    /// How much longer than a lease the old rate may take to come back after a process died.
+    /// How many seconds beyond a lease the rate may take to recover after a process died.
     static let recoveryAllowance = 10
 
-    /// Starts cluster, simulator and one host, registers the audience and starts to send.
+    /// Starts the cluster, the simulator and one host, registers the audience and starts sending.
     func openHost(
         policy: AmbiguityPolicy = .resend,
         _ adjust: @escaping @Sendable (inout Settings) -> Void = { _ in }
@@ -152,24 +125,25 @@ extension DrillSite {
         return host
     }
 
-    /// Expects that some owner has stored outcomes of parts that were not its own any more. Without any, late answers were
-    /// thrown away, and the messages' ends would only look right because they were sent again.
+    /// Expects at least one late outcome: one that an owner stored after it had lost the part. Without any, late
+    /// answers were discarded, and the messages look right only because they were sent again.
     func expectLateOutcomes() async throws {
         var late: Int64 = 0
         for delivery in deliveries { late += try await progress(delivery).lateOutcomes }
-        note("\(late) outcomes came late")
-        expect(late > 0, "no outcome came from an owner that had lost its part")
+        note("\(late) late outcomes were stored")
+        expect(late > 0, "no outcome was stored by an owner that had lost its part")
     }
 
-    /// Measures how long the rate takes to come back after a fault of a host; more than its lease and ten seconds is a problem.
+    /// Measures how long the rate takes to recover after a host's fault. More than the lease plus ten seconds is a
+    /// problem.
     func expectRecovery(of host: DrillHost, after fault: DrillFault) async throws {
         let limit = host.settings.mta.lease.durationSec + Self.recoveryAllowance
         do {
-            // Longer than the limit, so that the result says how long it took.
+            // It waits beyond the limit, so that the result has the actual time.
             let seconds = try await measureRecovery(after: fault, within: .seconds(limit * 3))
             expect(
                 seconds <= Double(limit),
-                "after \(fault.what) the rate was back after \(seconds) s, not within \(limit) s"
+                "after \(fault.what) the rate took \(seconds) s to recover; the limit is \(limit) s"
             )
         } catch let failure as DrillFailure {
             problem("\(failure)")
@@ -178,10 +152,10 @@ extension DrillSite {
 }
 
 extension DrillSite {
-    /// How long a process that has ended may wait for its parent to take note of it.
+    /// How long an ended process may wait for its parent to reap it.
     private static let zombieLimit = Duration.seconds(5)
 
-    /// No supervisor may leave a child that has ended without taking note of it: a problem if one does.
+    /// Expects that every supervisor has reaped its ended children; a zombie is a problem.
     func expectNoZombies() async {
         for host in hosts {
             guard let supervisor = host.supervisorID else { continue }
@@ -196,22 +170,22 @@ extension DrillSite {
     }
 }
 
-/// A child as the database knows it.
+/// A child as recorded in the database.
 struct DrillChild: Sendable, Equatable {
-    /// The id of its row.
+    /// Its row's id.
     let id: Int64
-    /// Its process, 0 before its first heartbeat.
+    /// Its process id; 0 before its first heartbeat.
     let pid: Int32
-    /// The id of its host.
+    /// Its host's id.
     let hostID: String
-    /// Messages that it has sent.
+    /// Messages sent.
     let sent: Int64
-    /// Requests that waited for their answer at its last heartbeat.
+    /// Requests that were waiting for their answer at its last heartbeat.
     let streams: Int32
 }
 
 extension DrillSite {
-    /// The children that have not ended, as far as the database knows.
+    /// The children that have not ended according to the database.
     func children() async throws -> [DrillChild] {
         try await store().children().map {
             DrillChild(
@@ -224,13 +198,13 @@ extension DrillSite {
         }
     }
 
-    /// The children of a host that have sent something and live.
+    /// The process ids of the host's live children that have sent something.
     func busyChildren(of host: DrillHost) async throws -> [Int32] {
         let alive = Set(host.childIDs())
         return try await children().filter { alive.contains($0.pid) && $0.sent > 0 }.map(\.pid).sorted()
     }
 
-    /// Waits for a child of the host that has sent something, and chooses one at random.
+    /// Waits until a child of the host has sent something, and returns the id of a random one.
     func untilBusyChild(of host: DrillHost) async throws -> Int32 {
         var found: [Int32] = []
         try await until("a child of host \(host.name) that sends", within: .seconds(120)) {
@@ -243,10 +217,10 @@ extension DrillSite {
 }
 
 enum DrillSignal {
-    /// Ends a process that cannot do anything about it.
+    /// Ends a process at once; it cannot catch this.
     static let kill = SIGKILL
-    /// Stops a process where it stands.
+    /// Suspends a process.
     static let stop = SIGSTOP
-    /// Lets a stopped process go on.
+    /// Resumes a suspended process.
     static let resume = SIGCONT
 }

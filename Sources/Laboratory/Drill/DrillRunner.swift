@@ -4,13 +4,13 @@ import PushCore
 import Store
 import Synchronization
 
-/// Runs one drill from its site's first folder to its result.
+/// Runs one drill, from making its site to the result.
 struct DrillRunner: Sendable {
     let drill: any Drill
     /// What the caller asked for.
     let options: DrillOptions
 
-    /// Runs it. Everything that it started has ended afterwards, and its folder is gone unless it is to be kept.
+    /// Runs the drill. Afterwards everything it started has ended, and its folder is removed unless it is to be kept.
     ///
     /// - Throws: `CancellationError` if the task was cancelled; nothing else.
     func run() async throws -> DrillResult {
@@ -65,7 +65,7 @@ struct DrillRunner: Sendable {
                 try await account.reasons + CounterCheck.faults(site.store(), wasRestored: wasRestored)
         } catch {
             if Task.isCancelled { throw error }
-            result.reasons = ["the account could not be drawn up: \(error)"]
+            result.reasons = ["the reconciliation failed: \(error)"]
         }
         await end.lastLook()
         complete(&result, site)
@@ -80,37 +80,38 @@ struct DrillRunner: Sendable {
         var reasons = site.state.withLock { $0.problems }
         if counted.count < drill.minimumFaults {
             reasons.append(
-                "\(counted.count) faults landed with at least \(DrillFault.leastStreams) streams open, \(drill.minimumFaults) have to"
+                "\(counted.count) faults landed with at least \(DrillFault.minStreams) streams open; the minimum is "
+                    + "\(drill.minimumFaults)"
             )
         }
-        if site.watcher.snapshots == 0 { reasons.append("no snapshot was looked at") }
+        if site.watcher.snapshots == 0 { reasons.append("no snapshot was checked") }
         result.reasons = reasons + site.watcher.faults + result.reasons
         site.note("\(site.watcher.snapshots) snapshots; \(result.json)")
     }
 
-    /// All messages of the account, for those who keep the folder.
+    /// Writes the reconciliation's messages to `account.txt` in the site's folder.
     private func write(_ account: DrillReconciliation, _ site: DrillSite) {
         let text = account.entries.map { $0.text + "\n" }.joined()
         _ = FileManager.default.createFile(atPath: site.folder + "/account.txt", contents: Data(text.utf8))
     }
 }
 
-/// The end of a drill: what processes and folders have to look like, and their removal.
+/// The end of a drill: checks its processes and folders, and removes them.
 struct DrillEnd: Sendable {
-    /// How long children whose supervisor is gone may take to end by themselves.
+    /// How long children may take to end after their supervisor is gone.
     private static let orphanLimit = Duration.seconds(60)
 
     let site: DrillSite
 
-    /// Every supervisor lives until it is asked to end, and has left no zombie.
+    /// Expects that every supervisor still runs and has left no zombie.
     func checkProcesses() async {
         for host in site.hosts where host.supervisorID == nil {
-            site.problem("the supervisor of host \(host.name) is gone: \(host.place.supervisor.stderrTail)")
+            site.problem("the supervisor of host \(host.name) has ended: \(host.place.supervisor.stderrTail)")
         }
         await site.expectNoZombies()
     }
 
-    /// Asks every host to end; no child may outlive it and no journal be left over.
+    /// Stops every host. Then no child may run and no journal may be left.
     func stopHosts() async {
         await withTaskGroup { group in
             for host in site.hosts { group.addTask { await stop(host) } }
@@ -136,21 +137,21 @@ struct DrillEnd: Sendable {
             try? await host.killAll()
         }
         let journals = host.journals()
-        site.expect(journals.isEmpty, "host \(host.name) has left journals behind: \(journals.joined(separator: ", "))")
+        site.expect(journals.isEmpty, "host \(host.name) has left journals: \(journals.joined(separator: ", "))")
         let aside = host.putAside()
-        site.expect(aside.isEmpty, "host \(host.name) has put journals aside: \(aside.joined(separator: ", "))")
+        site.expect(aside.isEmpty, "host \(host.name) put journals aside: \(aside.joined(separator: ", "))")
     }
 
-    /// Looks at each delivery once more, now that nothing changes.
+    /// Checks a final snapshot of each delivery, when nothing changes any more.
     func lastLook() async {
         guard let store = try? site.store() else { return }
         for delivery in site.deliveries where await site.watcher.look(store, delivery.id) == nil {
-            site.problem("delivery \(delivery.id) could not be looked at at the end")
+            site.problem("delivery \(delivery.id) could not be read at the end")
         }
     }
 
-    /// Ends everything that is left and removes the site unless it is to be kept; also when the task is cancelled, as the
-    /// detached one is not.
+    /// Ends all remaining processes, and removes the site unless it is to be kept. It runs in a detached task, so that
+    /// it also completes when the caller's task is cancelled.
     func remove() async {
         let site = site
         await Task.detached {
@@ -162,7 +163,7 @@ struct DrillEnd: Sendable {
             try? await site.cluster.stop(.immediate)
             for ending in site.state.withLock({ $0.endings }).reversed() { await ending() }
             if site.options.keeps {
-                StandardError.write("The folder of \(site.name) is kept: \(site.folder)\n")
+                StandardError.write("The folder of \(site.name) is kept in \(site.folder).\n")
             } else {
                 DrillFolder.remove(site.folder, site.cluster)
             }
@@ -170,50 +171,51 @@ struct DrillEnd: Sendable {
     }
 }
 
-/// What the caller of a drill asked for.
+/// The caller's options for a drill.
 struct DrillOptions: Sendable {
-    /// The seed of everything that is random.
+    /// The seed for all random choices.
     var seed: UInt64
-    /// The messages of a delivery; `nil`: what the drill is made for.
+    /// The number of messages in a delivery; `nil`: the drill's own number.
     var messages: Int64?
-    /// Whether the site's folder stays at the end.
+    /// Whether to keep the site's folder at the end.
     var keeps = false
-    /// Another gateway than the simulator.
+    /// The gateway to use instead of the simulator.
     var gateway: ExternalGateway?
-    /// How long the outages of drill `gateway-outage` last, in seconds.
+    /// The duration of each outage of drill `gateway-outage`, in seconds.
     var outageSeconds = 30
-    /// Whether times are measured and judged. In a short run on a machine that has other work, too, they would say nothing.
+    /// Whether times are measured and checked. In a short run on a machine with other work, times would mean nothing.
     var hasTimes = true
-    /// Whether the run tells on standard error what it does.
+    /// Whether to suppress progress on standard error.
     var isQuiet = false
 }
 
-/// What a drill ended with: the line that it prints.
+/// A drill's result: the line that is printed.
 struct DrillResult: Sendable, Equatable {
     var drill: String
-    /// The seed, with which it can be repeated; at most `Int64.max`, as no larger one is taken from the command line.
+    /// The seed, which repeats the run. It is at most `Int64.max`, the maximum that the command line accepts.
     var seed: UInt64
-    /// Faults that landed while at least `DrillFault.leastStreams` streams were open.
+    /// Faults that landed while at least `DrillFault.minStreams` streams were open.
     var faults = 0
-    /// The fewest streams that were open at one of them; 0 without faults.
+    /// The minimum number of open streams at one of these faults; 0 without faults.
     var inFlight: Int64 = 0
-    /// Messages that the engine holds for ambiguous, or held so once.
+    /// Messages that are or were ambiguous according to the database.
     var ambiguous = 0
-    /// Messages that are on record as sent but never reached the gateway, or that have no outcome.
+    /// Messages that are recorded as sent but that no gateway accepted, or that have no outcome.
     var lost = 0
-    /// Messages that the gateway accepted more than once.
+    /// Messages that a gateway accepted more than once.
     var duplicates = 0
-    /// Messages whose record and fate disagree in any other way, duplicates that were not ambiguous among them.
+    /// Messages whose outcome in the database disagrees with the gateway's record in any other way. Duplicates that
+    /// were not ambiguous are among them.
     var unexplained = 0
-    /// Seconds from the fault to the old rate, the longest that was measured; `nil` if none was.
+    /// Seconds from a fault until the rate had recovered, the longest one measured; `nil` if none was.
     var recoverySeconds: Double?
-    /// Everything that was wrong; empty: passed.
+    /// Everything that was wrong; empty if the drill passed.
     var reasons: [String] = []
 
-    /// Whether everything was as promised.
+    /// Whether the drill passed.
     var passed: Bool { reasons.isEmpty }
 
-    /// One line for programs: the same ten keys always, and one more for what did not pass.
+    /// One line for programs. It has ten fixed keys, and one more if the drill did not pass.
     var json: String {
         var pairs: [(String, Cell)] = [
             ("drill", .text(drill)), ("seed", .integer(Int64(clamping: seed))), ("faults", Cell(faults)),
@@ -226,13 +228,13 @@ struct DrillResult: Sendable, Equatable {
         return Cell.object(pairs).json
     }
 
-    /// The columns of the table for people.
+    /// The columns of the printed table.
     static let columns = [
         "drill", "seed", "faults", "in_flight", "ambiguous", "lost", "duplicates", "unexplained", "recovery_s",
         "passed",
     ]
 
-    /// The row of the table for people.
+    /// The row of the printed table.
     var cells: [Cell] {
         [
             .text(drill), .text(String(seed)), Cell(faults), Cell(inFlight), Cell(ambiguous), Cell(lost),

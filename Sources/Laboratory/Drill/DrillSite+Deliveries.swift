@@ -5,12 +5,12 @@ import Store
 import Synchronization
 
 extension DrillSite {
-    /// How long a delivery may stand still before it counts as stuck.
+    /// How long a delivery may make no progress before it counts as stuck.
     static let timeout = Duration.seconds(120)
 
-    /// Makes applications for these platforms with subscribers, evenly spread.
+    /// Makes an application for each of these platforms, with subscribers spread evenly.
     ///
-    /// - Parameter count: The subscribers in all; `nil`: as many as a delivery has messages.
+    /// - Parameter count: The total number of subscribers; `nil`: as many as a delivery has messages.
     /// - Returns: The applications' names, in the order of the platforms.
     func audience(_ platforms: [Platform] = [.ios], count: Int64? = nil, prefix: String = "drill") async throws
         -> [String]
@@ -22,11 +22,11 @@ extension DrillSite {
         return applications
     }
 
-    /// Creates and starts a delivery; it is watched, and in the account.
+    /// Creates and starts a delivery. The site watches it and includes it in the reconciliation.
     ///
     /// - Parameters:
-    ///   - messages: How many messages these applications' subscribers ask for; `nil`: the whole audience's.
-    ///   - allows: How its messages may end beside being sent.
+    ///   - messages: The number of messages that these applications' subscribers get; `nil`: the whole audience's.
+    ///   - allows: The statuses in which its messages may end, in addition to sent.
     ///   - change: Changes the delivery before it is created.
     func deliver(
         to applications: [String],
@@ -52,12 +52,12 @@ extension DrillSite {
         )
         state.withLock { $0.deliveries.append(delivery) }
         try await store.startDelivery(id)
-        note("delivery \(id) is started, policy \(new.ambiguityPolicy.rawValue)")
+        note("delivery \(id) started, policy \(new.ambiguityPolicy.rawValue)")
         return delivery
     }
 
-    /// Starts a delivery to this audience, and another one whenever faults still wait for load and all are over, so that it
-    /// does not depend on the machine's speed whether enough faults land.
+    /// Starts a delivery to this audience. While faults still wait for load, another delivery starts whenever all are
+    /// over. So the number of faults that land does not depend on the machine's speed.
     ///
     /// - Parameter change: Changes each delivery before it is created.
     func keepSending(
@@ -69,7 +69,7 @@ extension DrillSite {
         _ = try await deliver(to: audience, policy: policy, change)
     }
 
-    /// The counters of a delivery now.
+    /// A delivery's current counters.
     func progress(_ delivery: DrillDelivery) async throws -> DeliveryProgress {
         try await store().deliveryProgress(delivery.id)
     }
@@ -81,7 +81,7 @@ extension DrillSite {
 
     /// Waits until a delivery is over and its end is stored.
     ///
-    /// - Throws: `DrillFailure` if nothing of it changes for so long.
+    /// - Throws: `DrillFailure` if its counters do not change for `timeout`.
     @discardableResult
     func untilOver(_ delivery: DrillDelivery, timeout: Duration = timeout) async throws -> DeliveryProgress {
         var resolved: Int64 = -1
@@ -94,7 +94,9 @@ extension DrillSite {
                 changed = .now
             }
             guard ContinuousClock.now - changed < timeout else {
-                throw DrillFailure("delivery \(delivery.id) stands still for \(timeout): \(Self.words(progress))")
+                throw DrillFailure(
+                    "delivery \(delivery.id) has made no progress for \(timeout): \(Self.words(progress))"
+                )
             }
             try await Task.sleep(for: .milliseconds(100))
         }
@@ -106,24 +108,12 @@ extension DrillSite {
             + "\(progress.partsClaimed) claimed, \(progress.partsWaiting) waiting"
     }
 
-    /// Starts another delivery of the load if all are over.
+    /// Starts another delivery of the load if all deliveries are over.
     func refill() async throws {
         guard let load = state.withLock({ $0.load }) else { return }
         for delivery in deliveries.reversed() where try await !progress(delivery).state.isFinal { return }
         _ = try await deliver(to: load.audience, policy: load.policy, load.change)
     }
-}
-
-/// A delivery of a drill.
-struct DrillDelivery: Sendable, Equatable {
-    let id: Int64
-    /// What becomes of its ambiguous messages.
-    let policy: AmbiguityPolicy
-    /// How many messages its audience asks for.
-    let messages: Int64
-    /// How its messages may end beside being sent, and under policy `report` being unknown: nothing else is done to a drill's
-    /// messages unless it says so.
-    var allows: Set<MessageStatus> = []
 }
 
 /// The deliveries that keep a drill busy: another one starts when all are over.
@@ -132,13 +122,13 @@ struct DrillLoad: Sendable {
     let audience: [String]
     /// What becomes of ambiguous messages.
     let policy: AmbiguityPolicy
-    /// Changes each before it is created.
+    /// Changes each delivery before it is created.
     let change: @Sendable (inout NewDelivery) -> Void
 }
 
 extension NewDelivery {
-    /// Tries a message again as often as it takes, soon each time: faults may hit the same one several times, and none may
-    /// fail for it.
+    /// Retries a message many times, each time soon. Several faults may hit the same message, and none may fail because
+    /// of that.
     mutating func keepTrying() {
         maxRetries = 50
         retryPeriodSeconds = 1

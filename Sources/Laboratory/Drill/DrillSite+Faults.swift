@@ -4,18 +4,19 @@ import Synchronization
 extension DrillSite {
     /// How long a fault waits for enough streams.
     private static let loadLimit = Duration.seconds(120)
-    /// The time between two looks at the open streams.
+    /// The interval between checks of the open streams.
     private static let lookInterval = Duration.milliseconds(10)
-    /// The time between two looks whether the load has run out.
+    /// The interval between checks whether the load has run out.
     private static let refillInterval = Duration.milliseconds(300)
 
-    /// Does something bad as soon as enough streams are open, and counts it.
+    /// Injects a fault as soon as enough streams are open, and counts it.
     ///
-    /// - Parameter minimumStreams: With 0 it does not wait; the fault then counts if enough happen to be open.
+    /// - Parameter minimumStreams: The streams to wait for. With 0 it does not wait; the fault then counts only if
+    ///   enough streams happen to be open.
     @discardableResult
     func fault(
         _ what: String,
-        minimumStreams: Int64 = DrillFault.leastStreams,
+        minimumStreams: Int64 = DrillFault.minStreams,
         _ action: () async throws -> Void
     ) async throws -> DrillFault {
         let open = try await minimumStreams > 0 ? untilStreams(minimumStreams) : streams()
@@ -28,26 +29,26 @@ extension DrillSite {
         return fault
     }
 
-    /// Counts faults that the gateways did by themselves.
+    /// Counts faults that the gateways injected on their own.
     ///
-    /// - Parameter streams: The fewest streams that were open at one of them.
+    /// - Parameter streams: The minimum number of open streams at one of them.
     func noteFaults(_ what: String, number: Int, streams: Int64) {
         let fault = DrillFault(what: what, streams: streams, connections: nil, moment: .now)
         state.withLock { $0.faults.append(contentsOf: repeatElement(fault, count: number)) }
         note("\(what): \(number) times, with at least \(streams) streams open")
     }
 
-    /// The requests that wait for their answer at the gateways now. Another gateway than the simulator does not tell; then it is
-    /// what the children said in their last heartbeats.
+    /// The requests that currently wait for their answer at the gateways. An external gateway does not report them;
+    /// then the children's last heartbeats are used.
     func streams() async throws -> Int64 {
         if let control { return try await control.counters().waiting }
         return try await children().reduce(0) { $0 + Int64($1.streams) }
     }
 
-    /// Waits until so many streams are open; the load is kept up meanwhile.
+    /// Waits until at least this many streams are open. Meanwhile the load is kept up.
     ///
-    /// - Returns: How many there are.
-    /// - Throws: `DrillFailure` if they do not come.
+    /// - Returns: The number of open streams.
+    /// - Throws: `DrillFailure` if they are not open within the limit.
     @discardableResult
     func untilStreams(_ least: Int64, within limit: Duration? = nil) async throws -> Int64 {
         let limit = limit ?? Self.loadLimit
@@ -64,10 +65,10 @@ extension DrillSite {
             }
             try await Task.sleep(for: Self.lookInterval)
         }
-        throw DrillFailure("\(least) streams were to be open within \(limit); \(most) was the most")
+        throw DrillFailure("fewer than \(least) streams were open within \(limit); the maximum was \(most)")
     }
 
-    /// Waits until the rate is steady, so that a later fault has something to be compared with.
+    /// Waits until the rate is steady, so that the rate after a fault can be compared with it.
     func untilSteady(within limit: Duration = .seconds(60)) async throws {
         guard options.hasTimes else { return }
         try await until("a steady rate", within: limit, every: .milliseconds(200)) {
@@ -76,11 +77,11 @@ extension DrillSite {
         }
     }
 
-    /// Waits until the gateways accept at the old rate again and returns how long that took, in seconds.
+    /// Waits until the gateways accept at the previous rate again, and returns how long that took, in seconds.
     ///
     /// In a run without times it returns 0 at once.
     ///
-    /// - Throws: `DrillFailure` if the rate does not come back.
+    /// - Throws: `DrillFailure` if the rate does not recover.
     @discardableResult
     func measureRecovery(after fault: DrillFault, within limit: Duration = .seconds(60)) async throws -> Double {
         guard options.hasTimes else { return 0 }
@@ -99,54 +100,27 @@ extension DrillSite {
         }
         let seconds = found ?? 0
         state.withLock { $0.recoveries.append(seconds) }
-        note("the rate of \(Int(rate)) messages a second was back after \(Int(seconds * 1_000)) ms")
+        note("the rate of \(Int(rate)) messages a second recovered after \(Int(seconds * 1_000)) ms")
         return seconds
     }
 }
 
-/// A fault that was done on purpose.
-struct DrillFault: Sendable {
-    /// So many streams have to be open for a fault to count.
-    static let leastStreams: Int64 = 100
-
-    /// What was done.
-    let what: String
-    /// The streams that were open when it was done.
-    let streams: Int64
-    /// The connections that a child can have had then, those to the gateway that had most; `nil` if the gateways did not tell.
-    let connections: Int64?
-    let moment: ContinuousClock.Instant
-
-    /// Whether enough streams were open.
-    var counts: Bool { streams >= Self.leastStreams }
-}
-
-/// A fault met nothing that it could harm: it does not count, and another one is tried.
-struct FaultMiss: Error, CustomStringConvertible {
-    /// What was missed.
-    let description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
-}
-
 extension DrillSite {
-    /// So many faults in a row may miss.
-    private static let mostMisses = 20
+    /// The maximum number of consecutive misses.
+    private static let maxMisses = 20
 
     /// Tries a fault until one has taken effect.
     ///
-    /// - Parameter attempt: Throws `FaultMiss` out of the action of `fault`, which then does not count it.
+    /// - Parameter attempt: It throws `FaultMiss` from the action of `fault` to have the fault not counted.
     /// - Throws: `DrillFailure` if none has.
     func untilHit<Result>(_ attempt: () async throws -> Result) async throws -> Result {
-        for _ in 0..<Self.mostMisses {
+        for _ in 0..<Self.maxMisses {
             do {
                 return try await attempt()
             } catch let miss as FaultMiss {
                 note("a miss: \(miss)")
             }
         }
-        throw DrillFailure("\(Self.mostMisses) faults in a row met nothing")
+        throw DrillFailure("\(Self.maxMisses) faults in a row had no effect")
     }
 }

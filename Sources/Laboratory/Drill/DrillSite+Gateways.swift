@@ -5,7 +5,8 @@ import PushCore
 import Store
 
 extension DrillSite {
-    /// Starts cluster, simulator and a host with two children. The gateways answer after 50 ms and have their own stream limits.
+    /// Starts the cluster, the simulator and a host with two children. The gateways answer after 50 ms and have their
+    /// own stream limits.
     ///
     /// - Parameter adjust: Changes the settings of the host.
     /// - Returns: The applications, in the order of the platforms.
@@ -21,48 +22,48 @@ extension DrillSite {
         return try await audience(platforms)
     }
 
-    /// Tells one gateway what to do wrong from now on.
+    /// Sets one gateway's faults, from now on.
     func setPlan(_ plan: GatewayPlan, _ gateway: String) async throws {
-        guard let control else { throw DrillFailure("the gateways take no orders") }
-        // Each its own dice, or both gateways would refuse the same messages by their number.
+        guard let control else { throw DrillFailure("the gateways have no control port") }
+        // Each gateway gets its own seed; otherwise both would refuse the same messages, counted by their number.
         let dice = gateway == GatewayPlan.both.first ? seed : ~seed
         try await control.post("/faults", plan.json(gateway: gateway, seed: dice))
     }
 
-    /// Tells both gateways the same.
+    /// Sets the same faults for both gateways.
     func setPlans(_ plan: GatewayPlan) async throws {
         for gateway in GatewayPlan.both { try await setPlan(plan, gateway) }
     }
 
-    /// Everything that the gateways have counted.
+    /// The gateways' counters.
     func gatewayCounts() async throws -> GatewayCounts {
-        guard let control else { throw DrillFailure("the gateways take no orders") }
+        guard let control else { throw DrillFailure("the gateways have no control port") }
         return try JSONBody.decode(GatewayCounts.self, from: try await control.get("/counters"))
     }
 
-    /// Every push that has come to the gateways, in the order of the record.
+    /// Every push that reached the gateways, in the order of the record.
     func arrivals() throws -> [GatewayRecordLine] {
         var lines: [GatewayRecordLine] = []
         try GatewayRecord.read(recordFile) { lines.append($0) }
         return lines
     }
 
-    /// Waits until each gateway has as many requests open as a fault needs in all; the load is kept up meanwhile.
+    /// Waits until each gateway alone has as many open requests as a fault needs. Meanwhile the load is kept up.
     func untilBothGatewaysAreBusy() async throws {
         try await until("requests at both gateways", within: Self.timeout, every: .milliseconds(50)) {
             try await refill()
-            return try await gatewayCounts().byName.allSatisfy { $0.counts.waiting >= DrillFault.leastStreams }
+            return try await gatewayCounts().byName.allSatisfy { $0.counts.waiting >= DrillFault.minStreams }
         }
     }
 
-    /// Counts the faults that the gateways did by themselves while enough requests were open.
+    /// Counts the faults that the gateways injected on their own while enough requests were open.
     func noteGatewayFaults(_ what: String) async throws -> GatewayCounts {
         let counts = try await gatewayCounts()
         noteFaults(what, number: Int(counts.faultsUnderLoad), streams: counts.leastWaitingAtFault)
         return counts
     }
 
-    /// Expects that each message of the deliveries was sent, in a number of attempts within the range.
+    /// Expects that each message of the deliveries was sent, with a number of attempts within the range.
     func expectAllSent(_ deliveries: [DrillDelivery], attempts: ClosedRange<Int16>) async throws {
         for delivery in deliveries {
             let progress = try await progress(delivery)
@@ -74,13 +75,14 @@ extension DrillSite {
             let wrong = try await store().outcomeRows(delivery: delivery.id).filter { !attempts.contains($0.attempt) }
             expect(
                 wrong.isEmpty,
-                "delivery \(delivery.id): \(wrong.count) messages took other than \(attempts) attempts, such as number "
+                "delivery \(delivery.id): \(wrong.count) messages did not take \(attempts) attempts; the first is "
+                    + "number "
                     + "\(wrong.first?.sequence ?? 0): \(wrong.first?.attempt ?? 0)"
             )
         }
     }
 
-    /// Whether the reporting delivery has unknown messages by now, and another one has sent ambiguous messages again.
+    /// Whether the delivery with policy `report` has unknown messages, and another one has resent ambiguous messages.
     func hasAmbiguityOfBothPolicies(_ reported: DrillDelivery) async throws -> Bool {
         var isReported = false
         var isResent = false
@@ -95,15 +97,16 @@ extension DrillSite {
         return isReported && isResent
     }
 
-    /// Expects that nothing failed, that what one delivery was to report was reported, and that the others sent it again.
+    /// Expects that nothing failed. The delivery with policy `report` must have unknown messages and no resent ones;
+    /// the others must have resent their ambiguous messages.
     func expectAmbiguityByPolicy(_ reported: DrillDelivery) async throws {
         var resent: Int64 = 0
         for delivery in deliveries {
             let progress = try await progress(delivery)
             expect(progress.failed == 0, "delivery \(delivery.id): \(progress.failed) messages failed")
             if delivery == reported {
-                expect(progress.unknown > 0, "no message of the reporting delivery \(delivery.id) is unknown")
-                expect(progress.resentAfterAmbiguity == 0, "the reporting delivery sent messages again")
+                expect(progress.unknown > 0, "no message of delivery \(delivery.id), policy report, is unknown")
+                expect(progress.resentAfterAmbiguity == 0, "delivery \(delivery.id), policy report, resent messages")
             } else {
                 expect(progress.unknown == 0, "delivery \(delivery.id): \(progress.unknown) messages are unknown")
                 expect(
@@ -118,10 +121,10 @@ extension DrillSite {
 }
 
 extension DrillSite {
-    /// The time between two looks at a circuit.
+    /// The interval between checks of a circuit.
     private static let lookInterval = Duration.milliseconds(100)
 
-    /// Revokes the keys of both gateways, or takes that back.
+    /// Revokes the keys at both gateways, or accepts them again.
     func setRevoked(_ isRevoked: Bool) async throws {
         for gateway in GatewayPlan.both {
             try await control?.post("/credentials", "{\"gateway\":\"\(gateway)\",\"revoked\":\(isRevoked)}")
@@ -136,7 +139,7 @@ extension DrillSite {
         }
     }
 
-    /// Waits until the circuits of all these applications are closed, or until none is.
+    /// Waits until the circuits of all these applications are in the wanted state.
     func untilCircuits(of applications: [String], _ wanted: CircuitState, within limit: Duration) async throws {
         try await until("\(wanted.rawValue) circuits of \(applications)", within: limit, every: Self.lookInterval) {
             try await circuits(of: applications).allSatisfy { ($0?.state ?? .closed == .closed) == (wanted == .closed) }
@@ -149,7 +152,7 @@ extension DrillSite {
         }
     }
 
-    /// Waits until so many probes of each application have failed.
+    /// Waits until at least this many probes of each application have failed.
     func untilProbes(of applications: [String], _ count: Int) async throws {
         let limit = Duration.seconds(20 * (1 << count))
         try await until("\(count) probes of \(applications)", within: limit, every: Self.lookInterval) {
@@ -160,16 +163,16 @@ extension DrillSite {
         }
     }
 
-    /// Expects that every subscriber can still be reached: nothing disabled a token, and a further delivery goes to all.
+    /// Expects that no token was disabled, and that another delivery reaches every subscriber.
     func expectNoTokenLost(_ audience: [String], _ delivery: DrillDelivery) async throws {
         let applied = try await store().tokenEventCounts(delivery: delivery.id).reduce(0) { $0 + $1.applied }
-        expect(applied == 0, "\(applied) subscriptions were disabled by what the gateways said")
+        expect(applied == 0, "\(applied) subscriptions were disabled by the gateways' answers")
         let further = try await deliver(to: audience)
         try await untilOver(further)
         let progress = try await progress(further)
         expect(
             progress.target == delivery.messages && progress.sent == delivery.messages,
-            "a further delivery has \(progress.target) messages, \(progress.sent) sent; it was to reach \(delivery.messages)"
+            "another delivery has \(progress.target) messages, \(progress.sent) sent; expected \(delivery.messages)"
         )
     }
 

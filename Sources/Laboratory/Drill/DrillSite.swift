@@ -5,9 +5,9 @@ import PushCore
 import Store
 import Synchronization
 
-/// Everything that a drill has: a private cluster, the gateways, any number of hosts, deliveries, and what was seen of them.
+/// A drill's site: a private cluster, the gateways, any number of hosts, the deliveries, and what was observed.
 final class DrillSite: Sendable {
-    /// What changes while the drill runs.
+    /// The state that changes while the drill runs.
     struct State: Sendable {
         var random: DrillRandom
         var cluster: PrivateCluster
@@ -26,25 +26,25 @@ final class DrillSite: Sendable {
     }
 
     let name: String
-    /// What the caller asked for.
+    /// The caller's options.
     let options: DrillOptions
-    /// The messages of a delivery.
+    /// The number of messages in a delivery.
     let messages: Int64
-    /// The folder of hosts, logs, records.
+    /// The folder of the hosts, logs and records.
     let folder: String
     let programs: Executables
-    /// The simulator's process; not started with another gateway.
+    /// The simulator's process; not started if there is an external gateway.
     let simulator: TestSimulator
-    /// How many pushes the gateways have accepted, sampled all the time.
+    /// Samples the number of accepted pushes continuously.
     let meter = RateMeter()
-    /// The equation of the outcomes, looked at all the time.
+    /// Checks continuously that each delivery's counts add up.
     let watcher = SnapshotWatcher()
-    /// The acceptances of another gateway's record, counted as they come.
+    /// Counts the accepted pushes in an external gateway's record as they arrive.
     let tail: RecordTail?
     let state: Mutex<State>
     let tasks = Mutex<[Task<Void, Never>]>([])
 
-    /// A site in `folder`, which is made; nothing is started.
+    /// A site in `folder`, which is created; nothing is started.
     init(_ drill: any Drill, options: DrillOptions, folder: String) throws {
         name = drill.name
         self.options = options
@@ -66,29 +66,29 @@ final class DrillSite: Sendable {
     var hosts: [DrillHost] { state.withLock { $0.hosts } }
     /// The deliveries, in the order of their start.
     var deliveries: [DrillDelivery] { state.withLock { $0.deliveries } }
-    /// The simulator's control port; `nil` before its start, and with another gateway.
+    /// The simulator's control port; `nil` before its start, and with an external gateway.
     var control: SimulatorControl? { state.withLock { $0.control } }
     var faults: [DrillFault] { state.withLock { $0.faults } }
-    /// The file that the gateways record each push in.
+    /// The file in which the gateways record each push.
     var recordFile: String { options.gateway?.recordFile ?? folder + "/record.jsonl" }
-    /// The database: over its socket unless the drill has chosen another way.
+    /// The database's connection string: over the socket, unless the drill has chosen another way.
     var databaseURL: String {
         state.withLock { $0.database } ?? cluster.connectionString(TestSite.databaseName)
     }
 
-    /// The database over the network.
+    /// The database's connection string over the network.
     func databaseURL(host: String) -> String {
         cluster.connectionString(TestSite.databaseName, host: host)
     }
 
-    /// The drill's own way to the database.
+    /// The drill's own access to the database.
     func store() throws -> Store {
         guard let store = state.withLock({ $0.store }) else { throw DrillFailure("the cluster was not started") }
         return store
     }
 
-    /// Chooses the way to the database, for the drill's own connections and for hosts that have none of their own: before the
-    /// cluster is started.
+    /// Sets the connection string for the drill's own connections and for hosts without one of their own. Call it
+    /// before the cluster is started.
     func useDatabase(_ connectionString: String) {
         state.withLock { $0.database = connectionString }
     }
@@ -99,23 +99,23 @@ final class DrillSite: Sendable {
         return gateway
     }
 
-    /// Changes the cluster; it counts for what is done with it later.
+    /// Changes the cluster's settings, for everything done with it later.
     func configureCluster(_ change: (inout PrivateCluster) -> Void) {
         state.withLock { change(&$0.cluster) }
     }
 
-    /// Notes that something is wrong; the drill goes on and does not pass.
+    /// Records a problem. The drill continues, but does not pass.
     func problem(_ text: String) {
         note("WRONG: " + text)
         state.withLock { $0.problems.append(text) }
     }
 
-    /// Notes that something is wrong unless the condition holds.
+    /// Records a problem unless the condition holds.
     func expect(_ condition: Bool, _ wrong: @autoclosure () -> String) {
         if !condition { problem(wrong()) }
     }
 
-    /// Tells what happens, on standard error and in the site's log.
+    /// Reports what happens, on standard error and in the site's log.
     func note(_ text: String) {
         let time = Date.now.formatted(.iso8601.time(includingFractionalSeconds: true))
         let line = "\(time) \(name): \(text)\n"
@@ -123,14 +123,14 @@ final class DrillSite: Sendable {
         AppendedFile.append(line, to: folder + "/log/drill.log")
     }
 
-    /// What is done at the end in every case, when all processes have ended; the last one first.
+    /// Adds a task that always runs at the end, after all processes have ended. The last one added runs first.
     func onCleanup(_ ending: @escaping @Sendable () async -> Void) {
         state.withLock { $0.endings.append(ending) }
     }
 }
 
 extension DrillSite {
-    /// Starts the cluster, makes the database and its schema, and begins to watch.
+    /// Starts the cluster, creates the database and its schema, and starts watching.
     func startCluster() async throws {
         note("seed \(seed), folder \(folder)")
         try leaveClusterFolder()
@@ -140,7 +140,7 @@ extension DrillSite {
         try await openDatabase()
     }
 
-    /// Makes the schema in the site's empty database, and begins to watch.
+    /// Creates the schema in the site's empty database, and starts watching.
     func openDatabase() async throws {
         _ = try await Store.migrate(StoreSession.configuration(settings(), role: "migrate"))
         if !FileManager.default.fileExists(atPath: keyFile) { try CredentialKeyFile.create(at: keyFile) }
@@ -150,7 +150,7 @@ extension DrillSite {
         keepRunning { site in await site.watcher.watch(watched) { site.deliveries.map(\.id) } }
     }
 
-    /// Starts the simulator, or takes the gateway that the caller named, and begins to measure the rate.
+    /// Starts the simulator, or uses the caller's external gateway, and starts measuring the rate.
     func startSimulator(_ plan: DrillGateway = DrillGateway()) async throws {
         if let gateway = options.gateway {
             let helper = gateway.credentials == nil ? try await simulator.start(programs) : nil
@@ -166,7 +166,7 @@ extension DrillSite {
         keepRunning { site in await site.meter.measure { try await site.acceptedPushes() } }
     }
 
-    /// A further host. It is not started.
+    /// Adds a host, without starting it.
     func addHost(_ name: String = "host", _ setup: DrillHostSetup = DrillHostSetup()) throws -> DrillHost {
         let folder = folder + "/" + name
         var settings = settings()
@@ -174,7 +174,7 @@ extension DrillSite {
         settings.mta.workingPath = setup.journalFolder ?? folder + "/journal"
         settings.mta.master.maxSpareServers = setup.children
         settings.mta.master.startSpareServers = setup.children
-        // They are replaced at once when they die, however few parts are left.
+        // A dead child is replaced at once, however few parts are left.
         settings.mta.master.minSpareServers = setup.children
         setup.adjust(&settings)
         var place = TestHost(folder: folder, programs: programs)
@@ -188,7 +188,7 @@ extension DrillSite {
         return host
     }
 
-    /// Runs something beside the drill until its end.
+    /// Runs a task in parallel with the drill, until the drill ends.
     func keepRunning(_ work: @escaping @Sendable (DrillSite) async -> Void) {
         let task = Task { await work(self) }
         tasks.withLock { $0.append(task) }
@@ -199,12 +199,12 @@ extension DrillSite {
         var settings = Settings()
         settings.database.url = databaseURL
         settings.credentialKeyFile = keyFile
-        // Several hosts of a drill are one machine.
+        // A drill's hosts share one machine, where the metrics ports would collide.
         settings.metrics = .off
         return settings
     }
 
-    /// Pushes that the gateways have accepted, each time.
+    /// The number of pushes that the gateways have accepted; a message accepted twice counts twice.
     func acceptedPushes() async throws -> Int64 {
         if let control { return try await control.counters().acceptedTimes }
         return try tail?.accepted() ?? 0
@@ -214,7 +214,7 @@ extension DrillSite {
 }
 
 extension DrillSite {
-    /// What the database says; `nil` while it cannot be asked, which in a drill is nothing special.
+    /// The database's answer; `nil` while the database is unreachable, which is normal in a drill.
     @discardableResult
     func ifReachable<Answer>(_ ask: () async throws -> Answer) async throws -> Answer? {
         do {
@@ -225,9 +225,9 @@ extension DrillSite {
         }
     }
 
-    /// Waits until a condition holds. While the database cannot be asked it does not.
+    /// Waits until a condition holds. While the database is unreachable it counts as false.
     ///
-    /// - Throws: `DrillFailure` that names what was waited for.
+    /// - Throws: `DrillFailure` with `what` if the condition does not hold within the limit.
     func until(
         _ what: String,
         within limit: Duration,
@@ -243,28 +243,28 @@ extension DrillSite {
 }
 
 extension DrillSite {
-    /// A number of the seed's sequence.
+    /// A random number from the seed's sequence.
     func random<Number: FixedWidthInteger & Sendable>(in range: ClosedRange<Number>) -> Number {
         state.withLock { Number.random(in: range, using: &$0.random) }
     }
 
-    /// One of these, by the seed's sequence; `nil` if there is none.
+    /// A random element, by the seed's sequence; `nil` if there is none.
     func randomElement<Element: Sendable>(of elements: [Element]) -> Element? {
         state.withLock { elements.randomElement(using: &$0.random) }
     }
 
-    /// These in an order by the seed's sequence.
+    /// The elements in a random order, by the seed's sequence.
     func shuffled<Element: Sendable>(_ elements: [Element]) -> [Element] {
         state.withLock { elements.shuffled(using: &$0.random) }
     }
 
-    /// Lets a random time pass, so that faults land at moments that nobody chose. It waits for nothing.
+    /// Sleeps for a random time, so that faults land at arbitrary moments.
     func pause(milliseconds range: ClosedRange<Int>) async throws {
         try await Task.sleep(for: .milliseconds(random(in: range)))
     }
 }
 
-/// The one source of chance of a drill: the same seed gives the same numbers (SplitMix64).
+/// A drill's only source of randomness: the same seed gives the same numbers (SplitMix64).
 struct DrillRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -278,14 +278,5 @@ struct DrillRandom: RandomNumberGenerator, Sendable {
         word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
         word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
         return word ^ (word >> 31)
-    }
-}
-
-/// A drill that cannot go on: what it waited for did not come, or a part of the site does not work.
-struct DrillFailure: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) {
-        self.description = description
     }
 }

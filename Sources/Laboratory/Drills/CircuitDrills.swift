@@ -3,22 +3,23 @@ import Foundation
 import PushCore
 import Store
 
-/// The keys of both gateways are revoked in the middle of a delivery, and put right later.
+/// Both gateways revoke the keys in the middle of a delivery, and later accept them again.
 struct KeyRevokedDrill: Drill {
     let name = "key-revoked"
     let summary =
-        "both gateways' keys are revoked in the middle of a delivery and put right later; then a bad certificate"
-    let promise = "failed 0, tokens lost 0; the circuit opens and closes by its probes, one message each; all delivered"
+        "both gateways revoke the keys in the middle of a delivery and later accept them again; then a bad certificate"
+    let promise =
+        "failed 0, tokens lost 0; the circuit opens, and closes by its probes of one message each; all delivered"
     var needs: [DrillNeed] { [.simulator] }
-    /// What is done, not how many requests meet it.
+    /// It counts the injected faults, not the requests that they hit.
     var minimumFaults: Int { 2 }
 
-    /// Probes to wait for: their pauses are 5, 10 and 20 seconds, so growth shows.
+    /// The number of probes to wait for. The pauses before them are 5, 10 and 20 seconds, so the growth shows.
     private static let probes = 3
 
     func run(_ site: DrillSite) async throws {
         let audience = try await site.openGateways(to: [.ios, .android])
-        // Without retries a message fails for the least that is counted against it.
+        // Without retries, a message fails if a single attempt is counted against it.
         let delivery = try await site.deliver(to: audience, policy: .report) { $0.maxRetries = 0 }
         try await site.untilSent(delivery, share: 0.25)
         let revoked = try await revoke(site, audience)
@@ -37,9 +38,9 @@ struct KeyRevokedDrill: Drill {
         try await site.expectNoTokenLost(audience, delivery)
     }
 
-    /// Revokes the keys until some probes have failed.
+    /// Revokes the keys until some probes have failed, and then accepts them again.
     ///
-    /// - Returns: From when on circuits were open until the keys were right again, in seconds since 1970.
+    /// - Returns: The time from the opening of the circuits until the keys were accepted again, in seconds since 1970.
     private func revoke(_ site: DrillSite, _ audience: [String]) async throws -> ClosedRange<Double> {
         try await site.fault("the keys are revoked") { try await site.setRevoked(true) }
         try await site.untilCircuits(of: audience, .open, within: .seconds(20))
@@ -51,7 +52,7 @@ struct KeyRevokedDrill: Drill {
         return open...closed
     }
 
-    /// Refuses every connection to APNs, as with an expired certificate, until a probe has failed.
+    /// Has APNs refuse every connection, as with an expired certificate, until a probe has failed.
     private func failCertificate(_ site: DrillSite, _ ios: [String]) async throws {
         let goAway: [(String, Cell)] = [("after_streams", 0), ("reason", "BadCertificate")]
         try await site.fault("GOAWAY for a bad certificate") {
@@ -63,15 +64,15 @@ struct KeyRevokedDrill: Drill {
         try await site.untilCircuits(of: ios, .closed, within: .seconds(60))
     }
 
-    /// While the circuit was open nothing came to APNs but single messages at growing intervals. (FCM's probes get no access
-    /// token, so none of them reaches the gateway.)
+    /// Expects that while the circuit was open, only single messages at growing intervals reached APNs. (FCM's probes
+    /// get no access token, so none of them reaches the gateway.)
     private func expectProbes(_ site: DrillSite, in range: ClosedRange<Double>) throws {
-        // What was on the wire when the circuit opened comes within a second.
+        // What was on the wire when the circuit opened arrives within a second.
         let times = try site.arrivals().filter {
             $0.reason == "InvalidProviderToken" && $0.time > range.lowerBound + 1 && $0.time <= range.upperBound
         }.map(\.time)
         site.note("probes at \(times.map { Int($0 - range.lowerBound) }) seconds after the circuit opened")
-        site.expect(times.count >= Self.probes - 1, "only \(times.count) probes came to the gateway")
+        site.expect(times.count >= Self.probes - 1, "only \(times.count) probes reached the gateway")
         let gaps = zip(times.dropFirst(), times).map { $0 - $1 }
         site.expect(gaps.allSatisfy { $0 > 4 }, "a probe was more than one message: \(gaps) seconds between them")
         site.expect(
@@ -81,23 +82,24 @@ struct KeyRevokedDrill: Drill {
     }
 }
 
-/// All devices of an application are registered for the other environment, until somebody puts it right.
+/// All devices of an application are registered for the other APNs environment, until that is corrected.
 struct EnvironmentMixUpDrill: Drill {
     let name = "wrong-environment"
-    let summary = "every push token belongs to the other environment (BadDeviceToken), put right later"
+    let summary = "every push token belongs to the other environment (BadDeviceToken), corrected later"
     let promise =
-        "failed 0, tokens lost 0; the circuit is opened by the guard against mass failures and closes; all delivered"
+        "failed 0, tokens lost 0; the mass failure guard opens the circuit, which closes again; all delivered"
     var needs: [DrillNeed] { [.simulator] }
-    /// What is done, not how many requests meet it.
+    /// It counts the injected faults, not the requests that they hit.
     var minimumFaults: Int { 1 }
 
     private static let probes = 2
-    /// Messages that one probe may take to be sure.
-    private static let mostPerProbe = 10
+    /// The maximum number of messages that one probe may send to be sure.
+    private static let maxPerProbe = 10
 
     func run(_ site: DrillSite) async throws {
         let audience = try await site.openGateways(to: [.ios])
-        // APNs allows one request at a time until one was accepted, which would be never. More of them meet the guard harder.
+        // APNs would allow one request at a time until it has accepted one, which never happens here. More requests
+        // test the guard harder.
         try await site.setPlan(GatewayPlan([("max_concurrent_streams", 300)]), "apns")
         try await site.control?.post("/environment", "{\"devices\":\"other\"}")
         let delivery = try await site.deliver(to: audience, policy: .report)
@@ -107,15 +109,15 @@ struct EnvironmentMixUpDrill: Drill {
         let middle = try await site.progress(delivery)
         site.expect(middle.failed == 0, "\(middle.failed) messages failed while the circuit was open")
         let counts = try await site.gatewayCounts()
-        // It was mixed up before anything was sent, so the fault came when the first requests met it under load.
+        // The environments were mixed up before anything was sent, so the fault landed when the first requests met it.
         site.noteFaults(
             "every push token belongs to the other environment",
             number: counts.faultsUnderLoad > 0 ? 1 : 0,
             streams: counts.leastWaitingAtFault
         )
         let rejected = counts.rejected("BadDeviceToken")
-        site.expect(rejected > 100, "only \(rejected) pushes got BadDeviceToken: the guard had no cause")
-        // Two children with 300 requests each, and the guard needs a hundred answers of each.
+        site.expect(rejected > 100, "only \(rejected) pushes got BadDeviceToken: too few for the guard to act")
+        // Two children have up to 300 requests each under way, and the guard needs a hundred answers of each.
         site.expect(rejected < 5_000, "\(rejected) pushes got BadDeviceToken before the circuit opened")
         try expectFewProbes(site, after: open)
         try await site.control?.post("/environment", "{\"devices\":\"own\"}")
@@ -125,16 +127,20 @@ struct EnvironmentMixUpDrill: Drill {
         try await site.expectNoTokenLost(audience, delivery)
     }
 
-    /// A probe may meet a token that is really wrong, so a few are tried, one after the other; never more at once.
+    /// Expects few probes. A probe may hit a token that is really invalid, so it may try a few messages, but only one
+    /// after another.
     private func expectFewProbes(_ site: DrillSite, after open: Double) throws {
-        // What was on the wire when the circuit opened comes within a second.
+        // What was on the wire when the circuit opened arrives within a second.
         let times = try site.arrivals().map(\.time).filter { $0 > open + 1 }
-        site.expect(times.count >= Self.probes, "only \(times.count) pushes came while the circuit was open: no probes")
         site.expect(
-            times.count <= Self.probes * Self.mostPerProbe,
+            times.count >= Self.probes,
+            "only \(times.count) pushes came while the circuit was open: too few probes"
+        )
+        site.expect(
+            times.count <= Self.probes * Self.maxPerProbe,
             "\(times.count) pushes came while the circuit was open"
         )
         let least = zip(times.dropFirst(), times).map { $0 - $1 }.min() ?? 1
-        site.expect(least > 0.04, "two probes were on the wire at once, \(least) s apart")
+        site.expect(least > 0.04, "two probes were on the wire at once: they came \(least) s apart")
     }
 }

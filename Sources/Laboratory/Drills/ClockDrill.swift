@@ -4,7 +4,7 @@ import PushCore
 import Store
 import SystemPackage
 
-/// The wall clock of one host, or of the database's host, is wrong by up to ten minutes and steps.
+/// The wall clock of one host, or of the database's host, steps and is wrong by up to ten minutes.
 struct ClockDrill: Drill {
     enum Place: String, Sendable {
         /// One of two hosts.
@@ -20,15 +20,15 @@ struct ClockDrill: Drill {
         (place == .host ? "the clock of one of two hosts" : "the clock of the database's host")
             + " steps by up to ±10 minutes"
     }
-    let promise = "no lease lost or stolen, no message expired or kept back"
+    let promise = "no lease lost or taken early, no message expired or delayed"
     let needs: [DrillNeed] = [.simulator]
 
-    /// How far the clock is off, in seconds: far ahead, far behind, a little, and right again.
+    /// How far the clock is off, in seconds: far ahead, far behind, a little, and correct again.
     private static let steps: [Int64] = [600, -600, 0, 45, -45, 600, -600]
 
-    /// How long the last messages are valid, in seconds: for less than a clock is off.
+    /// The validity of the last messages, in seconds. It is less than the clock is off.
     private static let validity: Int64 = 300
-    /// How long a delivery may stand still before it counts as kept back: far less than a clock is off.
+    /// How long a delivery may make no progress before it counts as delayed: far less than the clock is off.
     private static let timeout = Duration.seconds(45)
     private static let streams = 100
 
@@ -53,7 +53,7 @@ struct ClockDrill: Drill {
     }
 
     private func step(_ site: DrillSite, _ clock: ShiftedClock, _ number: Int, _ rate: Double) async throws {
-        // Each shift comes at least once, and some more by chance.
+        // Each step happens at least once; further ones are random.
         let chosen = site.randomElement(of: Self.steps) ?? 0
         let seconds = number <= Self.steps.count ? Self.steps[number - 1] : chosen
         let what = "the clock of the \(place.rawValue) is off by \(seconds) s"
@@ -65,8 +65,8 @@ struct ClockDrill: Drill {
         try await site.pause(milliseconds: 200...2_000)
     }
 
-    /// Steps the clock and looks whether the right ones see it: without root's rights, or where a folder cannot be entered,
-    /// they might not, and every promise would be kept.
+    /// Steps the clock, and checks that the intended processes see the step. Without root privileges, or if they cannot
+    /// enter a folder, they might not see it, and the drill would pass without a test.
     private func shift(_ site: DrillSite, _ clock: ShiftedClock, by seconds: Int64) async throws {
         try clock.set(.seconds(seconds))
         switch place {
@@ -77,8 +77,8 @@ struct ClockDrill: Drill {
         }
     }
 
-    /// A delivery that begins while the clock is far ahead has parts that are due then, and messages that are to be sent again a
-    /// second later. None of them may wait until the right clock gets there.
+    /// Starts a delivery while the clock is far ahead. Its parts become due by that clock, and retries a second later.
+    /// None of them may wait until the correct clock has caught up.
     private func sendAgainLater(_ site: DrillSite, _ audience: [String], _ clock: ShiftedClock) async throws {
         try await shift(site, clock, by: 600)
         for (gateway, reason) in [("apns", "ServiceUnavailable"), ("fcm", "UNAVAILABLE")] {
@@ -96,7 +96,7 @@ struct ClockDrill: Drill {
         try await site.untilOver(delivery, timeout: Self.timeout)
     }
 
-    /// Children that have last seen the clock when it was far ahead send messages that are valid for minutes only.
+    /// Children that last read the clock when it was far ahead send messages that are valid for only minutes.
     private func sendInTime(_ site: DrillSite, _ audience: [String], _ clock: ShiftedClock) async throws {
         try await shift(site, clock, by: 600)
         for host in site.hosts { try await host.stop() }
@@ -104,7 +104,7 @@ struct ClockDrill: Drill {
         try await site.until("children of both hosts", within: .seconds(60)) {
             Set(try await site.children().map(\.hostID)).count == site.hosts.count
         }
-        // A child that has its row reads the clock a moment later.
+        // A child reads the clock a moment after its row is stored.
         try await site.pause(milliseconds: 1_000...2_000)
         try await shift(site, clock, by: -600)
         let delivery = try await site.deliver(to: audience) { $0.validitySeconds = Self.validity }
@@ -122,21 +122,23 @@ struct ClockDrill: Drill {
             let progress = try await site.progress(delivery)
             site.expect(
                 progress.sent == progress.target,
-                "delivery \(delivery.id): \(progress.sent) of \(progress.target) sent, \(progress.ignored) ignored, \(progress.failed) failed"
+                "delivery \(delivery.id): \(progress.sent) of \(progress.target) sent, \(progress.ignored) ignored, "
+                    + "\(progress.failed) failed"
             )
         }
     }
 }
 
 extension DrillSite {
-    /// How far a clock that is read over a connection may be off from what was set, in seconds: less than the smallest shift.
+    /// The tolerance for a clock read over a connection, in seconds: less than the smallest step.
     private static let clockTolerance = 10.0
-    /// How soon a clock has to show its shift.
+    /// How soon a step must be visible.
     private static let clockLimit = Duration.seconds(20)
 
-    /// Waits until the database shows a clock that is ahead of this machine's by so many seconds.
+    /// Waits until the database's clock is ahead of this machine's by this many seconds.
     ///
-    /// - Throws: `DrillFailure` if it does not: its server does not see the shifted clock, and the drill would prove nothing.
+    /// - Throws: `DrillFailure` if it is not: then the server does not see the shifted clock, and the drill would prove
+    ///   nothing.
     func untilDatabaseClock(isAheadBy seconds: Int64) async throws {
         try await until("the database's clock is off by \(seconds) s", within: Self.clockLimit) {
             let shown = try await Double(store().databaseClock().microsecondsSince1970) / 1_000_000
@@ -144,9 +146,9 @@ extension DrillSite {
         }
     }
 
-    /// Waits until supervisor and children of a host have loaded the library and the file of the shifted clock.
+    /// Waits until a host's supervisor and children have loaded the library and mapped the file of the shifted clock.
     ///
-    /// - Throws: `DrillFailure` if they do not: they see the right clock, and the drill would prove nothing.
+    /// - Throws: `DrillFailure` if they have not: then they see the correct clock, and the drill would prove nothing.
     func untilProcesses(of host: DrillHost, use clock: ShiftedClock) async throws {
         try await until("supervisor and children of host \(host.name) see the shifted clock", within: Self.clockLimit) {
             let children = host.childIDs()
@@ -156,10 +158,10 @@ extension DrillSite {
     }
 }
 
-/// A wall clock that is wrong by what we say, for processes that are started with its environment.
+/// A wall clock with a chosen shift, for processes that are started with its environment.
 ///
-/// Their monotonic clocks are right, as on a machine whose wall clock is stepped. The library of target ClockShift does it; it
-/// reads the shift from a mapped file, so that a step is seen at the next look at the clock.
+/// Their monotonic clocks stay correct, as on a machine whose wall clock is stepped. The library of target ClockShift
+/// adds the shift. It reads the shift from a mapped file, so that processes see a step when they next read the clock.
 struct ShiftedClock: Sendable {
     /// The folder of the file with the shift.
     private let folder: String
@@ -168,11 +170,11 @@ struct ShiftedClock: Sendable {
     /// The library that the processes load.
     private let library: String
 
-    /// A clock for the processes of a drill; it is right at first.
+    /// A clock for a drill's processes, initially correct.
     ///
     /// - Parameters:
-    ///   - folder: for the file alone; every user must be able to reach it, as servers run as others.
-    ///   - programs: the product's programs, beside which the library lies.
+    ///   - folder: A folder for the file. Every user must be able to enter it, as the servers run as other users.
+    ///   - programs: PushMTA's programs; the library is in their folder.
     /// - Throws: `CommandFailure` if the library was not built.
     init(folder: String, programs: Executables) throws {
         self.folder = folder
@@ -192,17 +194,17 @@ struct ShiftedClock: Sendable {
         try set(.zero)
     }
 
-    /// What the processes need in their environment.
+    /// The environment variables for the processes.
     var environment: [String: String] {
         ["LD_PRELOAD": library, "CLOCK_SHIFT_FILE": file.string]
     }
 
-    /// Steps the clock so that it is ahead of the machine's by this much; behind, if negative.
+    /// Steps the clock so that it is ahead of the machine's by `shift`; a negative shift puts it behind.
     func set(_ shift: Duration) throws {
         let (seconds, attoseconds) = shift.components
         let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
         let bits = UInt64(bitPattern: nanoseconds)
-        // The machine's byte order: the library maps the file as a number.
+        // The number is in the machine's byte order, because the library maps the file as a number.
         let shifts = (0..<8).map { UInt64($0) * 8 }
         let bytes = shifts.map { UInt8(truncatingIfNeeded: bits.littleEndian >> $0) }
         let descriptor = try FileDescriptor.open(
@@ -214,17 +216,17 @@ struct ShiftedClock: Sendable {
         try descriptor.closeAfter { _ = try descriptor.writeAll(toAbsoluteOffset: 0, bytes) }
     }
 
-    /// Whether a process has loaded the library and mapped the file with the shift. A library that cannot be loaded is only
-    /// warned of, and one that cannot open its file shifts nothing.
+    /// Whether a process has loaded the library and mapped the file with the shift. The dynamic linker only warns about
+    /// a library that it cannot load, and a library that cannot open its file shifts nothing.
     func isUsed(by process: Int32) -> Bool {
         let lines = Self.maps(of: process).split(separator: "\n")
-        // The kernel names files without the links on the way to them.
+        // The kernel lists paths with symbolic links resolved.
         let paths = [library, file.string].map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
         return paths.allSatisfy { path in lines.contains { $0.hasSuffix(" " + path) } }
     }
 
-    /// What a process has mapped, as Linux says it; empty if it has ended. The kernel gives it a page at a time, where a reader of
-    /// whole files takes the first short answer for the end.
+    /// The contents of a process's `/proc/PID/maps`; empty if it has ended. The kernel returns one page per read, and a
+    /// reader of whole files would take the first short read as the end.
     private static func maps(of process: Int32) -> String {
         guard let handle = FileHandle(forReadingAtPath: "/proc/\(process)/maps") else { return "" }
         defer { try? handle.close() }
@@ -233,10 +235,10 @@ struct ShiftedClock: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A command for the shell that removes the folder.
+    /// A shell command that removes the folder.
     var removalCommand: String { "rm -rf '\(folder)'" }
 
-    /// Removes the folder; processes that have mapped the file keep the last shift.
+    /// Removes the folder. Processes that have mapped the file keep the last shift.
     func remove() {
         try? FileManager.default.removeItem(atPath: folder)
     }

@@ -4,18 +4,19 @@ import PushCore
 import Store
 import Synchronization
 
-/// The folder of a living host is copied and started elsewhere, and a host gets its folder back from an old copy.
+/// The folder of a running host is copied and started elsewhere; then a host's folder is replaced by an old copy.
 struct ClonedHostDrill: Drill {
     let name = "cloned-host"
     let summary =
-        "the folder of a host that sends is copied and a second supervisor started on the copy; later a killed host starts on a copy of its folder that is seconds old"
+        "the folder of a sending host is copied and a second supervisor started on the copy; later a killed host "
+        + "starts on a copy of its folder that is seconds old"
     let promise =
-        "the second becomes a new host and says so, foreign and old journals are put aside; unexplained 0"
+        "the second becomes a new host and reports it, foreign and old journals are put aside; unexplained 0"
     var needs: [DrillNeed] { [.simulator] }
     var minimumFaults: Int { 2 * Self.rounds }
 
     private static let rounds = 3
-    /// So old is the copy that a killed host starts on.
+    /// The age of the copy that a killed host starts on.
     private static let age = Duration.milliseconds(2_500)
 
     func run(_ site: DrillSite) async throws {
@@ -49,30 +50,30 @@ struct ClonedHostDrill: Drill {
         }
         let hosts = try await site.store().hosts()
         let alarm = hosts.first { $0.report.id == clone.hostID }?.report.alarm ?? ""
-        site.expect(alarm.contains("is a copy of"), "the clone does not say what it is: \(alarm)")
-        site.note("the clone is host \(clone.hostID ?? "none"), and has put aside \(clone.putAside())")
+        site.expect(alarm.contains("is a copy of"), "the clone does not report that it is a copy: \(alarm)")
+        site.note("the clone is host \(clone.hostID ?? "none") and has put aside \(clone.putAside())")
         try await site.until("the original's journals are put aside", within: DrillSite.timeout) {
             clone.putAside().contains { $0.hasSuffix(".foreign") }
         }
         try await clone.stop()
-        // What it has put aside is what was to be seen; the site ends without it.
+        // The journals that the clone put aside have been checked; the site must end without them.
         try FileManager.default.removeItem(atPath: clone.journalFolder)
         site.state.withLock { $0.hosts.removeAll { $0.name == clone.name } }
         site.expect(host.supervisorID != nil, "the host that was copied has ended")
     }
 
-    /// Kills the host and puts a copy of its folder in its place that is some seconds old.
+    /// Kills the host and replaces its folder with a copy that is some seconds old.
     private func setBack(_ site: DrillSite, _ host: DrillHost, _ round: Int) async throws {
         let old = site.folder + "/old\(round)"
         try await site.refill()
         _ = try await site.untilBusyChild(of: host)
         try copy(host.journalFolder, to: old)
         let had = host.putAside().count
-        // That old a copy is what is tried; nothing is waited for.
+        // This sleep sets the age of the copy; it waits for nothing.
         try await Task.sleep(for: Self.age)
         try await site.refill()
         _ = try await site.untilBusyChild(of: host)
-        _ = try await site.fault("the host is killed, and its folder is an old copy") {
+        _ = try await site.fault("the host is killed, and its folder replaced by an old copy") {
             try await host.killAll()
             try copy(old, to: host.journalFolder)
             try await host.start()
@@ -86,7 +87,7 @@ struct ClonedHostDrill: Drill {
         let files = FileManager.default
         if files.fileExists(atPath: place) { try files.removeItem(atPath: place) }
         try files.createDirectory(atPath: place, withIntermediateDirectories: true)
-        // Sockets and locks are the running supervisor's; a journal may go while it is copied.
+        // Sockets and locks belong to the running supervisor. A journal may be removed while it is copied.
         for file in try files.contentsOfDirectory(atPath: folder) where file == "host-id" || file.hasPrefix("child-") {
             try? files.copyItem(atPath: folder + "/" + file, toPath: place + "/" + file)
         }

@@ -3,18 +3,18 @@ import Foundation
 import PushCore
 import Store
 
-/// Deliveries are paused, resumed and stopped at random moments.
+/// Pauses, resumes and stops deliveries at random moments.
 struct ControlDrill: Drill {
     let name = "control"
     let summary = "pause, resume and stop of running deliveries at random moments"
-    let promise = "nothing new comes to the gateways a second after the order; every message has its outcome"
+    let promise = "nothing new reaches the gateways a second after the order; every message has its outcome"
     var needs: [DrillNeed] { [.simulator] }
 
-    /// Orders at the least, and at the most until enough of them have met requests on the wire.
+    /// The minimum number of orders, and the maximum until enough of them have met requests on the wire.
     private static let orders = 24...80
-    /// Deliveries that run at any time, so that the wire is never idle.
+    /// The deliveries that run at any time, so that the wire is never idle.
     private static let deliveries = 2
-    /// Each of so many orders is a stop.
+    /// One of this many orders is a stop.
     private static let stopsEvery = 6
 
     func run(_ site: DrillSite) async throws {
@@ -25,9 +25,10 @@ struct ControlDrill: Drill {
             if number > Self.orders.lowerBound, effective >= minimumFaults { break }
             try await keepBusy(site, audience, &controlled)
             try await site.pause(milliseconds: 100...1_000)
-            // First the wire, then what state the deliveries are in: whoever waits in between orders what has ended meanwhile.
+            // Requests on the wire are checked before the deliveries' states. In the other order, a delivery might end
+            // during the wait.
             try await site.until("requests on the wire", within: DrillSite.timeout) {
-                if try await site.streams() >= DrillFault.leastStreams { return true }
+                if try await site.streams() >= DrillFault.minStreams { return true }
                 try await keepBusy(site, audience, &controlled)
                 return false
             }
@@ -55,7 +56,7 @@ struct ControlDrill: Drill {
         while try await running(site, all) < Self.deliveries { all.append(try await start(site, audience)) }
     }
 
-    /// How many deliveries are neither held back nor over.
+    /// The number of deliveries that are neither paused, stopped nor over.
     private func running(_ site: DrillSite, _ all: [ControlledDelivery]) async throws -> Int {
         var count = 0
         for one in all where !one.isPaused && !one.isStopped {
@@ -64,7 +65,7 @@ struct ControlDrill: Drill {
         return count
     }
 
-    /// A delivery that children send just now; for other orders than a stop as often a paused one.
+    /// A random delivery that is being sent. For orders other than a stop, half of the time a paused one.
     private func choose(_ site: DrillSite, _ all: [ControlledDelivery], isStop: Bool) async throws -> Int? {
         var running: [Int] = []
         for (index, one) in all.enumerated() where !one.isPaused && !one.isStopped {
@@ -85,7 +86,7 @@ struct ControlDrill: Drill {
         let word = isStop ? "stop" : isResume ? "resume" : "pause"
         if isResume { one.resumed() }
         let isDone = try await unlessOver(site) {
-            // It waits for nothing: it counts if enough is on the wire at this moment.
+            // It does not wait: the order counts as a fault if enough requests are on the wire at this moment.
             try await site.fault("\(word) of delivery \(id)", minimumStreams: 0) {
                 if isStop {
                     try await store.stopDelivery(id)
@@ -101,14 +102,14 @@ struct ControlDrill: Drill {
 
     /// Gives an order.
     ///
-    /// - Returns: Whether it found something to do: a delivery may have ended between choice and order.
+    /// - Returns: Whether the order took effect. The delivery may have ended since it was chosen.
     @discardableResult
     private func unlessOver(_ site: DrillSite, _ order: () async throws -> Void) async throws -> Bool {
         do {
             try await order()
             return true
         } catch let error as StoreError where error.code == .conflict {
-            site.note("nothing to order: \(error)")
+            site.note("the order had no effect: \(error)")
             return false
         }
     }
@@ -140,7 +141,7 @@ struct ControlDrill: Drill {
         var times: [[Double]] = Array(repeating: [], count: controlled.count)
         for arrival in try site.arrivals() {
             guard let uuid = MessageUUID(arrival.id) else { continue }
-            // Decryption under another delivery's key gives no number.
+            // Decryption with another delivery's key gives no number.
             if let index = controlled.firstIndex(where: { $0.codec.sequence(of: uuid) != nil }) {
                 times[index].append(arrival.time)
             }
@@ -151,29 +152,30 @@ struct ControlDrill: Drill {
             before += found.before
             site.expect(
                 found.late.isEmpty,
-                "delivery \(one.delivery.id): \(found.late.count) messages came more than \(ControlledDelivery.limit) s after "
+                "delivery \(one.delivery.id): \(found.late.count) messages arrived more than "
+                    + "\(ControlledDelivery.limit) s after "
                     + "the order, the last after \(found.late.max() ?? 0) s"
             )
         }
         site.expect(
             before > 1_000,
-            "only \(before) messages came in the seconds before the orders: nothing was interrupted"
+            "only \(before) messages arrived in the second before an order: nothing was interrupted"
         )
     }
 }
 
-/// A delivery that is paused, resumed and stopped, and the times in which nothing of it may come to a gateway.
+/// A delivery that is paused, resumed and stopped, and the times during which none of its messages may reach a gateway.
 struct ControlledDelivery: Sendable {
-    /// An order must have taken effect within so many seconds.
+    /// The maximum time until an order has taken effect, in seconds.
     static let limit = 1.0
 
     let delivery: DrillDelivery
-    /// Recognises its messages.
+    /// The codec that recognises its messages.
     let codec: MessageIDCodec
-    /// Whether it is paused now.
+    /// Whether it is currently paused.
     private(set) var isPaused = false
     private(set) var isStopped = false
-    /// The orders that held it back, and until when, in seconds since 1970.
+    /// When it was paused or stopped, and until when, in seconds since 1970.
     private(set) var quiet: [(order: Double, end: Double)] = []
 
     init(_ delivery: DrillDelivery, codec: MessageIDCodec) {
@@ -181,22 +183,25 @@ struct ControlledDelivery: Sendable {
         self.codec = codec
     }
 
-    /// The order to pause or to stop was given just now.
+    /// Records that it was just paused or stopped.
     mutating func held(forGood: Bool) {
         isStopped = forGood
         let now = Date().timeIntervalSince1970
-        // A stop of a paused delivery prolongs what the pause has begun.
+        // A stop of a paused delivery extends the pause.
         if isPaused { quiet[quiet.count - 1].end = .infinity } else { quiet.append((now, .infinity)) }
         isPaused = !forGood
     }
 
-    /// The order to go on is about to be given.
+    /// Records that it is about to be resumed.
     mutating func resumed() {
         isPaused = false
         quiet[quiet.count - 1].end = Date().timeIntervalSince1970
     }
 
-    /// What came of it although it was held back, in seconds after the order, and how much came in the second before an order.
+    /// Counts the messages that arrived around the orders.
+    ///
+    /// - Returns: The arrivals while it was paused or stopped, in seconds after the order, and the number of arrivals
+    ///   in the second before an order.
     func arrivals(_ times: [Double]) -> (late: [Double], before: Int) {
         var late: [Double] = []
         var before = 0

@@ -5,33 +5,33 @@ import PushCore
 /// A process dies at each crash point of the protocol, several times.
 struct CrashPointsDrill: Drill {
     let name = "crash-points"
-    let summary = "a process dies at every step of the protocol on purpose (debug builds)"
+    let summary = "a process is made to die at every step of the protocol (debug builds)"
     let promise = "lost 0, counts exact, duplicates only among ambiguous messages"
     var needs: [DrillNeed] { [.crashPoints, .simulator] }
-    /// Few messages do: there are new deliveries as long as there are points to die at.
+    /// Few messages are enough: new deliveries start until every crash point is done.
     var messages: Int64 { 20_000 }
     var isShort: Bool { CrashPoint.isCompiledIn }
 
     private static let messagesPerPart = 100
-    /// Deaths at each point, at the least.
+    /// The minimum number of deaths at each point.
     private static let times = 3
-    /// Rounds over all points at the most, until enough deaths have met full wires.
+    /// The maximum number of rounds over all points until enough deaths have met full wires.
     private static let rounds = 3
-    /// How long a process may take to get there; then the host is started anew, in case that all had been there before they
-    /// could die of it.
+    /// How long a process may take to reach the point. Then the host is restarted, in case every process had passed the
+    /// point before it was armed.
     private static let limit = Duration.seconds(30)
-    /// How often the host is started for one death.
+    /// The maximum number of starts of the host for one death.
     private static let starts = 4
-    /// How long the gateway may take to see that a sender is gone. The next child is not yet at work then.
+    /// How long the gateway may take to notice that a sender is gone. The next child has not begun to send by then.
     private static let breakLimit = Duration.milliseconds(300)
     /// The variable that arms a crash point.
     private static let variable = "PUSHMTA_CRASH_POINT"
 
     func run(_ site: DrillSite) async throws {
         try await site.startCluster()
-        // Debug builds are slow: with longer answers enough requests are open all the same.
+        // Debug builds are slow; with a longer latency enough requests are open nevertheless.
         try await site.startSimulator(DrillGateway(latencyMilliseconds: 150))
-        // Small parts: every step of the protocol comes often.
+        // With small parts every step of the protocol happens often.
         let setup = DrillHostSetup(children: 2) { $0.mta.preparation.messagesPerPart = Self.messagesPerPart }
         var host = try site.addHost("host", setup)
         let audience = try await site.audience([.ios, .android])
@@ -45,7 +45,7 @@ struct CrashPointsDrill: Drill {
         try await site.untilOver()
     }
 
-    /// Has processes of the host die at one point, several times, and ends the host.
+    /// Has processes of the host die at one point several times, and stops the host.
     private func crash(
         _ site: DrillSite,
         _ host: inout DrillHost,
@@ -57,7 +57,7 @@ struct CrashPointsDrill: Drill {
         host.place.environment[Self.variable] = "\(point.rawValue):\(visit):\(file)"
         for number in 1...Self.times {
             guard FileManager.default.createFile(atPath: file, contents: nil) else {
-                throw DrillFailure("\(file) cannot be written")
+                throw DrillFailure("cannot write \(file)")
             }
             let streams = try await untilDead(site, host, point, file: file, audience)
             site.noteFaults("death \(number) at visit \(visit) of \(point.rawValue)", number: 1, streams: streams)
@@ -65,8 +65,8 @@ struct CrashPointsDrill: Drill {
         try await host.stop()
     }
 
-    /// At which visits a process may die there: never before its first messages, because a kind of children that dies then is
-    /// started again only after a minute, and late enough that the wire is full.
+    /// The visits of the point at which a process may die. It is never before its first messages: after such a death,
+    /// the supervisor starts this kind of child again only after a minute. And it is late enough that the wire is full.
     private static func visits(_ point: CrashPoint) -> ClosedRange<Int> {
         switch point {
         case .afterClaim: 10...20
@@ -78,10 +78,10 @@ struct CrashPointsDrill: Drill {
         }
     }
 
-    /// Keeps the load up until a process has removed the file, which it does when it dies.
+    /// Keeps the load up until a process has removed the file, which it does as it dies.
     ///
-    /// - Returns: The requests that were open at the gateway when the connections of the process broke. A supervisor has none;
-    ///   then those that its children have just after its death.
+    /// - Returns: The requests that were open at the gateway when the process's connections broke. A supervisor has no
+    ///   connections; for it, the requests of its children just after its death.
     private func untilDead(
         _ site: DrillSite,
         _ host: DrillHost,
@@ -93,13 +93,14 @@ struct CrashPointsDrill: Drill {
         for start in 1...Self.starts {
             if host.supervisorID == nil { try await host.start() }
             if try await isDead(site, point, file: file, audience) { break }
-            guard start < Self.starts else { throw DrillFailure("nothing died at \(point.rawValue)") }
+            guard start < Self.starts else { throw DrillFailure("no process died at \(point.rawValue)") }
             try await host.stop()
             before = try await site.gatewayCounts()
         }
         guard point != .midChunk else { return try await site.streams() }
         var streams: Int64 = 0
-        // A child may die with nothing on the wire; that breaks nothing, and does not count.
+        // A child may die with nothing on the wire. Such a death breaks no connection with requests, and does not
+        // count.
         let deadline = ContinuousClock.now.advanced(by: Self.breakLimit)
         while streams == 0, ContinuousClock.now < deadline {
             let counts = try await site.gatewayCounts()
@@ -111,7 +112,7 @@ struct CrashPointsDrill: Drill {
         return streams
     }
 
-    /// Waits, as long as a process may take.
+    /// Waits up to the limit for a process to die.
     private func isDead(
         _ site: DrillSite,
         _ point: CrashPoint,
@@ -123,8 +124,8 @@ struct CrashPointsDrill: Drill {
         while ContinuousClock.now < deadline {
             guard FileManager.default.fileExists(atPath: file) else { return true }
             try await site.refill()
-            if !isPreparing, try await site.streams() >= DrillFault.leastStreams {
-                // Only a delivery that begins has chunks to prepare.
+            if !isPreparing, try await site.streams() >= DrillFault.minStreams {
+                // Only a new delivery has chunks to prepare.
                 _ = try await site.deliver(to: audience) { $0.keepTrying() }
                 isPreparing = true
             }

@@ -3,17 +3,17 @@ import Foundation
 import Store
 import SystemPackage
 
-/// The disk of the database is full for a while, again and again.
+/// The database's disk repeatedly fills up and is freed again.
 struct DiskFullDrill: Drill {
     let name = "disk-full"
-    let summary = "the disk of PostgreSQL (a small tmpfs) filled up and freed"
-    let promise = "lost 0, duplicates 0, and it goes on by itself when PostgreSQL does"
+    let summary = "PostgreSQL's disk (a small tmpfs) filled up and freed"
+    let promise = "lost 0, duplicates 0, and sending resumes automatically with PostgreSQL"
     let needs: [DrillNeed] = [.root, .tool("mount", package: "mount")]
 
-    /// How long the server may take until it wants room.
+    /// How long the server may take until it needs space.
     private static let timeout = Duration.seconds(15)
 
-    /// Room for the cluster, for little WAL and for the outcomes of some deliveries.
+    /// Space for the cluster, a little WAL and the outcomes of some deliveries, in MiB.
     private static let megabytes = 1_500
 
     func run(_ site: DrillSite) async throws {
@@ -51,28 +51,28 @@ struct DiskFullDrill: Drill {
         do {
             try disk.fill()
             try await site.pause(milliseconds: 500...4_000)
-            // Segments of the log are used again, so the server may want no room for a while.
-            try? await site.until("PostgreSQL finds no room", within: Self.timeout) { refusals(site) > before }
+            // WAL segments are recycled, so the server may need no space for a while.
+            try? await site.until("PostgreSQL finds no space", within: Self.timeout) { refusals(site) > before }
         } catch {
             disk.free()
             throw error
         }
         disk.free()
         try await untilItRuns(site)
-        guard refusals(site) > before else { throw FaultMiss("PostgreSQL wanted no room while its disk was full") }
+        guard refusals(site) > before else { throw FaultMiss("PostgreSQL needed no space while its disk was full") }
     }
 
-    /// How often the server has found no room, by its own log.
+    /// How often the server has found no space, according to its log.
     private func refusals(_ site: DrillSite) -> Int {
         let log = (try? String(contentsOfFile: site.cluster.log, encoding: .utf8)) ?? ""
         return log.split(separator: "\n").count { $0.contains("No space left on device") }
     }
 
     private func untilItRuns(_ site: DrillSite) async throws {
-        // A server that could not write its log has ended itself; then it is started as an administrator would.
+        // A server that could not write its WAL has shut down. It is started again, as an administrator would do.
         try await site.until("PostgreSQL after its disk was full", within: .seconds(60), every: .milliseconds(200)) {
             if await !site.cluster.isRunning() {
-                site.note("PostgreSQL has ended and is started again")
+                site.note("PostgreSQL has shut down and is started again")
                 try? await site.cluster.start()
             }
             return await site.cluster.isRunning()
@@ -80,26 +80,26 @@ struct DiskFullDrill: Drill {
     }
 }
 
-/// A file system in memory with a fixed size, mounted on a folder, so that it can be full.
+/// A tmpfs of a fixed size, mounted on a folder, so that it can be filled up.
 struct SmallDisk: Sendable {
-    /// What is written at a time while it is filled up: much while much is free, and pages at last.
+    /// The sizes of a write while it is filled up, in bytes: large ones first, and single pages at the end.
     private static let steps = [1 << 20, 4096]
 
-    /// The folder that it is mounted on.
+    /// The mount point.
     let folder: String
-    /// How much it holds.
+    /// The capacity, in MiB.
     let megabytes: Int
-    /// Whose it is; the caller's if nobody is named.
+    /// The owner; `nil`: the caller.
     let owner: SystemUser?
 
     private var filler: FilePath { FilePath(folder + "/filler") }
 
-    /// Mounts it, empty; one that an earlier run left is unmounted first.
+    /// Mounts it, empty. If an earlier run left one mounted, that one is unmounted first.
     ///
-    /// - Throws: `CommandFailure` without the rights for it.
+    /// - Throws: `CommandFailure` unless the caller is root.
     func mount() async throws {
         guard getuid() == 0 else {
-            throw CommandFailure(.unavailable, "File systems are mounted as root only: run this drill as root")
+            throw CommandFailure(.unavailable, "Mounting a file system needs root: run this drill as root")
         }
         await unmount()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -130,7 +130,7 @@ struct SmallDisk: Sendable {
         }
     }
 
-    /// Removes what filled it up.
+    /// Frees the space that `fill` took.
     func free() {
         try? FileManager.default.removeItem(atPath: filler.string)
     }
@@ -138,25 +138,26 @@ struct SmallDisk: Sendable {
     /// The shell command that unmounts it.
     var removalCommand: String { "umount -l '\(folder)'" }
 
-    /// Unmounts it and so removes what was on it; it is no error if it is not mounted. What still uses it, such as a server
-    /// that is about to end, does not keep it there.
+    /// Unmounts it, which removes its contents. It is not an error if it is not mounted. The unmount is lazy, so a
+    /// process that still uses it, such as a server about to end, does not prevent it.
     func unmount() async {
         guard let tool = try? Executables.tool("umount", package: "mount") else { return }
         _ = try? await ToolRun.run(tool, ["-l", folder])
     }
 }
 
-/// The disk of the journals is full: nothing more is claimed, an alarm says why, and it goes on by itself when there is room.
+/// The journals' disk is full: nothing more is claimed, an alarm says why, and sending resumes when there is space.
 ///
-/// Ten faults have to do: each round waits for the alarm, the end of all children and a new start, some seconds in all.
+/// The minimum is only ten faults: each round waits for the alarm, the end of all children and a new start, which takes
+/// some seconds.
 struct JournalDiskFullDrill: Drill {
-    /// Room for the journals of some children and not much more, in MiB.
+    /// Space for the journals of some children and not much more, in MiB.
     private static let diskSize = 24
     private static let rounds = 11
 
     let name = "journal-disk-full"
-    let summary = "The disk of the journals (a small tmpfs) is full, and has room again"
-    let promise = "lost 0; an alarm while it is full; goes on by itself"
+    let summary = "the journals' disk (a small tmpfs) filled up and freed"
+    let promise = "lost 0; an alarm while the disk is full; sending resumes automatically"
     let needs: [DrillNeed] = [.root, .tool("mount", package: "mount")]
     let minimumFaults = 10
     let messages: Int64 = 100_000
@@ -173,7 +174,7 @@ struct JournalDiskFullDrill: Drill {
         for _ in 1...Self.rounds {
             _ = try await site.untilBusyChild(of: host)
             try await site.pause(milliseconds: 0...500)
-            try await site.fault("the disk of the journals is full") { try fill(disk) }
+            try await site.fault("the journals' disk is full") { try fill(disk) }
             try await expectAlarm(site)
             try FileManager.default.removeItem(atPath: disk + "/filler")
             try await site.until("the alarm is gone", within: .seconds(60)) { try await !isAlarmed(site) }
@@ -192,11 +193,11 @@ struct JournalDiskFullDrill: Drill {
         )
     }
 
-    /// Writes until nothing more fits.
+    /// Writes until the disk is full.
     private func fill(_ disk: String) throws {
         _ = FileManager.default.createFile(atPath: disk + "/filler", contents: nil)
         guard let handle = FileHandle(forWritingAtPath: disk + "/filler") else {
-            throw DrillFailure("\(disk)/filler cannot be written")
+            throw DrillFailure("cannot write \(disk)/filler")
         }
         defer { try? handle.close() }
         for size in [1 << 20, 4_096, 1] {
@@ -205,7 +206,8 @@ struct JournalDiskFullDrill: Drill {
         }
     }
 
-    /// Whether a host says that its journals cannot be written. That little room is left it says all the time.
+    /// Whether a host has the alarm that its journals cannot be written. The alarm about little free space is always
+    /// active here.
     private func isAlarmed(_ site: DrillSite) async throws -> Bool {
         try await site.store().hosts().contains { $0.report.alarm.contains("cannot be written") }
     }
@@ -213,7 +215,7 @@ struct JournalDiskFullDrill: Drill {
     private func expectAlarm(_ site: DrillSite) async throws {
         do {
             try await site.until("an alarm about the full disk", within: .seconds(60)) {
-                // A journal that is there has room for thousands of messages: a delivery may end before it wants more.
+                // An existing journal has space for thousands of messages: a delivery may end before it needs more.
                 try await site.refill()
                 return try await isAlarmed(site)
             }

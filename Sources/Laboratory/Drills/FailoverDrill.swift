@@ -3,11 +3,11 @@ import Foundation
 import LaboratoryStore
 import Store
 
-/// The primary dies and its synchronous replica takes its place, again and again.
+/// The primary repeatedly dies, and its synchronous replica takes over.
 struct FailoverDrill: Drill {
     let name = "failover"
     let summary = "primary killed, synchronous replica promoted; connections by target_session_attrs=read-write"
-    let promise = "lost 0, duplicates 0: what was acknowledged is on both"
+    let promise = "lost 0, duplicates 0: every acknowledged commit is on both servers"
 
     func run(_ site: DrillSite) async throws {
         let own = site.cluster
@@ -37,7 +37,7 @@ struct FailoverDrill: Drill {
         try await site.expectNoLostLease()
     }
 
-    /// Makes a new replica and waits until it has everything: a primary that died before would take outcomes with it.
+    /// Makes a new replica and waits until it has everything: if the primary died before, outcomes would be lost.
     private func follow(_ site: DrillSite, _ pair: ReplicaPair) async throws {
         try await pair.attach()
         try await site.until("a replica that has everything", within: .seconds(60), every: .milliseconds(50)) {
@@ -46,17 +46,17 @@ struct FailoverDrill: Drill {
     }
 }
 
-/// A primary and its synchronous replica, of which either can take the other's place.
+/// A primary and its synchronous replica, either of which can take over from the other.
 ///
-/// Synchronous means that what was acknowledged to a client is on both, so a fail-over loses nothing.
+/// Every acknowledged commit is on both, so a failover loses nothing.
 actor ReplicaPair {
-    /// How a replica names itself to its primary.
+    /// The application name of a replica at its primary.
     private static let standbyName = "replica"
 
     private var primary: PrivateCluster
     private var replica: PrivateCluster
 
-    /// A pair out of a running primary and the replica that `make` is to make of it.
+    /// A pair of a running primary and a replica, which `attach` creates.
     ///
     /// - Throws: `CommandFailure` if PostgreSQL is not installed.
     init(primary: PrivateCluster) throws {
@@ -64,14 +64,14 @@ actor ReplicaPair {
         replica = try Self.second(of: primary)
     }
 
-    /// The cluster beside another one; nothing is made.
+    /// The second cluster of a pair; nothing is created.
     static func second(of cluster: PrivateCluster) throws -> PrivateCluster {
         var second = try PrivateCluster(folder: cluster.folder + "b")
         second.port = cluster.port
         return second
     }
 
-    /// The connection string that finds whichever of the two is the primary.
+    /// The connection string that finds the primary among the two.
     static func connectionString(_ cluster: PrivateCluster, database: String) throws -> String {
         let second = try second(of: cluster)
         return
@@ -79,14 +79,14 @@ actor ReplicaPair {
             + "dbname=\(database) target_session_attrs=read-write"
     }
 
-    /// A command for the shell that stops and removes what lies beside the cluster of a drill that could not do it itself.
+    /// A shell command that stops and removes the second cluster, for a drill that could not do it itself.
     static func removalCommand(_ cluster: PrivateCluster) throws -> String {
         let second = try second(of: cluster)
         // SIGQUIT is PostgreSQL's immediate shutdown.
         return "kill -QUIT $(head -n 1 '\(second.data)/postmaster.pid') 2>/dev/null; sleep 1; rm -rf '\(second.folder)'"
     }
 
-    /// Makes the replica out of the primary's data and has the primary wait for it with every commit from now on.
+    /// Makes the replica from a base backup of the primary. From now on the primary waits for it with every commit.
     func attach() async throws {
         try await replica.makeFolder()
         if FileManager.default.fileExists(atPath: replica.data) {
@@ -104,7 +104,7 @@ actor ReplicaPair {
             [
                 "unix_socket_directories = '\(replica.folder)'",
                 "primary_conninfo = '\(source) application_name=\(Self.standbyName)'",
-                // A primary that nobody follows yet must not wait for somebody.
+                // A primary without a replica must not wait for one.
                 "synchronous_standby_names = ''",
             ],
             of: replica
@@ -114,14 +114,14 @@ actor ReplicaPair {
         try await primary.run("pg_ctl", ["reload", "-D", primary.data, "-s"])
     }
 
-    /// The primary dies and its replica takes its place; the other one is not there until `attach` makes it the replica.
+    /// The primary dies and its replica takes over. There is no replica until `attach` makes one of the old primary.
     func failOver() async throws {
         try await primary.stop(.immediate)
         try await replica.run("pg_ctl", ["promote", "-D", replica.data, "-w", "-t", "60", "-s"])
         swap(&primary, &replica)
     }
 
-    /// Stops both and removes the one that does not belong to the site.
+    /// Stops both servers and removes the one that does not belong to the site.
     func remove(keeping own: PrivateCluster) async {
         for cluster in [primary, replica] {
             try? await cluster.stop(.immediate)
@@ -129,7 +129,7 @@ actor ReplicaPair {
         }
     }
 
-    /// Appends settings, of which the last of a name counts, without changing the file's owner.
+    /// Appends settings without changing the file's owner. The last setting of a name counts.
     private func set(_ lines: [String], of cluster: PrivateCluster) throws {
         let file = cluster.data + "/postgresql.auto.conf"
         let text = try String(contentsOfFile: file, encoding: .utf8) + lines.joined(separator: "\n") + "\n"

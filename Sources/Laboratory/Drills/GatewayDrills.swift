@@ -3,11 +3,12 @@ import Foundation
 import PushCore
 import Store
 
-/// The gateways are overloaded and say when to come back.
+/// The gateways are overloaded and say when to retry.
 struct Gateway503Drill: Drill {
     let name = "gateway-503"
     let summary = "503 with Retry-After for 5 % of all requests"
-    let promise = "every message is sent on its first attempt, none before its time; nothing is ambiguous, nothing lost"
+    let promise =
+        "every message is sent on its first attempt, none before its Retry-After; nothing is ambiguous, nothing lost"
     var needs: [DrillNeed] { [.simulator] }
 
     private static let retryAfterSeconds = 1
@@ -31,21 +32,21 @@ struct Gateway503Drill: Drill {
             if let time = refusedAt[arrival.id], arrival.time < time + Double(Self.retryAfterSeconds) { early += 1 }
             refusedAt[arrival.id] = arrival.status == 503 ? arrival.time : nil
         }
-        site.expect(early == 0, "\(early) messages came again before the time that Retry-After named")
+        site.expect(early == 0, "\(early) messages arrived again before the time given by Retry-After")
     }
 }
 
-/// The quota of the whole FCM project is used up, for some seconds each time.
+/// The quota of the whole FCM project is repeatedly used up for some seconds.
 struct Gateway429Drill: Drill {
     let name = "gateway-429"
     let summary = "429 for the whole FCM project with Retry-After, several times"
-    let promise = "sending pauses as long as asked; no attempt is counted, no retry part is made, nothing is lost"
+    let promise = "sending pauses for the time requested; no attempt is counted, no retry part is made, nothing is lost"
     var needs: [DrillNeed] { [.simulator] }
 
     private static let rounds = 20
     private static let retryAfterSeconds = 2
     private static let reason = "RATE_LIMIT_EXCEEDED"
-    /// Those of a host that `openGateways` makes.
+    /// The children of a host that `openGateways` starts.
     private static let children = 2
     /// FCM's limit (firebase-admin-node: "respect backend limit").
     private static let streamsOfAConnection = 100
@@ -67,12 +68,15 @@ struct Gateway429Drill: Drill {
             }
             try await site.pause(milliseconds: 200...2_000)
             try await site.setPlan(.calm, "fcm")
-            // It goes on by itself.
-            try await site.untilStreams(DrillFault.leastStreams)
+            // Sending resumes without intervention.
+            try await site.untilStreams(DrillFault.minStreams)
         }
         try await site.untilOver()
         let counts = try await site.gatewayCounts()
-        site.expect(counts.rejected(Self.reason) >= Self.rounds, "too few 429: \(counts.rejected(Self.reason))")
+        site.expect(
+            counts.rejected(Self.reason) >= Self.rounds,
+            "too few answers with 429: \(counts.rejected(Self.reason))"
+        )
         try await site.expectAllSent(site.deliveries, attempts: 1...1)
         for delivery in site.deliveries {
             let progress = try await site.progress(delivery)
@@ -82,9 +86,9 @@ struct Gateway429Drill: Drill {
         try expectPauses(site, starts)
     }
 
-    /// Until the time that the first 429 of an episode names, no child fills its streams more than once: what was on its way then,
-    /// or, if it had nothing to send at that moment, the first that it sends, by which it learns.
-    /// (Later, children try again each at its own time.)
+    /// Expects that in each round, until the time given by the first 429, no child fills its streams more than once.
+    /// That many requests may have been under way, or be the first ones from which the child learns of the 429. (Later,
+    /// each child tries again at its own time.)
     private func expectPauses(_ site: DrillSite, _ starts: [Double]) throws {
         let arrivals = try site.arrivals()
         let most = Self.children * site.hosts[0].settings.mta.child.maxGCMConnectPerChild * Self.streamsOfAConnection
@@ -94,31 +98,32 @@ struct Gateway429Drill: Drill {
             let came = arrivals.count { pause.contains($0.time) }
             site.expect(
                 came <= most,
-                "round \(round + 1): \(came) requests, more than \(most), came while the project was to be left alone"
+                "round \(round + 1): \(came) requests arrived while sending to the project should pause; the maximum "
+                    + "is \(most)"
             )
         }
     }
 }
 
-/// Both gateways end each connection after 500 streams, as a server does that is being replaced.
+/// Both gateways end each connection after 500 streams, as a server does that is about to be replaced.
 struct GatewayGoAwayDrill: Drill {
     let name = "gateway-goaway"
     let summary = "GOAWAY on every connection after 500 streams, with requests above its last-stream-id"
-    let promise = "what was not processed is sent again at no cost; nothing is ambiguous, nothing lost"
+    let promise = "unprocessed requests are sent again without counting an attempt; nothing is ambiguous, nothing lost"
     var needs: [DrillNeed] { [.simulator] }
 
     func run(_ site: DrillSite) async throws {
         let audience = try await site.openGateways(to: [.ios, .android])
         let fault: [(String, Cell)] = [("after_streams", 500), ("unprocessed", 10)]
         try await site.setPlan(GatewayPlan([("goaway", .object(fault + [("reason", "Shutdown")]))]), "apns")
-        // Google's servers give no JSON.
+        // Google's servers send no JSON with a GOAWAY.
         try await site.setPlan(GatewayPlan([("goaway", .object(fault))]), "fcm")
         let delivery = try await site.deliver(to: audience, policy: .report)
         try await site.untilOver()
-        let counts = try await site.noteGatewayFaults("a GOAWAY or a disowned request")
+        let counts = try await site.noteGatewayFaults("a GOAWAY or an unprocessed request")
         for (name, gateway) in counts.byName {
             site.expect(gateway.goaways >= 10, "\(name) sent only \(gateway.goaways) GOAWAYs")
-            site.expect(gateway.refused > 0, "\(name) disowned no request")
+            site.expect(gateway.refused > 0, "\(name) left no request unprocessed")
         }
         try await site.expectAllSent([delivery], attempts: 1...1)
     }
@@ -128,7 +133,7 @@ struct GatewayGoAwayDrill: Drill {
 struct GatewayRefusedDrill: Drill {
     let name = "gateway-refused"
     let summary = "REFUSED_STREAM for 5 % of all requests"
-    let promise = "they are sent again at no cost; nothing is ambiguous, nothing lost"
+    let promise = "they are sent again without counting an attempt; nothing is ambiguous, nothing lost"
     var needs: [DrillNeed] { [.simulator] }
 
     func run(_ site: DrillSite) async throws {
@@ -146,16 +151,17 @@ struct GatewayRefusedDrill: Drill {
     }
 }
 
-/// The gateways reset all connections with requests on them, of which they have accepted one half.
+/// The gateways reset all connections with open requests, half of which they have accepted.
 struct GatewayResetDrill: Drill {
     let name = "gateway-reset"
-    let summary = "TCP reset of every connection while requests are open; the gateway had taken half of them"
-    let promise = "lost 0; what was on the wire is sent again or reported, as the delivery's policy says"
+    let summary = "TCP reset of every connection while requests are open; the gateway has accepted half of them"
+    let promise = "lost 0; what was on the wire is sent again or reported, depending on the delivery's policy"
     var needs: [DrillNeed] { [.simulator] }
 
     private static let rounds = 20
-    /// Rounds at most, until messages of both policies were ambiguous: which delivery is on the wire the drill does not choose.
-    private static let mostRounds = 160
+    /// The maximum number of rounds until both policies have had ambiguous messages. Which delivery is on the wire is
+    /// random.
+    private static let maxRounds = 160
 
     func run(_ site: DrillSite) async throws {
         let audience = try await site.openGateways(to: [.ios, .android])
@@ -166,7 +172,7 @@ struct GatewayResetDrill: Drill {
         try await site.keepSending(to: audience, policy: .resend) {
             $0.keepTrying()
         }
-        for round in 0..<Self.mostRounds {
+        for round in 0..<Self.maxRounds {
             if round >= Self.rounds, try await site.hasAmbiguityOfBothPolicies(reported) { break }
             try await site.pause(milliseconds: 100...700)
             try await site.fault("reset of all connections") { try await site.control?.post("/disconnect", "{}") }
@@ -182,16 +188,17 @@ struct GatewayResetDrill: Drill {
     }
 }
 
-/// The gateways answer nothing for a while, now shorter than a request may wait and now longer.
+/// The gateways stop answering for a while, alternately shorter and longer than a request's deadline.
 struct GatewayStallDrill: Drill {
     let name = "gateway-stall"
-    let summary = "no answers for a while (and not even PINGs are answered, at times), then everything goes on"
-    let promise = "lost 0; requests past their deadline are sent again or reported, as the delivery's policy says"
+    let summary = "no answers for a while (sometimes not even to PINGs), then normal service again"
+    let promise = "lost 0; requests past their deadline are sent again or reported, depending on the delivery's policy"
     var needs: [DrillNeed] { [.simulator] }
 
     private static let rounds = 20
-    /// Rounds at most, until messages of both policies were ambiguous: which delivery is on the wire the drill does not choose.
-    private static let mostRounds = 80
+    /// The maximum number of rounds until both policies have had ambiguous messages. Which delivery is on the wire is
+    /// random.
+    private static let maxRounds = 80
     private static let deadlineSeconds = 2
 
     func run(_ site: DrillSite) async throws {
@@ -202,11 +209,11 @@ struct GatewayStallDrill: Drill {
         try await site.keepSending(to: audience, policy: .resend) {
             $0.keepTrying()
         }
-        for round in 0..<Self.mostRounds {
+        for round in 0..<Self.maxRounds {
             if round >= Self.rounds, try await site.hasAmbiguityOfBothPolicies(reported) { break }
             let fault = round % 4 == 3 ? "freeze" : "stall"
             try await site.fault(fault) { try await site.setPlans(GatewayPlan([(fault, .flag(true))])) }
-            // Every other one outlasts the deadline of what is on the wire.
+            // Every second stall is longer than the requests' deadline.
             let isLong = round % 2 == 1
             try await site.pause(milliseconds: isLong ? 2_500...3_500 : 200...1_200)
             try await site.setPlans(.calm)
@@ -217,10 +224,10 @@ struct GatewayStallDrill: Drill {
     }
 }
 
-/// The gateways change the limit of streams while hundreds of them are open at each.
+/// The gateways change the stream limit while hundreds of streams are open at each.
 struct GatewayLimitDrill: Drill {
     let name = "gateway-limit"
-    let summary = "stream limit 1000 (FCM: 100) → 1 → 1000 while requests are open at both gateways, again and again"
+    let summary = "stream limit 1000 (FCM: 100) → 1 → 1000 while requests are open at both gateways, repeatedly"
     let promise = "the limit is obeyed at once, nothing is ambiguous, nothing lost"
     var needs: [DrillNeed] { [.simulator] }
 
@@ -231,12 +238,12 @@ struct GatewayLimitDrill: Drill {
         try await site.setLimit(nil)
         try await site.keepSending(to: audience, policy: .report)
         for _ in 0..<Self.rounds {
-            // A connection opens no stream before the gateway's first SETTINGS, so the limit counts for new ones, too. But on a
-            // gateway that has nothing to do no limit would be seen to be obeyed.
+            // A connection opens no stream before the gateway's first SETTINGS, so the limit also holds for new
+            // connections. But an idle gateway would not show that the limit is obeyed.
             try await site.untilBothGatewaysAreBusy()
             try await site.fault("stream limit 1") { try await site.setLimit(1) }
-            // What is open may stay open until its answer; then there is one request on each connection.
-            try await site.until("one request at most on each connection", within: .seconds(20)) {
+            // Open requests may stay open until they are answered. After that, each connection has at most one request.
+            try await site.until("at most one request on each connection", within: .seconds(20)) {
                 let counts = try await site.gatewayCounts()
                 return counts.byName.allSatisfy { $0.counts.waiting <= $0.counts.connections }
             }
@@ -245,7 +252,8 @@ struct GatewayLimitDrill: Drill {
             for (name, gateway) in counts.byName {
                 site.expect(
                     gateway.waiting <= gateway.connections,
-                    "\(gateway.waiting) requests were open on \(gateway.connections) connections of \(name), whose limit is 1"
+                    "\(gateway.waiting) requests were open on \(gateway.connections) connections of \(name), whose "
+                        + "limit is 1"
                 )
             }
             try await site.setLimit(1000)
@@ -256,7 +264,7 @@ struct GatewayLimitDrill: Drill {
         for (name, gateway) in counts.byName {
             site.expect(
                 gateway.limitChanges >= Self.rounds,
-                "\(name) announced only \(gateway.limitChanges) other limits"
+                "\(name) announced only \(gateway.limitChanges) limit changes"
             )
         }
         try await site.expectAllSent(site.deliveries, attempts: 1...1)
@@ -264,7 +272,7 @@ struct GatewayLimitDrill: Drill {
 }
 
 extension DrillSite {
-    /// Announces a limit of streams, or each gateway's own; FCM never allows more than 100.
+    /// Announces a stream limit, or with `nil` each gateway's own. FCM never allows more than 100.
     fileprivate func setLimit(_ limit: Int64?) async throws {
         for (gateway, most) in [("apns", Int64.max), ("fcm", 100)] {
             let faults: [(String, Cell)] = limit.map { [("max_concurrent_streams", .integer(min($0, most)))] } ?? []

@@ -5,23 +5,25 @@ import PushCore
 import Store
 import Synchronization
 
-/// Gateways that are out for a while, in every way that one can be, side by side: an application and a gateway of its own for each way
-/// and platform, with the retries and settings that are there by default.
+/// Gateways are down for a while in every possible way at the same time. Each way has its own gateway, and an
+/// application per platform. Retries and settings are the defaults.
 struct GatewayOutageDrill: Drill {
     let name = "gateway-outage"
     let summary =
-        "gateways out for a while in sixteen ways side by side: 503, 500, 429, a proxy's pages, refused, TLS, broken protocol, silent, frozen, cut off, no tokens"
+        "gateways down for a while in sixteen ways in parallel: 503, 500, 429, a proxy's pages, refused, TLS, broken "
+        + "protocol, silent, frozen, cut off, no tokens"
     let promise =
-        "failed 0, no attempt counted, at most 10 requests a second and application meanwhile, the old rate within 20 s"
+        "failed 0, no attempt counted, at most 10 requests a second per application meanwhile, rate recovered within "
+        + "20 s"
     var needs: [DrillNeed] { [.networkNamespaces, .simulator] }
     /// Each row is one fault.
     var minimumFaults: Int { OutageRow.all.count }
-    /// Of each application: for the time before the outage and until the rate is back.
+    /// The messages of each application: enough for the time before the outage and until the rate has recovered.
     var messages: Int64 { OutageGateway.nominalRate * 75 }
 
-    /// The time between two looks at what gateways have accepted.
+    /// The interval between readings of the gateways' counters.
     private static let lookInterval = Duration.milliseconds(200)
-    /// How long the rate is waited for, so that the table says how late it was.
+    /// How long to wait for the rate to recover. It is beyond the limit, so that the table has the actual time.
     private static let recoveryTimeout = Duration.seconds(60)
 
     func run(_ site: DrillSite) async throws {
@@ -36,7 +38,7 @@ struct GatewayOutageDrill: Drill {
         await withTaskGroup { group in
             for delivery in applications.map(\.delivery) {
                 group.addTask {
-                    // What is left is in the table, and in the account.
+                    // Unsent messages are in the table and in the reconciliation.
                     do { _ = try await site.untilOver(delivery) } catch { site.problem("\(error)") }
                 }
             }
@@ -44,7 +46,7 @@ struct GatewayOutageDrill: Drill {
         try await judge(applications, site)
     }
 
-    /// Starts cluster, gateways, deliveries and a host with a child for each application.
+    /// Starts the cluster, the gateways, the deliveries and a host with a child for each application.
     private func start(_ site: DrillSite) async throws -> [OutageApplication] {
         let network = DrillNetwork(folder: site.folder, hostCount: 1)
         site.onCleanup { await network.remove() }
@@ -79,7 +81,7 @@ struct GatewayOutageDrill: Drill {
         return applications
     }
 
-    /// Makes the applications of a row with their subscribers, and starts a delivery to each.
+    /// Creates the applications of a row with their subscribers, and starts a delivery to each.
     private func open(_ gateway: OutageGateway, _ site: DrillSite) async throws -> [OutageApplication] {
         let row = gateway.row
         let count = site.messages + (row.isPartial ? OutageGateway.nominalRate * Int64(site.options.outageSeconds) : 0)
@@ -106,7 +108,7 @@ struct GatewayOutageDrill: Drill {
         return applications
     }
 
-    /// Measures the rate of each application while nothing bad happens.
+    /// Measures the undisturbed rate of each application.
     private func measure(_ applications: inout [OutageApplication], _ site: DrillSite) async throws {
         for application in applications {
             try await site.until(
@@ -126,12 +128,12 @@ struct GatewayOutageDrill: Drill {
         let seconds = site.options.outageSeconds
         let watcher = DialWatcher(ports: Set(applications.map(\.port)))
         site.keepRunning { _ in await watcher.watch() }
-        site.note("\(OutageRow.all.count) gateways go out for \(seconds) s")
+        site.note("\(OutageRow.all.count) gateways go down for \(seconds) s")
         let end = ContinuousClock.now.advanced(by: .seconds(seconds))
         let logged = (try? Data(contentsOf: Self.log(site)).count) ?? 0
         for gateway in gateways(applications) { try await gateway.begin(seed: site.seed) }
         for index in applications.indices { try await sendSingles(&applications[index], site) }
-        // That long an outage is what is tried; nothing is waited for.
+        // This sleep is the outage itself; it waits for nothing.
         try await Task.sleep(until: end, clock: .continuous)
         let refusals = Self.refusals(inLog: Self.log(site), from: logged)
         for index in applications.indices where applications[index].gateway.answersMeanwhile {
@@ -141,18 +143,19 @@ struct GatewayOutageDrill: Drill {
         for index in applications.indices where !applications[index].gateway.answersMeanwhile {
             applications[index].take(try await applications[index].gateway.counts(), watcher, refusals, seconds)
         }
-        site.note("the gateways are back")
+        site.note("the gateways are up again")
     }
 
     private static func log(_ site: DrillSite) -> URL { URL(fileURLWithPath: site.hosts.first?.log ?? "") }
 
-    /// The dials that were refused, by port, as the host's log has them; of several at once, as at the first loss, it has one.
+    /// The refused dials by port, from the host's log. Of several simultaneous ones, as at the first loss, the log has
+    /// one.
     private static func refusals(inLog log: URL, from offset: Int) -> [Int: Int] {
         guard let data = try? Data(contentsOf: log), data.count > offset else { return [:] }
         return refusals(in: String(decoding: data[offset...], as: UTF8.self))
     }
 
-    /// The dials of which these lines tell, by port: "… gateway localhost:8443 cannot be reached (attempt 3): …".
+    /// The refused dials in these log lines, by port: "… gateway localhost:8443 cannot be reached (attempt 3): …".
     static func refusals(in lines: String) -> [Int: Int] {
         var refusals: [Int: Int] = [:]
         for line in lines.split(separator: "\n") {
@@ -164,7 +167,7 @@ struct GatewayOutageDrill: Drill {
         return refusals
     }
 
-    /// Starts a delivery to which messages are added, and adds single ones to the application's subscribers.
+    /// Starts a continuous delivery, and adds single messages to the application's subscribers.
     private func sendSingles(_ application: inout OutageApplication, _ site: DrillSite) async throws {
         let number = application.gateway.row.singles
         guard number > 0 else { return }
@@ -177,7 +180,7 @@ struct GatewayOutageDrill: Drill {
         new.isContinuous = true
         let id = try await store.createDelivery(new)
         try await store.startDelivery(id)
-        try await site.until("a delivery that takes messages", within: DrillSite.timeout) {
+        try await site.until("a delivery that accepts messages", within: DrillSite.timeout) {
             try await store.deliveryProgress(id).state == .inProgress
         }
         var days: [Int64: Int64] = [:]
@@ -185,7 +188,7 @@ struct GatewayOutageDrill: Drill {
             let message = NewMessage(deliveryID: id, address: .subscription(subscription.id))
             for sent in try await store.sendMessage(message) { days[sent.deliveryID, default: 0] += 1 }
         }
-        // At midnight they are of two days, of which the account knows, and the table shows one.
+        // Around midnight they belong to two days. The reconciliation has both, and the table only one.
         for (day, count) in days.sorted(by: { $0.key < $1.key }) {
             let delivery = DrillDelivery(id: day, policy: .resend, messages: count)
             site.state.withLock { $0.deliveries.append(delivery) }
@@ -193,7 +196,7 @@ struct GatewayOutageDrill: Drill {
         }
     }
 
-    /// A delivery to which messages are added goes on, so its end is not waited for.
+    /// Waits for the outcomes of the single messages. A continuous delivery has no end to wait for.
     private func untilSinglesAreOver(_ applications: [OutageApplication], _ site: DrillSite) async throws {
         for singles in applications.compactMap(\.singles) {
             try await site.until("the outcomes of single messages", within: DrillSite.timeout) {
@@ -202,7 +205,7 @@ struct GatewayOutageDrill: Drill {
         }
     }
 
-    /// Waits until each application has its old rate again.
+    /// Waits until each application's rate has recovered.
     private func recover(_ applications: inout [OutageApplication], _ site: DrillSite) async throws {
         guard site.options.hasTimes else { return }
         let back = ContinuousClock.now
@@ -257,13 +260,13 @@ struct GatewayOutageDrill: Drill {
         site.note("an outage of \(site.options.outageSeconds) s:\n" + table.text)
     }
 
-    /// The gateways, each once.
+    /// The gateways without duplicates.
     private func gateways(_ applications: [OutageApplication]) -> [OutageGateway] {
         var names: Set<String> = []
         return applications.map(\.gateway).filter { names.insert($0.row.name).inserted }
     }
 
-    /// The requests that wait at all gateways.
+    /// The number of requests that wait at all gateways.
     private func waiting(at applications: [OutageApplication]) async throws -> Int64 {
         var waiting: Int64 = 0
         for gateway in gateways(applications) { waiting += try await gateway.counts().waiting }

@@ -2,27 +2,27 @@ import Administration
 import PushCore
 import Store
 
-/// One of three hosts cannot reach the database any more while it still sends; then it can again.
+/// One of three hosts loses the connection to the database while it still sends, and later regains it.
 struct HostsCutOffDrill: Drill {
-    /// Whether the host keeps its journal; otherwise it dies while it is cut off, and its disk with it.
+    /// Whether the host keeps its journal. Otherwise it dies while it is cut off, and its disk is lost.
     let keepsJournal: Bool
 
     var name: String { keepsJournal ? "hosts-journal-kept" : "hosts-journal-lost" }
     var summary: String {
         "one of three hosts cut off from the database while it sends, "
             + (keepsJournal
-                ? "healed after its parts were taken over" : "killed and its journal lost, then started anew")
+                ? "reconnected after its parts were taken over" : "killed and its journal lost, then restarted")
     }
     var promise: String {
-        "lost 0, it stops before another host has its parts, decides nothing late"
+        "lost 0, it stops before another host has its parts, resolves nothing late"
             + (keepsJournal ? "" : ", duplicates within the dispatch marks")
     }
     let needs: [DrillNeed] = [.networkNamespaces, .simulator]
 
     private static let hosts = 3
-    /// A lease and the time between its renewals, in seconds: short, as each round lasts for one.
+    /// The lease and its renewal interval, in seconds. They are short because each round lasts for a lease.
     private static let lease = (duration: 6, renewal: 2)
-    /// Slow enough that the dispatch window of a child that can store nothing lasts for most of a lease.
+    /// Slow enough that the dispatch window of a child that cannot store outcomes lasts for most of a lease.
     private static let gateway = (latency: 200, streams: 120)
 
     func run(_ site: DrillSite) async throws {
@@ -70,30 +70,32 @@ struct HostsCutOffDrill: Drill {
     }
 }
 
-/// One host of a network is cut off from the database, loses its parts to the others, and comes back.
+/// One host of a network is cut off from the database, loses its parts to the others, and is reconnected.
 struct CutOffRound {
-    /// What a host that sends nothing still says to the gateways within `silence`: acknowledgements and PINGs.
-    private static let leastBytes: Int64 = 4_096
-    /// How long a host is looked at to tell whether it sends.
+    /// The maximum number of bytes that a host without messages sends to the gateways within `silence`:
+    /// acknowledgements and PINGs.
+    private static let minBytes: Int64 = 4_096
+    /// How long a host's traffic is measured to determine whether it sends.
     private static let silence = Duration.milliseconds(500)
-    /// Until then a host that was cut off has sent something: it empties its window within a lease.
+    /// How long after the cut a host must have sent something; it empties its window within a lease.
     private static let sendingTimeout = Duration.seconds(5)
 
     let site: DrillSite
     let network: DrillNetwork
-    /// Which host, counted from 0.
+    /// The host's index, counted from 0.
     let host: Int
     /// The undisturbed rate of all hosts together.
     let rate: Double
 
-    /// The whole round.
+    /// Runs the whole round.
     ///
-    /// - Parameter keepsJournal: Otherwise the host dies while it is cut off, its journals and its id with it.
+    /// - Parameter keepsJournal: Whether the host keeps its journal. Otherwise it dies while it is cut off, and loses
+    ///   its journals and its id.
     func run(keepsJournal: Bool) async throws {
         let place = site.hosts[host]
         let cut = try await cutWhileItSends(place)
         let lostBefore = try await site.lostClaims()
-        // It may get another id below.
+        // It is read here because the host may get another id below.
         let hostID = place.hostID
         let held = try await leases(ofHost: hostID)
         site.expect(!held.isEmpty, "host \(place.name) held no part when it was cut off")
@@ -109,12 +111,13 @@ struct CutOffRound {
             within: .seconds(60),
             every: .milliseconds(100)
         ) {
-            // All of them: one that it does not know of itself, as the answer to its claim was lost, may go before its time.
+            // All of them must be taken over. A part that the host does not know of, as the answer to its claim was
+            // lost, may be taken over earlier.
             let left = try await leases(ofHost: hostID)
             return try await site.lostClaims() > lostBefore && held.isDisjoint(with: left)
         }
         if keepsJournal { try await expectSilence(place) }
-        let heal = try await site.fault("host \(place.name) reaches the database again") {
+        let heal = try await site.fault("host \(place.name) can reach the database again") {
             try await network.heal(host)
         }
         if !keepsJournal { try await place.start() }
@@ -122,7 +125,8 @@ struct CutOffRound {
         try await untilItSends("host \(place.name) sends again")
     }
 
-    /// Cuts the host off; again if the other hosts held all that was left at that moment, so that it had nothing to send.
+    /// Cuts the host off. It repeats that if the other hosts held all remaining parts, so that this one had nothing to
+    /// send.
     private func cutWhileItSends(_ place: DrillHost) async throws -> DrillFault {
         for _ in 0..<10 {
             try await untilItSends("host \(place.name) sends")
@@ -135,16 +139,16 @@ struct CutOffRound {
             while ContinuousClock.now < deadline {
                 try await Task.sleep(for: Self.silence)
                 let now = network.bytesToGateways(host)
-                if now - last > Self.leastBytes { return cut }
+                if now - last > Self.minBytes { return cut }
                 last = now
             }
             site.note("host \(place.name) had nothing to send when it was cut off")
             try await network.heal(host)
         }
-        throw DrillFailure("host \(place.name) sent nothing each time that it was cut off")
+        throw DrillFailure("host \(place.name) had nothing to send each time it was cut off")
     }
 
-    /// The parts that the host holds in the database's eyes.
+    /// The parts that the host holds according to the database.
     private func leases(ofHost hostID: String?) async throws -> Set<PartToken> {
         Set(
             try await site.store().leases()
@@ -159,17 +163,17 @@ struct CutOffRound {
             try await site.refill()
             let now = network.bytesToGateways(host)
             defer { last = now }
-            return now - last > Self.leastBytes
+            return now - last > Self.minBytes
         }
     }
 
-    /// Somebody else has its parts, so it must not send any more; what it sent before was answered long ago.
+    /// Expects that the host sends nothing, as other hosts have its parts. What it sent before was answered long ago.
     private func expectSilence(_ place: DrillHost) async throws {
         let before = network.bytesToGateways(host)
         try await Task.sleep(for: Self.silence)
         let bytes = network.bytesToGateways(host) - before
         site.expect(
-            bytes <= Self.leastBytes,
+            bytes <= Self.minBytes,
             "host \(place.name) sent \(bytes) bytes in \(Self.silence) after its parts were taken over"
         )
     }

@@ -4,24 +4,26 @@ import PushCore
 import Store
 import Synchronization
 
-/// Far more applications than places for children, each with a little to send, and a token endpoint that takes its time.
+/// Far more applications than children can run, each with a little to send, and a slow token endpoint.
 struct ManyApplicationsDrill: Drill {
     let name = "many-applications"
     let summary =
-        "500 applications of both platforms with 20 messages each, default settings, a token endpoint that takes 1 s; then single messages beside a large delivery"
+        "500 applications of both platforms with 20 messages each, default settings, a token endpoint that takes 1 s; "
+        + "then single messages in parallel with a large delivery"
     let promise =
-        "all sent, one child an application, the crowd in 60 s (twice that in a debug build); no single message waits a second for the large delivery"
+        "all sent, one child per application, the 500 in 60 s (twice that in a debug build); the large delivery "
+        + "delays no single message by a second"
     var needs: [DrillNeed] { [.simulator] }
-    /// What is done is no fault.
+    /// The drill injects no faults.
     let minimumFaults = 0
     let messages: Int64 = 10_000
 
     private static let messagesEach: Int64 = 20
     private static let few = 10
     private static let tokenDelayMilliseconds = 1_000
-    /// The goal, of a release build on a machine where h2load makes 250,000 requests a second.
+    /// The goal for a release build on a machine where h2load makes 250,000 requests a second.
     private static let goalSeconds = 60.0
-    /// More than a child sends in the time that the single messages take; a debug build sends a fifth as fast.
+    /// More messages than a child sends while the single messages run. A debug build sends at a fifth of the speed.
     private static let largeMessages: Int64 = CrashPoint.isCompiledIn ? 300_000 : 1_500_000
     private static let singles = 20
 
@@ -43,16 +45,20 @@ struct ManyApplicationsDrill: Drill {
         let seconds = try await send(site, to: crowd, each: Self.messagesEach)
         let started = starts(host) - before
         site.note(
-            "\(site.messages) messages: \(few.count) applications took \(tenths(fewSeconds)) s, \(crowd.count) took \(tenths(seconds)) s with \(started) children"
+            "\(site.messages) messages: \(few.count) applications took \(tenths(fewSeconds)) s, \(crowd.count) took "
+                + "\(tenths(seconds)) s with \(started) children"
         )
-        // One that dies or finds nothing is no loop of starts.
+        // A few children may die or find nothing to do; more would be a restart loop.
         site.expect(
             started <= crowd.count * 11 / 10,
             "\(started) children were started for \(crowd.count) applications"
         )
         if site.options.hasTimes {
             let goal = Self.goalSeconds * (CrashPoint.isCompiledIn ? 2 : 1)
-            site.expect(seconds <= goal, "\(crowd.count) applications took \(tenths(seconds)) s, not \(tenths(goal))")
+            site.expect(
+                seconds <= goal,
+                "\(crowd.count) applications took \(tenths(seconds)) s; the goal is \(tenths(goal)) s"
+            )
         }
         try await sendSingles(site, few)
     }
@@ -88,14 +94,15 @@ struct ManyApplicationsDrill: Drill {
         }
         let start = ContinuousClock.now
         for delivery in deliveries { try await store.startDelivery(delivery.id) }
-        // They are watched from now on; hundreds of looks at once would be most of the load.
+        // The deliveries are watched only from now on: hundreds of snapshots at once would be most of the load.
         for delivery in deliveries { try await site.untilOver(delivery) }
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         site.state.withLock { $0.deliveries += deliveries }
         return seconds
     }
 
-    /// Sends single messages to small applications, first alone, then beside a large delivery of another one.
+    /// Sends single messages to small applications, first alone, then in parallel with another application's large
+    /// delivery.
     private func sendSingles(_ site: DrillSite, _ few: [String]) async throws {
         let store = try site.store()
         let (large, others) = (few[0], Array(few[1...4]))
@@ -108,10 +115,12 @@ struct ManyApplicationsDrill: Drill {
         try await site.untilSent(delivery, share: 0.02)
         let (beside, arrived) = try await delays(site, continuous)
         let days = Set(site.deliveries.map(\.id)).subtracting(batches).subtracting([delivery.id])
-        site.note("single messages took \(tenths(alone)) s at most alone, \(tenths(beside)) s beside a large delivery")
+        site.note(
+            "single messages took at most \(tenths(alone)) s alone and \(tenths(beside)) s during a large delivery"
+        )
         site.expect(
             beside - alone < 1,
-            "single messages took \(tenths(beside)) s beside a large delivery, \(tenths(alone)) s alone"
+            "single messages took \(tenths(beside)) s during a large delivery and \(tenths(alone)) s alone"
         )
         try await site.untilOver(delivery)
         var end = 0.0
@@ -119,7 +128,7 @@ struct ManyApplicationsDrill: Drill {
             if message?.delivery == delivery.id { end = max(end, line.time) }
         }
         site.expect(end > arrived, "the large delivery was over before the single messages had arrived")
-        // Those to which messages are added go on; what they say is in the account.
+        // Continuous deliveries do not end; the reconciliation checks their messages.
         try await site.expectAllSent(site.deliveries.filter { !days.contains($0.id) }, attempts: 1...1)
     }
 
@@ -136,14 +145,15 @@ struct ManyApplicationsDrill: Drill {
             let id = try await store.createDelivery(new)
             try await store.startDelivery(id)
             deliveries[application] = id
-            try await site.until("a delivery that takes messages", within: DrillSite.timeout) {
+            try await site.until("a delivery that accepts messages", within: DrillSite.timeout) {
                 try await store.deliveryProgress(id).state == .inProgress
             }
         }
         return deliveries
     }
 
-    /// The longest time from the start of a single message to its arrival at the gateway, in seconds, and when the last one arrived.
+    /// The longest time from the sending of a single message to its arrival at the gateway, in seconds, and when the
+    /// last one arrived.
     private func delays(
         _ site: DrillSite,
         _ deliveries: [String: Int64]
@@ -182,7 +192,7 @@ struct ManyApplicationsDrill: Drill {
         return (longest, last)
     }
 
-    /// They stand in the account, as every delivery does.
+    /// Adds the continuous deliveries to the reconciliation.
     private func note(days: [Int64: Int64], _ site: DrillSite) {
         site.state.withLock { state in
             for (day, count) in days.sorted(by: { $0.key < $1.key }) {
@@ -196,7 +206,7 @@ struct ManyApplicationsDrill: Drill {
         }
     }
 
-    /// The children that a host has started so far, as its log says.
+    /// The number of children that a host has started so far, according to its log.
     private func starts(_ host: DrillHost) -> Int {
         let log = (try? String(contentsOfFile: host.log, encoding: .utf8)) ?? ""
         return log.split(separator: "\n").count { $0.contains("Starting child ") }

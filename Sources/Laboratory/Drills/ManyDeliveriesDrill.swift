@@ -4,24 +4,24 @@ import PushCore
 import Store
 import Synchronization
 
-/// Thousands of small deliveries that are all due at once, and urgent ones among them.
+/// Thousands of small deliveries become due at once, and urgent ones start meanwhile.
 struct ManyDeliveriesDrill: Drill {
     let name = "many-deliveries"
     let summary =
         "10,000 deliveries of 20 messages to two platforms, all due at the same moment; an urgent one every few seconds"
-    let promise = "all sent, in 60 s (three times that in a debug build); each urgent one whole within 2 s"
+    let promise = "all sent, in 60 s (three times that in a debug build); each urgent one complete within 2 s"
     var needs: [DrillNeed] { [.simulator] }
-    /// What is done is no fault.
+    /// The drill injects no faults.
     let minimumFaults = 0
-    /// Ten to each platform.
+    /// Each delivery has ten messages per platform.
     let messages: Int64 = 200_000
 
     private static let messagesEach: Int64 = 20
-    /// The goals, of a release build on a machine where h2load makes 250,000 requests a second.
+    /// The goals for a release build on a machine where h2load makes 250,000 requests a second.
     private static let goalSeconds = 60.0
     private static let urgentSeconds = 2.0
     private static let urgentInterval = Duration.seconds(4)
-    /// Creating and starting one takes some milliseconds.
+    /// The time allowed to create and start a delivery, in seconds.
     private static let secondsPerDelivery = 0.02
 
     func run(_ site: DrillSite) async throws {
@@ -32,18 +32,22 @@ struct ManyDeliveriesDrill: Drill {
         try await host.start()
         let due = Date.now + Double(site.messages / Self.messagesEach) * Self.secondsPerDelivery
         let deliveries = try await schedule(site, audience, at: due)
-        site.expect(Date.now < due, "the deliveries were created too slowly to be due at once")
+        site.expect(Date.now < due, "creating the deliveries took too long for them to be due at once")
         try await Task.sleep(for: .seconds(max(0, due.timeIntervalSinceNow)))
         let (seconds, urgent) = try await sendUrgentOnes(site, audience, until: site.messages)
         let longest = urgent.map(\.seconds).max() ?? 0
         site.note(
-            "\(deliveries.count) deliveries took \((seconds * 10).rounded() / 10) s; \(urgent.count) urgent ones \((longest * 100).rounded() / 100) s at most"
+            "\(deliveries.count) deliveries took \((seconds * 10).rounded() / 10) s; \(urgent.count) urgent ones took "
+                + "at most \((longest * 100).rounded() / 100) s"
         )
         if site.options.hasTimes {
             let factor = CrashPoint.isCompiledIn ? 3.0 : 1
-            site.expect(seconds <= Self.goalSeconds * factor, "all took \(seconds) s, not \(Self.goalSeconds * factor)")
+            site.expect(
+                seconds <= Self.goalSeconds * factor,
+                "all took \(seconds) s; the goal is \(Self.goalSeconds * factor) s"
+            )
             let goal = Self.urgentSeconds * (CrashPoint.isCompiledIn ? 2 : 1)
-            site.expect(longest <= goal, "an urgent delivery took \(longest) s, not \(goal)")
+            site.expect(longest <= goal, "an urgent delivery took \(longest) s; the goal is \(goal) s")
         }
         let all = deliveries + urgent.map(\.delivery)
         for delivery in all { try await site.untilOver(delivery) }
@@ -51,7 +55,7 @@ struct ManyDeliveriesDrill: Drill {
         try await site.expectAllSent(all, attempts: 1...1)
     }
 
-    /// Creates the deliveries, to begin at a moment.
+    /// Creates the deliveries, scheduled for one moment.
     private func schedule(_ site: DrillSite, _ audience: [String], at moment: Date) async throws -> [DrillDelivery] {
         let store = try site.store()
         let text = moment.formatted(.iso8601)
@@ -62,18 +66,19 @@ struct ManyDeliveriesDrill: Drill {
             try await store.startDelivery(id, at: text)
             deliveries.append(DrillDelivery(id: id, policy: .resend, messages: Self.messagesEach))
         }
-        site.note("\(deliveries.count) deliveries begin at \(text)")
+        site.note("\(deliveries.count) deliveries start at \(text)")
         return deliveries
     }
 
-    /// An urgent delivery, and how long it took until all of it was sent.
+    /// An urgent delivery, and how long it took until all its messages were sent.
     private struct Urgent {
         let delivery: DrillDelivery
         let seconds: Double
     }
 
-    /// Starts urgent deliveries, one after the other, until the gateways have accepted all messages of the others; returns how long that
-    /// took.
+    /// Starts urgent deliveries, one after another, until the gateways have accepted all other messages.
+    ///
+    /// - Returns: How long that took, and the urgent deliveries.
     private func sendUrgentOnes(
         _ site: DrillSite,
         _ audience: [String],
@@ -89,7 +94,7 @@ struct ManyDeliveriesDrill: Drill {
             if now >= messages + Int64(urgent.count) * Self.messagesEach { break }
             if now != accepted { (accepted, changed) = (now, .now) }
             guard ContinuousClock.now - changed < DrillSite.timeout else {
-                throw DrillFailure("\(now) of \(messages) messages were sent, and no more for \(DrillSite.timeout)")
+                throw DrillFailure("\(now) of \(messages) messages were sent, and none for \(DrillSite.timeout)")
             }
             guard ContinuousClock.now >= next else {
                 try await Task.sleep(for: .milliseconds(50))

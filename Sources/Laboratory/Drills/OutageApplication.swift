@@ -5,48 +5,50 @@ import PushCore
 import Store
 import Synchronization
 
-/// One application of an outage drill: its delivery, its gateway, and what was seen of both.
+/// One application of an outage drill: its delivery, its gateway, and what was observed.
 struct OutageApplication: Sendable {
-    /// Requests and dials that a gateway may get in a second while it is out.
-    static let mostRequests: Int64 = 10
-    /// The rate has to be back so many seconds after the gateway.
+    /// The maximum number of requests, and of dials, that a gateway may get per second while it is down.
+    static let maxRequests: Int64 = 10
+    /// The maximum time from the end of the outage until the rate has recovered, in seconds.
     static let recoveryLimit = 20.0
-    /// Dials that a gateway may get in a minute, once it is known to refuse all: the shortest pause between two is half a second.
-    static let mostDialsPerMinute = 60.0
-    /// Seconds in which an application finds out that its gateway refuses, and the one in which they end.
+    /// The maximum number of dials per minute once the gateway is known to refuse all. The minimum pause between two is
+    /// half a second.
+    static let maxDialsPerMinute = 60.0
+    /// Seconds until an application notices that its gateway refuses, including the second in which they end.
     private static let noticeSeconds = 4
-    /// Seconds in which it finds out that its gateway is silent: a PING after 15 s, and 15 s for its answer.
+    /// Seconds until it notices that its gateway is silent: a PING after 15 s, and 15 s for the answer.
     private static let silenceSeconds = 31
 
     let name: String
     let platform: Platform
     let gateway: OutageGateway
     let delivery: DrillDelivery
-    /// The delivery to which single messages are added during the outage, by its day; `nil`: there are none.
+    /// The delivery of the single messages added during the outage; `nil` if there are none.
     var singles: DrillDelivery?
-    /// Pushes that its gateway has accepted.
+    /// Measures the pushes that its gateway accepts.
     let meter = RateMeter()
     /// Messages a second before the outage.
     var rate = 0.0
-    /// Seconds from the end of the outage until this rate was back; `nil`: it was not.
+    /// Seconds from the end of the outage until this rate was reached again; `nil` if it was not.
     var recovery: Double?
-    /// What its gateway counted during the outage.
+    /// The requests that its gateway counted in each second of the outage.
     var requests: [Int64] = []
     var dials: [Int64]?
-    /// Dials a minute, once the outage must have been found out; `nil` where they cannot be told from those that served.
+    /// Dials per minute once the outage must have been noticed; `nil` where failed dials cannot be told from successful
+    /// ones.
     var dialsPerMinute: Double?
 
-    /// The port of its gateway.
+    /// Its gateway's port.
     var port: Int { Int(platform == .ios ? gateway.report.apns.port : gateway.report.fcm.port) }
 
     private var notice: Int { gateway.row.isSilent ? Self.silenceSeconds : Self.noticeSeconds }
-    /// The most requests and dials in a second, once the outage must have been found out.
+    /// The maximum number of requests, and of dials, in a second once the outage must have been noticed.
     var peakRequests: Int64 { requests.dropFirst(notice).max() ?? 0 }
     var peakDials: Int64? { dials.map { $0.dropFirst(notice).max() ?? 0 } }
 
-    /// Takes what the gateway counted.
+    /// Stores what the gateway counted.
     ///
-    /// - Parameter refusals: dials of closed ports, which only those who dial know of, by port.
+    /// - Parameter refusals: The refused dials by port. For a closed port, only the dialling side can count them.
     mutating func take(_ counts: GatewayCounts, _ watcher: DialWatcher, _ refusals: [Int: Int], _ seconds: Int) {
         let own = platform == .ios ? counts.apns : counts.fcm
         switch gateway.row.action(platform) {
@@ -56,7 +58,7 @@ struct OutageApplication: Sendable {
             dials = nil
         default:
             requests = own.outage?.requests ?? []
-            // Of a closed port nobody can say who knocked.
+            // At a closed port the gateway sees no dials.
             let isClosed = gateway.row.name == "refused"
             dials = isClosed ? nil : own.outage?.dials ?? []
             if isClosed { dialsPerMinute = Double(refusals[port, default: 0]) * 60 / Double(max(1, seconds)) }
@@ -65,7 +67,7 @@ struct OutageApplication: Sendable {
         dialsPerMinute = Double(dials.dropFirst(notice).reduce(0, +)) * 60 / Double(seconds - notice)
     }
 
-    /// The attempts that were counted where none had to be.
+    /// The number of messages with an attempt counted although none should be.
     ///
     /// - Parameter refused: The messages that the gateway refused at least once.
     func wrongAttempts(_ delivery: DrillDelivery, _ store: Store, refused: Set<Int32>) async throws -> Int {
@@ -76,7 +78,7 @@ struct OutageApplication: Sendable {
         }
     }
 
-    /// What is wrong with it at the end.
+    /// What is wrong at the end.
     func faults(_ progress: DeliveryProgress, singles: DeliveryProgress?, wrongAttempts: Int, hasTimes: Bool)
         -> [String]
     {
@@ -89,20 +91,27 @@ struct OutageApplication: Sendable {
         if progress.failed > 0 { faults.append("\(progress.failed) messages failed") }
         if progress.sent != delivery.messages { faults.append("\(progress.sent) of \(delivery.messages) were sent") }
         if wrongAttempts > 0 { faults.append("\(wrongAttempts) messages are not on their first attempt") }
-        if !gateway.row.isPartial, peakRequests > Self.mostRequests {
-            faults.append("\(peakRequests) requests came in a second of the outage")
+        if !gateway.row.isPartial, peakRequests > Self.maxRequests {
+            faults.append(
+                "\(peakRequests) requests arrived in one second of the outage; the maximum is \(Self.maxRequests)"
+            )
         }
-        if let peakDials, !gateway.row.isPartial, peakDials > Self.mostRequests {
-            faults.append("\(peakDials) connections were opened in a second of the outage")
+        if let peakDials, !gateway.row.isPartial, peakDials > Self.maxRequests {
+            faults.append(
+                "\(peakDials) connections were opened in one second of the outage; the maximum is \(Self.maxRequests)"
+            )
         }
-        if let dialsPerMinute, dialsPerMinute > Self.mostDialsPerMinute {
-            faults.append("\(Int(dialsPerMinute)) connections a minute were dialled")
+        if let dialsPerMinute, dialsPerMinute > Self.maxDialsPerMinute {
+            faults.append(
+                "\(Int(dialsPerMinute)) connections were dialled per minute; the maximum is "
+                    + "\(Int(Self.maxDialsPerMinute))"
+            )
         }
         guard hasTimes else { return faults }
         if let recovery, recovery > Self.recoveryLimit {
-            faults.append("the rate was back after \(Int(recovery)) s only")
+            faults.append("the rate took \(Int(recovery)) s to recover; the limit is \(Int(Self.recoveryLimit)) s")
         }
-        if recovery == nil { faults.append("the rate was not back") }
+        if recovery == nil { faults.append("the rate did not recover") }
         return faults
     }
 
@@ -132,8 +141,8 @@ struct OutageApplication: Sendable {
     }
 }
 
-/// Counts the connections that this machine opens to some ports, where nobody at the other end can count: by their own ports in
-/// `/proc/net/tcp`, looked at ten times a second. A connection that is refused at once is not seen.
+/// Counts the connections that this machine opens to some ports, for gateways that cannot count them. It reads the
+/// connections' local ports from `/proc/net/tcp` ten times a second. It misses connections that are refused at once.
 final class DialWatcher: Sendable {
     private struct State: Sendable {
         var known: [Int: Set<String>] = [:]
@@ -146,13 +155,13 @@ final class DialWatcher: Sendable {
     private let start = ContinuousClock.now
     private let state = Mutex(State())
 
-    /// Connections to these ports that are there now count for nothing.
+    /// Existing connections to these ports are not counted.
     init(ports: Set<Int>) {
         self.ports = ports
         look { _, _ in }
     }
 
-    /// Looks until the task is cancelled.
+    /// Counts until the task is cancelled.
     func watch() async {
         while !Task.isCancelled {
             let second = Int((ContinuousClock.now - start) / .seconds(1))
@@ -166,7 +175,7 @@ final class DialWatcher: Sendable {
         }
     }
 
-    /// New connections to a port, in each second since the start.
+    /// The new connections to a port in each second since the start.
     func dials(_ port: Int) -> [Int64] { state.withLock { $0.dials[port] ?? [] } }
 
     private func look(_ found: (inout State, Int) -> Void) {
@@ -177,7 +186,7 @@ final class DialWatcher: Sendable {
         }
     }
 
-    /// The connections of a table to one of these ports, by that port and their own address.
+    /// The connections in a table to one of these ports, with the port and their local address.
     static func connections(_ table: String, to ports: Set<Int>) -> [(port: Int, own: String)] {
         table.split(separator: "\n").dropFirst().compactMap { line in
             // "sl local_address rem_address st …": addresses are hexadecimal, "0100007F:1F90".

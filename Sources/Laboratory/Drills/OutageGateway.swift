@@ -3,24 +3,26 @@ import Foundation
 import PushCore
 import Store
 
-/// The simulator of one row of an outage drill.
+/// The simulator for one row of an outage drill.
 struct OutageGateway: Sendable {
     /// Milliseconds until an answer.
     private static let latency: Int64 = 200
-    /// Streams that may be open on a connection, and connections of a child, as the external accounts say: with the latency 80 messages a
-    /// second for each application, so that all rows together leave the machine time to spare.
+    /// The maximum number of streams per connection; `connections` is the maximum number of connections per child, set
+    /// in the external accounts. With the latency they allow 80 messages a second per application, so that all rows
+    /// together leave the machine some capacity.
     private static let streams: [String: Int64] = ["apns": 16, "fcm": 2]
     static let connections: [Platform: Int64] = [.ios: 1, .android: 8]
-    /// Messages a second of an application, by latency and streams.
+    /// The messages a second of an application that follow from latency and streams.
     static let nominalRate: Int64 = 80
-    /// Seconds for which access tokens last where the endpoint of access tokens goes out: they have to be fetched anew meanwhile.
+    /// The lifetime of access tokens in seconds, in the row whose token endpoint goes down. The tokens expire during
+    /// the outage.
     static let tokenLifetime = 20
 
     let row: OutageRow
     let simulator: TestSimulator
-    /// Where it listens.
+    /// Where the simulator listens.
     let report: SimulatorReport
-    /// The network in which it is alone on a host; `nil`: it runs on this one.
+    /// The network in which the simulator has its own host; `nil` if it runs on this one.
     let network: DrillNetwork?
     private let control: SimulatorControl
 
@@ -46,17 +48,17 @@ struct OutageGateway: Sendable {
         self.network = network
     }
 
-    /// Everything that it has counted.
+    /// The simulator's counters.
     func counts() async throws -> GatewayCounts {
         try JSONBody.decode(GatewayCounts.self, from: try await control.get("/counters"))
     }
 
-    /// Serves as usual.
+    /// Sets normal service.
     func serve(seed: UInt64) async throws {
         for gateway in GatewayPlan.both { try await set(gateway, nil, seed) }
     }
 
-    /// Serves as fast as it can, for what is left.
+    /// Sets service at full speed, for the remaining messages.
     func speedUp(seed: UInt64) async throws {
         for gateway in GatewayPlan.both {
             var plan = GatewayPlan()
@@ -71,7 +73,7 @@ struct OutageGateway: Sendable {
             switch row.action(platform) {
             case .plan(let outage): try await set(Self.name(platform), outage, seed)
             case .tokens(let answer): try await control.post("/oauth", answer)
-            // One process on one host plays both gateways.
+            // One process simulates both gateways, so it is stopped or cut off once.
             case .freeze where platform == row.platforms.first: signal(SIGSTOP)
             case .cut where platform == row.platforms.first: try await network?.cutGateways(0)
             case .freeze, .cut, nil: break
@@ -95,7 +97,7 @@ struct OutageGateway: Sendable {
     /// The name of a platform's gateway.
     static func name(_ platform: Platform) -> String { platform == .ios ? "apns" : "fcm" }
 
-    /// Whether it can be asked while it is out.
+    /// Whether the simulator's control port answers during the outage.
     var answersMeanwhile: Bool { if case .freeze = row.apns { false } else { true } }
 
     private func set(_ gateway: String, _ outage: Cell?, _ seed: UInt64) async throws {
@@ -111,48 +113,50 @@ struct OutageGateway: Sendable {
     }
 }
 
-/// One of the ways in which gateways are out, with a gateway of its own for an application of each platform.
+/// One way in which gateways are down, with its own gateway for an application of each platform.
 struct OutageRow: Sendable {
-    /// What is done to a gateway.
+    /// What happens to a gateway.
     enum Action: Sendable {
         /// The value of `outage` in its plan.
         case plan(Cell)
-        /// What its endpoint of access tokens is told, as JSON; the tokens that are held expire meanwhile.
+        /// JSON for the faults of its token endpoint. The access tokens that the engine holds expire meanwhile.
         case tokens(String)
-        /// The process is stopped: its sockets stay, and nobody reads them.
+        /// The process is suspended. Its sockets stay open, but it does not read them.
         case freeze
-        /// Packets to and from it are lost.
+        /// Packets to and from it are dropped.
         case cut
     }
 
-    /// Its name; the applications are called after it.
+    /// The row's name, which is also in the applications' names.
     let name: String
-    /// What is done to APNs and to FCM; `nil`: there is no such application.
+    /// What happens to APNs and to FCM; `nil`: there is no such application.
     var apns: Action?
     var fcm: Action?
-    /// Not everything is refused: requests that are served go on, so their number says nothing.
+    /// Whether some requests are still served. Their number is then not limited.
     var isPartial = false
-    /// It is noticed by silence only, which the PING timeout ends, and not by an answer or a refused connection.
+    /// Whether only silence shows the outage, which the PING timeout ends. There is no answer and no refused
+    /// connection.
     var isSilent = false
-    /// What APNs says of it is about the message: an attempt each time (`TooManyRequests` is of one token).
+    /// Whether APNs's answer concerns the single message, so that it counts as an attempt (`TooManyRequests` is about
+    /// one token).
     var apnsCountsAttempts = false
-    /// How many single messages are sent while it is out, beside the bulk delivery.
+    /// The number of single messages sent during the outage, in addition to the bulk delivery.
     var singles = 0
 
-    /// Whether no connection comes about at all, so that dials are all that the gateway sees.
+    /// Whether no connection can be established, so that the gateway sees only dials.
     var refusesConnections: Bool { ["refused", "protocol", "tls"].contains(name) }
 
     /// The gateways of the row.
     var platforms: [Platform] { (apns == nil ? [] : [.ios]) + (fcm == nil ? [] : [.android]) }
 
-    /// What is done to the gateway of a platform.
+    /// What happens to the gateway of a platform.
     func action(_ platform: Platform) -> Action? { platform == .ios ? apns : fcm }
 
     private static func reason(_ reason: String, retryAfter: String? = nil, share: Double = 1) -> Action {
         answer([("reason", .text(reason))], retryAfter, share)
     }
 
-    /// An answer that is no gateway's.
+    /// A proxy's answer: an HTML page.
     private static func page(_ status: Int64, _ title: String) -> Action {
         answer(
             [
@@ -196,7 +200,8 @@ struct OutageRow: Sendable {
         OutageRow(name: "balancer", apns: page(421, "Misdirected Request"), fcm: page(502, "Bad Gateway")),
         OutageRow(name: "proxy", apns: page(407, "Proxy Authentication Required"), fcm: page(400, "Bad Request")),
         OutageRow(name: "refused", apns: connections("refused"), fcm: connections("refused")),
-        // What a server of another protocol says; the sockets stay open, so that only the client knows that it is over.
+        // The gateway sends bytes of another protocol. The sockets stay open, so only the client notices that they are
+        // unusable.
         OutageRow(name: "protocol", apns: connections("broken"), fcm: connections("broken")),
         OutageRow(
             name: "singles",

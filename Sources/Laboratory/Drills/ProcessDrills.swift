@@ -2,15 +2,16 @@ import Administration
 import PushCore
 import Store
 
-/// Children die, one after the other, at moments that nobody chose.
+/// Children are killed one after another, at random moments.
 struct KillChildrenDrill: Drill {
-    /// A little more faults than have to land.
+    /// Slightly more faults than must land.
     private static let faults = 22
 
-    /// A connection takes a TLS handshake of some milliseconds, so that few become ready in the one or two of the look.
+    /// The connections that may become ready between the reading of the counters and the fault. That takes a
+    /// millisecond or two, and a TLS handshake takes some, so they are few.
     private static let opening: Int64 = 2
 
-    /// What becomes of the messages that were on the wire.
+    /// What happens to the messages that were on the wire.
     let policy: AmbiguityPolicy
 
     var name: String { policy == .resend ? "kill-children" : "kill-children-report" }
@@ -30,27 +31,27 @@ struct KillChildrenDrill: Drill {
             let fault = try await site.fault("SIGKILL of child process \(child)") {
                 host.signal(child, DrillSignal.kill)
             }
-            // Later ones follow so closely that the rate before them is none to compare with.
+            // Later faults follow so closely that there is no steady rate before them.
             if number == 1 { try await site.expectRecovery(of: host, after: fault) }
             await site.expectNoZombies()
         }
         try await site.untilOver()
-        // The dispatch window of a child is more than what it can have on the wire, and may not pass for it.
+        // The bound is what a child can have on the wire, which is less than its dispatch window.
         let streams = Int64(DrillGateway().streams)
         try await site.expectAmbiguous(atMost: site.ambiguityBound(streams: streams, opening: Self.opening))
     }
 }
 
-/// The supervisor dies; its children, who hear of it by the end of their standard input, resolve what is on the wire and end.
-/// It is started again at once.
+/// The supervisor is killed and restarted at once. Its children notice by the end of their standard input, resolve what
+/// is on the wire and end.
 struct KillSupervisorDrill: Drill {
-    /// The faults after which the rate has to come back before the next one; it takes seconds each time.
+    /// The number of faults after which the rate must recover before the next fault. Each takes seconds.
     private static let measuredFaults = 3
     private static let faults = 21
 
     let name = "kill-supervisor"
-    let summary = "SIGKILL of the supervisor, which is started again"
-    let promise = "lost 0, no zombie, rate back within lease + 10 s"
+    let summary = "SIGKILL of the supervisor, then a restart"
+    let promise = "lost 0, no zombie, rate recovered within lease + 10 s"
     let messages: Int64 = 100_000
 
     func run(_ site: DrillSite) async throws {
@@ -68,16 +69,16 @@ struct KillSupervisorDrill: Drill {
     }
 }
 
-/// Supervisor and children die at once, as when a machine's memory is full. The supervisor that is started again finds the
+/// Supervisor and children are killed at once, as when a machine runs out of memory. The restarted supervisor finds the
 /// journals.
 struct KillAllDrill: Drill {
-    /// The faults after which the rate has to come back before the next one; it takes seconds each time.
+    /// The number of faults after which the rate must recover before the next fault. Each takes seconds.
     private static let measuredFaults = 3
     private static let faults = 21
 
     let name = "kill-all"
-    let summary = "SIGKILL of supervisor and children at once, and a new start"
-    let promise = "lost 0, no zombie, rate back within lease + 10 s"
+    let summary = "SIGKILL of supervisor and children at once, then a restart"
+    let promise = "lost 0, no zombie, rate recovered within lease + 10 s"
     let messages: Int64 = 100_000
 
     func run(_ site: DrillSite) async throws {
@@ -88,7 +89,7 @@ struct KillAllDrill: Drill {
             if number <= Self.measuredFaults { try await site.untilSteady() }
             try await site.pause(milliseconds: 0...500)
             let fault = try await site.fault("SIGKILL of supervisor and children") { try await host.killAll() }
-            // Before somebody replays them.
+            // The journals are read before the next supervisor replays them.
             onWire.formUnion(try JournalIntents.unanswered(of: host))
             try await host.start()
             if number <= Self.measuredFaults { try await site.expectRecovery(of: host, after: fault) }
@@ -99,15 +100,16 @@ struct KillAllDrill: Drill {
     }
 }
 
-/// A child stands still for longer than its lease and then goes on: its parts belong to others by then, so it decides nothing,
-/// and what the gateways have told it meanwhile is stored as facts.
+/// A child is suspended for longer than its lease and then resumed. By then its parts belong to others, so it must
+/// resolve nothing. The gateways' answers that it still receives are stored as late outcomes.
 ///
-/// With the usual lease each round takes half a minute, so that three have to do; with a lease of three seconds it is twenty.
+/// With the usual lease a round takes half a minute, so there are only three. With a lease of three seconds there are
+/// twenty.
 struct StopChildDrill: Drill {
-    /// A lease that makes rounds short, in seconds.
+    /// The lease for short rounds, in seconds.
     private static let shortLease = 3
 
-    /// How long an order that the child has given before it was stopped may take in the database: much less than a lease.
+    /// How long a statement that the child sent before it was stopped may run in the database: much less than a lease.
     private static let calm = Duration.milliseconds(300)
 
     /// Whether the lease is the usual one.
@@ -118,7 +120,7 @@ struct StopChildDrill: Drill {
         "SIGSTOP of a child past its lease (\(hasUsualLease ? "15" : String(Self.shortLease)) s), then SIGCONT"
     }
     var promise: String {
-        "lost 0, the late owner decides nothing and its answers are facts, rate back within lease + 10 s"
+        "lost 0, the late owner resolves nothing and its answers are stored, rate recovered within lease + 10 s"
     }
     var minimumFaults: Int { hasUsualLease ? 3 : 20 }
     var messages: Int64 { 100_000 }
@@ -132,7 +134,7 @@ struct StopChildDrill: Drill {
         }
         for number in 1...minimumFaults + 1 {
             let fault = try await site.untilHit {
-                // Also after a miss, in which the last delivery may have come to its end.
+                // It also waits after a miss, during which the last delivery may have ended.
                 if number <= 3 { try await site.untilSteady() }
                 return try await stopPastLease(site, host)
             }
@@ -142,12 +144,12 @@ struct StopChildDrill: Drill {
         try await site.expectLateOutcomes()
     }
 
-    /// Stops a child that sends, until others have its parts, and lets it go on.
+    /// Suspends a sending child until others have its parts, and then resumes it.
     ///
-    /// - Throws: `FaultMiss` if it held no part of which something may have been on the wire, or had just ended.
+    /// - Throws: `FaultMiss` if the child held no part with messages on the wire, or had just ended.
     private func stopPastLease(_ site: DrillSite, _ host: DrillHost) async throws -> DrillFault {
         let process = try await site.untilBusyChild(of: host)
-        // The one that has lost its parts last needs a moment to begin with others.
+        // The child that lost its parts in the previous round needs a moment to start on others.
         try await site.pause(milliseconds: 0...1_000)
         guard let child = try await site.children().first(where: { $0.pid == process }) else {
             throw FaultMiss("child process \(process) has no row")
@@ -162,17 +164,18 @@ struct StopChildDrill: Drill {
                 throw error
             }
             host.signal(process, DrillSignal.resume)
-            // A claim that ends before the first message was marked leaves no trace, as nothing of it can be ambiguous.
+            // A claim that ends before its first dispatch mark leaves no trace, as none of its messages can be
+            // ambiguous.
             guard try await site.lostClaims() > lost else {
-                throw FaultMiss("child process \(process) had sent nothing yet of the parts that it lost")
+                throw FaultMiss("child process \(process) had not yet sent anything from the parts it lost")
             }
         }
     }
 
-    /// Waits until the stopped child's parts have gone to others.
+    /// Waits until others have the stopped child's parts.
     private func untilRobbed(_ child: DrillChild, _ site: DrillSite, _ host: DrillHost) async throws {
         let store = try site.store()
-        // From now on it neither takes a part nor gives one back; an order that was under way is over in a moment.
+        // From now on the child neither claims nor releases a part; a statement under way ends in a moment.
         try await Task.sleep(for: Self.calm)
         guard host.childIDs().contains(child.pid), try await !store.partsHeld(byChild: child.id).isEmpty else {
             throw FaultMiss("child process \(child.pid) held no parts when it was stopped")

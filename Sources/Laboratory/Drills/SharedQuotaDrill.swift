@@ -3,24 +3,26 @@ import Foundation
 import PushCore
 import Store
 
-/// Two hosts send to one project whose quota is known, and one of them dies: together they run at the quota, and not into it.
+/// Two hosts send to one project with a configured quota, and one of them dies. Together they use the quota without
+/// exceeding it.
 struct SharedQuotaDrill: Drill {
     let name = "shared-quota"
-    let summary = "two hosts, one FCM project with a quota a minute; one host is killed in the middle and comes back"
+    let summary = "two hosts, one FCM project with a quota per minute; one host is killed in the middle and restarted"
     let promise = "no 429 after the first minute, 95 % of the quota used, 85 % in the minute of the kill"
     let needs: [DrillNeed] = [.simulator]
-    /// At the quota fewer requests are open at once than a fault has to meet.
+    /// At the quota fewer requests are open than a fault needs to count.
     let minimumFaults = 0
-    /// More than three minutes at the quota, after a first minute in which the rate grows.
+    /// Enough for more than three minutes at the quota, after a first minute in which the rate grows.
     let messages: Int64 = 200_000
 
-    /// Messages a minute.
+    /// The quota, in messages a minute.
     private static let quota = 60_000
     private static let minute = 60.0
-    /// When the host is killed, and when it comes back, in seconds after the first message.
+    /// When the host is killed, and when it is restarted, in seconds after the first message.
     private static let killed = 150.0
     private static let back = 185.0
-    /// After so long the other host has the parts of the one that died, and has had its share of the rate for long.
+    /// Seconds after the kill until the other host has the dead host's parts. It has had the share of the rate long
+    /// before.
     private static let takenOver = 20.0
 
     func run(_ site: DrillSite) async throws {
@@ -47,7 +49,7 @@ struct SharedQuotaDrill: Drill {
         try await site.expectAllSent([delivery], attempts: 1...2)
     }
 
-    /// What each minute has used, counted from the first message.
+    /// Checks how much of the quota each minute used, counted from the first message.
     private func judge(_ site: DrillSite) throws {
         let arrivals = try site.arrivals()
         guard let first = arrivals.first?.time, let last = arrivals.last?.time else { return }
@@ -67,7 +69,7 @@ struct SharedQuotaDrill: Drill {
         let rest = Self.back - Self.killed - Self.takenOver
         let after = count(arrivals, from: first + Self.killed + Self.takenOver, for: rest)
         let share = after / (Double(Self.quota) / Self.minute * rest)
-        site.note("the other host used \(Int((share * 1_000).rounded())) ‰ of the quota from 20 s after the kill on")
+        site.note("the other host used \(Int((share * 1_000).rounded())) ‰ of the quota from 20 s after the kill")
         site.expect(share >= 0.95, "the other host used only \(share) of the quota after the kill")
     }
 

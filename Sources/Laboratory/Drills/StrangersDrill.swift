@@ -6,28 +6,31 @@ import PushCore
 import Store
 import Synchronization
 
-/// A stranger with an app's binary registers 1,000 devices that do not exist, each with parameters, a version and a language of its own,
-/// and replays one tracking id, while messages go to real devices.
+/// A stranger with an app's binary registers 1,000 devices that do not exist, each with its own parameters, version and
+/// language. The stranger also replays one tracking id, while messages go to real devices.
 struct StrangersDrill: Drill {
     let name = "strangers"
     let summary =
-        "1,000 invented devices register, each with 20 kB of parameters, a version and a language of its own, and one receipt comes "
+        "1,000 invented devices register, each with 20 kB of parameters and its own version and language, and one "
+        + "receipt arrives "
         + "5,000 times; bulk and single messages to all of them"
     let promise =
-        "every message to a real device sent, those to the others failed; no circuit opened, no token disabled; what is kept of them is "
+        "every message to a real device sent, those to invented ones failed; no circuit opened, no token disabled; "
+        + "what is stored of them is "
         + "bounded"
     var needs: [DrillNeed] { [.simulator] }
-    /// A message to each of the false devices in each delivery is the fault.
+    /// The messages to the false devices are the one fault.
     var minimumFaults: Int { 1 }
     let messages: Int64 = 20_000
 
     private static let falseDevices: Int64 = 1_000
-    /// Single messages to false devices and as many to real ones, in turn: many times what opened a circuit when all counted.
+    /// The single messages to false devices, and as many to real ones, alternating. Their number is many times what
+    /// would open a circuit if all of them counted.
     private static let singles = 300
     private static let bulks = 2
-    /// How often the receipt of one message comes.
+    /// How often the receipt of one message is sent.
     private static let replays = 5_000
-    /// What a registration says that no application has declared, in bytes.
+    /// The size of a registration's parameters that no application has declared, in bytes.
     private static let undeclared = 20_000
 
     func run(_ site: DrillSite) async throws {
@@ -48,7 +51,7 @@ struct StrangersDrill: Drill {
         var streams: Int64 = 0
         try await site.until("requests on the wire", within: DrillSite.timeout) {
             streams = try await site.streams()
-            return streams >= DrillFault.leastStreams
+            return streams >= DrillFault.minStreams
         }
         let singles = try await sendSingles(site, single, devices)
         for delivery in bulks { try await site.untilOver(delivery) }
@@ -73,13 +76,13 @@ struct StrangersDrill: Drill {
         for delivery in bulks { try await expectBounds(site, delivery) }
     }
 
-    /// What the false devices, and as many real ones, are called in the database.
+    /// The subscription ids of the false devices and of as many real ones.
     private struct Devices {
         var real: [Int64]
         var invented: [Int64]
     }
 
-    /// They come last: whole parts consist of nothing else.
+    /// Registers the false devices. They are the newest, so whole parts consist only of them.
     private func register(_ site: DrillSite, _ application: String, _ stranger: Stranger) async throws -> Devices {
         let store = try site.store()
         let known = try await store.registrableApplications().first { $0.name == application }
@@ -96,7 +99,7 @@ struct StrangersDrill: Drill {
                 device + "&osLanguage=x\(number)&appVersion=9.\(number)&noise=\(noise)"
             )
         }
-        // The newest first.
+        // The list has the newest first.
         let newest = try await store.subscriptions(application: application, limit: Int(Self.falseDevices) * 2)
         let invented = newest.prefix(Int(Self.falseDevices))
         let tokens = invented.map { "\"\($0.pushToken)\"" }.joined(separator: ",")
@@ -104,9 +107,9 @@ struct StrangersDrill: Drill {
         return Devices(real: newest.dropFirst(invented.count).map(\.id), invented: invented.map(\.id))
     }
 
-    /// One receipt again and again.
+    /// Sends one receipt repeatedly.
     private func replay(_ site: DrillSite, _ delivery: DrillDelivery, _ stranger: Stranger) async throws {
-        guard let message = try site.arrivals().first?.id else { throw DrillFailure("no message came to a gateway") }
+        guard let message = try site.arrivals().first?.id else { throw DrillFailure("no message reached a gateway") }
         let hit = "/r/?id=h\(message),\(DeliveryID.hexText(delivery.id)),1"
         try await stranger.repeatedly(Self.replays) { _ in (hit, nil) }
         let store = try site.store()
@@ -115,10 +118,10 @@ struct StrangersDrill: Drill {
             kept = try await store.kept(ofDelivery: delivery.id)
             return kept.hits > 0
         }
-        site.expect(kept.hits <= 10, "\(kept.hits) rows are kept of one receipt that came \(Self.replays) times")
+        site.expect(kept.hits <= 10, "\(kept.hits) rows are stored of one receipt that was sent \(Self.replays) times")
     }
 
-    /// What is kept of the strangers once the statistics have the outcomes of all messages.
+    /// Checks the bounds of what is stored of the strangers, once the statistics have the outcomes of all messages.
     private func expectBounds(_ site: DrillSite, _ delivery: DrillDelivery) async throws {
         let store = try site.store()
         var kept = try await store.kept(ofDelivery: delivery.id)
@@ -126,29 +129,32 @@ struct StrangersDrill: Drill {
             kept = try await store.kept(ofDelivery: delivery.id)
             return kept.counted == delivery.messages
         }
-        site.note("kept: \(kept)")
-        site.expect(kept.longestExtra <= 4_300, "a registration keeps \(kept.longestExtra) bytes that nobody declared")
-        // 40 of each, "other", and those that say none.
+        site.note("stored: \(kept)")
+        site.expect(
+            kept.maxExtraLength <= 4_300,
+            "a registration stores \(kept.maxExtraLength) bytes of undeclared parameters"
+        )
+        // There are 40 of each, "other", and an entry for those without one.
         site.expect(
             kept.versions <= 42 && kept.locales <= 42,
-            "\(kept.versions) versions and \(kept.locales) languages are told apart"
+            "\(kept.versions) versions and \(kept.locales) languages are counted separately"
         )
     }
 
-    /// Starts a delivery to which messages are added.
+    /// Starts a continuous delivery.
     private func startContinuous(_ site: DrillSite, _ audience: [String]) async throws -> Int64 {
         let store = try site.store()
         var new = NewDelivery(label: "Drill \(name)", applications: audience, content: TestAudience.content)
         new.isContinuous = true
         let id = try await store.createDelivery(new)
         try await store.startDelivery(id)
-        try await site.until("a delivery that takes messages", within: DrillSite.timeout) {
+        try await site.until("a delivery that accepts messages", within: DrillSite.timeout) {
             try await store.deliveryProgress(id).state == .inProgress
         }
         return id
     }
 
-    /// Adds single messages to a continuous delivery, one to a false device and one to a real one in turn, the false one first.
+    /// Adds single messages to a continuous delivery, alternating between false and real devices, a false one first.
     private func sendSingles(_ site: DrillSite, _ delivery: Int64, _ devices: Devices) async throws -> Set<Int64> {
         let store = try site.store()
         var days: [Int64: Int64] = [:]
@@ -161,7 +167,7 @@ struct StrangersDrill: Drill {
                 }
             }
         }
-        // They stand in the account, as every delivery does.
+        // The continuous deliveries belong to the reconciliation, too.
         site.state.withLock { state in
             for (day, count) in days.sorted(by: { $0.key < $1.key }) {
                 state.deliveries.append(DrillDelivery(id: day, policy: .resend, messages: count, allows: [.failed]))
@@ -192,12 +198,13 @@ struct StrangersDrill: Drill {
         let progress = try await site.progress(delivery)
         site.expect(
             progress.sent == sent && progress.failed == failed,
-            "delivery \(delivery.id): \(progress.sent) sent, \(progress.failed) failed, \(progress.pending) pending of \(progress.target)"
+            "delivery \(delivery.id): \(progress.sent) sent, \(progress.failed) failed, \(progress.pending) pending "
+                + "of \(progress.target)"
         )
     }
 }
 
-/// Who has an app's binary, and a web process and a feedback worker that face him.
+/// The stranger, who has an app's binary, and the web process and feedback worker that serve the requests.
 private struct Stranger: Sendable {
     private static let connections = 8
     private let base: String
@@ -225,9 +232,9 @@ private struct Stranger: Sendable {
         }
     }
 
-    /// Asks so many times, on some connections at once.
+    /// Makes `count` requests, on several connections in parallel.
     ///
-    /// - Parameter request: path and, for a POST, body of a request by its number.
+    /// - Parameter request: The path and, for a POST, the body of the request with this number.
     func repeatedly(_ count: Int, _ request: @escaping @Sendable (Int) -> (path: String, form: String?)) async throws {
         try await withThrowingTaskGroup { group in
             for first in 0..<Self.connections {

@@ -1,8 +1,9 @@
 import Foundation
 
-/// The configuration of PostgreSQL under Patroni, as the drills use it: word for word the files of `Deploy/ha`, which a test compares.
+/// The configuration of PostgreSQL under Patroni that the drills use. It equals the files of `Deploy/ha`; a test
+/// compares them.
 enum HighAvailabilityFiles {
-    /// What is filled in, by the word between two @.
+    /// The values of the words between two @.
     struct Values: Sendable {
         var servers: [String]
         /// The addresses of servers and clients, for `pg_hba.conf`.
@@ -10,7 +11,7 @@ enum HighAvailabilityFiles {
         /// The password of every role.
         var password: String
 
-        /// A text with all words filled in; `server`, counted from 0, is the one that it is for.
+        /// Replaces all words in a text. `server`, counted from 0, is the server that the text is for.
         func fill(_ text: String, server: Int = 0) -> String {
             var words = [("@NAME@", "db\(server + 1)"), ("@ADDRESS@", servers[server]), ("@NETWORK@", network)]
             words += servers.enumerated().map { ("@DB\($0 + 1)@", $1) }
@@ -23,38 +24,39 @@ enum HighAvailabilityFiles {
     static let patroni = """
         # /etc/patroni/config.yml of one of three database servers: PostgreSQL 15 under Patroni 3 of Debian 12.
         #
-        # Words between two @ are filled in; Deploy/guide/high-availability.md says how. The same on all three but for @NAME@ and @ADDRESS@.
-        # The file holds passwords: owner postgres, mode 0600.
+        # Fill in the words between two @ as Deploy/guide/high-availability.md says. Only @NAME@ and @ADDRESS@ differ
+        # between the three. The file holds passwords: owner postgres, mode 0600.
 
         scope: pushmta
         name: @NAME@
 
         restapi:
-          # HAProxy asks here who is the primary.
+          # HAProxy asks here which server is the primary.
           listen: "@ADDRESS@:8008"
           connect_address: "@ADDRESS@:8008"
 
-        # Not etcd3: with it Patroni 3.0.2 puts a former primary's name over that of the new one when it reaches etcd again, and the former primary may
-        # be promoted without what was acknowledged since. Over etcd's second interface it compares first.
+        # Do not use etcd3. With it, a former primary that reaches etcd again under Patroni 3.0.2 overwrites the new
+        # primary's name. The former primary may then be promoted without the commits acknowledged since. With etcd's v2
+        # API, Patroni compares first.
         etcd:
           hosts: "@DB1@:2379,@DB2@:2379,@DB3@:2379"
 
         bootstrap:
-          # Goes into etcd when the first of the three starts; `patronictl edit-config` changes it later.
+          # Stored in etcd when the first of the three starts; `patronictl edit-config` changes it later.
           dcs:
-            # Seconds after which a primary that is not heard of loses its place, and with loop_wait about the time that deliveries stand
-            # still. It has to be at least loop_wait + 2 × retry_timeout.
+            # Seconds after which a primary that no longer renews its lock is replaced. Deliveries stop for about ttl +
+            # loop_wait. It must be at least loop_wait + 2 × retry_timeout.
             ttl: 20
             loop_wait: 5
             retry_timeout: 5
-            # Seconds that a primary whose PostgreSQL died has to come up again before another one takes its place; 0: at once.
+            # Seconds that a primary has to restart a dead PostgreSQL before a replica is promoted; 0: at once.
             primary_start_timeout: 0
-            # What PushMTA was told is committed is on two servers, always: without a replica commits wait, and deliveries with them. So no
-            # fail-over loses an outcome, nor does a primary that is cut off while it does not know yet. For two servers leave the strict
-            # out: then the one that is left goes on alone.
+            # Every acknowledged commit is on two servers. Without a replica, commits wait, and so do deliveries. So no
+            # outcome is lost in a failover, nor by a primary that does not know yet that it is cut off. With only two
+            # servers, omit synchronous_mode_strict; the remaining server then continues alone.
             synchronous_mode: true
             synchronous_mode_strict: true
-            # An etcd that is away takes no primary away as long as that one reaches all the others.
+            # If etcd is down, the primary stays primary as long as it reaches all other servers.
             failsafe_mode: true
             postgresql:
               use_pg_rewind: true
@@ -64,12 +66,13 @@ enum HighAvailabilityFiles {
                 synchronous_commit: "on"
                 fsync: "on"
                 full_page_writes: "on"
-                # For pg_rewind, with which a former primary becomes a replica.
+                # Needed by pg_rewind, which turns a former primary into a replica.
                 wal_log_hints: "on"
-                # A replica that is cut off is noticed after 10 s, and another one is waited for. The default is a minute, in which no commit ends.
+                # A replica that is cut off is noticed after 10 s; commits then wait for another one. With the default,
+                # a minute, no commit would return for a minute.
                 wal_sender_timeout: 10s
                 wal_receiver_timeout: 10s
-                # Each child of PushMTA has 2 connections, a supervisor 4, a web process up to 10.
+                # Each PushMTA child has 2 connections, a supervisor 4, and a web process up to 10.
                 max_connections: 200
           initdb:
           - encoding: UTF8
@@ -80,7 +83,7 @@ enum HighAvailabilityFiles {
           - host replication replicator @NETWORK@ scram-sha-256
           - host all all @NETWORK@ scram-sha-256
           users:
-            # CREATEROLE is for the roles of the schema, which the first `pushmta migrate` makes; take it back afterwards.
+            # The first `pushmta migrate` needs CREATEROLE to create the roles of the schema; revoke it afterwards.
             pushmta:
               password: "@PUSHMTA_PASSWORD@"
               options:
@@ -93,7 +96,7 @@ enum HighAvailabilityFiles {
           data_dir: /var/lib/postgresql/15/pushmta
           bin_dir: /usr/lib/postgresql/15/bin
           pgpass: /var/lib/postgresql/pushmta.pgpass
-          # What a former primary has and nobody else is thrown away: it was never acknowledged.
+          # Data that only a former primary has is discarded: it was never acknowledged.
           remove_data_directory_on_rewind_failure: true
           remove_data_directory_on_diverged_timelines: true
           authentication:
@@ -114,9 +117,11 @@ enum HighAvailabilityFiles {
 
     /// `Deploy/ha/etcd.env`.
     static let etcd = """
-        # /etc/default/etcd of one of three database servers: etcd 3.4 of Debian 12, in which Patroni keeps who is the primary.
+        # /etc/default/etcd of one of three database servers: etcd 3.4 of Debian 12, where Patroni stores which server
+        # is the primary.
         #
-        # Words between two @ are filled in; Deploy/guide/high-availability.md says how. The same on all three but for @NAME@ and @ADDRESS@.
+        # Fill in the words between two @ as Deploy/guide/high-availability.md says. Only @NAME@ and @ADDRESS@ differ
+        # between the three.
 
         ETCD_NAME=@NAME@
         ETCD_DATA_DIR=/var/lib/etcd/pushmta
@@ -127,9 +132,10 @@ enum HighAvailabilityFiles {
         ETCD_INITIAL_CLUSTER=db1=http://@DB1@:2380,db2=http://@DB2@:2380,db3=http://@DB3@:2380
         ETCD_INITIAL_CLUSTER_STATE=new
         ETCD_INITIAL_CLUSTER_TOKEN=pushmta
-        # Patroni uses etcd's second interface: see the section etcd of patroni.yml.
+        # Patroni uses etcd's v2 API: see section etcd of patroni.yml.
         ETCD_ENABLE_V2=true
-        # Milliseconds. Five times the defaults: a disk that is busy for a moment must not cost a leader, and Patroni's ttl is 20 s.
+        # Milliseconds. They are five times the defaults: a briefly busy disk must not cause an election, and Patroni's
+        # ttl is 20 s.
         ETCD_HEARTBEAT_INTERVAL=500
         ETCD_ELECTION_TIMEOUT=5000
 
@@ -137,10 +143,11 @@ enum HighAvailabilityFiles {
 
     /// `Deploy/ha/haproxy.cfg`.
     static let haproxy = """
-        # /etc/haproxy/haproxy.cfg of a host of PushMTA: leads connections to 127.0.0.1:5000 to the server that Patroni says is the primary.
+        # /etc/haproxy/haproxy.cfg of a PushMTA host: forwards connections to 127.0.0.1:5000 to the primary that Patroni
+        # reports.
         #
-        # Words between two @ are filled in; Deploy/guide/high-availability.md says how. For clients that take one address only: PushMTA
-        # itself needs no HAProxy.
+        # Fill in the words between two @ as Deploy/guide/high-availability.md says. HAProxy is for clients that accept
+        # only one address; PushMTA itself does not need it.
 
         global
             maxconn 1000
@@ -149,7 +156,7 @@ enum HighAvailabilityFiles {
             mode tcp
             timeout connect 3s
             timeout check 2s
-            # A connection that waits for news may be silent for long; TCP finds out who is gone.
+            # A connection that waits for notifications may be silent for long; TCP keepalive detects dead peers.
             timeout client 24h
             timeout server 24h
             option clitcpka
@@ -164,7 +171,8 @@ enum HighAvailabilityFiles {
             option httpchk
             http-check send meth OPTIONS uri /primary
             http-check expect status 200
-            # A server that is the primary no more loses its connections at once: whoever has one connects again, and finds the new one.
+            # When a server is no longer the primary, its connections are closed at once. Clients reconnect and reach
+            # the new primary.
             default-server inter 2s fastinter 1s fall 2 rise 1 on-marked-down shutdown-sessions
             server db1 @DB1@:5432 check port 8008
             server db2 @DB2@:5432 check port 8008
@@ -174,7 +182,7 @@ enum HighAvailabilityFiles {
 
     /// `Deploy/ha/pgbouncer.ini`.
     static let pgbouncer = """
-        ; /etc/pgbouncer/pgbouncer.ini of a host of PushMTA, where there has to be a pooler: in front of HAProxy, session mode.
+        ; /etc/pgbouncer/pgbouncer.ini of a PushMTA host that needs a pooler: in front of HAProxy, in session mode.
         ;
         ; /etc/pgbouncer/userlist.txt has the line "pushmta" "@PUSHMTA_PASSWORD@"
 
@@ -187,16 +195,16 @@ enum HighAvailabilityFiles {
         unix_socket_dir =
         auth_type = scram-sha-256
         auth_file = /etc/pgbouncer/userlist.txt
-        ; A session of the server for each client: the engine keeps settings, prepared statements and LISTEN in it.
+        ; Each client needs its own server session: the engine keeps settings, prepared statements and LISTEN in it.
         pool_mode = session
-        ; At least as many as PushMTA on this host has connections.
+        ; At least the number of PushMTA's connections on this host.
         default_pool_size = 100
         max_client_conn = 200
-        ; A client that cannot be given a server is told so, and tries again, instead of waiting in silence.
+        ; A client that gets no server receives an error and tries again, instead of waiting silently.
         query_wait_timeout = 10
         server_connect_timeout = 5
         server_login_retry = 1
-        ; A server that does not answer any more is left as early as by a client of its own.
+        ; A server that no longer answers is given up as early as by a direct client.
         tcp_keepidle = 5
         tcp_keepintvl = 3
         tcp_keepcnt = 3

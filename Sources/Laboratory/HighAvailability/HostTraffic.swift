@@ -1,18 +1,19 @@
 import Foundation
 import Synchronization
 
-/// When each host of a network sent something to the gateways, sampled all the time.
+/// Records when each host of a network sent something to the gateways, from continuous samples.
 final class HostTraffic: Sendable {
-    /// A counter at a moment.
+    /// A counter and when it was read.
     struct Sample: Sendable {
         let moment: ContinuousClock.Instant
         let bytes: Int64
     }
 
-    /// The time between two samples.
+    /// The interval between samples.
     private static let interval = Duration.milliseconds(250)
-    /// What a host that sends no message still says within the interval: acknowledgements and PINGs.
-    private static let leastBytes: Int64 = 2_048
+    /// The minimum number of bytes per interval that shows that a host sends messages. Without messages it sends only
+    /// acknowledgements and PINGs, which are fewer.
+    private static let minBytes: Int64 = 2_048
 
     private let samples = Mutex<[Int: [Sample]]>([:])
 
@@ -35,7 +36,7 @@ final class HostTraffic: Sendable {
         steps(host, from: moment, to: .now).contains { $0.isSending }
     }
 
-    /// The longest time between two moments in which a host sent no message.
+    /// The longest pause between two moments during which a host sent no message.
     func standstill(_ host: Int, from start: ContinuousClock.Instant, to end: ContinuousClock.Instant) -> Duration {
         var last = start
         var longest = Duration.zero
@@ -53,7 +54,7 @@ final class HostTraffic: Sendable {
     ) -> [(moment: ContinuousClock.Instant, isSending: Bool)] {
         let samples = samples.withLock { $0[host] ?? [] }
         return zip(samples, samples.dropFirst()).filter { $1.moment > start && $1.moment <= end }.map {
-            ($1.moment, $1.bytes - $0.bytes > Self.leastBytes)
+            ($1.moment, $1.bytes - $0.bytes > Self.minBytes)
         }
     }
 }

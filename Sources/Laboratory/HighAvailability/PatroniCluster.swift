@@ -3,26 +3,27 @@ import CurlClient
 import Foundation
 import PushCore
 
-/// Three database servers in network namespaces of this machine, each with etcd, Patroni and PostgreSQL, configured as `Deploy/ha` says.
+/// Three database servers in network namespaces of this machine. Each runs etcd, Patroni and PostgreSQL with the
+/// configuration of `Deploy/ha`.
 struct PatroniCluster: Sendable {
-    /// The number of servers: the fewest with which etcd stands the loss of one.
+    /// The number of servers: the minimum with which etcd survives the loss of one.
     static let serverCount = 3
-    /// What a drill with such servers needs of the machine.
+    /// What a drill with these servers needs from the machine.
     static let needs: [DrillNeed] = [
         .networkNamespaces, .simulator, .tool("patroni", package: "patroni"), .tool("etcd", package: "etcd-server"),
         .tool("setpriv", package: "util-linux"),
     ]
 
-    /// The network: its first hosts are the servers.
+    /// The network; its first hosts are the servers.
     let network: DrillNetwork
-    /// Where data and settings are; its owner is the server's user.
+    /// The folder of data and settings, and the user that owns it and runs the servers.
     private let base: PrivateCluster
     private let values: HighAvailabilityFiles.Values
     private let etcd: [BackgroundProcess]
     private let patroni: [BackgroundProcess]
     private let client = CurlClient()
 
-    /// The servers of a site; nothing is made or started. The password of all roles is made up.
+    /// The servers of a site; nothing is created or started. All roles share a random password.
     init(_ site: DrillSite, network: DrillNetwork) throws {
         self.network = network
         base = site.cluster
@@ -46,7 +47,7 @@ struct PatroniCluster: Sendable {
         patroni = processes("patroni")
     }
 
-    /// The connection string that finds the primary among the servers by itself, as `Deploy/ha/pushmta.yaml` has it.
+    /// The connection string with which libpq finds the primary among the servers, as in `Deploy/ha/pushmta.yaml`.
     func connectionString(database: String) -> String {
         "host=\(values.servers.joined(separator: ",")) port=5432 \(login(database)) connect_timeout=3"
     }
@@ -65,7 +66,7 @@ struct PatroniCluster: Sendable {
         "dbname=\(database) user=\(PrivateCluster.role) password=\(values.password) target_session_attrs=read-write"
     }
 
-    /// Writes the settings, starts all servers and waits until one is the primary and the others follow it.
+    /// Writes the settings, starts all servers, and waits until one is the primary and the others follow it.
     func start() async throws {
         try await base.makeFolder()
         for server in 0..<Self.serverCount { try write(server) }
@@ -74,14 +75,14 @@ struct PatroniCluster: Sendable {
         try await untilWhole()
     }
 
-    /// Starts what a kill has ended on a server.
+    /// Restarts the killed processes of a server.
     func restart(_ server: Int) async throws {
         if etcd[server].running == nil { try await start(etcd[server], server, ["etcd"], etcdVariables(server)) }
         if patroni[server].running == nil { try await startPatroni(server) }
     }
 
-    /// Makes the database, whose owner is the engine's role, and waits until every server has it: libpq asks a replica first, perhaps, and one
-    /// that does not know the database yet is no reason for it to ask the next server.
+    /// Creates the database, owned by the engine's role, and waits until every server has it. libpq may try a replica
+    /// first, and does not try the next server if the replica does not know the database yet.
     func createDatabase(_ name: String) async throws {
         let server = try await primary()
         try await run("createdb", on: server, [name])
@@ -99,7 +100,7 @@ struct PatroniCluster: Sendable {
         }
     }
 
-    /// How long replicas may take until they have replayed what made the database.
+    /// How long replicas may take to replay the creation of the database.
     private static let databaseLimit = Duration.seconds(60)
 
     private func run(_ program: String, on server: Int, _ arguments: [String]) async throws {
@@ -110,7 +111,7 @@ struct PatroniCluster: Sendable {
         )
     }
 
-    /// SIGKILL to Patroni and PostgreSQL of a server, and to etcd if all of it dies.
+    /// Sends SIGKILL to a server's Patroni and PostgreSQL, and to its etcd if `withEtcd`.
     func kill(_ server: Int, withEtcd: Bool) async throws {
         let spared = withEtcd ? nil : etcd[server].running?.id
         try await network.killProcesses(of: server) { $0 != spared }
@@ -120,7 +121,8 @@ struct PatroniCluster: Sendable {
         for server in 0..<Self.serverCount { try? await network.killProcesses(of: server) { _ in true } }
     }
 
-    /// The settings of HAProxy and pgbouncer on a host of the product, written into a folder that the server's user can enter.
+    /// Writes the settings of HAProxy and pgbouncer on one of PushMTA's hosts, into a folder that the server's user can
+    /// enter.
     func writeProxies(_ host: String) throws -> (haproxy: String, pgbouncer: String) {
         let folder = base.folder + "/" + host
         try makeFolder(folder)
@@ -133,7 +135,7 @@ struct PatroniCluster: Sendable {
         return (folder + "/haproxy.cfg", folder + "/pgbouncer.ini")
     }
 
-    /// The command that runs what follows it in a host's namespace as the server's user.
+    /// A command prefix that runs a command in a host's namespace as the server's user.
     func asServerUser(_ host: Int) throws -> [String] {
         var command = try network.wrapper(host)
         if let user = base.user {
@@ -146,7 +148,7 @@ struct PatroniCluster: Sendable {
 }
 
 extension PatroniCluster {
-    /// A server as Patroni tells.
+    /// A server as reported by Patroni.
     struct Member: Sendable, Decodable, Equatable {
         var name: String
         var role: String
@@ -161,27 +163,28 @@ extension PatroniCluster {
         var members: [Member]
     }
 
-    /// How long servers may take until one is the primary and all others follow: three starts, or a rewind, on a busy machine.
+    /// How long it may take until one server is the primary and all others follow it. That is three starts, or a
+    /// rewind, on a busy machine.
     private static let wholeLimit = Duration.seconds(180)
     private static let lookInterval = Duration.milliseconds(250)
-    /// Longer than Patroni takes for an answer; a server that is cut off gives none.
+    /// Longer than Patroni takes to answer. A server that is cut off does not answer.
     private static let answerMilliseconds = 2_000
 
-    /// The primary, counted from 0.
+    /// The index of the primary, counted from 0.
     ///
-    /// - Throws: `DrillFailure` if there is none, or more than one that says so.
+    /// - Throws: `DrillFailure` unless exactly one server reports that it is the primary.
     func primary() async throws -> Int {
         var found: [Int] = []
         for server in 0..<Self.serverCount {
             if let status = try? await ask(server, "/primary").status, status == 200 { found.append(server) }
         }
-        guard found.count == 1 else { throw DrillFailure("\(found.count) servers say that they are the primary") }
+        guard found.count == 1 else { throw DrillFailure("\(found.count) servers report that they are the primary") }
         return found[0]
     }
 
-    /// Waits until another server than `old` is the primary.
+    /// Waits until a server other than `old` is the primary.
     ///
-    /// - Returns: Which.
+    /// - Returns: Its index.
     @discardableResult
     func untilPrimary(otherThan old: Int) async throws -> Int {
         let deadline = ContinuousClock.now.advanced(by: Self.wholeLimit)
@@ -194,15 +197,15 @@ extension PatroniCluster {
         throw DrillFailure("no other server became the primary within \(Self.wholeLimit)")
     }
 
-    /// Waits until one server is the primary, one is its synchronous replica, all run on the same timeline, and all of them know it: one
-    /// that was cut off tells for a while what was true before.
+    /// Waits until one server is the primary, one is its synchronous replica, all run on the same timeline, and all
+    /// report that. A server that was cut off reports the old state for a while.
     func untilWhole() async throws {
         let deadline = ContinuousClock.now.advanced(by: Self.wholeLimit)
         while ContinuousClock.now < deadline {
             if await isWhole() { return }
             try await Task.sleep(for: Self.lookInterval)
         }
-        throw DrillFailure("the servers are not whole within \(Self.wholeLimit)")
+        throw DrillFailure("the servers did not all follow one primary within \(Self.wholeLimit)")
     }
 
     private func isWhole() async -> Bool {
@@ -255,7 +258,7 @@ extension PatroniCluster {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true, attributes: attributes)
     }
 
-    /// Writes a file that only the server's user can read: it has passwords.
+    /// Writes a file that only the server's user can read, because it contains passwords.
     private func write(_ text: String, _ path: String) throws {
         var attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
         if let user = base.user {
@@ -263,11 +266,11 @@ extension PatroniCluster {
             attributes[.groupOwnerAccountID] = NSNumber(value: user.groupID)
         }
         guard FileManager.default.createFile(atPath: path, contents: Data(text.utf8), attributes: attributes) else {
-            throw DrillFailure("\(path) cannot be written")
+            throw DrillFailure("cannot write \(path)")
         }
     }
 
-    /// etcd takes each of its options as a variable, too.
+    /// etcd also takes each of its options from an environment variable.
     private func etcdVariables(_ server: Int) -> [String: String] {
         let text = values.fill(HighAvailabilityFiles.etcd, server: server)
             .replacing("/var/lib/etcd/pushmta", with: folder(server) + "/etcd")

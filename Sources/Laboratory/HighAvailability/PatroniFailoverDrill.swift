@@ -4,24 +4,26 @@ import PushCore
 import Store
 import Synchronization
 
-/// The primary of three servers under Patroni dies, or is cut off, again and again; three hosts reach it in three ways.
+/// The primary of three servers under Patroni repeatedly dies or is cut off. Three hosts reach it in three ways.
 struct PatroniFailoverDrill: Drill {
     let name = "patroni-failover"
     let summary =
-        "three PostgreSQL servers under Patroni; the primary killed 4 times and cut off 4 times; hosts by libpq, HAProxy, pgbouncer"
-    let promise = "lost 0, duplicates at most ambiguous, each counted as resent; every host goes on by itself"
+        "three PostgreSQL servers under Patroni; the primary killed 4 times and cut off 4 times; hosts by libpq, "
+        + "HAProxy, pgbouncer"
+    let promise = "lost 0, duplicates at most ambiguous, each counted as resent; every host resumes automatically"
     let needs =
         PatroniCluster.needs + [.tool("haproxy", package: "haproxy"), .tool("pgbouncer", package: "pgbouncer")]
     let minimumFaults = PatroniFault.all.count
 
-    /// The ways to the primary, a host each.
+    /// The ways to connect to the primary, one host each.
     enum Way: String, CaseIterable {
         case libpq
         case haproxy
         case pgbouncer
     }
 
-    /// Slow enough that three debug builds, three servers and a simulator share two processors, and that a delivery lasts.
+    /// Slow enough that three debug builds, three servers and a simulator can share two CPUs, and that a delivery
+    /// lasts.
     private static let gateway = (latency: 400, streams: 150)
 
     func run(_ site: DrillSite) async throws {
@@ -76,9 +78,9 @@ struct PatroniFailoverDrill: Drill {
         try await site.keepSending(to: try await site.audience()) { $0.keepTrying() }
     }
 
-    /// Starts HAProxy on a host, and pgbouncer before it where that is the way.
+    /// Starts HAProxy on a host, and pgbouncer in front of it if that is the host's way.
     ///
-    /// - Returns: The connection string of the host.
+    /// - Returns: The host's connection string.
     private func startProxies(_ site: DrillSite, _ cluster: PatroniCluster, _ host: Int, _ way: Way) async throws
         -> String
     {
@@ -109,24 +111,24 @@ struct PatroniFailoverDrill: Drill {
 
 /// What happens to a primary.
 enum PatroniFault: String, Sendable {
-    /// Patroni and PostgreSQL die at once; etcd lives.
+    /// Patroni and PostgreSQL are killed at once; etcd survives.
     case killed = "Patroni and PostgreSQL of the primary are killed"
-    /// All that runs on the server dies at once.
+    /// All processes of the server are killed at once.
     case serverKilled = "everything on the primary's server is killed"
-    /// Nobody can be reached from the server.
-    case cut = "the primary's server is cut off from everybody"
-    /// The hosts still reach the server, which reaches no other one: its commits hang.
+    /// The server can reach no other machine.
+    case cut = "the primary's server is cut off from all other machines"
+    /// The hosts still reach the server, but the server does not reach the other ones: its commits hang.
     case separated = "the primary's server is cut off from the other servers, not from the hosts"
 
-    /// Those of a run: four kills and four cuts.
+    /// The faults of a run: four kills and four cuts.
     static let all: [PatroniFault] = [
         .killed, .killed, .serverKilled, .serverKilled, .cut, .cut, .separated, .separated,
     ]
 }
 
-/// One fault of the primary, until everything is whole again.
+/// One fault of the primary, until all servers follow one primary again.
 struct PatroniRound: Sendable {
-    /// Longer than Patroni and the hosts together may take: a ttl, an election, and a client's longest pause.
+    /// Longer than Patroni and the hosts may take together: a ttl, an election, and a client's maximum back-off.
     private static let progressLimit = Duration.seconds(120)
 
     let site: DrillSite
@@ -158,7 +160,7 @@ struct PatroniRound: Sendable {
         try await cluster.untilWhole()
     }
 
-    /// Waits until every host has sent since a moment.
+    /// Waits until every host has sent something since a moment.
     private func untilAllSend(since moment: ContinuousClock.Instant) async throws {
         try await site.until("every host sends", within: Self.progressLimit, every: .milliseconds(250)) {
             try await site.refill()
@@ -170,7 +172,7 @@ struct PatroniRound: Sendable {
         PatroniFailoverDrill.Way.allCases.enumerated().map { (PatroniCluster.serverCount + $0, $1.rawValue) }
     }
 
-    /// Tells how long each host sent nothing; the longest time counts.
+    /// Reports how long each host sent nothing, and records the longest time as the recovery.
     private func report(_ fault: PatroniFault, since start: ContinuousClock.Instant) {
         let end = ContinuousClock.now
         let times = hosts.map { (name: $0.name, time: traffic.standstill($0.number, from: start, to: end)) }

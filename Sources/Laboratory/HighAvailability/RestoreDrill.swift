@@ -4,21 +4,22 @@ import LaboratoryStore
 import PushCore
 import Store
 
-/// The database is lost and restored to a moment that is older than what the hosts' journals say; then the guide of backups is followed.
+/// The database is lost and restored to a moment before the hosts' journals. Then the steps of the backup guide follow.
 struct RestoreDrill: Drill {
     let name = "restore"
     let summary =
-        "database lost, restored from base backup and WAL to a moment before the journals; one delivery goes on, one is stopped"
+        "database lost, restored from base backup and WAL to a moment before the journals; one delivery continues, "
+        + "one is stopped"
     let promise =
-        "lost 0; twice only what was accepted after that moment and is in no journal; nothing twice of a stopped delivery"
+        "lost 0; duplicates only of messages accepted after that moment and in no journal; none of a stopped delivery"
     let needs: [DrillNeed] = [.simulator]
     let minimumFaults = 1
     let messages: Int64 = 30_000
 
     private static let gateway = (latency: 300, streams: 150)
-    /// Slow enough that the deliveries under way last longer than all that is done to them, fast enough for hundreds of open streams.
+    /// Slow enough that the running deliveries outlast all steps, and fast enough for hundreds of open streams.
     private static let rate = 500.0
-    /// Messages that have to be accepted of each delivery before and after the moment.
+    /// The minimum number of accepted messages of each delivery before and after the moment.
     private static let leastAccepted = 1_500
 
     func run(_ site: DrillSite) async throws {
@@ -60,7 +61,7 @@ struct RestoreDrill: Drill {
         try await fates.rememberKeys()
         try await site.fault("the database is lost, then the hosts die") {
             try await site.cluster.stop(.immediate)
-            // What is answered meanwhile is in the journals only.
+            // Answers that arrive meanwhile are only in the journals.
             try await site.pause(milliseconds: 300...1_500)
             for host in hosts { try await host.killAll() }
         }
@@ -81,16 +82,16 @@ struct RestoreDrill: Drill {
         site.note(words.split(separator: "\n").joined(separator: " "))
         try await site.store().stopDelivery(stop.id)
         for host in hosts { try await host.start() }
-        // Journals of the time that is gone must not speak of what is new.
+        // Journals from before the restore must not affect new deliveries.
         let new = try await site.deliver(to: try await site.audience(count: 2_000, prefix: "after"), messages: 2_000)
         try await site.untilOver(new)
     }
 }
 
-/// A private cluster with an archive of its WAL and a base backup.
+/// A private cluster with a WAL archive and a base backup.
 struct ArchivedCluster: Sendable {
     private static let moment = "drill"
-    /// How long the archiver may take for a segment, and a restore for all of them.
+    /// How long the archiver may take for a segment, and a restore for all segments.
     private static let limit = Duration.seconds(60)
 
     private let cluster: PrivateCluster
@@ -101,12 +102,12 @@ struct ArchivedCluster: Sendable {
         self.cluster = cluster
     }
 
-    /// Settings of a server that archives.
+    /// The settings that turn on archiving.
     var settings: String {
         "archive_mode = on\narchive_command = 'test ! -f \(archive)/%f && cp %p \(archive)/%f'\n"
     }
 
-    /// Makes the folder of the archive.
+    /// Creates the archive's folder.
     func makeFolders() async throws {
         try await runAsServer("/bin/mkdir", ["-m", "0700", archive])
     }
@@ -121,19 +122,19 @@ struct ArchivedCluster: Sendable {
         )
     }
 
-    /// Marks the moment to restore to, and waits until the archive has it.
+    /// Marks the moment to restore to, and waits until it is archived.
     func markMoment(_ store: Store) async throws {
         let file = archive + "/" + (try await store.markRestorePoint(Self.moment))
         let deadline = ContinuousClock.now.advanced(by: Self.limit)
         while !FileManager.default.fileExists(atPath: file) {
             guard ContinuousClock.now < deadline else {
-                throw DrillFailure("\(file) is not archived within \(Self.limit)")
+                throw DrillFailure("\(file) was not archived within \(Self.limit)")
             }
             try await Task.sleep(for: .milliseconds(100))
         }
     }
 
-    /// Throws the data away, restores the marked moment and waits until the server takes writes.
+    /// Deletes the data, restores to the marked moment, and waits until the server accepts writes.
     func restore(_ site: DrillSite) async throws {
         try FileManager.default.removeItem(atPath: cluster.data)
         try await runAsServer("/bin/cp", ["-a", backup, cluster.data])
@@ -146,13 +147,13 @@ struct ArchivedCluster: Sendable {
                 recovery_target_name = '\(Self.moment)'
                 recovery_target_action = promote
                 archive_mode = off
-                # Nobody looks before all of it is there.
+                # No client may connect before the restore is complete.
                 hot_standby = off
 
                 """
         try text.write(toFile: file, atomically: false, encoding: .utf8)
         try await cluster.start()
-        try await site.until("the restored database takes writes", within: Self.limit) {
+        try await site.until("the restored database accepts writes", within: Self.limit) {
             try await !site.store().isReadOnly()
         }
     }

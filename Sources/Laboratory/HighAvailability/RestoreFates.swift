@@ -3,29 +3,29 @@ import PushCore
 import Store
 import Synchronization
 
-/// What was known of each message when the database was lost, and what has become of it after the restore.
+/// What was known about each message when the database was lost, and what became of it after the restore.
 struct RestoreFates {
     private let site: DrillSite
-    /// The messages' ids, which the database cannot tell while it is lost.
+    /// Resolves message ids while the database is lost.
     private var resolver: MessageResolver?
     /// How often each message was accepted before the database was lost, by delivery.
     private var acceptedBefore: [Int64: [Int32: Int]] = [:]
-    /// What the hosts' journals say was accepted, with the token of the claim.
+    /// The messages that the hosts' journals record as accepted, with the fencing token of the claim.
     private var inJournals: [JournalIntents.Message: Int64] = [:]
-    /// What the hosts' journals say was on the wire.
+    /// The messages that were on the wire according to the hosts' journals.
     private var onWire: Set<JournalIntents.Message> = []
-    /// Messages with an outcome at the moment of the restore.
+    /// Messages with an outcome in the restored database.
     private var known: [Int64: Set<Int32>] = [:]
-    /// Messages whose answer a journal has, under a claim that the restored database knows.
+    /// Messages with an answer in a journal, under a claim that the restored database knows.
     private var replayed: [Int64: Set<Int32>] = [:]
-    /// Messages that some journal speaks of at all.
+    /// Messages that appear in any journal.
     private var journaled: [Int64: Set<Int32>] = [:]
 
     init(_ site: DrillSite) {
         self.site = site
     }
 
-    /// Waits until each of these deliveries has had so many messages accepted.
+    /// Waits until at least this many messages of each of these deliveries are accepted.
     func untilAccepted(_ deliveries: [DrillDelivery], _ least: Int) async throws {
         try await site.until("\(least) messages of each delivery", within: .seconds(120), every: .milliseconds(250)) {
             let accepted = try await accepted()
@@ -38,7 +38,7 @@ struct RestoreFates {
         resolver = try await MessageResolver(site.deliveries, store: site.store())
     }
 
-    /// Looks at gateways and journals when database and hosts are gone.
+    /// Reads the gateways' record and the journals after database and hosts are gone.
     mutating func takeStock(_ hosts: [DrillHost], _ forgotten: DrillDelivery) async throws {
         acceptedBefore = try await accepted()
         for host in hosts {
@@ -46,14 +46,14 @@ struct RestoreFates {
             onWire.formUnion(try JournalIntents.unanswered(of: host))
         }
         site.note("the journals have \(inJournals.count) answers and \(onWire.count) messages that were on the wire")
-        // The restored database does not know it; its key is one of the day.
+        // The restored database does not know this delivery; its key is shared with other deliveries of the day.
         site.state.withLock { state in
             state.deliveries.removeAll { $0 == forgotten }
             state.exceptions.forgotten = (resolver?.codecs ?? []).filter { $0.deliveryID == forgotten.id }
         }
     }
 
-    /// Looks at the restored database before any host is started.
+    /// Reads the restored database before any host is started.
     mutating func compare(with deliveries: [DrillDelivery]) async throws {
         let store = try site.store()
         for delivery in deliveries {
@@ -70,7 +70,7 @@ struct RestoreFates {
         }
     }
 
-    /// Compares what has become of each message with what the guide says.
+    /// Checks that each message ended as the guide says.
     func judge(sent: [DrillDelivery], stopped: DrillDelivery) async throws {
         let after = try await accepted()
         for delivery in sent { try await judge(delivery, after[delivery.id] ?? [:], isStopped: false) }
@@ -91,7 +91,7 @@ struct RestoreFates {
             if known.contains(outcome.sequence) || replayed.contains(outcome.sequence) {
                 if known.contains(outcome.sequence) { count.known += 1 } else { count.replayed += 1 }
                 site.expect(new == old, "\(name) was known, but sent again")
-                site.expect(outcome.status == .sent, "\(name) was known, but is on record as \(outcome.status.name)")
+                site.expect(outcome.status == .sent, "\(name) was known, but is recorded as \(outcome.status.name)")
             } else if isStopped {
                 site.expect(new == old, "\(name) was sent after its delivery was stopped")
                 if old > 0, outcome.status == .canceled { canceled.insert(outcome.sequence) }
@@ -99,7 +99,7 @@ struct RestoreFates {
                 again.insert(outcome.sequence)
             } else if old > 0 {
                 count.keptOtherwise += 1
-                site.expect(journaled.contains(outcome.sequence), "\(name) was forgotten, but not sent again")
+                site.expect(journaled.contains(outcome.sequence), "\(name) was not sent again, but no journal has it")
             }
         }
         count.again = again.count
@@ -127,21 +127,21 @@ struct RestoreFates {
     }
 }
 
-/// How many messages of a delivery had which fate.
+/// The number of a delivery's messages by what became of them.
 struct RestoreCount: CustomStringConvertible {
-    /// Their outcome is in the restored database.
+    /// The outcome was in the restored database.
     var known = 0
-    /// Their outcome came from a journal.
+    /// The outcome came from a journal.
     var replayed = 0
-    /// A journal speaks of them under a claim that the restored database did not know, and they were not sent again.
+    /// A journal has them under a claim that the restored database does not know, and they were not sent again.
     var keptOtherwise = 0
     /// Accepted before, and sent again.
     var again = 0
-    /// Accepted before, and on record as canceled.
+    /// Accepted before, and recorded as canceled.
     var canceled = 0
 
     var description: String {
-        "\(known) were on record at the moment, \(replayed) came from journals and \(keptOtherwise) in another way, "
-            + "\(again) were sent again, \(canceled) are canceled though accepted"
+        "\(known) were recorded at the moment, \(replayed) were replayed, \(keptOtherwise) are only in a journal, "
+            + "\(again) were sent again, \(canceled) are canceled although accepted"
     }
 }

@@ -4,22 +4,24 @@ import PushCore
 import Store
 import Synchronization
 
-/// A new version comes to two hosts while they send: first their children, then their supervisors, one after the other; and back again.
+/// Two hosts get a new version while they send: first their children, then their supervisors, one after another. Then
+/// they get the old version again.
 struct RollingUpgradeDrill: Drill {
     let name = "rolling-upgrade"
     let summary = "children and supervisors of two hosts replaced one by one by a program in another place, and back"
     let promise =
-        "lost 0, ambiguous 0, no part is taken from its owner, no second without progress but for a child's start"
+        "lost 0, ambiguous 0, no part is taken from its owner, no second without progress except at a child's start"
     let needs: [DrillNeed] = [.simulator]
     let messages: Int64 = 200_000
 
-    /// The folders of the two programs within the site's.
+    /// The folders of the two versions within the site's folder.
     private static let versions = ["old", "new"]
-    /// How long the children of a host may take until the last one is replaced: they are replaced one by one, each when the one after it
-    /// is there, and each finishes what it has.
+    /// How long the replacement of a host's children may take. They are replaced one by one, each when its successor
+    /// has started, and each finishes its work.
     private static let replacementLimit = Duration.seconds(120)
-    /// The longest pause of all hosts together. One host at least sends all the time; a debug build starts a child in a second or two.
-    private static let longestPause = Duration.seconds(5)
+    /// The maximum pause during which no host sends. At least one host sends all the time; a debug build starts a child
+    /// in a second or two.
+    private static let maxPause = Duration.seconds(5)
 
     func run(_ site: DrillSite) async throws {
         try await site.startCluster()
@@ -38,7 +40,7 @@ struct RollingUpgradeDrill: Drill {
         }
         try await site.keepSending(to: try await site.audience())
         let start = ContinuousClock.now
-        // Children and supervisor of each host.
+        // A round replaces the children and the supervisor of each host.
         for round in 1...minimumFaults / (2 * hosts.count) {
             let program = Executables(folder: site.folder + "/" + Self.versions[round % 2])
             for place in site.shuffled(Array(hosts.indices)) {
@@ -46,10 +48,13 @@ struct RollingUpgradeDrill: Drill {
                 try await replaceSupervisor(site, &hosts[place], program)
             }
         }
-        let pause = site.meter.longestPause(from: start, to: .now)
+        let pause = site.meter.maxPause(from: start, to: .now)
         site.state.withLock { $0.recoveries.append(pause / .seconds(1)) }
         if site.options.hasTimes {
-            site.expect(pause <= Self.longestPause, "nothing was accepted for \(pause)")
+            site.expect(
+                pause <= Self.maxPause,
+                "nothing was accepted for \(pause); the maximum is \(Self.maxPause)"
+            )
         }
         try await site.untilOver()
         try await site.expectNoLostLease()

@@ -5,16 +5,16 @@ import PushCore
 import Store
 import Synchronization
 
-/// The counters of ambiguity: per delivery, per child and per host they have to agree.
+/// Compares the ambiguity counters of deliveries, children and hosts, which must agree.
 struct CounterCheck: Sendable {
-    /// The counters at one place.
+    /// The counters of deliveries, children or hosts.
     struct Counters: Sendable, Equatable {
         var unknown: Int64 = 0
         var resent: Int64 = 0
         var late: Int64 = 0
         var replayed: Int64 = 0
 
-        /// By name, for messages.
+        /// The counters with their names, for messages.
         var named: [(name: String, value: Int64)] {
             [
                 ("unknown", unknown), ("resent_after_ambiguity", resent), ("late_outcomes", late),
@@ -23,15 +23,15 @@ struct CounterCheck: Sendable {
         }
     }
 
-    /// A list of children that is shorter has all of them.
+    /// A list with fewer children is complete.
     private static let listedChildren = 100
 
-    /// What does not agree.
+    /// Returns the disagreements, each in words.
     ///
-    /// A child tells its counters with its heartbeats, so one that was killed may have told less than the deliveries know; more is
-    /// always wrong. Hosts are the sums of their children.
+    /// A child reports its counters with its heartbeats. A killed child may therefore have reported less than the
+    /// deliveries count; more is always wrong. A host's counters are the sums of its children's.
     ///
-    /// - Parameter hosts: `nil`: not compared.
+    /// - Parameter hosts: The hosts' counters; with `nil` they are not compared.
     static func faults(deliveries: Counters, children: Counters, hosts: Counters?) -> [String] {
         var faults: [String] = []
         for (index, counter) in children.named.enumerated() {
@@ -41,25 +41,27 @@ struct CounterCheck: Sendable {
             }
             if let hosts, hosts.named[index].value != counter.value {
                 faults.append(
-                    "\(counter.name): the hosts say \(hosts.named[index].value), their children \(counter.value)"
+                    "\(counter.name): the hosts counted \(hosts.named[index].value), their children \(counter.value)"
                 )
             }
         }
         return faults
     }
 
-    /// What does not agree where no process was killed: children and deliveries have counted the same.
+    /// Returns the disagreements where no process was killed, so that children and deliveries must have counted the
+    /// same.
     static func differences(deliveries: Counters, children: Counters) -> [String] {
-        // Late outcomes and replays are counted where the database finds them.
+        // The database counts late outcomes and replays, not the children.
         let counted = ["unknown", "resent_after_ambiguity"]
         return zip(deliveries.named, children.named).filter { counted.contains($0.name) && $0.value != $1.value }.map {
             "\($0.name): the children counted \($1.value), the deliveries \($0.value)"
         }
     }
 
-    /// Reads the counters of everything and compares them.
+    /// Reads and compares all counters.
     ///
-    /// - Parameter wasRestored: the database was set back, so hosts have replayed journals of children that it does not know.
+    /// - Parameter wasRestored: Whether the database was restored to an earlier moment. Hosts then have replayed
+    ///   journals of children that the database does not know.
     static func faults(_ store: Store, wasRestored: Bool = false) async throws -> [String] {
         let (children, hasAll) = try await children(store)
         var hosts = Counters()
@@ -76,7 +78,7 @@ struct CounterCheck: Sendable {
         )
     }
 
-    /// The counters of all deliveries together.
+    /// The sums of all deliveries' counters.
     static func deliveries(_ store: Store) async throws -> Counters {
         var deliveries = Counters()
         for progress in try await store.deliveries(limit: 10_000) {
@@ -88,7 +90,7 @@ struct CounterCheck: Sendable {
         return deliveries
     }
 
-    /// The counters of the children together, and whether these are all: the list ends with the last of those that have ended.
+    /// The sums of the children's counters, and whether every child is in. The list has only the most recent children.
     static func children(_ store: Store) async throws -> (counters: Counters, hasAll: Bool) {
         var children = Counters()
         let overviews = try await store.children(includeExited: true)
@@ -102,24 +104,24 @@ struct CounterCheck: Sendable {
     }
 }
 
-/// Looks at every delivery again and again: in each snapshot the counters have to be what the rows say, and together the target.
+/// Checks every delivery repeatedly. In each snapshot the counters must match the rows, and add up to the target.
 final class SnapshotWatcher: Sendable {
     private struct Seen: Sendable {
         var snapshots = 0
         var faults: [String] = []
     }
 
-    /// The least time between two looks.
+    /// The minimum interval between snapshots.
     private static let interval = Duration.milliseconds(250)
-    /// A look takes its time on a large delivery; between two of them this many times as much passes, so that the watcher
-    /// stays a small part of the load.
+    /// The pause between snapshots, as a multiple of the time that a snapshot takes. It keeps the watcher a small part
+    /// of the load on large deliveries.
     private static let leisure = 4
-    /// So many faults are kept; the first ones tell.
-    private static let mostFaults = 20
+    /// The maximum number of faults that are kept, the first ones.
+    private static let maxFaults = 20
 
     private let seen = Mutex(Seen())
 
-    /// Looks until the task is cancelled. A database that is away is asked again.
+    /// Checks until the task is cancelled. An unreachable database is asked again.
     func watch(_ store: Store, _ deliveries: @Sendable () -> [Int64]) async {
         var over: Set<Int64> = []
         while !Task.isCancelled {
@@ -135,9 +137,10 @@ final class SnapshotWatcher: Sendable {
         await store.close()
     }
 
-    /// Takes one snapshot.
+    /// Takes and checks one snapshot.
     ///
-    /// - Parameter isThere: whether the delivery ought to be there when it is not: a restore may have taken it away meanwhile.
+    /// - Parameter isThere: Whether the delivery should exist although it was not found. A restore may have removed it
+    ///   meanwhile.
     /// - Returns: Whether the delivery was over; `nil` if the database did not answer.
     @discardableResult
     func look(_ store: Store, _ id: Int64, isThere: () -> Bool = { true }) async -> Bool? {
@@ -145,28 +148,29 @@ final class SnapshotWatcher: Sendable {
         do {
             snapshot = try await store.snapshot(delivery: id)
         } catch {
-            if !Self.isAbsence(error), isThere() { note("delivery \(id) cannot be looked at: \(error)") }
+            if !Self.isAbsence(error), isThere() { note("delivery \(id) cannot be read: \(error)") }
             return nil
         }
         let progress = snapshot.progress
-        // The target grows while the delivery is prepared; it is read with the parts, so the equation holds then, too.
+        // The target grows during preparation. It is read in the same snapshot as the parts, so the sums match then,
+        // too.
         let faults = snapshot.faults.map { "delivery \(id) (\(progress.state.rawValue)): \($0)" }
         seen.withLock { seen in
             seen.snapshots += 1
-            seen.faults += faults.prefix(Self.mostFaults - seen.faults.count)
+            seen.faults += faults.prefix(Self.maxFaults - seen.faults.count)
         }
         return progress.state.isFinal && progress.finishedAt != nil
     }
 
-    /// Whether an error only says that the database cannot be asked now, as drills want it: any other one is a fault, or a
-    /// snapshot that cannot be read would never be missed.
+    /// Whether an error means that the database is temporarily unreachable, which drills cause on purpose. Any other
+    /// error is a fault; otherwise a snapshot that can never be read would go unnoticed.
     static func isAbsence(_ error: any Error) -> Bool {
         if error is CancellationError { return true }
         guard let error = error as? PostgresError else { return false }
         switch error.code {
         case .connection, .closed, .pooler, .timeout: return true
-        // A server that starts, stops, is full or very slow: classes 08 (connection), 40 (roll back), 53 (resources), 57
-        // (an operator, a time limit), 58 (the system).
+        // The server starts, stops, is full or very slow: classes 08 (connection), 40 (transaction rollback), 53
+        // (insufficient resources), 57 (operator intervention, timeouts), 58 (system error).
         case .sqlState(let state): return ["08", "40", "53", "57", "58"].contains { state.hasPrefix($0) }
         case .server, .type: return false
         }
@@ -174,12 +178,12 @@ final class SnapshotWatcher: Sendable {
 
     private func note(_ fault: String) {
         seen.withLock { seen in
-            if seen.faults.count < Self.mostFaults, !seen.faults.contains(fault) { seen.faults.append(fault) }
+            if seen.faults.count < Self.maxFaults, !seen.faults.contains(fault) { seen.faults.append(fault) }
         }
     }
 
-    /// How many snapshots there were.
+    /// The number of snapshots taken.
     var snapshots: Int { seen.withLock { $0.snapshots } }
-    /// What was wrong with them.
+    /// The faults found in the snapshots.
     var faults: [String] { seen.withLock { $0.faults } }
 }

@@ -4,17 +4,17 @@ import PushCore
 import Store
 import Synchronization
 
-/// The account of a drill: all its deliveries, drawn up when everything has ended.
+/// A drill's reconciliation of all its deliveries, drawn up when everything has ended.
 struct DrillReconciliation: Sendable {
-    /// So many messages are named in a result; the file has all.
-    private static let mostNamed = 20
+    /// The maximum number of messages named in a result; `account.txt` has all.
+    private static let maxNamed = 20
 
-    /// The accounts of the deliveries.
+    /// The reconciliation of each delivery.
     private(set) var deliveries: [DeliveryAccount] = []
     /// Ids at the gateway that belong to no delivery.
     private(set) var strangers: [ReconciliationEntry] = []
 
-    /// Reads record and database.
+    /// Reads and compares the gateway's record and the database.
     static func draw(_ site: DrillSite) async throws -> DrillReconciliation {
         let store = try site.store()
         var account = DrillReconciliation()
@@ -39,7 +39,7 @@ struct DrillReconciliation: Sendable {
         return account
     }
 
-    /// Everything that is named.
+    /// All named messages.
     var entries: [ReconciliationEntry] { deliveries.flatMap(\.entries) + strangers }
     /// Messages that are or were ambiguous.
     var ambiguous: Int { deliveries.reduce(0) { $0 + $1.ambiguous } }
@@ -47,15 +47,16 @@ struct DrillReconciliation: Sendable {
     /// The number of messages of a kind.
     func count(_ kind: ReconciliationEntry.Kind) -> Int { entries.count { $0.kind == kind } }
 
-    /// What is wrong, for a result: the first messages by name. Duplicates alone are not: they may be explained.
+    /// What is wrong, for a result; only the first messages are named. Duplicates alone are not wrong: they may be
+    /// explained.
     var reasons: [String] {
         let wrong = entries.filter { $0.kind != .duplicate }
-        var reasons = deliveries.flatMap(\.faults) + wrong.prefix(Self.mostNamed).map(\.text)
-        if wrong.count > Self.mostNamed { reasons.append("\(wrong.count - Self.mostNamed) more messages are wrong") }
+        var reasons = deliveries.flatMap(\.faults) + wrong.prefix(Self.maxNamed).map(\.text)
+        if wrong.count > Self.maxNamed { reasons.append("\(wrong.count - Self.maxNamed) more messages are wrong") }
         return reasons
     }
 
-    /// What the gateway did with each message, by delivery; ids that no delivery made are strangers.
+    /// What the gateway did with each message, by delivery. Ids that belong to no delivery become strangers.
     private mutating func tallies(_ site: DrillSite) async throws -> [Int64: [Int32: GatewayTally]] {
         var tallies: [Int64: [Int32: GatewayTally]] = [:]
         var strangers: [ReconciliationEntry] = []
@@ -71,7 +72,7 @@ struct DrillReconciliation: Sendable {
                         delivery: 0,
                         sequence: nil,
                         id: line.id,
-                        what: "accepted, but of no delivery"
+                        what: "accepted, but it belongs to no delivery"
                     )
                 )
             }
@@ -81,13 +82,13 @@ struct DrillReconciliation: Sendable {
     }
 }
 
-/// The account of one delivery, message by message: what the database says against what the gateway has.
+/// The reconciliation of one delivery, message by message: the database against the gateway's record.
 struct DeliveryAccount: Sendable {
-    /// What stands in the account.
+    /// The named messages.
     private(set) var entries: [ReconciliationEntry] = []
     /// Messages that are or were ambiguous.
     let ambiguous: Int
-    /// Further things that are wrong.
+    /// What else is wrong.
     private(set) var faults: [String] = []
 
     private let delivery: DrillDelivery
@@ -96,14 +97,14 @@ struct DeliveryAccount: Sendable {
     private let sentAgain: Set<Int32>
     private let acceptedAndCanceled: Set<Int32>
 
-    /// Draws up the account.
+    /// Draws up the reconciliation.
     ///
     /// - Parameters:
-    ///   - outcomes: What the database says of each message.
-    ///   - ambiguous: The messages of which it says that they may have been sent without a known answer.
-    ///   - tallies: What the gateway did, by message.
-    ///   - sentAgain: Messages whose duplicates need no ambiguity (``DrillExceptions``).
-    ///   - acceptedAndCanceled: Messages that may be on record as canceled though they were accepted.
+    ///   - outcomes: Each message's outcome in the database.
+    ///   - ambiguous: The messages that the database records as ever ambiguous.
+    ///   - tallies: What the gateway did with each message.
+    ///   - sentAgain: Messages that may have duplicates without being ambiguous (``DrillExceptions``).
+    ///   - acceptedAndCanceled: Messages that may be recorded as canceled although they were accepted.
     init(
         _ delivery: DrillDelivery,
         codec: MessageIDCodec,
@@ -124,11 +125,11 @@ struct DeliveryAccount: Sendable {
         for outcome in outcomes {
             judge(outcome, tallies[outcome.sequence] ?? GatewayTally())
             if !seen.insert(outcome.sequence).inserted {
-                add(.unexplained, outcome.sequence, "it stands in the database twice")
+                add(.unexplained, outcome.sequence, "it is in the database twice")
             }
         }
         for sequence in tallies.keys.sorted() where !seen.contains(sequence) {
-            add(.unexplained, sequence, "the gateway has it, the database knows no such message")
+            add(.unexplained, sequence, "the gateway has it, but the database does not")
         }
         check(progress, Int64(seen.count))
     }
@@ -141,7 +142,7 @@ struct DeliveryAccount: Sendable {
         if progress.target != messages {
             faults.append("\(name) has \(messages) messages, its target is \(progress.target)")
         }
-        // What the database says of itself agrees also when subscribers were skipped. Only a stop may end a preparation early.
+        // The database's own counts also agree if subscribers were skipped. Only a stop may end a preparation early.
         if progress.state != .stopped, progress.target != delivery.messages {
             faults.append("\(name) has target \(progress.target), its audience has \(delivery.messages)")
         }
@@ -161,27 +162,28 @@ struct DeliveryAccount: Sendable {
         if tally.accepted > 1 { judgeDuplicate(outcome, tally, isAmbiguous) }
         switch outcome.status {
         case .sent:
-            if tally.accepted == 0 { add(.lost, outcome.sequence, "on record as sent, never accepted") }
+            if tally.accepted == 0 { add(.lost, outcome.sequence, "recorded as sent, but never accepted") }
         case .pending:
             add(.lost, outcome.sequence, "without an outcome, accepted \(tally.accepted) times")
         case .unknown:
             if !isAmbiguous {
-                add(.unexplained, outcome.sequence, "on record as unknown, but it was never ambiguous")
+                add(.unexplained, outcome.sequence, "recorded as unknown, but it was never ambiguous")
             } else if delivery.policy == .resend, !delivery.allows.contains(.unknown) {
-                add(.unexplained, outcome.sequence, "on record as unknown, though its policy is resend")
+                add(.unexplained, outcome.sequence, "recorded as unknown, although its policy is resend")
             }
         case .failed, .ignored, .canceled, .notApplicable: judgeEnd(outcome, tally, isAmbiguous)
         }
     }
 
-    /// A message that is not on record as sent, and never will be: nobody's device may have it, and somebody must have wanted it.
+    /// Judges a message that ended without being sent: no gateway may have accepted it, and the delivery must allow the
+    /// status.
     private mutating func judgeEnd(_ outcome: MessageOutcome, _ tally: GatewayTally, _ isAmbiguous: Bool) {
-        let words = "on record as \(outcome.status.name) (\(outcome.reason))"
+        let words = "recorded as \(outcome.status.name) (\(outcome.reason))"
         if tally.accepted > 0, outcome.status == .canceled, acceptedAndCanceled.contains(outcome.sequence) { return }
         if tally.accepted > 0 {
             add(.unexplained, outcome.sequence, words + ", but accepted")
         } else if !delivery.allows.contains(outcome.status) {
-            add(.lost, outcome.sequence, words + ", but it was to be sent")
+            add(.lost, outcome.sequence, words + ", but it should have been sent")
         } else if outcome.status == .failed, tally.others == 0, !isAmbiguous {
             add(.unexplained, outcome.sequence, words + ", but the gateway never saw it")
         }
@@ -192,9 +194,9 @@ struct DeliveryAccount: Sendable {
         add(.duplicate, outcome.sequence, words)
         if sentAgain.contains(outcome.sequence) { return }
         if delivery.policy == .report {
-            add(.unexplained, outcome.sequence, words + ", though its policy is report")
+            add(.unexplained, outcome.sequence, words + ", although its policy is report")
         } else if !isAmbiguous {
-            add(.unexplained, outcome.sequence, words + ", though it was never ambiguous")
+            add(.unexplained, outcome.sequence, words + ", although it was never ambiguous")
         }
     }
 
@@ -204,39 +206,40 @@ struct DeliveryAccount: Sendable {
     }
 }
 
-/// What a drill has made happen to messages on purpose, and has looked at itself: the account finds nothing wrong with it.
+/// Deviations that a drill caused on purpose and checks itself. The reconciliation does not report them.
 struct DrillExceptions: Sendable {
-    /// Messages that were sent again without being ambiguous, by delivery: the database was set back to before their outcome.
+    /// Messages that were sent again without being ambiguous, by delivery. The database was restored to a moment before
+    /// their outcome.
     var sentAgain: [Int64: Set<Int32>] = [:]
-    /// Messages that were accepted and are on record as canceled, by delivery, for the same reason.
+    /// Messages that were accepted but are recorded as canceled, by delivery, for the same reason.
     var acceptedAndCanceled: [Int64: Set<Int32>] = [:]
-    /// The ids of deliveries that are in no database any more.
+    /// The codecs of deliveries that no longer exist in the database.
     var forgotten: [MessageIDCodec] = []
 
     init() {}
 }
 
-/// A message that is named in the account.
+/// A message that is named in the reconciliation.
 struct ReconciliationEntry: Sendable, Equatable {
-    /// What is the matter with it.
+    /// What is wrong with the message.
     enum Kind: String, Sendable, CaseIterable {
-        /// On record as sent, never accepted; without an outcome; or ended otherwise, which nobody wanted.
+        /// Recorded as sent but never accepted, without an outcome, or with a status that the drill does not allow.
         case lost
         /// Accepted more than once.
         case duplicate
-        /// Record and fate disagree.
+        /// Database and gateway disagree in another way.
         case unexplained
     }
 
     let kind: Kind
     let delivery: Int64
-    /// The message; `nil`: the gateway's id belongs to no message.
+    /// The message's sequence number; `nil` if the gateway's id belongs to no message.
     let sequence: Int32?
     /// The id at the gateway.
     let id: String
     let what: String
 
-    /// In one line.
+    /// The entry as one line.
     var text: String {
         "\(kind.rawValue): message \(sequence.map { String($0) } ?? "-") of delivery \(delivery) (\(id)): \(what)"
     }
@@ -244,11 +247,11 @@ struct ReconciliationEntry: Sendable, Equatable {
 
 /// What a gateway did with one message.
 struct GatewayTally: Sendable, Equatable {
-    /// How often it accepted it.
+    /// How often the gateway accepted the message.
     var accepted = 0
-    /// How often it gave another answer, or none.
+    /// How often the gateway gave another answer, or none.
     var others = 0
-    /// When it saw it first and last, seconds since 1970.
+    /// When the gateway first and last received the message, in seconds since 1970.
     var first = 0.0
     var last = 0.0
 

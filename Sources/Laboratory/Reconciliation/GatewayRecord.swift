@@ -5,9 +5,9 @@ import PushCore
 import Store
 import Synchronization
 
-/// The record of a gateway, read from its file: a JSON object a line.
+/// Reads a gateway's record from its file, which has one JSON object per line.
 enum GatewayRecord {
-    /// What a line may hold. One without a status says that an answer was written; it is no push.
+    /// The keys of a line. A line without a status records that an answer was written; it is not a push.
     private struct Line: Decodable {
         let id: String
         let status: Int?
@@ -15,12 +15,12 @@ enum GatewayRecord {
         let time: Double?
     }
 
-    /// The bytes that are read at once: a record of a long drill need not fit in memory.
+    /// The number of bytes read at once. The record of a long drill need not fit in memory.
     private static let chunk = 4 << 20
 
-    /// Calls `body` with each push, in the order in which they arrived. A last line that is not whole yet is left out.
+    /// Calls `body` with each push, in the order of arrival. An incomplete last line is skipped.
     ///
-    /// - Parameter offset: The bytes that an earlier run had written, left out.
+    /// - Parameter offset: The number of bytes to skip, which an earlier run has written.
     static func read(_ file: String, from offset: UInt64 = 0, _ body: (GatewayRecordLine) -> Void) throws {
         guard let handle = FileHandle(forReadingAtPath: file) else {
             throw DrillFailure("the gateway's record \(file) cannot be read")
@@ -34,9 +34,9 @@ enum GatewayRecord {
         }
     }
 
-    /// Calls `body` with each push of the whole lines.
+    /// Calls `body` with each push of the complete lines.
     ///
-    /// - Returns: What follows the last whole line.
+    /// - Returns: The bytes after the last complete line.
     static func lines(of data: Data, _ body: (GatewayRecordLine) -> Void) -> Data {
         guard let end = data.lastIndex(of: UInt8(ascii: "\n")) else { return data }
         for line in decode(String(decoding: data[..<end], as: UTF8.self)) {
@@ -46,7 +46,8 @@ enum GatewayRecord {
         return Data(data[data.index(after: end)...])
     }
 
-    /// All lines at once, as one array; one by one, without those that are no JSON, if that fails.
+    /// Decodes all lines at once, as one array. If that fails, it decodes them one by one and skips those that are not
+    /// JSON.
     private static func decode(_ text: String) -> [Line] {
         let array = "[" + text.replacingOccurrences(of: "\n", with: ",") + "]"
         if let lines = try? JSONBody.decode([Line].self, from: array.utf8) { return lines }
@@ -60,12 +61,12 @@ struct GatewayRecordLine: Sendable, Equatable {
     let id: String
     /// The HTTP status of the answer: 200 accepted, 0 none.
     let status: Int
-    /// The gateway's words, "" if none.
+    /// The gateway's reason; "" if none.
     let reason: String
     /// Seconds since 1970.
     let time: Double
 
-    /// Whether the gateway took it; legacy FCM says within a 200 why it did not.
+    /// Whether the gateway accepted the push. Legacy FCM gives a reason for rejection within a 200.
     var isAccepted: Bool { status == 200 && reason.isEmpty }
 
     init(id: String, status: Int, reason: String = "", time: Double = 0) {
@@ -76,7 +77,7 @@ struct GatewayRecordLine: Sendable, Equatable {
     }
 }
 
-/// Counts the acceptances in a record that grows.
+/// Counts the accepted pushes in a growing record.
 final class RecordTail: Sendable {
     private struct State: Sendable {
         var offset: UInt64
@@ -85,11 +86,11 @@ final class RecordTail: Sendable {
     }
 
     let file: String
-    /// What it held when the drill began; that belongs to others.
+    /// The record's size when the drill began; what it held then is not the drill's.
     let start: UInt64
     private let state: Mutex<State>
 
-    /// Begins at the present end of the file.
+    /// Starts at the current end of the file.
     init(file: String) {
         self.file = file
         let size = (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? NSNumber)?.uint64Value ?? 0
@@ -97,7 +98,7 @@ final class RecordTail: Sendable {
         state = Mutex(State(offset: size))
     }
 
-    /// Pushes that were accepted since the drill began, each time.
+    /// Pushes accepted since the drill began; a message accepted twice counts twice.
     func accepted() throws -> Int64 {
         try state.withLock { state in
             guard let handle = FileHandle(forReadingAtPath: file) else { return state.accepted }
@@ -113,49 +114,9 @@ final class RecordTail: Sendable {
     }
 }
 
-/// Tells which message an id at the gateway belongs to.
-struct MessageResolver: Sendable {
-    /// A message of a delivery.
-    struct Message: Sendable, Hashable {
-        let delivery: Int64
-        let sequence: Int32
-    }
-
-    /// The codecs of the deliveries, in the order of their start.
-    let codecs: [MessageIDCodec]
-    private let deliveries: Set<Int64>
-    /// One codec for each key: all deliveries of a day share one, and an id says its delivery by itself.
-    private let keys: [MessageIDCodec]
-
-    /// Reads the keys of these deliveries.
-    init(_ deliveries: [DrillDelivery], store: Store) async throws {
-        var codecs: [MessageIDCodec] = []
-        var keys: [[UInt8]: MessageIDCodec] = [:]
-        for delivery in deliveries {
-            let key = try await store.trackingKey(delivery: delivery.id)
-            let codec = try MessageIDCodec(deliveryID: delivery.id, trackingKey: key)
-            codecs.append(codec)
-            keys[key] = codec
-        }
-        self.codecs = codecs
-        self.keys = Array(keys.values)
-        self.deliveries = Set(deliveries.map(\.id))
-    }
-
-    /// The message with this id; `nil` if none of the deliveries made it.
-    func message(_ id: String) -> Message? {
-        guard let uuid = MessageUUID(id) else { return nil }
-        for key in keys {
-            guard let message = key.message(of: uuid), deliveries.contains(message.deliveryID) else { continue }
-            return Message(delivery: message.deliveryID, sequence: message.sequence)
-        }
-        return nil
-    }
-}
-
 extension DrillSite {
-    /// Calls `body` with each push that the gateways have recorded so far, in the order of their arrival, and the message that
-    /// it was.
+    /// Calls `body` with each push that the gateways have recorded so far, in the order of arrival, and the message it
+    /// belongs to.
     func pushes(_ body: (GatewayRecordLine, MessageResolver.Message?) -> Void) async throws {
         let resolver = try await MessageResolver(deliveries, store: store())
         try GatewayRecord.read(recordFile, from: tail?.start ?? 0) { line in body(line, resolver.message(line.id)) }

@@ -4,21 +4,22 @@ import Subprocess
 import Synchronization
 import SystemPackage
 
-/// A process in a session of its own, which holds none of the caller's descriptors nor its folder and outlives it; a file
-/// remembers it, so that a later run can end it.
+/// A process in its own session, which outlives the caller and keeps neither the caller's descriptors nor its folder. A
+/// record file stores its id, so that a later run can end it.
 struct BackgroundProcess: Sendable {
-    /// How long a process may take to end after SIGTERM before it is killed: longer than a supervisor gives its children.
+    /// How long a process may take to end after SIGTERM before it is killed. It is longer than a supervisor gives its
+    /// children.
     private static let timeout = Duration.seconds(80)
-    /// The time between two looks whether a process has ended.
+    /// The interval between checks whether a process has ended.
     private static let lookInterval = Duration.milliseconds(20)
 
-    /// What it is, for messages.
+    /// The process's name, for messages.
     let name: String
-    /// The file that holds its id and start time.
+    /// The file that stores its id and start time.
     let recordFile: String
-    /// The file that its standard output and error go to.
+    /// The file for its standard output and standard error.
     let logFile: String
-    /// Whether a new start keeps what the log holds.
+    /// Whether a new start appends to the log.
     var appendsLog = false
     private let ends = ProcessEnds()
 
@@ -47,8 +48,8 @@ struct BackgroundProcess: Sendable {
             platformOptions: options
         )
         let (started, signal) = AsyncThrowingStream<Int32, any Error>.makeStream()
-        // The task waits for the process's end, so that no zombie stays while we live; it is never cancelled, because that
-        // would end the process.
+        // The task waits for the process, so that no zombie stays while this one runs. It is never cancelled, because
+        // that would end the process.
         let ends = ends
         Task.detached {
             do {
@@ -76,7 +77,7 @@ struct BackgroundProcess: Sendable {
         throw CommandFailure(.software, "\(name) could not be started: \(executable)")
     }
 
-    /// The process of the record file if it still runs.
+    /// The process in the record file if it still runs.
     var running: ProcessRecord? {
         guard let text = try? String(contentsOfFile: recordFile, encoding: .utf8) else { return nil }
         let parts = text.split(whereSeparator: \.isWhitespace)
@@ -86,28 +87,30 @@ struct BackgroundProcess: Sendable {
         return process
     }
 
-    /// Has the kernel run the process before others, as far as this one may ask for that: root may.
+    /// Gives the process CPU priority if this process may do so; root may.
     ///
-    /// - Returns: Whether it comes first.
+    /// - Returns: Whether the process has priority.
     func comeFirst() -> Bool {
-        // Some nine times the weight of another (sched(7)): it hardly waits for one.
+        // About nine times the weight of a normal process (sched(7)), so it hardly waits for others.
         let niceness: Int32 = -10
         guard let process = running else { return false }
-        // It leads a process group: Linux sets the niceness of one process's thread, but of all threads of a group.
+        // The process leads a process group. Linux sets the niceness of a process for one thread only, but that of a
+        // group for all threads.
         #if canImport(Darwin)
         let ofGroup = PRIO_PGRP
         #else
         let ofGroup = __priority_which_t(PRIO_PGRP.rawValue)
         #endif
         guard setpriority(ofGroup, id_t(process.id), niceness) == 0 else { return false }
-        // Where Linux weighs sessions against each other, niceness counts within a session only.
+        // With autogroup, Linux schedules sessions against each other, and niceness applies only within a session.
         let session = "/proc/\(process.id)/autogroup"
         guard FileManager.default.fileExists(atPath: session) else { return true }
         return (try? FileHandle(forWritingTo: URL(filePath: session)).write(contentsOf: Data("\(niceness)".utf8)))
             != nil
     }
 
-    /// Ends the process: SIGTERM, then, if it takes too long, SIGKILL to its session; returns when it has ended.
+    /// Ends the process with SIGTERM, and if that takes too long, kills its session with SIGKILL. Returns when it has
+    /// ended.
     ///
     /// - Returns: How it ended.
     @discardableResult
@@ -128,7 +131,7 @@ struct BackgroundProcess: Sendable {
         return stop
     }
 
-    /// Kills the process alone, without a word, and returns when it has ended.
+    /// Kills only the process, with SIGKILL, and returns when it has ended.
     func kill() async throws {
         guard let process = running else { return }
         _ = Foundation.kill(process.id, SIGKILL)
@@ -158,14 +161,14 @@ struct BackgroundProcess: Sendable {
     }
 }
 
-/// How the processes ended that this program started, by their ids.
+/// The ends of the processes that this program started, by process id.
 final class ProcessEnds: Sendable {
     private enum State: Sendable {
         case running
         case ended(isOrderly: Bool, words: String)
     }
 
-    /// How long after its end a process may be without a known exit status.
+    /// How long after a process's end its exit status may be unknown.
     private static let limit = Duration.seconds(5)
     private static let lookInterval = Duration.milliseconds(10)
 
@@ -173,19 +176,19 @@ final class ProcessEnds: Sendable {
 
     init() {}
 
-    /// A process was started; one before it with the same id is forgotten.
+    /// Records that a process was started. An earlier one with the same id is forgotten.
     func started(_ id: Int32) {
         states.withLock { $0[id] = .running }
     }
 
-    /// A process has ended.
+    /// Records that a process has ended.
     ///
     /// - Parameter words: Its exit status or signal, for messages.
     func ended(_ id: Int32, isOrderly: Bool, words: String) {
         states.withLock { $0[id] = .ended(isOrderly: isOrderly, words: words) }
     }
 
-    /// How a process that is gone has ended; its parent may still be about to take note of it.
+    /// How a process has ended. It waits, as the parent may not have reaped the process yet.
     func end(of id: Int32) async throws -> ProcessStop {
         let deadline = ContinuousClock.now.advanced(by: Self.limit)
         while let state = states.withLock({ $0[id] }) {
@@ -197,13 +200,13 @@ final class ProcessEnds: Sendable {
     }
 }
 
-/// What became of a process that was asked to end.
+/// How a process ended after it was asked to.
 enum ProcessStop: Sendable, Equatable {
     /// It had already ended.
     case wasGone
-    /// It ended with exit status 0; or another run had started it, and nobody knows its exit status.
+    /// It ended with exit status 0, or another run had started it, so that its exit status is unknown.
     case orderly
-    /// It ended by itself in another way, in words.
+    /// It ended in another way, described in words.
     case failed(String)
     /// It did not end and was killed.
     case killed

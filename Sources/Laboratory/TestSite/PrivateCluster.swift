@@ -1,43 +1,48 @@
 import Administration
 import Foundation
 
-/// A PostgreSQL cluster of our own for test sites and benches: a real server on a Unix socket, which no other user can reach.
+/// A private PostgreSQL cluster for test sites and benches: a real server on a Unix socket that no other user can
+/// reach.
 ///
-/// PostgreSQL refuses to run as root. Then it runs as `postgres` or `nobody`, and root still connects, as root enters every
-/// folder. The socket is in a short folder, because its path has 107 bytes at most; the data is there too, or in the folder of a site.
+/// PostgreSQL refuses to run as root. For root it runs as `postgres` or `nobody`; root can still connect, as root can
+/// enter every folder. The socket is in a folder with a short path, because a socket's path is limited to 107 bytes.
+/// The data is in the same folder, or in a site's folder.
 struct PrivateCluster: Sendable {
     /// The superuser of the cluster.
     static let role = "pushmta"
-    /// The port that the socket's file carries in its name; unless the settings say otherwise nothing listens on a network.
+    /// The port number in the socket's file name. Unless the settings say otherwise, the server does not listen on a
+    /// network.
     static let standardPort = 5432
 
     /// The folder of the socket.
     let folder: String
-    /// The folder of data and log: that of the socket, or another one, which is as long as it likes.
+    /// The folder of data and log: the socket's folder, or another one, whose path may be long.
     let dataFolder: String
-    /// The folder of the server's programs.
+    /// The folder of PostgreSQL's programs.
     let programs: String
-    /// The user that the server runs as, if not the caller.
+    /// The user that the server runs as; `nil`: the caller.
     let user: SystemUser?
-    /// The port: of the socket's name, and of the network where the settings let the server listen there.
+    /// The port in the socket's name, and on the network if the settings let the server listen there.
     var port = standardPort
-    /// Lines of `postgresql.conf` that go behind our own and override them; they count when the cluster is made.
+    /// Lines that are appended to `postgresql.conf` and override the others. They are used when the cluster is created.
     var extraSettings = ""
-    /// Lines of `pg_hba.conf` that go behind those of `initdb`; they count when the cluster is made.
+    /// Lines that are appended to the `pg_hba.conf` of `initdb`. They are used when the cluster is created.
     var extraAccess = ""
-    /// What clients connect with, if not over the socket of this server alone: a replica may take its place.
+    /// The connection string for clients if it is not the socket of this server alone. For example, a replica may take
+    /// over.
     var connection: String?
-    /// Variables that the server's processes get.
+    /// Environment variables for the server's processes.
     var environment: [String: String] = [:]
 
     var data: String { dataFolder + "/data" }
     var log: String { dataFolder + "/postgres.log" }
-    /// Whether the data is not beside the socket, which then lies in a folder that goes when the server is stopped.
+    /// Whether the data has its own folder. The socket's folder is then removed when the server is stopped.
     var hasOwnDataFolder: Bool { dataFolder != folder }
 
-    /// Finds the server's programs and the user for it.
+    /// Finds PostgreSQL's programs and the user to run the server as.
     ///
-    /// - Throws: `CommandFailure` if PostgreSQL is not installed or root finds no user that the server can run as.
+    /// - Throws: `CommandFailure` if PostgreSQL is not installed, or if the caller is root and no user for the server
+    ///   exists.
     init(folder: String) throws {
         self.folder = folder
         dataFolder = folder
@@ -45,11 +50,12 @@ struct PrivateCluster: Sendable {
         user = try Self.findUser()
     }
 
-    /// A cluster of a site, which keeps its data in the site's folder, so that it goes with it.
+    /// A site's cluster, which keeps its data in the site's folder, so that both are removed together.
     ///
-    /// Only where the server runs as another user, who may not enter that folder (as that of root), is the data beside the socket.
+    /// If the server runs as another user who may not enter that folder (such as root's home), the data is next to the
+    /// socket.
     ///
-    /// - Throws: as `init(folder:)`.
+    /// - Throws: The same as `init(folder:)`.
     init(site: String) throws {
         folder = Self.folder(forSite: site)
         programs = try Self.findPrograms()
@@ -60,7 +66,7 @@ struct PrivateCluster: Sendable {
         dataFolder = isThere || (user?.mayEnter(site) ?? true) ? own : folder
     }
 
-    /// The folder of the data in that of a site; a link to it where the data lies elsewhere.
+    /// The name of the data folder in a site's folder. It is a link if the data is elsewhere.
     static let siteFolder = "postgres"
 
     /// The connection string of a database of the cluster.
@@ -74,14 +80,15 @@ struct PrivateCluster: Sendable {
         "host=\(host) port=\(port) user=\(user) dbname=\(database)"
     }
 
-    /// Makes a user who may do what a role may and nothing else; an earlier one of that name, who owns nothing, goes.
+    /// Creates a database user with exactly the privileges of a role. An existing user of that name, which must own
+    /// nothing, is dropped first.
     func recreateUser(_ name: String, memberOf role: String) async throws {
         let connection = ["-h", folder, "-p", String(port), "-U", Self.role]
         try await run("dropuser", connection + ["--if-exists", name])
         try await run("createuser", connection + ["-g", role, name])
     }
 
-    /// Starts the server; makes the cluster first if there is none. A server that runs already is left running.
+    /// Starts the server, and creates the cluster first if it does not exist. A running server is left running.
     func start() async throws {
         try await makeFolder()
         if !FileManager.default.fileExists(atPath: data + "/PG_VERSION") { try await initialise() }
@@ -89,22 +96,22 @@ struct PrivateCluster: Sendable {
         try await run("pg_ctl", ["start", "-D", data, "-l", log, "-w", "-t", "60", "-s"])
     }
 
-    /// Stops the server if it runs. By default connections are ended and the data is complete.
+    /// Stops the server if it runs. By default, connections are terminated and the data is complete.
     func stop(_ mode: PrivateClusterStop = .fast) async throws {
         guard await isRunning() else { return }
         try await run("pg_ctl", ["stop", "-D", data, "-m", mode.rawValue, "-w", "-t", "60", "-s"])
-        // It is empty; where it is not, somebody has put something there.
+        // The folder is empty unless someone put something there; then `rmdir` leaves it.
         if hasOwnDataFolder { rmdir(folder) }
     }
 
-    /// Removes the folders. The server has to be stopped.
+    /// Removes the folders. The server must be stopped.
     func remove() throws {
         for folder in [folder, dataFolder] where FileManager.default.fileExists(atPath: folder) {
             try FileManager.default.removeItem(atPath: folder)
         }
     }
 
-    /// Makes the database anew, without anything of an earlier one; its connections are ended.
+    /// Drops and recreates the database; its connections are terminated.
     func recreateDatabase(_ name: String) async throws {
         let connection = ["-h", folder, "-p", String(port), "-U", Self.role]
         try await run("dropdb", connection + ["--if-exists", "--force", name])
@@ -115,7 +122,7 @@ struct PrivateCluster: Sendable {
         (try? await run("pg_ctl", ["status", "-D", data])) != nil
     }
 
-    /// The id of the server's first process; `nil` if it does not run.
+    /// The process id of the postmaster; `nil` if the server does not run.
     var processID: Int32? {
         guard let text = try? String(contentsOfFile: data + "/postmaster.pid", encoding: .utf8) else { return nil }
         return text.split(separator: "\n").first.flatMap { Int32($0) }
@@ -131,13 +138,13 @@ struct PrivateCluster: Sendable {
         if !extraAccess.isEmpty { try append(extraAccess + "\n", to: data + "/pg_hba.conf") }
     }
 
-    /// Appends to a file of the server without changing its owner.
+    /// Appends to one of the server's files without changing the file's owner.
     private func append(_ text: String, to file: String) throws {
         try (try String(contentsOfFile: file, encoding: .utf8) + text)
             .write(toFile: file, atomically: false, encoding: .utf8)
     }
 
-    /// Runs one of the server's programs as the server's user.
+    /// Runs one of PostgreSQL's programs as the server's user.
     ///
     /// - Returns: What it printed.
     @discardableResult
@@ -152,7 +159,7 @@ struct PrivateCluster: Sendable {
         }
     }
 
-    /// Makes the folder; refuses one that somebody else made, as everybody may write where it lies.
+    /// Creates the folder. It rejects an existing folder of another user, as every user may create folders there.
     func makeFolder() async throws {
         for folder in Set([folder, dataFolder]) { try makeFolder(folder) }
     }
@@ -161,7 +168,7 @@ struct PrivateCluster: Sendable {
         let manager = FileManager.default
         if FileOwnership(folder) != nil {
             guard isOwn(folder) else {
-                throw CommandFailure(.unavailable, "\(folder) belongs to somebody else: remove it and start again")
+                throw CommandFailure(.unavailable, "\(folder) belongs to another user: remove it and start again")
             }
             return
         }
@@ -177,7 +184,8 @@ struct PrivateCluster: Sendable {
         )
     }
 
-    /// The path of one of PostgreSQL's programs, those that the environment names or of the newest version that is installed.
+    /// The path of one of PostgreSQL's programs: from the folder that the environment names, or else of the newest
+    /// installed version.
     static func program(_ name: String) throws -> String { try findPrograms() + "/" + name }
 
     private static func findPrograms() throws -> String {
@@ -186,7 +194,8 @@ struct PrivateCluster: Sendable {
             guard FileManager.default.isExecutableFile(atPath: chosen + "/initdb") else {
                 throw CommandFailure(
                     .unavailable,
-                    "\(SettingsLoader.postgresVariable) is \(chosen), where there is no initdb: name a folder of PostgreSQL's programs, or unset it"
+                    "\(SettingsLoader.postgresVariable) is \(chosen), which has no initdb: set it to the folder of "
+                        + "PostgreSQL's programs, or unset it"
                 )
             }
             return chosen
@@ -210,7 +219,8 @@ struct PrivateCluster: Sendable {
         guard let user = SystemUser(named: "postgres") ?? SystemUser(named: "nobody") else {
             throw CommandFailure(
                 .unavailable,
-                "PostgreSQL does not run as root and there is no user postgres or nobody to run it as"
+                "PostgreSQL does not run as root, and there is no user postgres or nobody: create one, or run as "
+                    + "another user"
             )
         }
         return user
@@ -218,8 +228,8 @@ struct PrivateCluster: Sendable {
 }
 
 extension PrivateCluster {
-    /// Whether there is a folder that this user, or the server's, has made: as everybody may write where it lies, it may be
-    /// another's.
+    /// Whether the folder exists and this user or the server's user created it. Every user may create folders there, so
+    /// it could be another user's.
     var isOwn: Bool { isOwn(folder) }
 
     fileprivate func isOwn(_ folder: String) -> Bool {
@@ -227,12 +237,12 @@ extension PrivateCluster {
         return ownership.isFolder && ownership.owner == user?.userID ?? getuid() && ownership.permissions & 0o022 == 0
     }
 
-    /// The folder of the cluster of a site: short, as the path of a socket has 107 bytes at most.
+    /// The folder of a site's cluster. It is short because a socket's path is limited to 107 bytes.
     static func folder(forSite folder: String) -> String {
         "/tmp/pushmta-\(getuid())-\(shortName(of: folder))"
     }
 
-    /// Eight hexadecimal digits that tell folders apart (FNV-1a).
+    /// Eight hexadecimal digits that distinguish folders (FNV-1a).
     private static func shortName(of path: String) -> String {
         let hash = path.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         let text = String(UInt32(truncatingIfNeeded: hash ^ (hash >> 32)), radix: 16)
@@ -244,8 +254,8 @@ extension PrivateCluster {
 enum PrivateClusterSettings {
     /// The lines that follow what `initdb` wrote.
     ///
-    /// Durability is on, as in production. Only what depends on the size of the machine differs from PostgreSQL's defaults:
-    /// the defaults are made for 1 GB of WAL between checkpoints, which a million messages use up in seconds.
+    /// Durability is on, as in production. Only what depends on the machine's size differs from PostgreSQL's defaults.
+    /// These allow 1 GB of WAL between checkpoints, which a million messages use up in seconds.
     static func text(socketFolder: String, port: Int) -> String {
         """
         fsync = on
@@ -267,27 +277,27 @@ enum PrivateClusterSettings {
     }
 }
 
-/// How a server is stopped, with `pg_ctl`'s own words.
+/// The shutdown modes of `pg_ctl`.
 enum PrivateClusterStop: String, Sendable, CaseIterable {
-    /// Connections are ended, what they did not commit is rolled back, the data is complete.
+    /// Connections are terminated, uncommitted transactions are rolled back, and the data is complete.
     case fast
-    /// As after a crash: nothing is finished, and the next start recovers from the WAL.
+    /// Like a crash: nothing is finished, and the next start recovers from the WAL.
     case immediate
 }
 
-/// What a path is and whose, links not followed.
+/// The type and ownership of a path, without following links.
 struct FileOwnership: Sendable, Equatable {
-    /// Whether it is a folder itself, not a link to one.
+    /// Whether it is a folder, not a link to one.
     let isFolder: Bool
-    /// The numeric id of its owner.
+    /// The owner's numeric id.
     let owner: UInt32
-    /// The numeric id of its group.
+    /// The group's numeric id.
     let group: UInt32
     let permissions: UInt32
 
-    /// Looks at a path; `nil` if there is nothing.
+    /// Reads a path's attributes; `nil` if it does not exist.
     init?(_ path: String) {
-        // `attributesOfItem` does not follow a link in the last part of the path.
+        // `attributesOfItem` does not follow a link in the last path component.
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             let owner = attributes[.ownerAccountID] as? NSNumber,
             let group = attributes[.groupOwnerAccountID] as? NSNumber,
@@ -299,6 +309,6 @@ struct FileOwnership: Sendable, Equatable {
         self.permissions = permissions.uint32Value
     }
 
-    /// Whether it is a folder of this user that nobody else can write in.
+    /// Whether it is this user's folder and no other user can write to it.
     var isOwnFolder: Bool { isFolder && owner == getuid() && permissions & 0o022 == 0 }
 }

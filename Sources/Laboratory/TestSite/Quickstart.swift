@@ -5,52 +5,54 @@ import PostgresClient
 import PushCore
 import Store
 
-/// A sample delivery with everything around it.
+/// A sample delivery with all processes it needs.
 struct Quickstart: Sendable {
-    /// The children that may run: one for each platform.
+    /// The maximum number of children: one for each platform.
     private static let children = 2
-    /// So long without a single resolved message means that something is wrong.
+    /// If no message is resolved for this long, something is wrong.
     private static let timeout = Duration.seconds(120)
 
     let site: TestSite
     let messages: Int64
-    /// Whether the result is a line of JSON and nothing else is shown.
+    /// Whether to print only one line of JSON.
     let json: Bool
-    /// Whether everything stays up at the end.
+    /// Whether to leave everything running at the end.
     let detach: Bool
-    /// Whether what an earlier run has left goes, whatever it is.
+    /// Whether to delete whatever an earlier run has left.
     let fresh: Bool
 
     private static let label = "Quickstart"
-    /// The simulator's devices register as person-1, person-2, …
+    /// The simulated devices register as person-1, person-2, …
     private static let userKeyPrefix = "person-"
 
-    /// Runs it all.
+    /// Runs the sample delivery.
     ///
     /// - Returns: Whether nothing was lost, duplicated or left over.
     func run() async throws -> Bool {
-        // Before anything that would end or clean up what is there.
+        // This check comes before anything that would stop or remove an existing site.
         try await site.requireSampleOnly(sample, fresh: fresh)
         do {
             let result = try await deliver()
             StandardOutput.line(json ? result.json : result.text(site))
             if !site.cluster.hasOwnDataFolder {
                 StandardError.write(
-                    "PostgreSQL's user \(site.cluster.user?.name ?? "") may not enter \(site.folder), so the database is in \(site.cluster.dataFolder): remove both to remove the site, or name another --folder.\n"
+                    "PostgreSQL's user \(site.cluster.user?.name ?? "") may not enter \(site.folder), so the database "
+                        + "is in \(site.cluster.dataFolder): to remove the site, remove both, or choose another "
+                        + "--folder.\n"
                 )
             }
             if detach {
-                tell("Everything stays up. `./Deploy/quickstart stop --folder \(site.folder)` ends it.")
+                tell("Everything stays running. `./Deploy/quickstart stop --folder \(site.folder)` stops it.")
                 return result.isClean
             }
             if !json, StandardOutput.isTerminal {
-                tell("Everything is still up for you to look at. Ctrl-C ends it.")
+                tell("Everything is still running for you to look at. Ctrl-C stops it.")
                 await untilCancelled()
             }
             try await stopSite()
             return result.isClean
         } catch {
-            // The person's Ctrl-C, or trouble: either way nothing is left behind.
+            // The user pressed Ctrl-C, or something failed; either way nothing is left running.
             try? await stopSite()
             throw error
         }
@@ -67,7 +69,8 @@ struct Quickstart: Sendable {
 
     private func deliver() async throws -> QuickstartResult {
         tell(
-            "Starting PostgreSQL, the gateway simulator, a supervisor, a feedback worker, a web process and a console in \(site.folder)"
+            "Starting PostgreSQL, the gateway simulator, a supervisor, a feedback worker, a web process and a console "
+                + "in \(site.folder)"
         )
         try await site.prepare()
         var metrics = MetricsSettings()
@@ -117,14 +120,14 @@ struct Quickstart: Sendable {
             NewDelivery(label: Self.label, applications: applications, content: TestAudience.content)
         )
         try await store.startDelivery(id)
-        tell("Delivery \(id) is started. Its numbers: psql \"\(site.database)\" -c 'TABLE pushmta.delivery_progress'")
+        tell("Delivery \(id) started. Its counters: psql \"\(site.database)\" -c 'TABLE pushmta.delivery_progress'")
         let watch = DeliveryWatch(store: store, id: id, isQuiet: json, timeout: Self.timeout) {
             try site.checkProcesses(withDevices: true, withConsole: true)
         }
         return try await watch.untilOver()
     }
 
-    /// Ends everything, also when this task is cancelled: the detached one is not.
+    /// Stops everything, in a detached task, so that it also completes when this task is cancelled.
     private func stopSite() async throws {
         let site = site
         try await Task.detached { try await site.stop() }.value
@@ -139,18 +142,18 @@ struct Quickstart: Sendable {
     }
 }
 
-/// What became of the sample delivery, by the database's count and by the simulator's.
+/// The sample delivery's result, as counted by the database and by the simulator.
 struct QuickstartResult: Sendable {
     /// The database's counts.
     let progress: DeliveryProgress
     let count: SimulatorCount
-    /// What the simulated devices have told the web process.
+    /// The simulated devices' reports to the web process.
     let reports: FleetReport
-    /// Receipts and clicks as the database knows them, one of each for a message.
+    /// Receipts and clicks in the database, at most one of each per message.
     let tracked: FirstHits
-    /// The messages that were asked for.
+    /// The number of requested messages.
     let messages: Int64
-    /// From the start of the delivery to its last stored outcome; 0 if it is not over.
+    /// Seconds from the start of the delivery to its last stored outcome; 0 if it is not over.
     let seconds: Double
     /// The database's connection string.
     let database: String
@@ -162,7 +165,7 @@ struct QuickstartResult: Sendable {
     /// The applications that devices can register with.
     let applications: [RegistrableApplication]
 
-    /// Messages that neither a gateway accepted nor the database knows as resolved otherwise.
+    /// The number of messages that no gateway accepted and that the database has not resolved otherwise.
     var lost: Int64 {
         let resolvedOtherwise = progress.target - progress.sent - progress.pending - progress.unknown
         return max(0, messages - count.accepted - resolvedOtherwise)
@@ -194,21 +197,21 @@ struct QuickstartResult: Sendable {
         ])
     }
 
-    /// For people: what happened and where to look.
+    /// A text for users: what happened, and where to look.
     func text(_ site: TestSite) -> String {
         let rate = seconds > 0 ? Int(Double(progress.target) / seconds) : 0
         return """
 
             \(count.accepted) accepted (APNs \(count.apns.uniqueAccepted), FCM \(count.fcm.uniqueAccepted)), \
-            \(progress.failed) failed, \(lost) lost, \(count.duplicates) duplicates, as the simulator counts
-            \(progress.sent) sent, \(progress.pending) pending, delivery \(progress.state.rawValue), as the database says\
+            \(progress.failed) failed, \(lost) lost, \(count.duplicates) duplicates according to the simulator
+            \(progress.sent) sent, \(progress.pending) pending, delivery \(progress.state.rawValue), according to the database\
             \(progress.stateReason.isEmpty ? "" : ": " + progress.stateReason)
-            \(tracked.received) received and \(tracked.clicked) clicked, as the devices told the web process\
+            \(tracked.received) received and \(tracked.clicked) clicked, as reported by the devices\
             \(reports.failed == 0 ? "" : "; \(reports.failed) of their requests failed")
             \(Cell.number(seconds).shown) s from the start to the last stored outcome: \(rate) messages a second
 
             Look at it in a browser: \(console.address)/
-              sign in as \(SiteConsole.firstUser) with the one-time password \(console.password), and choose one of your own
+              sign in as \(SiteConsole.firstUser) with the one-time password \(console.password), and choose your own
 
             Look at it in a terminal:
               psql "\(database)"

@@ -22,14 +22,15 @@ struct QuickstartRunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Start a private PostgreSQL cluster, the gateway simulator and all processes, and send a delivery.",
         discussion: """
-            Half of the messages go to simulated iOS devices, half to Android. On a terminal everything stays up at the end \
-            until Ctrl-C, so that you can look at it; elsewhere, and with --json, it ends by itself. Exit status 0: nothing was \
-            lost, duplicated or left over.
+            Half of the messages go to simulated iOS devices, half to Android devices. On a terminal, everything keeps \
+            running until Ctrl-C, so that you can look at it. Elsewhere, and with --json, it ends on its own. Exit \
+            status 0: no message was lost, duplicated or left pending.
 
-            The console is on 127.0.0.1; its address and the one-time password of its first user are printed at the end.
+            The console listens on 127.0.0.1. Its address and the one-time password of its first user are printed at \
+            the end.
 
-            The database of the folder is made anew. Where a site is up that --detach has left, or a database holds more than \
-            the sample, that is refused: --fresh says that it may go.
+            The folder's database is recreated. If a site left by --detach is running, or the database holds more than \
+            the sample, the command refuses to run; --fresh deletes them.
             """
     )
 
@@ -44,7 +45,7 @@ struct QuickstartRunCommand: AsyncParsableCommand {
 
     @Flag(
         help:
-            "Start over: end the site that is up in the folder, and delete its database with all that was added to it."
+            "Start over: stop the folder's running site, and delete its database with everything added to it."
     )
     var fresh = false
 
@@ -72,17 +73,17 @@ struct QuickstartRunCommand: AsyncParsableCommand {
     }
 }
 
-/// `pushmta-lab quickstart stop`: ends what `--detach` left running.
+/// `pushmta-lab quickstart stop`: stops what `--detach` left running.
 struct QuickstartStopCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stop",
-        abstract: "End what quickstart --detach left running."
+        abstract: "Stop what quickstart --detach left running."
     )
 
     @Option(help: "The folder that quickstart uses.")
     var folder = ".pushmta"
 
-    @Flag(help: "Print JSON: whether something was there to be stopped.")
+    @Flag(help: "Print JSON that says whether anything was running.")
     var json = false
 
     func run() async throws {

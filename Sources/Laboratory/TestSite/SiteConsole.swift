@@ -2,21 +2,21 @@ import Administration
 import PushCore
 import Store
 
-/// The console of a test site: where it is, and who signs in first.
+/// A test site's console: its address and its first user.
 struct SiteConsole: Sendable {
-    /// The user of the database with the rights of a console and no others, as the console's guide has it.
+    /// The database user with exactly the privileges of a console, as in the console's guide.
     static let databaseUser = "console"
-    /// The first user of the console, who may do everything there.
+    /// The console's first user, who has all rights.
     static let firstUser = "quickstart"
 
-    /// Its base address.
+    /// The console's base address.
     let address: String
-    /// The first user's password, which is good for choosing another.
+    /// The first user's one-time password.
     let password: String
 
-    /// Makes the console's user of the database and its own first user, and starts it.
+    /// Creates the console's database user and first user, and starts the console.
     ///
-    /// - Parameter settings: The site's, with a port for the console.
+    /// - Parameter settings: The site's settings, with a port for the console.
     static func open(_ site: TestSite, _ settings: Settings) async throws -> SiteConsole {
         try await site.cluster.recreateUser(databaseUser, memberOf: Store.consoleRole)
         let words = ["console", "user", "add", firstUser, "--role", ConsoleRole.admin.rawValue, "--one-time"]

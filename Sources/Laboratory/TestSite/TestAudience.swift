@@ -12,25 +12,26 @@ struct TestAudience: Sendable {
         "android":{"title":"Hello {{firstName|there}}","body":"The weather in {{city|your town}} is fine."}}
         """
 
-    /// The same for everybody, and without tracking, which has an id in each message.
+    /// A content that is equal for every subscriber. It has no tracking, which would put an id into each message.
     static let equalContent = """
         {"tracking":false,"ios":{"title":"Hello","body":"The weather is fine.","sound":"default"},\
         "android":{"title":"Hello","body":"The weather is fine."}}
         """
 
     let store: Store
-    /// The settings, for the key that seals credentials.
+    /// The settings, which name the key that seals credentials.
     let settings: Settings
     let simulator: SimulatorReport
-    /// What every name begins with, so that test sites in one database do not meet.
+    /// The prefix of every name, so that test sites in one database do not collide.
     var prefix = Self.samplePrefix
-    /// The most connections of a child by platform, as its external account says; as the settings say where there are none.
+    /// The maximum number of connections per child, by platform, for the external accounts. By default the settings'
+    /// value.
     var connections: [Platform: Int64] = [:]
 
-    /// What names begin with where a test site has a database of its own.
+    /// The prefix of names in a test site with its own database.
     static let samplePrefix = "sample"
 
-    /// Creates service, accounts and applications for these platforms.
+    /// Creates the service, the accounts, and an application for each of these platforms.
     ///
     /// - Returns: The applications' names, in the order of the platforms.
     func create(_ platforms: [Platform] = [.ios, .android]) async throws -> [String] {
@@ -40,7 +41,8 @@ struct TestAudience: Sendable {
         return names
     }
 
-    /// Creates so many applications of both platforms in turn, which share an account a platform, as those of one company do.
+    /// Creates this many applications, alternating between the platforms. They share one account per platform, as the
+    /// applications of one company do.
     ///
     /// - Returns: The applications' names.
     func createMany(_ count: Int) async throws -> [String] {
@@ -60,13 +62,13 @@ struct TestAudience: Sendable {
         return names
     }
 
-    /// Creates a service with one application, whose messages go that way; returns the application's name.
+    /// Creates a service with one application that uses this route, and returns the application's name.
     func create(_ route: TestRoute) async throws -> String {
         _ = try await store.createService(name: prefix, label: "Sample")
         return try await createApplication(route)
     }
 
-    /// Registers simulated devices, evenly over the applications.
+    /// Registers simulated devices, spread evenly over the applications.
     func seed(_ applications: [String], count: Int64) async throws {
         let share = count / Int64(applications.count)
         for (index, application) in applications.enumerated() {
@@ -75,7 +77,7 @@ struct TestAudience: Sendable {
         }
     }
 
-    /// Has all senders together keep to so many messages a second of the simulator's FCM project.
+    /// Limits all senders together to this many messages a second for the simulator's FCM project.
     func limitProject(to messagesPerSecond: Double) async throws {
         let file = URL(fileURLWithPath: simulator.credentials.fcm.serviceAccountFile)
         let project = try ServiceAccount(json: Array(try Data(contentsOf: file))).projectID
@@ -114,7 +116,7 @@ struct TestAudience: Sendable {
         let material = try material(route)
         try await CredentialWriter(store: store, settings: settings).save(material, application: name)
         if route.proof == .serviceAccount {
-            // The simulator has no quota unless it is told to: what is looked for is how much the engine can do.
+            // The simulator has no quota by default, so the rate is unlimited: tests measure how fast the engine is.
             let project = try ServiceAccount(json: material.bytes).projectID
             try await store.setRate("project", project, messagesPerSecond: .infinity)
         }
@@ -140,68 +142,6 @@ struct TestAudience: Sendable {
         case .projectKey:
             let file = try SimulatorReport.known(simulator.credentials.fcmLegacy?.projectKeyFile, "project key")
             return try CredentialMaterial(file: file, platform: .android)
-        }
-    }
-}
-
-/// The way of a test site's messages: a connector, and what it proves itself with.
-struct TestRoute: Sendable, Hashable {
-    /// What a sender proves itself with.
-    enum Proof: String, Sendable, Hashable, CaseIterable {
-        /// Apple's token key (`.p8`).
-        case key
-        /// A client certificate (`.p12`).
-        case certificate
-        /// Google's service account, and with it HTTP v1.
-        case serviceAccount = "service-account"
-        /// A project key, and with it legacy HTTP.
-        case projectKey = "project-key"
-
-        /// Those that a connector takes, the usual one first.
-        static func all(_ connector: Connector) -> [Proof] {
-            switch connector {
-            case .iosHTTP2: [.key, .certificate]
-            case .iosBinary: [.certificate]
-            case .androidV1, .androidV2: [.serviceAccount, .projectKey]
-            }
-        }
-    }
-
-    let connector: Connector
-    /// What the connector proves itself with.
-    let proof: Proof
-
-    /// A route; nil if the connector does not take that proof.
-    init?(_ connector: Connector, _ proof: Proof? = nil) {
-        let all = Proof.all(connector)
-        guard let proof = proof ?? all.first, all.contains(proof) else { return nil }
-        self.connector = connector
-        self.proof = proof
-    }
-
-    private init(usual connector: Connector, _ proof: Proof) {
-        self.connector = connector
-        self.proof = proof
-    }
-
-    /// The usual route of a platform.
-    static func usual(_ platform: Platform) -> TestRoute {
-        switch platform {
-        case .ios: TestRoute(usual: .iosHTTP2, .key)
-        case .android: TestRoute(usual: .androidV2, .serviceAccount)
-        }
-    }
-
-    /// The platform of its applications.
-    var platform: Platform { connector.platform }
-
-    /// The gateway's name in the simulator.
-    var gateway: String {
-        switch (connector, proof) {
-        case (.iosBinary, _): "apns-binary"
-        case (_, .projectKey): "fcm-legacy"
-        case (.iosHTTP2, _): "apns"
-        case (.androidV1, _), (.androidV2, _): "fcm"
         }
     }
 }

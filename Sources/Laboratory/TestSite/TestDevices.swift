@@ -3,20 +3,20 @@ import Foundation
 import PushCore
 import Store
 
-/// The simulated devices of a test site: they register through the web process and tell it of what they get.
+/// A test site's simulated devices. They register with the web process and report receipts and clicks to it.
 struct TestDevices: Sendable {
-    /// Where the web process runs.
+    /// The site of the web process.
     let site: TestSite
-    /// The simulator, which plays the devices.
+    /// The control port of the simulator, which simulates the devices.
     let control: SimulatorControl
 
-    /// Of so many messages one is clicked on.
+    /// One of this many messages is clicked.
     private static let clickEvery = 10
-    /// So long without a single answer means that something is wrong.
+    /// If no request is answered for this long, something is wrong.
     private static let timeout = Duration.seconds(60)
     private static let lookInterval = Duration.milliseconds(20)
 
-    /// Has devices register, evenly over the applications, and report what they get from now on.
+    /// Has devices register, spread evenly over the applications, and report messages from now on.
     func register(_ applications: [RegistrableApplication], count: Int64, at port: Int) async throws {
         let fleet = Cell.object([
             ("host", .text("127.0.0.1")), ("port", .integer(Int64(port))),
@@ -37,12 +37,13 @@ struct TestDevices: Sendable {
         guard report.registered == count else {
             throw CommandFailure(
                 .software,
-                "\(report.failed) of \(count) simulated devices could not register. The web process's log is \(site.web.logFile)."
+                "\(report.failed) of \(count) simulated devices could not register. The web process's log is "
+                    + "\(site.web.logFile)."
             )
         }
     }
 
-    /// What the devices have done, when they have nothing to do any more.
+    /// What the devices have done, once they have nothing left to do.
     func reports() async throws -> FleetReport {
         var last = try await report()
         var deadline = ContinuousClock.now + Self.timeout
@@ -61,7 +62,7 @@ struct TestDevices: Sendable {
     }
 }
 
-/// What the simulated devices have told their web server, as the simulator counts it.
+/// The simulated devices' requests to their web server, as counted by the simulator.
 struct FleetReport: Sendable, Decodable {
     /// Registrations that were answered with 200.
     let registered: Int64
@@ -69,8 +70,8 @@ struct FleetReport: Sendable, Decodable {
     let received: Int64
     /// Clicks that were answered with 200.
     let clicked: Int64
-    /// Requests without an answer, or with another one.
+    /// Requests without an answer, or with another status.
     let failed: Int64
-    /// Requests that are to be made.
+    /// Requests that are still to be made.
     let waiting: Int64
 }

@@ -2,26 +2,26 @@ import Administration
 import Foundation
 import PushCore
 
-/// One host of the product on this machine: a folder with settings, key, journals and logs, and a supervisor.
+/// A PushMTA host on this machine: a folder with settings, key, journals and logs, and a supervisor.
 struct TestHost: Sendable {
     let folder: String
-    /// The programs that it runs.
+    /// The host's programs.
     var programs: Executables
-    /// The supervisor, whose children are its own.
+    /// The supervisor's process, which starts the children.
     var supervisor: BackgroundProcess
-    /// A command that runs the supervisor, such as `ip netns exec NAME`; empty: it is started directly. The command has to
-    /// become the supervisor (exec), so that signals reach it.
+    /// A command that runs the supervisor, such as `ip netns exec NAME`; empty: it is started directly. The command
+    /// must execute the supervisor (exec), so that signals reach it.
     var wrapper: [String] = []
-    /// Variables that the supervisor and its children get.
+    /// Environment variables for the supervisor and its children.
     var environment: [String: String] = [:]
 
-    /// The settings of the processes.
+    /// The processes' settings file.
     var settingsFile: String { folder + "/pushmta.yaml" }
     /// The key that seals the credentials.
     var keyFile: String { folder + "/credential.key" }
     var journalFolder: String { folder + "/journal" }
 
-    /// A host in `folder`; nothing is made or started.
+    /// A host in `folder`; nothing is created or started.
     init(folder: String, programs: Executables) {
         self.folder = folder
         self.programs = programs
@@ -32,21 +32,21 @@ struct TestHost: Sendable {
         )
     }
 
-    /// Makes the folders that are missing.
+    /// Creates missing folders.
     func makeFolders() throws {
         for part in ["", "/log", "/run", "/journal"] {
             try FileManager.default.createDirectory(atPath: folder + part, withIntermediateDirectories: true)
         }
     }
 
-    /// Removes the journals: they speak of parts of a database that is about to go.
+    /// Removes the journals, whose parts belong to a database that is about to be dropped.
     func clearJournals() throws {
         let manager = FileManager.default
         if manager.fileExists(atPath: journalFolder) { try manager.removeItem(atPath: journalFolder) }
         try manager.createDirectory(atPath: journalFolder, withIntermediateDirectories: true)
     }
 
-    /// Writes the settings that the processes use; makes the key that they name if there is none.
+    /// Writes the processes' settings, and creates the key that they name if it does not exist.
     func write(_ settings: Settings) throws {
         if !FileManager.default.fileExists(atPath: settings.credentialKeyFile) {
             try CredentialKeyFile.create(at: settings.credentialKeyFile)
@@ -54,19 +54,19 @@ struct TestHost: Sendable {
         try SettingsText.yaml(settings).write(toFile: settingsFile, atomically: true, encoding: .utf8)
     }
 
-    /// Starts the supervisor with the host's settings; it starts its children when there is work.
+    /// Starts the supervisor with the host's settings. It starts children when there is work.
     func start() async throws {
         try await start(supervisor, "supervisor")
     }
 
-    /// Runs one of the product's commands with the host's settings, and returns what it printed.
+    /// Runs one of PushMTA's commands with the host's settings, and returns its output.
     func run(_ words: [String]) async throws -> String {
         try await ToolRun.run(programs.pushmta, words + ["--config", settingsFile], environment: variables)
     }
 
-    /// The variables of a process; nil for those that it does not get.
+    /// The environment variables for a process; nil removes a variable.
     private var variables: [String: String?] {
-        // Settings of the caller's environment would reach the processes and override the host's.
+        // Settings in the caller's environment would override the host's.
         let inherited = ProcessInfo.processInfo.environment.keys.filter {
             $0.hasPrefix(SettingsLoader.environmentPrefix + "_")
         }
@@ -75,16 +75,16 @@ struct TestHost: Sendable {
         return variables
     }
 
-    /// Starts one of the product's processes with the host's settings.
+    /// Starts one of PushMTA's processes with the host's settings.
     func start(_ process: BackgroundProcess, _ subcommand: String) async throws {
         let command = wrapper + [programs.pushmta, subcommand, "--config", settingsFile]
         try await process.start(command[0], Array(command.dropFirst()), environment: variables)
     }
 }
 
-/// Writes settings as a file.
+/// Formats settings as a file.
 enum SettingsText {
-    /// The settings that differ from their defaults, as YAML: keys are nested, values in JSON form, which is YAML, too.
+    /// The settings that differ from their defaults, as YAML. Keys are nested; values are JSON, which is valid YAML.
     static func yaml(_ settings: Settings) -> String {
         let defaults = Settings()
         var open: [String] = []

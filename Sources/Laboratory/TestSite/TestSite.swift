@@ -2,46 +2,41 @@ import Administration
 import CurlClient
 import Foundation
 import LaboratoryStore
-import NIOCore
-import NIOPosix
-import OperatingSystem
 import PushCore
 import Store
-import Synchronization
-import SystemPackage
 
-/// Everything that a test site needs on one machine, in one folder: a private cluster, the gateway simulator, a supervisor; a
-/// feedback worker and a web process for those that have devices; and a console for those that people look at.
+/// A test site on one machine, in one folder: a private cluster, the gateway simulator and a supervisor. Sites with
+/// devices also have a feedback worker and a web process, and sites for users a console.
 struct TestSite: Sendable {
     /// The name of the site's database.
     static let databaseName = "pushmta"
 
-    /// The folder: settings, key, journals, logs, the simulator's state.
+    /// The folder of settings, key, journals, logs and the simulator's state.
     let folder: String
-    /// The programs that it runs.
+    /// The site's programs.
     let programs: Executables
     let cluster: PrivateCluster
     let gateways: TestSimulator
     let host: TestHost
-    /// The hosts beside it, each with a supervisor, children and journals of its own.
+    /// The additional hosts, each with its own supervisor, children and journals.
     let others: [TestHost]
 
     var simulator: BackgroundProcess { gateways.process }
-    /// The supervisor's process, whose children are its own.
+    /// The supervisor's process, which starts the children.
     var supervisor: BackgroundProcess { host.supervisor }
     let web: BackgroundProcess
     let feedback: BackgroundProcess
     let console: BackgroundProcess
-    /// The settings of the processes.
+    /// The processes' settings file.
     var settingsFile: String { host.settingsFile }
     var journalFolder: String { host.journalFolder }
-    /// The connection string of its database.
+    /// The connection string of the site's database.
     var database: String { cluster.connectionString(Self.databaseName) }
 
     /// A site in `folder`; nothing is started.
     ///
-    /// - Parameter programs: The folder of the product's programs; that of this program if none is given.
-    /// - Parameter hosts: Supervisors of the site, each as on a host of its own.
+    /// - Parameter programs: The folder of PushMTA's programs; by default this program's folder.
+    /// - Parameter hosts: The number of the site's supervisors, each acting as its own host.
     init(folder: String, programs: String? = nil, hosts: Int = 1) throws {
         let folder = URL(fileURLWithPath: folder).standardizedFileURL.path
         self.folder = folder
@@ -70,7 +65,7 @@ struct TestSite: Sendable {
         )
     }
 
-    /// Ends what an earlier run left, and makes the folder and, with a cluster, an empty database.
+    /// Ends what an earlier run left, and creates the folder and, with a cluster, an empty database.
     func prepare(withCluster: Bool = true) async throws {
         try await stopProcesses()
         for host in [host] + others {
@@ -80,7 +75,7 @@ struct TestSite: Sendable {
         guard withCluster else { return }
         let manager = FileManager.default
         let link = folder + "/" + PrivateCluster.siteFolder
-        // A link of a site whose data lay elsewhere; never a folder.
+        // The link of an earlier site whose data was elsewhere; `unlink` never removes a folder.
         unlink(link)
         if !cluster.hasOwnDataFolder {
             try manager.createSymbolicLink(atPath: link, withDestinationPath: cluster.folder)
@@ -89,21 +84,21 @@ struct TestSite: Sendable {
         try await cluster.recreateDatabase(Self.databaseName)
     }
 
-    /// Ends everything, the server last.
+    /// Stops everything, the database server last.
     func stop(withCluster: Bool = true) async throws {
         try await stopProcesses()
         if withCluster { try await cluster.stop() }
     }
 
-    /// Removes everything. It has to be stopped.
+    /// Removes everything. The site must be stopped.
     func remove() throws {
         try cluster.remove()
         if FileManager.default.fileExists(atPath: folder) { try FileManager.default.removeItem(atPath: folder) }
     }
 
-    /// Runs a measurement, then ends and removes everything, also when it throws or its task is cancelled.
+    /// Runs a measurement, then stops and removes everything, even if the measurement throws or its task is cancelled.
     ///
-    /// - Parameter withCluster: Whether the site has a cluster of its own.
+    /// - Parameter withCluster: Whether the site has its own cluster.
     func cleanly<Report: Sendable>(withCluster: Bool = true, _ measure: () async throws -> Report) async throws
         -> Report
     {
@@ -117,7 +112,7 @@ struct TestSite: Sendable {
         }
     }
 
-    /// Detached: a cancelled task could not wait for the processes.
+    /// Stops and removes everything in a detached task: a cancelled task could not wait for the processes.
     private func clear(_ withCluster: Bool) async throws {
         try await Task.detached {
             try await stop(withCluster: withCluster)
@@ -135,12 +130,13 @@ struct TestSite: Sendable {
 }
 
 extension TestSite {
-    /// Writes the key and the settings that the processes of the site use.
+    /// Writes the key and the settings for the site's processes.
     ///
-    /// - Parameter database: The database if it is not the site's own.
-    /// - Parameter webPort: The port of the web process, on this machine only.
-    /// - Parameter consolePort: The port of the console, on this machine only.
-    /// - Parameter metrics: Where the processes serve metrics; nowhere unless given, as several sites may be up at once.
+    /// - Parameter database: The connection string of the database; by default the site's own.
+    /// - Parameter webPort: The web process's port, on loopback only.
+    /// - Parameter consolePort: The console's port, on loopback only.
+    /// - Parameter metrics: Where the processes serve metrics. By default they serve none, as several sites may be
+    ///   running.
     func writeSettings(
         database: String? = nil,
         children: Int,
@@ -178,7 +174,7 @@ extension TestSite {
         return settings
     }
 
-    /// Starts the supervisors with the site's settings; they start their children when there is work.
+    /// Starts the supervisors with the site's settings. They start children when there is work.
     func startSupervisor() async throws {
         for host in [host] + others { try await host.start() }
     }
@@ -188,7 +184,7 @@ extension TestSite {
         try await host.start(feedback, "feedback")
     }
 
-    /// Throws if one of the processes that were started has ended, with the end of its log.
+    /// Throws an error with the end of the log if one of the started processes has ended.
     func checkProcesses(withDevices: Bool = false, withConsole: Bool = false) throws {
         let expected =
             [supervisor, simulator] + others.map(\.supervisor) + (withDevices ? [web, feedback] : [])
@@ -203,13 +199,13 @@ extension TestSite {
 }
 
 extension TestSite {
-    /// How long the web process may take until it serves.
+    /// How long the web process may take to serve requests.
     private static let startLimit = Duration.seconds(30)
     private static let lookInterval = Duration.milliseconds(20)
 
     /// Starts the web process with the site's settings.
     ///
-    /// - Returns: Its base address, when it is ready.
+    /// - Returns: The base address of the ready process.
     func startWeb(_ settings: Settings) async throws -> String {
         try await host.start(web, "web")
         let base = "http://127.0.0.1:\(settings.web.port)"
@@ -217,7 +213,7 @@ extension TestSite {
         return base
     }
 
-    /// Returns when a process answers at an address.
+    /// Waits until a process answers at an address.
     func wait(for process: BackgroundProcess, toServe address: String) async throws {
         let client = CurlClient()
         let deadline = ContinuousClock.now.advanced(by: Self.startLimit)
@@ -228,28 +224,28 @@ extension TestSite {
         }
         throw CommandFailure(
             .software,
-            "The \(process.name) does not start. Its log \(process.logFile) ends with:\n\(process.stderrTail)"
+            "The \(process.name) did not start. Its log \(process.logFile) ends with:\n\(process.stderrTail)"
         )
     }
 }
 
 extension TestSite {
-    /// Starts the simulator and returns where it listens and what it accepts.
+    /// Starts the simulator and returns its addresses and credentials.
     func startSimulator(_ arguments: [String] = []) async throws -> SimulatorReport {
         try await gateways.start(programs, arguments)
     }
 
-    /// What the simulator has counted so far.
+    /// The simulator's counters.
     func counters(_ report: SimulatorReport) async throws -> SimulatorCount {
         try await SimulatorControl(report).counters()
     }
 }
 
 extension TestSite {
-    /// Refuses to take from people what they have put into a site: a new run ends its processes and makes its database anew.
+    /// Protects what users have added to a site: a new run would end its processes and recreate its database.
     ///
-    /// - Parameter fresh: whether that is what they ask for.
-    /// - Throws: `CommandFailure` that says what is there and what can be done.
+    /// - Parameter fresh: Whether the user has asked for that.
+    /// - Throws: `CommandFailure` that says what exists and what can be done.
     func requireSampleOnly(_ sample: TestContents, fresh: Bool) async throws {
         try requireOwnSettings()
         guard !fresh else { return }
@@ -257,18 +253,22 @@ extension TestSite {
         guard running.isEmpty else {
             throw CommandFailure(
                 .temporary,
-                "A site is up in \(folder) (\(running.joined(separator: ", "))): a new run would end it and delete its database with all that was added to it. `./Deploy/quickstart stop --folder \(folder)` ends it and keeps its data, --folder OTHER makes another site beside it, and --fresh starts over."
+                "A site is running in \(folder) (\(running.joined(separator: ", "))): a new run would stop it and "
+                    + "delete its database with everything added to it. `./Deploy/quickstart stop --folder \(folder)` "
+                    + "stops it and keeps its data, --folder OTHER creates another site, and --fresh starts over."
             )
         }
         let found = try await contents(besides: sample)
         guard !found.isEmpty else { return }
         throw CommandFailure(
             .data,
-            "The database of the site in \(folder) holds more than the sample: \(found.joined(separator: ", ")). A new run would delete it: --folder OTHER makes another site beside it, and --fresh starts over. The site as it is comes up again with the commands that read \(settingsFile)."
+            "The database of the site in \(folder) holds more than the sample: \(found.joined(separator: ", ")). A "
+                + "new run would delete it: --folder OTHER creates another site, and --fresh starts over. To restart "
+                + "the existing site, use the commands that read \(settingsFile)."
         )
     }
 
-    /// Settings of another installation stand for journals that must not go.
+    /// Refuses a folder with the settings of another installation, whose journals must not be removed.
     private func requireOwnSettings() throws {
         guard let text = try? String(contentsOfFile: settingsFile, encoding: .utf8), !text.contains(cluster.folder)
         else {
@@ -276,11 +276,13 @@ extension TestSite {
         }
         throw CommandFailure(
             .data,
-            "\(settingsFile) is not the settings file of a site of quickstart, which would write over it and clear the journals beside it: choose another --folder."
+            "\(settingsFile) is not the settings file of a quickstart site. A run would overwrite it and delete the "
+                + "journals in its folder: choose another --folder."
         )
     }
 
-    /// What the database holds besides the sample; the server runs afterwards only if it did before, or if there is nothing.
+    /// What the database holds besides the sample. Afterwards the server runs only if it ran before or if there is
+    /// nothing.
     private func contents(besides sample: TestContents) async throws -> [String] {
         guard FileManager.default.fileExists(atPath: cluster.data + "/PG_VERSION") else { return [] }
         let wasRunning = await cluster.isRunning()
@@ -295,66 +297,6 @@ extension TestSite {
         } catch {
             if !wasRunning { try? await cluster.stop() }
             throw error
-        }
-    }
-}
-
-/// Keeps a second run out of a folder for as long as this process lives.
-struct FolderLock: Sendable {
-    /// Takes the folder; the lock ends with the process, however it ends.
-    ///
-    /// - Throws: `CommandFailure` if another process has it, or if the folder cannot be written.
-    init(folder: String) throws {
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        let path = folder + "/lock"
-        let file: SystemPackage.FileDescriptor
-        do {
-            file = try .open(
-                FilePath(path),
-                .readWrite,
-                options: [.create, .closeOnExec],
-                permissions: .ownerReadWrite
-            )
-        } catch {
-            throw CommandFailure(.unavailable, "\(path) cannot be written: \(error)")
-        }
-        // It stays open to the end of the process.
-        guard (try? file.tryLock()) == true else {
-            try? file.close()
-            throw CommandFailure(
-                .unavailable,
-                "Another run works in \(folder): wait for its end, or choose another folder with --folder."
-            )
-        }
-    }
-}
-
-/// Ports for servers that do not choose one by themselves.
-enum FreePort {
-    private static let given = Mutex<Set<Int>>([])
-
-    /// A port of this machine that was free a moment ago, and that this process has asked for only once.
-    static func any() async throws -> Int {
-        while true {
-            let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .bind(host: "127.0.0.1", port: 0).get()
-            let port = channel.localAddress?.port ?? 0
-            try await channel.close()
-            if given.withLock({ $0.insert(port).inserted }) { return port }
-        }
-    }
-
-    /// Waits until something listens on a port of this machine.
-    static func untilOpen(_ port: Int) async throws {
-        let deadline = ContinuousClock.now.advanced(by: .seconds(10))
-        while true {
-            do {
-                return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                    .connect(host: "127.0.0.1", port: port).get().close().get()
-            } catch {
-                guard ContinuousClock.now < deadline else { throw error }
-                try await Task.sleep(for: .milliseconds(20))
-            }
         }
     }
 }

@@ -2,16 +2,17 @@ import Histogram
 import ProcessProtocol
 import Synchronization
 
-/// How long things take in a child, for its row in `mta_child` and for metrics.
+/// The times that a child measures, for its row in `mta_child` and for metrics.
 final class ChildMeasures: Sendable {
     /// From writing a message to its answer.
     let latencies = Mutex(LatencyWindow())
-    /// From the moment at which a single message was due to its answer.
+    /// From a single message's due time to its answer.
     let waits = Mutex(SecondsHistogram())
-    /// How long work with the database takes.
+    /// How long database operations take.
     let database = Mutex(DatabaseTimes())
 
-    /// Measures work with the database that succeeds: what fails says how long others kept it waiting, and is tried again.
+    /// Measures a database operation that succeeds. A failed one is retried, and its time shows only how long others
+    /// delayed it.
     func time<Value: Sendable>(
         _ kind: any WritableKeyPath<DatabaseTimes, SecondsHistogram> & Sendable,
         _ work: () async throws -> Value
@@ -26,12 +27,13 @@ final class ChildMeasures: Sendable {
 
 /// The gateway's latencies of the last seconds.
 struct LatencyWindow: Sendable {
-    /// Percentiles are of the last full window and what came since: fresh, and not jumpy.
+    /// The length of a window. Percentiles cover the last full window or the current one, so they are recent and
+    /// steady.
     static let seconds: Int64 = 10
-    /// An hour: no deadline is longer.
+    /// One hour: no deadline is longer.
     private static let highest: UInt64 = 3_600_000_000
 
-    /// All of the process's life, for its metrics.
+    /// The latencies of the process's whole life, for its metrics.
     private(set) var all = SecondsHistogram()
     private var current = Histogram<UInt32>(highestTrackableValue: highest, numberOfSignificantValueDigits: .two)
     private var last = Histogram<UInt32>(highestTrackableValue: highest, numberOfSignificantValueDigits: .two)

@@ -8,7 +8,7 @@ import PushCore
 import Store
 import Synchronization
 
-/// Says how the child is doing: a line on standard output and a row in `mta_child`, each second.
+/// Reports the child's state each second: a line on standard output and a row in `mta_child`.
 final class ChildReporter: Sendable {
     private struct Last {
         var gateway = GatewayStatus()
@@ -42,7 +42,7 @@ final class ChildReporter: Sendable {
         self.logger = logger
     }
 
-    /// Writes lines until the task is cancelled; a database that does not answer does not keep them back.
+    /// Writes lines until the task is cancelled, even if the database does not answer.
     func writeLines() async {
         while !Task.isCancelled {
             writeLine(exitReason: nil)
@@ -58,7 +58,7 @@ final class ChildReporter: Sendable {
         }
     }
 
-    /// Keeps the gateway's figures fresh for the lines, which wait for nothing, until the task is cancelled.
+    /// Updates the gateway's figures for the lines, which must not wait for them, until the task is cancelled.
     func watchGateway() async {
         while !Task.isCancelled {
             await lookAtGateway()

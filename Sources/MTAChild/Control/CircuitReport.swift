@@ -4,7 +4,7 @@ import PushCore
 import Store
 import Synchronization
 
-/// Tells the database that the application's circuit opens or closes, until it has heard it.
+/// Reports to the database that the application's circuit opens or closes, retrying until it is stored.
 final class CircuitReport: Sendable {
     private let store: Store
     private let applicationID: Int32
@@ -31,7 +31,7 @@ final class CircuitReport: Sendable {
         await reports.finished()
     }
 
-    /// Counts as under way from now on, though the reason is known a moment later.
+    /// Opens the circuit. The report counts as under way from now on, although its reason is known a moment later.
     func open(remedy: String, holdsTokenEffects: Bool, reason: @escaping @Sendable () async throws -> String) {
         let words = Task {
             let words = (try? await reason()) ?? "the gateway refuses every message"
@@ -57,7 +57,7 @@ final class CircuitReport: Sendable {
     }
 }
 
-/// Tells the database that a delivery is held back for what the gateway says of it, until it has heard it.
+/// Reports to the database that a delivery is held because of the gateway's answers, retrying until it is stored.
 final class DeliveryHolder: Sendable {
     private let store: Store
     private let logger: Logger
@@ -69,10 +69,10 @@ final class DeliveryHolder: Sendable {
         reports = OrderedReports(of: "the pause of a delivery", logger: logger)
     }
 
-    /// Whether the database may not know yet that a delivery is held back.
+    /// Whether the database may not know yet that a delivery is held.
     var holdsParts: Bool { reports.isUnderWay }
 
-    /// Returns when the database knows all of it.
+    /// Returns when the database knows every held delivery.
     func resolved() async {
         await reports.finished()
     }
@@ -84,13 +84,13 @@ final class DeliveryHolder: Sendable {
             do {
                 try await store.holdDelivery(delivery, reason: reason)
             } catch let error as StoreError where error.code == .notFound {
-                // There is nothing left to hold back.
+                // The delivery no longer exists.
             }
         }
     }
 }
 
-/// Tells the database what this child has found, one thing after the other, each until the database has it.
+/// Sends reports to the database one at a time, retrying each until it is stored.
 final class OrderedReports: Sendable {
     private struct State {
         var underWay: [String: Int] = [:]
@@ -101,24 +101,24 @@ final class OrderedReports: Sendable {
     private let logger: Logger
     private let state = Mutex(State())
 
-    /// - Parameter what: the thing that is told of, for the log.
+    /// - Parameter what: the subject of the reports, for the log.
     init(of what: String, logger: Logger) {
         self.what = what
         self.logger = logger
     }
 
-    /// Whether the database may not know yet what was told under a name.
+    /// Whether the database may not have a report of this name yet.
     func isUnderWay(_ name: String) -> Bool { state.withLock { $0.underWay[name, default: 0] > 0 } }
 
-    /// Whether the database may not know all yet.
+    /// Whether the database may not have all reports yet.
     var isUnderWay: Bool { state.withLock { $0.underWay.values.contains { $0 > 0 } } }
 
-    /// Returns when the database knows everything.
+    /// Returns when the database has all reports.
     func finished() async {
         await state.withLock { $0.last }?.value
     }
 
-    /// Tells it as soon as what was told before is known. It counts as under way from now on.
+    /// Sends a report after all earlier ones are stored. It counts as under way from now on.
     func tell(_ name: String, _ change: @escaping @Sendable () async throws -> Void) {
         state.withLock { state in
             state.underWay[name, default: 0] += 1

@@ -4,14 +4,15 @@ import ProcessProtocol
 import Store
 import Synchronization
 
-/// Looks what operators and other children have decided: paused and stopped deliveries, and the application's circuit.
+/// Watches what operators and other children decide: paused and stopped deliveries, and the application's circuit.
 final class ControlWatcher: Sendable {
-    /// So often a child looks that holds anything: with the round trip it is the time in which a pause or stop takes effect.
+    /// How often a child that holds a part checks; with the round trip, this is how long a pause or stop takes to take
+    /// effect.
     private static let interval = Duration.milliseconds(250)
-    /// So often one that holds nothing looks, for the circuit only.
+    /// How often a child that holds nothing checks, for the circuit only.
     private static let idleInterval = Duration.seconds(1)
 
-    /// Raised to look at once.
+    /// Fires to check at once.
     let signal = EventSignal()
     private let store: Store
     private let sender: Sender
@@ -56,7 +57,7 @@ final class ControlWatcher: Sendable {
                 guard !Task.isCancelled else { return }
                 if isAnswered { logger.failure("the states of deliveries could not be read", of: error) }
                 isAnswered = false
-                // Validity runs on all the same.
+                // Validity still has to be checked.
                 sender.perform(.deliveryStates([:]))
             }
         }
@@ -64,7 +65,7 @@ final class ControlWatcher: Sendable {
 
     private func look() async throws {
         let before = sender.snapshot.admission
-        // Those that are being loaded are looked for even if the dispatch state holds nothing of them.
+        // Deliveries being loaded are checked even if the dispatch state has no part of them.
         let deliveries = loading.deliveries.union(sender.work.deliveries)
         let isClosing = sender.database.circuit.isClosing
         let isReporting = sender.database.troubleReport.isUnderWay
@@ -75,27 +76,29 @@ final class ControlWatcher: Sendable {
         )
         sender.perform(.deliveryStates(state.deliveries))
         try await lookAtRates(deliveries)
-        // Who probes the circuit sends one message: while both are on, neither probe waits for the other's end.
+        // A child that probes the circuit sends one message: if both the circuit and the gateway need a probe, neither
+        // waits for the other.
         if !isReporting, before.circuit != .probing { take(state.trouble, before.trouble) }
         loading.giveUp { _, part in state.deliveries[part.deliveryID].flatMap(DispatchState.Halt.init) != nil }
-        // The prober, and who has just closed the circuit, know it better.
+        // The prober, and a child that has just closed the circuit, know better.
         guard state.isCircuitOpen, before.circuit == .closed, !isClosing else { return }
-        if !control.isDraining { logger.notice("the circuit of the application is open: giving everything back") }
+        if !control.isDraining { logger.notice("the circuit of the application is open: giving all parts back") }
         control.fastShutdown(.circuitOpen)
         loading.giveUp { _, _ in true }
         sender.perform(.circuitFoundOpen)
         sender.signals.claim.fire()
     }
 
-    /// The limits that hold now.
+    /// Reads the current rate limits.
     private func lookAtRates(_ deliveries: Set<Int64>) async throws {
         let limits = try await store.rateLimits(scope, deliveries: deliveries.sorted())
         sender.perform(.limitsSeen(limits, asked: deliveries))
     }
 
-    /// What the database knows of the gateway's trouble; the prober knows it better, and so does a child that has found it since then.
+    /// Takes the gateway's trouble from the database. The prober knows better, and so does a child that has found
+    /// trouble since the query.
     ///
-    /// - Parameter before: what this child knew before it asked.
+    /// - Parameter before: what this child knew before the query.
     private func take(_ trouble: GatewayTroubleState?, _ before: Admission.Trouble) {
         let now = sender.snapshot.admission
         guard now.trouble == before, !now.isProbingGateway, !sender.database.troubleReport.isUnderWay else { return }
@@ -104,14 +107,14 @@ final class ControlWatcher: Sendable {
         guard after != before, !control.isDraining else { return }
         logger.notice(
             after == .left
-                ? "the gateway is in trouble: giving everything back, and waiting for a probe to get through"
-                : "the gateway's trouble is over: sending begins again"
+                ? "the gateway is in trouble: giving all parts back, and waiting until a probe gets through"
+                : "the gateway's trouble is over: sending resumes"
         )
     }
 }
 
 extension DispatchState.TroubleSeen {
-    /// What a row of the database means; nil says that all is well.
+    /// Converts a database row; nil means that there is no trouble.
     init(_ state: GatewayTroubleState?) {
         switch state {
         case nil: self = .none

@@ -1,9 +1,9 @@
 import Store
 import Synchronization
 
-/// The database's clock as seen from here: its time at the last look plus what has passed since on the monotonic clock.
+/// The database's clock as seen from this process: the last reading plus the time since, on the monotonic clock.
 ///
-/// All times that hosts compare are the database's; this host's own clock may be wrong without harm.
+/// Hosts compare only times of the database's clock; a wrong clock on this host does no harm.
 final class DatabaseClock: Sendable {
     private struct Reading {
         var milliseconds: Int64
@@ -18,7 +18,7 @@ final class DatabaseClock: Sendable {
         reading = Mutex(Reading(milliseconds: time.microsecondsSince1970 / 1_000, at: now, askedAt: now))
     }
 
-    /// Takes a new reading, unless one that was asked for after it came first: that one may have seen the clock set.
+    /// Takes a new reading, unless a later query was answered first: that one may have seen the clock change.
     ///
     /// - Parameter moment: when the database was asked.
     func set(_ time: DatabaseTime, askedAt moment: ContinuousClock.Instant) {
@@ -36,14 +36,14 @@ final class DatabaseClock: Sendable {
     }
 }
 
-/// Until when this child may believe that nobody has taken its parts, on its own monotonic clock.
+/// Until when this child can be sure that no other owner has taken its parts, on its own monotonic clock.
 ///
-/// It is read at the very moment when messages get their streams: a process that was stopped for longer than its lease finds
-/// it over before any of its timers has run.
+/// It is checked at the moment when messages get their streams. So a process that was suspended for longer than its
+/// lease finds the lease expired before any of its timers runs.
 final class LeaseClock: Sendable {
     private let goodUntil = Mutex(ContinuousClock.now)
 
-    /// Whether the right to send stands now.
+    /// Whether the right to send is valid now.
     var isValid: Bool { ContinuousClock.now < goodUntil.withLock { $0 } }
 
     func extend(until moment: ContinuousClock.Instant) {

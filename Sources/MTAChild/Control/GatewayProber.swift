@@ -4,7 +4,8 @@ import ProcessEvents
 import ProcessProtocol
 import Store
 
-/// Carries out what the ``Prober`` decides, until the gateway of an application in trouble takes messages again: one prober for all hosts.
+/// Carries out the decisions of the ``Prober`` until an application's gateway takes messages again. All hosts together
+/// have one prober.
 struct GatewayProber: Sendable {
     let sender: Sender
     let store: Store
@@ -16,7 +17,7 @@ struct GatewayProber: Sendable {
     /// The answer to a PING takes one round trip.
     private static let pingTimeout = Duration.seconds(5)
 
-    /// Probes until the gateway takes messages, the child is to end, or there is nothing to probe with.
+    /// Probes until the gateway takes messages, the child has to end, or there is nothing to probe with.
     func run() async {
         var prober = Prober(at: sender.moment)
         var events: [Prober.Event] = [.looked]
@@ -35,7 +36,7 @@ struct GatewayProber: Sendable {
     private func carryOut(_ action: Prober.Action) async -> Prober.Event? {
         switch action {
         case .ping:
-            // nil where no connection is open: then the message finds out.
+            // nil if no connection is open: then the message tests the path.
             return .pinged(await sender.gateway?.ping(timeout: Self.pingTimeout) != false)
         case .claim(let tried):
             do {
@@ -70,8 +71,9 @@ struct GatewayProber: Sendable {
         }
     }
 
-    /// Another one goes on at once; what this one holds is not worth the time of an end in order. A probe without an answer is ambiguous
-    /// soon enough: it would keep the place for the whole timeout of a request.
+    /// Leaves the place to another prober, which continues at once; a normal drain would take too long for what this
+    /// one holds. An unanswered probe is soon given up as ambiguous, because it would otherwise keep the place for a
+    /// request's whole timeout.
     private func leave() async {
         sender.perform(.fastShutdown)
         try? await Task.sleep(for: DispatchState.answerTime)

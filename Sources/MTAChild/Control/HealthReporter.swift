@@ -4,10 +4,10 @@ import ProcessEvents
 import Store
 import Synchronization
 
-/// Shows trouble with the gateway where the operator looks: in `application_health`, with what to do.
+/// Shows the gateway's trouble to operators in `application_health`, with a remedy.
 ///
-/// Nothing is failed for it and nobody is kept from trying: messages wait, and the entry goes when the trouble does. What
-/// makes every message fail is not shown here but opens the circuit (``CircuitReport``).
+/// The entry fails no message and stops no attempt: messages wait, and the entry goes when the trouble ends. What makes
+/// every message fail is not shown here but opens the circuit (``CircuitReport``).
 struct HealthReporter: Sendable {
     let store: Store
     let applicationID: Int32
@@ -16,11 +16,11 @@ struct HealthReporter: Sendable {
 
     /// Follows the trouble until the task is cancelled.
     func run(_ sender: Sender) async {
-        // Nothing is known of what an earlier child has left there.
+        // What an earlier child has left there is unknown.
         var shown: String?
         while !Task.isCancelled {
             try? await Task.sleep(for: .seconds(1))
-            // The reason of an open circuit stands.
+            // The reason of an open circuit must stay.
             guard sender.snapshot.admission.circuit == .closed, !sender.database.circuit.isClosing else { continue }
             let trouble = sender.gatewayTrouble ?? sender.gatewayNotice
             guard trouble?.kind != .applicationStopped else { continue }
@@ -30,7 +30,7 @@ struct HealthReporter: Sendable {
         }
     }
 
-    /// Shows a text, or that all is well if it is empty.
+    /// Shows a text; an empty one means that all is well.
     /// - Returns: whether the database has it.
     @discardableResult
     func show(_ text: String, remedy: String) async -> Bool {
@@ -45,13 +45,13 @@ struct HealthReporter: Sendable {
         }
     }
 
-    /// What to do when every message of the application is refused.
+    /// The remedy when every message of the application is refused.
     static let stopRemedy =
-        "put the application's credential, bundle id or environment right; sending goes on by itself then"
-    /// What to do when most push tokens are refused.
+        "correct the application's credential, bundle id or environment; sending then resumes automatically"
+    /// The remedy when most push tokens are refused.
     static let mixUpRemedy =
-        "check that the application's environment, bundle id and credential are those of its push tokens; "
-        + "if the tokens are bad, pushmta app resume --believe-refusals"
+        "check that the application's environment, bundle id and credential match its push tokens; "
+        + "if the tokens really are bad, run pushmta app resume --believe-refusals"
 
     private static func remedy(_ trouble: GatewayEvent) -> String {
         switch trouble.kind {
@@ -59,8 +59,8 @@ struct HealthReporter: Sendable {
         case .untrusted: "check the gateway's certificate, the account's CA file and this machine's clock"
         case .tokenUnavailable: "check that the token endpoint of the service account can be reached"
         case .unproved:
-            "find out whether the gateway was stuck; make nmac.binary.presumedAcceptedMs longer if this repeats"
-        case .applicationThrottled: "nothing: sending goes on by itself; a higher quota makes it faster"
+            "find out whether the gateway was stuck; increase nmac.binary.presumedAcceptedMs if this repeats"
+        case .applicationThrottled: "nothing: sending continues automatically; a higher quota makes it faster"
         default: stopRemedy
         }
     }

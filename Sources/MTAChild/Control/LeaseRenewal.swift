@@ -4,12 +4,13 @@ import PushCore
 import Store
 import Synchronization
 
-/// Renews the leases of the parts of this child, from their claim on, and says when it must stop sending because it may have lost them.
+/// Renews the leases of this child's parts from their claim on, and reports when the child must stop sending because it
+/// may have lost them.
 ///
-/// The judgement is made on this process's own monotonic clock (``LeaseClock``): a renewal counts from the moment when it was
-/// asked for, so that nobody can have taken a part while this child believes in it.
+/// The decision uses this process's own monotonic clock (``LeaseClock``). A renewal counts from when it was requested,
+/// so no other owner can have taken a part while this child still believes that it holds it.
 final class LeaseRenewal: Sendable {
-    /// Sending stops this long before the lease ends: time for what is already with the kernel.
+    /// Sending stops this long before the lease ends, which leaves time for data already in the kernel.
     private static let margin = Duration.seconds(1)
 
     private let store: Store
@@ -35,14 +36,14 @@ final class LeaseRenewal: Sendable {
         self.logger = logger
     }
 
-    /// A claim was asked for at a moment, while nothing else was held: its lease is all that matters.
+    /// Notes a claim requested at a moment when nothing else was held: its lease alone counts.
     func claimed(at moment: ContinuousClock.Instant) {
         extend(from: moment)
     }
 
     private func extend(from moment: ContinuousClock.Instant) {
         sender.lease.extend(until: moment + .seconds(settings.durationSec) - Self.margin)
-        // A renewal whose answer came after its own lease renews nothing.
+        // A renewal answered after its own lease has expired renews nothing.
         if sender.lease.isValid { sender.perform(.leaseValid(true)) }
     }
 
@@ -54,7 +55,7 @@ final class LeaseRenewal: Sendable {
         }
     }
 
-    /// Looks by itself, as a renewal waits for the database however long that takes.
+    /// Checks the lease in a separate task, because a renewal may wait for the database for any time.
     private func watchLoop() async {
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(250))
@@ -70,8 +71,8 @@ final class LeaseRenewal: Sendable {
         while !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(250))
             let now = ContinuousClock.now
-            // A part that is loaded is with the dispatch state before it is not here any more. What is being given back is still this child's,
-            // until the database has heard of it.
+            // A loaded part is in the dispatch state before it leaves this list. A part being given back is still this
+            // child's until the database has it.
             let loaded = loading.tokens
             let work = sender.work
             let held = Array(loaded.union(work.releasing).union(work.held))
@@ -88,13 +89,13 @@ final class LeaseRenewal: Sendable {
             extend(from: moment)
             return true
         } catch {
-            // At the end of the child everything under way is cancelled, which is no trouble.
+            // When the child ends, running statements are cancelled, which is not a failure.
             if !Task.isCancelled { logger.failure("the leases of \(held.count) parts could not be renewed", of: error) }
             return false
         }
     }
 
-    /// The database does not name these parts among the child's any more.
+    /// Drops parts that the database no longer lists as this child's.
     func loseParts(_ missing: [PartToken]) {
         loading.giveUp { part, _ in missing.contains(part) }
         if !missing.isEmpty { sender.perform(.leasesLost(Set(missing))) }

@@ -4,19 +4,19 @@ import ProcessProtocol
 import PushCore
 import Store
 
-/// Gets the child's slices of the rates that all hosts share.
+/// Requests the child's slices of the rates that all hosts share.
 ///
-/// While messages wait it asks some twenty times a second, so a child that is lost takes a moment of the rate with it. What it may
-/// not send without a slice waits as long as the database is away.
+/// While messages wait, it asks about twenty times a second, so a lost child takes little of the rate with it. While
+/// the database is unreachable, messages that need a slice wait.
 struct RateSharing: Sendable {
     let sender: Sender
     let store: Store
     let logger: Logger
 
-    /// A database that is away is asked again after so long.
+    /// The pause before an unreachable database is asked again.
     private static let pause = Duration.milliseconds(250)
 
-    /// Asks for slices until the task is cancelled.
+    /// Requests slices until the task is cancelled.
     func run() async {
         var isAnswered = true
         while !Task.isCancelled {
@@ -30,7 +30,7 @@ struct RateSharing: Sendable {
             } catch {
                 guard !Task.isCancelled else { return }
                 if isAnswered {
-                    logger.failure("slices of rates could not be had, and messages wait for them", of: error)
+                    logger.failure("rate slices could not be obtained; messages wait for them", of: error)
                 }
                 isAnswered = false
                 try? await Task.sleep(for: Self.pause)

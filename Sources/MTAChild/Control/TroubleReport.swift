@@ -3,7 +3,7 @@ import ProcessEvents
 import PushCore
 import Store
 
-/// Tells the database of the gateway's trouble and of its end, until it has heard it.
+/// Reports the begin and end of the gateway's trouble to the database, retrying until they are stored.
 final class TroubleReport: Sendable {
     private let store: Store
     private let applicationID: Int32
@@ -29,15 +29,15 @@ final class TroubleReport: Sendable {
         await reports.finished()
     }
 
-    /// The gateway takes nothing.
+    /// Reports that the gateway takes nothing.
     ///
-    /// - Parameter notBefore: how long from now it wants nothing; nil if it did not say.
+    /// - Parameter notBefore: how long the gateway wants nothing, from now; nil if it did not say.
     func enter(reason: String, notBefore: Duration?) {
         var random = SystemRandomNumberGenerator()
         let pause = ProbePace.pause(notBefore: notBefore ?? .zero, using: &random)
         logger.event(
             .gatewayAway,
-            "the gateway takes nothing (\(reason)): the messages wait, and single probes find out when it does"
+            "the gateway takes no messages (\(reason)): they wait, and single probes test when it takes them again"
         )
         reports.tell("trouble") { [store, applicationID, accountID] in
             try await store.enterTrouble(
@@ -50,19 +50,19 @@ final class TroubleReport: Sendable {
         }
     }
 
-    /// A message got through that had waited for a credential which is stored with the gateway.
+    /// Reports that a message got through that had waited for a credential stored with the gateway.
     func endCredentialWait(_ reason: String) {
         logger.notice(
-            "a message that the gateway had answered with \(reason) got through: all others that waited are sent"
+            "a message that the gateway had answered with \(reason) got through: the others that wait for it are sent"
         )
         reports.tell("credential") { [store, applicationID, accountID] in
             try await store.endCredentialWait(application: applicationID, account: accountID, reason: reason)
         }
     }
 
-    /// A probe got through.
+    /// Reports that a probe got through.
     func end() {
-        logger.event(.gatewayBack, "a probe got through: sending begins again")
+        logger.event(.gatewayBack, "a probe got through: sending resumes")
         reports.tell("end") { [store, applicationID, accountID] in
             try await store.endTrouble(application: applicationID, account: accountID)
         }

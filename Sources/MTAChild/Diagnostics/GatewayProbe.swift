@@ -6,26 +6,32 @@ import ProcessProtocol
 import PushCore
 import Store
 
-/// Tries whether an application's messages would be taken: the way a child goes, with one message of its own.
-public struct GatewayProbe: Sendable {
-    /// An answer comes within a second; a binary gateway's silence counts as one after some.
+/// Tests whether a gateway takes an application's messages: it connects as a child does, and sends one test message.
+package struct GatewayProbe: Sendable {
+    /// An answer comes within a second; if silence counts as an answer, it takes several.
     private static let timeoutBeyondConnecting = Duration.seconds(15)
 
     private let settings: Settings
     private let store: Store
+    private let registry: GatewayRegistry
 
-    /// - Parameter settings: those of the children of this host.
-    public init(settings: Settings, store: Store) {
+    /// - Parameters:
+    ///   - settings: the settings of this host's children.
+    ///   - registry: the known gateways.
+    package init(settings: Settings, store: Store, registry: GatewayRegistry = .standard) {
+        self.registry = registry
         self.settings = settings
         self.store = store
     }
 
-    /// Tries a gateway; the results in the order of the steps. One failure ends it.
+    /// Tests a gateway. Returns the results in the order of the steps; the first failure ends the test.
     ///
     /// - Parameters:
-    ///   - token: the push token of a device; nil tries with one that no device has, whose refusal shows that all else is right.
-    ///   - alert: a text for an iOS device to show; nil for a push that nobody sees. FCM only checks the message in any case.
-    public func run(
+    ///   - token: a device's push token; nil uses one that no device has, whose refusal shows that everything else is
+    ///     right.
+    ///   - alert: a text for an iOS device to show; nil for a push that no user sees. FCM only validates the message in
+    ///     any case.
+    package func run(
         _ application: ApplicationRow,
         _ account: AccountRow,
         token: String?,
@@ -48,14 +54,19 @@ public struct GatewayProbe: Sendable {
         }
         let delegate = ProbeDelegate()
         let gateway: any Gateway
+        let kind: any GatewayKind
         do {
-            gateway = try await GatewaySetup(settings: settings, store: store).gateway(
+            gateway = try await GatewaySetup(settings: settings, store: store, registry: registry).gateway(
                 application,
                 account,
                 now: now,
                 eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
                 delegate: delegate
             )
+            guard let known = registry.kind(of: account.connector, with: row.kind) else {
+                throw GatewaySetupFailure("the credential was changed during the test: try again", isHostsFault: false)
+            }
+            kind = known
             results.append(
                 ProbeResult("credential", .ok, "\(row.kind.text), fingerprint \(row.fingerprint.prefix(16))…")
             )
@@ -63,11 +74,9 @@ public struct GatewayProbe: Sendable {
         } catch {
             return results + [ProbeResult(results.isEmpty ? "credential" : "connection", .failed, "\(error)")]
         }
-        let format = PayloadFormat(connector: account.connector, usesProjectKey: row.kind == .fcmProjectKey)
-        var reading = ProbeReading(format: format, address: "\(account.host):\(account.port)", hasToken: token != nil)
-        // The binary protocol says nothing of a good message and closes after a bad one: without a device there is nothing to learn.
-        let sends = token != nil || format != .apnsBinary
-        if sends { gateway.submit(ProbeMessage(format: format, token: token, alert: alert).batch()) }
+        var reading = ProbeReading(kind: kind, address: "\(account.host):\(account.port)", hasToken: token != nil)
+        let sends = token != nil || kind.answersWithoutDevice
+        if sends { gateway.submit(ProbeMessage.batch(kind.trial(token: token, alert: alert))) }
         let timeout = Duration.seconds(settings.mta.child.connectTimeoutSec) + Self.timeoutBeyondConnecting
         let alarm = Task {
             try await Task.sleep(for: timeout)
@@ -82,20 +91,20 @@ public struct GatewayProbe: Sendable {
         return results
     }
 
-    /// Whether a text can be a push token at all.
-    public static func isToken(_ text: String) -> Bool { ProbeMessage.isToken(text) }
+    /// Whether a text can be a push token.
+    package static func isToken(_ text: String) -> Bool { ProbeMessage.isToken(text) }
 }
 
-/// Passes what a gateway tells on to whoever tries it.
+/// Passes a gateway's events and outcomes to the test.
 final class ProbeDelegate: GatewayDelegate {
-    /// Something that the gateway told, or the end of the timeout.
+    /// An event or outcome of the gateway, or the timeout.
     enum Sign: Sendable {
         case event(GatewayEvent)
         case outcome(Outcome)
         case timeUp
     }
 
-    /// All signs in their order.
+    /// All signs in order.
     let signs: AsyncStream<Sign>
     private let continuation: AsyncStream<Sign>.Continuation
 

@@ -1,24 +1,24 @@
 import Gateways
 import PushCore
 
-/// Makes results of what a gateway tells while it is tried.
+/// Turns a gateway's events and outcomes during a test into results.
 struct ProbeReading: Sendable {
-    let format: PayloadFormat
+    let kind: any GatewayKind
     let address: String
     let hasToken: Bool
-    /// Nothing more is to be learnt.
+    /// Whether no more results will come.
     private(set) var isDone = false
     private var isConnected = false
 
-    init(format: PayloadFormat, address: String, hasToken: Bool) {
-        self.format = format
+    init(kind: any GatewayKind, address: String, hasToken: Bool) {
+        self.kind = kind
         self.address = address
         self.hasToken = hasToken
     }
 
-    /// Reads one sign.
+    /// Turns one sign into results.
     ///
-    /// - Parameter sends: whether a message is on its way; without one, the connection is all there is to see.
+    /// - Parameter sends: whether a message is sent; without one, the connection is the only result.
     mutating func read(_ sign: ProbeDelegate.Sign, sends: Bool) -> [ProbeResult] {
         switch sign {
         case .event(let event): return read(event, sends: sends)
@@ -27,8 +27,9 @@ struct ProbeReading: Sendable {
             isDone = true
             let text =
                 isConnected
-                ? "\(address) did not answer in time: try again, and look at the network and its proxies"
-                : "no connection to \(address) came about in time: check host and port of the external account, DNS, firewall and network"
+                ? "\(address) did not answer in time: try again, and check the network and its proxies"
+                : "no connection to \(address) was established in time: "
+                    + "check host and port of the external account, DNS, firewall and network"
             return [ProbeResult(isConnected ? "message" : "connection", .failed, text)]
         }
     }
@@ -60,9 +61,9 @@ struct ProbeReading: Sendable {
         switch outcome.outcomeClass {
         case .accepted:
             isDone = true
-            return [ProbeResult("message", .ok, acceptedText)]
+            return [ProbeResult("message", .ok, kind.acceptance(hasDevice: hasToken))]
         case .stopApplication:
-            // The event that follows in the same turn says more.
+            // The event that follows in the same turn of the loop says more.
             return []
         case .unprocessed, .ambiguous:
             isDone = true
@@ -74,26 +75,22 @@ struct ProbeReading: Sendable {
         }
     }
 
-    private var acceptedText: String {
-        switch format {
-        case .apns: hasToken ? "APNs took the push; it is on its way to the device" : "the gateway takes pushes"
-        case .apnsBinary: "the gateway said nothing against the push, which is how it accepts"
-        case .fcmV1, .fcmLegacy: "FCM checked the message and would take it; nothing was delivered"
-        }
-    }
-
     private func refusal(_ outcome: Outcome) -> ProbeResult {
         let meaning = explanation(outcome)
-        // The gateway was not asked: nothing is known of it.
+        // The message did not reach the gateway, so nothing is known about it.
         guard !outcome.neverLeft else {
-            return ProbeResult("message", .failed, "the message is refused here, \(outcome.reason): \(meaning)")
+            return ProbeResult(
+                "message",
+                .failed,
+                "the message was refused before it was sent, \(outcome.reason): \(meaning)"
+            )
         }
         let isTokenAtFault = row(outcome)?.isDoubtful == true || outcome.tokenEffect != .none
         if !hasToken, isTokenAtFault, outcome.outcomeClass == .permanent {
             return ProbeResult(
                 "message",
                 .ok,
-                "\(said(outcome)), which it says of a push token that no device has: everything else is right"
+                "\(said(outcome)), as expected for a push token that no device has: everything else is right"
             )
         }
         let result: ProbeResult.Result = outcome.outcomeClass == .retry ? .warning : .failed
@@ -104,43 +101,41 @@ struct ProbeReading: Sendable {
         "the gateway answers \(outcome.status) \(outcome.reason)"
     }
 
-    /// Cause and remedy, from the answer table.
+    /// Cause and remedy from the answer table.
     private func explanation(_ outcome: Outcome) -> String {
-        row(outcome)?.explanation ?? "the answer is not known here"
+        row(outcome)?.explanation ?? "PushMTA does not know this answer"
     }
 
     private func row(_ outcome: Outcome) -> AnswerRow? {
-        let gateway = AnswerGateway(format)
+        let answers = kind.answers
         let isAmbiguous = outcome.outcomeClass == .ambiguous
         if outcome.outcomeClass == .permanent, outcome.neverLeft {
-            return AnswerTable.check(gateway, reason: outcome.reason)
+            return answers.check(reason: outcome.reason)
         }
         if outcome.outcomeClass == .unprocessed || isAmbiguous, outcome.status == 0 {
-            return AnswerTable.noAnswer(gateway, reason: outcome.reason, isWritten: isAmbiguous)
+            return answers.noAnswer(reason: outcome.reason, isWritten: isAmbiguous)
         }
-        let rows = AnswerTable.rows.lazy.filter {
-            $0.gateway == gateway && $0.source == .response && $0.status == outcome.status
-        }
+        let rows = answers.rows.lazy.filter { $0.source == .response && $0.status == outcome.status }
         return rows.first { $0.reason == outcome.reason && $0.outcomeClass == outcome.outcomeClass }
             ?? rows.first { $0.reason == outcome.reason } ?? rows.first { $0.reason.isEmpty }
     }
 }
 
-/// What one step of trying a gateway showed.
-public struct ProbeResult: Sendable, Hashable {
-    public enum Result: String, Sendable, Hashable {
-        /// As it should.
+/// The result of one step of a gateway's test.
+package struct ProbeResult: Sendable, Hashable {
+    package enum Result: String, Sendable, Hashable {
+        /// All is well.
         case ok
-        /// Well enough to send, but somebody should know.
+        /// Messages can be sent, but an operator should know.
         case warning
-        /// Messages would not be sent.
+        /// Messages cannot be sent.
         case failed
     }
 
-    public let step: String
-    public let result: Result
-    /// What was found; if it is not right, why and what to do.
-    public let text: String
+    package let step: String
+    package let result: Result
+    /// What was found; for a problem, also its cause and remedy.
+    package let text: String
 
     init(_ step: String, _ result: Result, _ text: String) {
         self.step = step

@@ -6,33 +6,36 @@ import PushCore
 import Store
 import Synchronization
 
-/// Claims parts and has them prepared, as many as may wait for the dispatch window.
+/// Claims parts and has them prepared, up to what may wait for the dispatch window.
 ///
-/// A load that takes long goes on beside the next claims, which leave its delivery alone: what one delivery makes slow delays that
-/// delivery only.
+/// A slow load continues in parallel with the next claims, which skip its delivery: a slow delivery delays only itself.
 final class Claimer: Sendable {
-    /// A child that found nothing looks again after so long, even if no wake-up came.
+    /// How soon a child that found nothing looks again, even without a wake-up.
     private static let pollInterval = Duration.seconds(1)
-    /// Parts of one claim: enough to hide the round trips, few enough that other children get theirs.
-    private static let mostPartsAtOnce = 4
-    /// Parts that a claim looks at when the last one brought single messages: as many as make a whole part.
-    private static let mostMessagesAtOnce = 1_000
-    /// Parts that a claim looks at when the last one brought other small ones: so many more of them are worth a round trip.
-    private static let mostSmallPartsAtOnce = 256
-    /// Single messages that are loaded though others fill the child: they would else wait until some of those have left.
-    private static let mostMessagesBeside = 1_000
-    /// The most messages of a small part.
+    /// The maximum number of parts of one claim: enough to hide the round trips, few enough to leave some for other
+    /// children.
+    private static let maxPartsAtOnce = 4
+    /// The maximum number of parts of a claim after one that brought single messages: together as many messages as a
+    /// whole part.
+    private static let maxMessagesAtOnce = 1_000
+    /// The maximum number of parts of a claim after one that brought other small parts: enough of them to be worth a
+    /// round trip.
+    private static let maxSmallPartsAtOnce = 256
+    /// How many single messages are loaded although the child is full; otherwise they would wait until others have
+    /// left.
+    private static let maxMessagesBeside = 1_000
+    /// The maximum number of messages in a small part.
     private static let smallPart: Int32 = 100
 
-    /// While single messages fill every claim, other deliveries are looked for so often if the last look found nothing of theirs.
+    /// While single messages fill every claim, how often other deliveries are checked if the last check found none.
     private static let lookForOthers = Duration.milliseconds(100)
 
-    /// An answer that took longer says too little about what the database's clock shows now.
+    /// An answer that took longer is too imprecise to set the database's clock by.
     private static let freshAnswer = Duration.seconds(1)
-    /// Loads of one claim that take longer are not waited for: a load takes some milliseconds.
+    /// How long a claim waits for its loads; a load takes some milliseconds.
     private static let usualLoad = Duration.milliseconds(250)
-    /// Loads that may go on beside a claim: those of so many slow deliveries are not the rule.
-    private static let mostBeside = 64
+    /// How many loads may run in parallel with a claim; this many slow deliveries are rare.
+    private static let maxBeside = 64
 
     private let store: Store
     private let preparer: PartPreparer
@@ -41,35 +44,35 @@ final class Claimer: Sendable {
     private let leases: LeaseRenewal
     private let control: ChildControl
     private let losses: ConnectionLosses
-    /// A part could not be loaded because the connection was lost.
+    /// Notes that a part could not be loaded because the connection was lost.
     private let loadLosses = ConnectionLosses()
     private let troubles = Mutex(LoadTroubles())
-    /// Has the states of the held deliveries looked at.
+    /// Triggers a check of the held deliveries' states.
     private let watchSignal: EventSignal
     private let clock: DatabaseClock
     private let arguments: ChildArguments
     private let settings: ChildSettings
     private let logger: Logger
 
-    /// Single messages were added that nobody has claimed.
+    /// Whether single messages were added that no child has claimed yet.
     private let hasMessages = Atomic(false)
 
-    /// Others wait for this child's place.
+    /// Whether children of other kinds wait for this child's place.
     private let leavesWhenDone = Atomic(false)
 
-    /// The child drains as soon as a claim finds nothing.
+    /// Drains the child as soon as a claim finds nothing.
     func leaveWhenDone() {
         leavesWhenDone.store(true, ordering: .relaxed)
         sender.signals.claim.fire()
     }
 
-    /// Single messages were added: they are claimed next.
+    /// Claims single messages next, because some were added.
     func messagesCame() {
         hasMessages.store(true, ordering: .relaxed)
         sender.signals.claim.fire()
     }
 
-    /// What could not be read is tried again at once.
+    /// Retries deliveries that could not be read, without waiting.
     func forgetTroubles() {
         troubles.withLock { $0 = LoadTroubles() }
     }
@@ -109,7 +112,7 @@ final class Claimer: Sendable {
         var othersDue = ContinuousClock.now
         while !control.isDraining {
             do {
-                // The database may see other parts with this child than the child does.
+                // The database and this child may disagree on which parts it holds.
                 if losses.take() { try await compare() }
                 let room = roomForClaims()
                 guard let room, room > 0 else {
@@ -120,7 +123,7 @@ final class Claimer: Sendable {
                     }
                     continue
                 }
-                let usual = max(1, min(Self.mostPartsAtOnce, room / PartPreparer.markSize))
+                let usual = max(1, min(Self.maxPartsAtOnce, room / PartPreparer.markSize))
                 let parts =
                     if let smallParts {
                         try await claim(atMost: smallParts, messages: room)
@@ -128,15 +131,16 @@ final class Claimer: Sendable {
                         try await claim(atMost: usual)
                     }
                 if loadLosses.take() {
-                    // Nothing else can be loaded either.
+                    // No other part can be loaded either.
                     try? await Task.sleep(for: backOff.next())
                     continue
                 }
                 backOff.reset()
                 if smallParts != nil {
-                    // The next claim is of all parts again, the urgent ones first: nothing is kept waiting for being large.
+                    // The next claim is of all parts again, urgent ones first, so that large parts do not wait.
                     smallParts = nil
-                    // Messages that come faster than this fill that claim, too: then others would wait until no more come.
+                    // Single messages that come fast enough fill that claim, too; then other deliveries would wait
+                    // until no more come.
                     if .now >= othersDue, !control.isDraining, try await !claimOthers(than: parts) {
                         othersDue = .now + Self.lookForOthers
                     }
@@ -154,32 +158,32 @@ final class Claimer: Sendable {
         }
     }
 
-    /// How many parts the next claim looks at, if it is to be one of small parts: when the last one was full of them.
+    /// How many parts the next claim asks for if it is to be of small parts: when the last claim was full of them.
     private static func smallParts(after parts: [ClaimedPart], outOf asked: Int) -> Int? {
         guard parts.count == asked, parts.allSatisfy({ $0.size <= smallPart }) else { return nil }
-        return parts.allSatisfy { $0.validUntil != nil } ? mostMessagesAtOnce : mostSmallPartsAtOnce
+        return parts.allSatisfy { $0.validUntil != nil } ? maxMessagesAtOnce : maxSmallPartsAtOnce
     }
 
-    /// Claims a part of a delivery that these are not of.
+    /// Claims a part of a delivery other than those of the given parts.
     /// - Returns: whether there was one.
     private func claimOthers(than parts: [ClaimedPart]) async throws -> Bool {
         guard let room = roomForClaims(), room > 0 else { return true }
         return try await !claim(atMost: 1, except: Set(parts.map(\.deliveryID))).isEmpty
     }
 
-    /// Claims single messages beside as many others as a child loads.
-    /// - Parameter room: what ``roomForClaims()`` says.
+    /// Claims single messages in addition to a full load of others.
+    /// - Parameter room: the result of ``roomForClaims()``.
     /// - Returns: whether there were any.
     private func claimSingleMessages(_ room: Int?) async throws -> Bool {
-        guard let most = room.map({ $0 + Self.mostMessagesBeside }), most > 0,
+        guard let most = room.map({ $0 + Self.maxMessagesBeside }), most > 0,
             hasMessages.exchange(false, ordering: .relaxed)
         else { return false }
-        let parts = try await claim(atMost: Self.mostMessagesAtOnce, messages: most)
+        let parts = try await claim(atMost: Self.maxMessagesAtOnce, messages: most)
         if !parts.isEmpty { hasMessages.store(true, ordering: .relaxed) }
         return !parts.isEmpty
     }
 
-    /// Messages that may still be loaded, 0 or less if so many are; nil if nothing is to be claimed now.
+    /// How many more messages may be loaded, 0 or less if none; nil if nothing is to be claimed now.
     private func roomForClaims() -> Int? {
         let seen = sender.snapshot
         let holdsNothing = seen.partCount == 0
@@ -188,16 +192,16 @@ final class Claimer: Sendable {
         case .closed: break
         case .open: return nil
         case .probing:
-            // The part of the probe has ended and proved nothing: the next probe is another child's, when it is due.
+            // The probe's part has ended without proof. Another child sends the next probe, when it is due.
             if holdsNothing { control.drain(.circuitOpen) }
             return nil
         }
-        guard loading.count < Self.mostBeside, holdsNothing || sender.isGatewayWell else { return nil }
+        guard loading.count < Self.maxBeside, holdsNothing || sender.isGatewayWell else { return nil }
         return Int(Double(settings.maxWaitingMessages) * seen.window.breadth) - seen.waitingMessages
     }
 
-    /// Takes the part of a due probe, and prepares it.
-    /// - Returns: false if none is due: then the circuit stays open without this child.
+    /// Claims the part of a due probe, and prepares it.
+    /// - Returns: false if none is due: then the circuit stays open and this child has nothing to do.
     func claimProbe() async throws -> Bool {
         let moment = ContinuousClock.now
         let probe = try await store.claimProbe(
@@ -212,8 +216,8 @@ final class Claimer: Sendable {
         return true
     }
 
-    /// Takes a part to probe the gateway with, while it is in trouble, and prepares it.
-    /// - Parameter tried: deliveries that others go before.
+    /// Claims a part to probe the gateway in trouble with, and prepares it.
+    /// - Parameter tried: deliveries already probed with; other deliveries go first.
     /// - Returns: false if none is ready.
     func claimTroubleProbe(except tried: Set<Int64>) async throws -> Bool {
         let moment = ContinuousClock.now
@@ -230,10 +234,10 @@ final class Claimer: Sendable {
         return true
     }
 
-    /// Claims parts and waits until they are loaded, unless that takes long.
+    /// Claims parts and waits for a short time until they are loaded.
     /// - Parameters:
-    ///   - messages: how many at most, if single messages are asked for; nil for all kinds of parts.
-    ///   - others: deliveries whose parts are not wanted.
+    ///   - messages: the maximum number of messages, for a claim of small parts; nil for all kinds of parts.
+    ///   - others: deliveries to skip.
     private func claim(
         atMost limit: Int,
         messages: Int? = nil,
@@ -242,7 +246,8 @@ final class Claimer: Sendable {
         let slow = loading.deliveries.union(sender.snapshot.deliveriesAtTheirPace).union(others)
         let troubled = troubles.withLock { $0.deliveries(at: .now) }
         var parts = try await take(limit, messages, except: slow.union(troubled))
-        // While there is nothing else to do, what cannot be loaded is told so and waits.
+        // If there is nothing else to claim, parts that cannot be loaded are claimed, too: they are recorded with the
+        // reason and wait.
         if parts.isEmpty, !troubled.isEmpty { parts = try await take(limit, messages, except: slow) }
         let loads = Self.loadedTogether(parts).map(load)
         guard !loads.isEmpty else { return parts }
@@ -250,7 +255,8 @@ final class Claimer: Sendable {
         return parts
     }
 
-    /// Single messages of a delivery share a load. What may have a history, or was set aside, is read by itself.
+    /// Small parts of a delivery share a load. A part that may have a history, is a retry or goes alone is read
+    /// separately.
     private static func loadedTogether(_ parts: [ClaimedPart]) -> [[ClaimedPart]] {
         var groups: [[ClaimedPart]] = []
         var places: [Int64: Int] = [:]
@@ -267,7 +273,12 @@ final class Claimer: Sendable {
     }
 
     private func load(_ parts: [ClaimedPart]) -> Task<Void, Never> {
-        loading.start(parts) { await self.prepare(parts) }
+        loading.hold(parts) {
+            Task {
+                await self.prepare(parts)
+                self.loading.end(parts)
+            }
+        }
     }
 
     private func take(_ limit: Int, _ messages: Int?, except passed: Set<Int64>) async throws -> [ClaimedPart] {
@@ -306,27 +317,29 @@ final class Claimer: Sendable {
         }
     }
 
-    /// A delivery may be younger than the last look at the database's clock, which may have been set meanwhile.
+    /// Sets the clock by a claim's time. A delivery may be newer than the last reading of the database's clock, which
+    /// may have been changed since.
     private func setClock(_ part: ClaimedPart, askedAt moment: ContinuousClock.Instant) {
-        // The time is that of the statement; its commit, and with it the answer, may have waited.
+        // The time is the statement's start; its commit, and so the answer, may have been delayed.
         guard ContinuousClock.now - moment < Self.freshAnswer else { return }
         clock.set(part.claimedAt, askedAt: moment)
     }
 
-    /// Asks which parts still carry this child's token, and gives back those of which it never heard: the answer to their
-    /// claim was lost. No claim is under way meanwhile, and what was claimed before is being loaded or with the dispatch state.
+    /// Asks which parts still carry this child's token, and gives back those it does not know: the answer to their
+    /// claim was lost. No claim runs meanwhile, and parts claimed before are being loaded or are in the dispatch state.
     private func compare() async throws {
         let (believed, before) = known()
         let held = Set(try await store.partsHeld(byChild: arguments.childID))
         leases.loseParts(believed.filter { !held.contains($0) })
-        // Also what it answered for when it asked: that may have gone back since.
+        // Parts held at the time of the query are excluded, too: they may have gone back since.
         for part in held.subtracting(known().all).subtracting(before).sorted(by: { $0.part < $1.part }) {
-            logger.notice("part \(part.part) was claimed without an answer: giving it back")
+            logger.notice("part \(part.part) was claimed, but the answer to the claim was lost: giving it back")
             _ = try await store.releasePart(part)
         }
     }
 
-    /// The parts that this child believes to hold, and all of which it knows. One that is loaded is with the dispatch state before the load ends.
+    /// The parts that this child believes it holds, and all parts that it knows. A loaded part enters the dispatch
+    /// state before its load ends.
     private func known() -> (believed: [PartToken], all: Set<PartToken>) {
         let loading = loading.tokens
         let work = sender.work
@@ -334,29 +347,29 @@ final class Claimer: Sendable {
     }
 
     private func prepare(_ parts: [ClaimedPart]) async {
-        // What is wrong, and with which of them, shows when each is prepared by itself.
+        // If this fails, preparing each part separately shows what is wrong and with which part.
         if let all = try? await preparer.prepare(together: parts), !Task.isCancelled { return handOver(all) }
         for part in parts { await prepare(part) }
     }
 
-    /// Gives parts of one delivery to the sender.
+    /// Hands parts of one delivery to the sender.
     private func handOver(_ parts: [PreparedPart]) {
         guard let delivery = parts.first?.claimed.deliveryID else { return }
         troubles.withLock { $0.loaded(delivery) }
         let isNew = !sender.holds(delivery)
         sender.perform(parts.map { .prepared($0) })
-        // An order that came while they were loaded was not looked for.
+        // An order that came during the load was not checked for.
         if isNew { watchSignal.fire() }
     }
 
     private func prepare(_ part: ClaimedPart) async {
-        // It takes no statement for each part of a delivery to learn that its view is still not there.
+        // No further statement is needed to learn that the delivery's view still fails.
         if let reason = troubles.withLock({ $0.reason(ofDelivery: part.deliveryID, at: .now) }) {
             return postpone(part, reason)
         }
         do {
             let prepared = try await preparer.prepare(part)
-            // Its delivery was paused or stopped meanwhile.
+            // The delivery was paused or stopped meanwhile.
             guard !Task.isCancelled else { return giveBack(part) }
             handOver([prepared])
         } catch let error as ContentError {
@@ -384,8 +397,8 @@ final class Claimer: Sendable {
         }
     }
 
-    /// The delivery cannot be sent as it is, and no other child would fare better. Its messages wait: what it was checked with at its
-    /// start, such as a declaration or a credential, has changed since, and can be changed back.
+    /// Pauses a delivery that cannot be sent as it is, by no child. Its messages wait: something that was valid at its
+    /// start, such as a declaration or a credential, has changed and can be changed back.
     private func refuse(_ part: ClaimedPart, reason: String) async {
         let text = "delivery \(part.deliveryID) cannot be sent and is paused: \(reason)"
         logger.event(.deliveryPaused, "\(text)", ["delivery": "\(part.deliveryID)"])
@@ -401,16 +414,16 @@ final class Claimer: Sendable {
         sender.perform(.refused(PartToken(part: part.id, token: part.fencingToken)))
     }
 
-    /// Others pass it until it is tried again.
+    /// Gives the part back to wait; others pass it until it is tried again.
     private func postpone(_ part: ClaimedPart, _ reason: String) {
         sender.perform(.unloaded(PartToken(part: part.id, token: part.fencingToken), reason: reason))
     }
 }
 
-/// The deliveries whose messages could not be read a moment ago, for a reason that all of their parts share.
+/// The deliveries whose messages could not be read recently, for a reason that all their parts share.
 ///
-/// Until one of them is tried again, the others go back without being asked for: a delivery may have thousands, and what keeps one
-/// from being read, such as somebody's lock of the view, may take the connection up for seconds.
+/// Until one of their parts is tried again, the others go back unread. A delivery may have thousands of parts. A
+/// failing read, such as one blocked by another session's lock on the view, may occupy the connection for seconds.
 struct LoadTroubles: Sendable {
     struct Trouble {
         var reason: String
@@ -418,38 +431,38 @@ struct LoadTroubles: Sendable {
         var wait: Duration
     }
 
-    /// As parts wait in the database.
+    /// The same times as parts wait in the database.
     private static let firstWait = Duration.seconds(5)
-    private static let longestWait = Duration.seconds(60)
+    private static let maxWait = Duration.seconds(60)
     /// A child serves few deliveries at a time.
     private static let most = 64
 
     private(set) var troubles: [Int64: Trouble] = [:]
 
-    /// Why a delivery need not be tried now; nil if it may be.
+    /// Why a delivery is not tried now; nil if it may be.
     func reason(ofDelivery id: Int64, at now: ContinuousClock.Instant) -> String? {
         guard let trouble = troubles[id], now < trouble.until else { return nil }
         return trouble.reason
     }
 
-    /// The deliveries that need not be tried now.
+    /// The deliveries that are not tried now.
     func deliveries(at now: ContinuousClock.Instant) -> Set<Int64> {
         troubles.isEmpty ? [] : Set(troubles.filter { now < $0.value.until }.keys)
     }
 
-    /// A part of a delivery could not be read.
+    /// Notes that a part of a delivery could not be read.
     mutating func failed(_ id: Int64, _ reason: String, at now: ContinuousClock.Instant) {
         var wait = Self.firstWait
         if let last = troubles[id] {
-            // Parts that were asked for at the same moment tell the same once.
+            // Parts read at the same time fail for the same reason and count once.
             guard now >= last.until else { return }
-            wait = min(last.wait * 2, Self.longestWait)
+            wait = min(last.wait * 2, Self.maxWait)
         }
         if troubles.count >= Self.most { troubles = troubles.filter { now < $0.value.until } }
         troubles[id] = Trouble(reason: reason, until: now + wait, wait: wait)
     }
 
-    /// A part of a delivery was read.
+    /// Notes that a part of a delivery was read.
     mutating func loaded(_ id: Int64) {
         if !troubles.isEmpty { troubles[id] = nil }
     }

@@ -2,26 +2,26 @@ import Content
 import PushCore
 import Store
 
-/// What is made once per delivery and application: the payload templates, the id codec and the retry policy.
+/// A delivery compiled once per application: payload templates, id codec and retry policy.
 final class CompiledDelivery: Sendable {
     let id: Int64
-    /// A template for each locale that the content speaks.
+    /// A template for each locale of the content.
     let content: LocalisedTemplate
-    /// The form of its payloads.
+    /// The format of its payloads.
     let format: PayloadFormat
-    /// What has to be read for each message.
+    /// The fields to read for each message.
     let fields: MessageFields
-    /// The group of each template: messages of one group can be in one batch.
+    /// The group of each template; only messages of one group can share a batch.
     let groups: [Int]
     let groupCount: Int
     let codec: MessageIDCodec
     let retryPolicy: RetryPolicy
     let ambiguityPolicy: AmbiguityPolicy
     let validUntilMilliseconds: Int64?
-    /// Its limit when it was compiled; the child looks for changes.
+    /// Its rate limit when it was compiled; the child watches for changes.
     let rateLimit: RateLimit?
 
-    /// Compiles a delivery, with the fields of its service's target mapping looked up.
+    /// Compiles a delivery, and resolves the fields of its service's target mapping.
     ///
     /// - Throws: `ContentError`, `MessageIDError` or `StoreError` of code `invalid` when the delivery cannot be sent by this
     ///   application at all.
@@ -37,7 +37,7 @@ final class CompiledDelivery: Sendable {
         return try CompiledDelivery(delivery, application: application, format: format, fields: fields)
     }
 
-    /// - Parameter fields: what has to be read for each message, if that is more than the names of its content's fields.
+    /// - Parameter fields: the fields to read for each message, if they are more than the names in the content.
     /// - Throws: `ContentError` or `MessageIDError` when the delivery cannot be sent by this application at all.
     init(
         _ delivery: SendingDelivery,
@@ -54,7 +54,7 @@ final class CompiledDelivery: Sendable {
             deliveryID: delivery.id,
             messageIDFormat: application.messageIDFormat,
             messageNumbers: try Self.numbers(delivery, application.messageIDFormat),
-            // A continuous delivery's messages have ends of their own.
+            // Each message of a continuous delivery has its own validity.
             carriesValidity: delivery.validUntil != nil || delivery.isContinuous
         )
         self.fields =
@@ -67,7 +67,7 @@ final class CompiledDelivery: Sendable {
         (groups, groupCount) = Self.groups(content.templates)
         codec = try MessageIDCodec(deliveryID: delivery.id, trackingKey: delivery.trackingKey)
         retryPolicy = RetryPolicy(
-            maximumRetries: Int(delivery.maxRetries),
+            maxRetries: Int(delivery.maxRetries),
             setting: delivery.retrySchedule,
             isContinuous: delivery.isContinuous,
             periodSeconds: delivery.retryPeriodSeconds
@@ -77,7 +77,7 @@ final class CompiledDelivery: Sendable {
         validUntilMilliseconds = delivery.validUntil.map { $0.microsecondsSince1970 / 1_000 }
     }
 
-    /// The numbers of its messages, if the application's SDK reads their ids as numbers and the delivery has any.
+    /// The delivery's message numbers, if the application's SDK reads ids as numbers and the delivery has any.
     private static func numbers(_ delivery: SendingDelivery, _ format: MessageIDFormat) throws(MessageIDError)
         -> MessageNumbers?
     {
@@ -90,13 +90,13 @@ final class CompiledDelivery: Sendable {
         validUntilMilliseconds.map { now > $0 } ?? false
     }
 
-    /// The index of the template that a message is rendered with.
+    /// The index of the template for a message.
     @inline(__always)
     func template(row: Int, _ loaded: LoadedPart) -> Int {
         fields.withLocale ? content.index(locale: loaded.locales[row]) : 0
     }
 
-    /// All messages of a batch say the same in their headers.
+    /// Groups templates by their headers, because all messages of a batch have the same headers.
     private static func groups(_ templates: [PayloadTemplate]) -> ([Int], Int) {
         var heads: [BatchHead] = []
         let groups = templates.map { template in

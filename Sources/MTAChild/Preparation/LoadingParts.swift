@@ -1,7 +1,8 @@
 import Store
 import Synchronization
 
-/// The parts between their claim and the dispatch state: their leases are renewed, their deliveries are watched, and their loads can be given up.
+/// The parts between their claim and the dispatch state. Their leases are renewed, their deliveries are watched, and
+/// their loads can be cancelled.
 final class LoadingParts: Sendable {
     private struct Load {
         let part: ClaimedPart
@@ -10,9 +11,9 @@ final class LoadingParts: Sendable {
 
     private struct State {
         var loads: [PartToken: Load] = [:]
-        /// Of which some are of several parts.
+        /// The number of running loads; one load may have several parts.
         var running = 0
-        /// Those who wait until nothing is loaded any more.
+        /// The tasks that wait until nothing is being loaded.
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -21,27 +22,25 @@ final class LoadingParts: Sendable {
     /// The parts, with their tokens.
     var tokens: Set<PartToken> { state.withLock { Set($0.loads.keys) } }
     var deliveries: Set<Int64> { state.withLock { Set($0.loads.values.map(\.part.deliveryID)) } }
-    /// The number of loads; some are of several parts.
+    /// The number of loads; one load may have several parts.
     var count: Int { state.withLock { $0.running } }
 
-    /// Loads parts in a task of their own. What has the parts then must have them when the work returns.
-    func start(_ parts: [ClaimedPart], _ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
-        let tokens = parts.map { PartToken(part: $0.id, token: $0.fencingToken) }
-        // Under the lock, so that who gives loads up finds the task.
-        return state.withLock { state in
-            let task = Task {
-                await work()
-                self.end(tokens)
-            }
-            for (token, part) in zip(tokens, parts) { state.loads[token] = Load(part: part, task: task) }
+    /// Registers parts until their ``end(_:)``, with the task that loads them. The dispatch state must have the parts
+    /// before they end here.
+    func hold(_ parts: [ClaimedPart], for load: @Sendable () -> Task<Void, Never>) -> Task<Void, Never> {
+        // Under the lock, so that ``giveUp(where:)`` finds the task, and ``end(_:)`` the parts.
+        state.withLock { state in
+            let task = load()
+            for part in parts { state.loads[Self.token(part)] = Load(part: part, task: task) }
             state.running += 1
             return task
         }
     }
 
-    private func end(_ tokens: [PartToken]) {
+    /// Removes parts whose load has ended.
+    func end(_ parts: [ClaimedPart]) {
         let waiters = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            for token in tokens { state.loads[token] = nil }
+            for part in parts { state.loads[Self.token(part)] = nil }
             state.running -= 1
             guard state.loads.isEmpty else { return [] }
             defer { state.waiters = [] }
@@ -50,7 +49,9 @@ final class LoadingParts: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Cancels the loads of some parts; they go back as they came, and with them what is loaded together with them.
+    private static func token(_ part: ClaimedPart) -> PartToken { PartToken(part: part.id, token: part.fencingToken) }
+
+    /// Cancels the loads of some parts. The parts go back unchanged, as do others in the same load.
     func giveUp(where isGivenUp: (PartToken, ClaimedPart) -> Bool) {
         let tasks = state.withLock { state in
             state.loads.filter { isGivenUp($0.key, $0.value.part) }.values.map(\.task)
@@ -58,7 +59,7 @@ final class LoadingParts: Sendable {
         for task in tasks { task.cancel() }
     }
 
-    /// Returns when nothing is loaded any more.
+    /// Returns when nothing is being loaded.
     func ended() async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in

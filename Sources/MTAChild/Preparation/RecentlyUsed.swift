@@ -1,6 +1,7 @@
-/// Values by the id of their delivery, of which the least recently used go first once there are too many or they weigh too much.
+/// A cache of values by delivery id. It evicts the least recently used ones when there are too many or they weigh too
+/// much.
 ///
-/// A look-up, an insertion and an eviction each take constant time: the values are linked in the order of their last use.
+/// A lookup, an insertion and an eviction take constant time: a list links the values in the order of their last use.
 struct RecentlyUsed<Value> {
     private struct Entry {
         let value: Value
@@ -11,25 +12,25 @@ struct RecentlyUsed<Value> {
         var older: Int64?
     }
 
-    private let mostEntries: Int
-    private let mostWeight: Int
+    private let maxEntries: Int
+    private let maxWeight: Int
     private var entries: [Int64: Entry] = [:]
     private var newest: Int64?
     private var oldest: Int64?
 
-    /// The weight of all values that are kept.
+    /// The total weight of the cached values.
     private(set) var weight = 0
 
-    /// Makes an empty set of values that keeps at most so many, of so much weight together.
-    init(mostEntries: Int, mostWeight: Int) {
-        self.mostEntries = mostEntries
-        self.mostWeight = mostWeight
+    /// Makes an empty cache with a maximum number of values and a maximum total weight.
+    init(maxEntries: Int, maxWeight: Int) {
+        self.maxEntries = maxEntries
+        self.maxWeight = maxWeight
     }
 
-    /// The number of values that are kept.
+    /// The number of cached values.
     var count: Int { entries.count }
 
-    /// The value of an id, which is then the one used last.
+    /// Returns the value of an id, and makes it the most recently used one.
     mutating func use(_ id: Int64) -> Value? {
         guard let entry = entries[id] else { return nil }
         if newest != id {
@@ -39,17 +40,17 @@ struct RecentlyUsed<Value> {
         return entry.value
     }
 
-    /// Keeps a value, in the place of another one of its id, and drops what there is then no room for. One that by itself weighs
-    /// more than all may is not kept.
+    /// Inserts or replaces the value of an id, and evicts what no longer fits. A value that alone exceeds the maximum
+    /// weight is not cached.
     mutating func insert(_ value: Value, _ id: Int64, weight: Int) {
         remove(id)
-        guard weight <= mostWeight, mostEntries > 0 else { return }
-        while let last = oldest, entries.count >= mostEntries || self.weight + weight > mostWeight { remove(last) }
+        guard weight <= maxWeight, maxEntries > 0 else { return }
+        while let last = oldest, entries.count >= maxEntries || self.weight + weight > maxWeight { remove(last) }
         link(Entry(value: value, weight: weight), id)
         self.weight += weight
     }
 
-    /// Drops the value of an id, if there is one.
+    /// Removes the value of an id, if there is one.
     mutating func remove(_ id: Int64) {
         guard let entry = entries.removeValue(forKey: id) else { return }
         unlink(entry)

@@ -4,12 +4,12 @@ import Store
 /// Decides what becomes of each message of a claimed part before anything is sent.
 struct RowSorter {
     enum Decision {
-        /// It has an outcome already.
+        /// It already has an outcome.
         case known
         case send
         case decided(MessageStatus, reason: String)
-        /// It was answered softly before, and waits for the retry part.
-        case soft(notBeforeMilliseconds: Int64, longestDelayMilliseconds: Int64, PreparedPart.Soft.Kind)
+        /// It got a soft answer before, and waits for the retry part.
+        case soft(notBeforeMilliseconds: Int64, maxDelayMilliseconds: Int64, PreparedPart.Soft.Kind)
     }
 
     private let sendsLost: Bool
@@ -20,20 +20,20 @@ struct RowSorter {
     private let soft: [Int32: PartRecovery.SoftAnswer]
     private let inherited: Set<Int32>
     private let now: Int64
-    /// Rows of messages that are to be sent although an earlier owner may have sent them.
+    /// Rows of messages to send although an earlier owner may have sent them.
     private(set) var lost: Set<Int32> = []
-    /// Rows of messages that are to be sent although a send of the part before may have arrived.
+    /// Rows of messages to send although the previous part's attempt may have arrived.
     private(set) var ambiguousRows: Set<Int32> = []
-    /// Rows with a soft answer that an earlier owner sent without getting an answer.
+    /// Rows with a soft answer that an earlier owner also sent without getting an answer.
     private(set) var unanswered: Set<Int32> = []
-    /// Rows of messages that are to be sent to subscriptions with soft errors.
+    /// Rows of messages to send to subscriptions with soft errors.
     private(set) var withErrors: Set<Int32> = []
-    /// Messages that are sent again although the gateway may have had them, now or by an owner since lost.
+    /// The number of messages resent, by this or a lost owner, although the gateway may have received them.
     private(set) var resent: Int32 = 0
 
     /// - Parameters:
-    ///   - sendsLost: whether a message that an earlier owner may have sent is sent again.
-    ///   - inherited: messages that the part before handed over as ambiguous; they are on record there, and counted.
+    ///   - sendsLost: whether a message that an earlier owner may have sent is resent.
+    ///   - inherited: messages that the previous part handed over as ambiguous; they are recorded and counted there.
     init(sendsLost: Bool, known: Set<Int32>, recovery: PartRecovery, inherited: Set<Int32> = [], now: Int64) {
         self.sendsLost = sendsLost
         self.inherited = inherited
@@ -49,7 +49,7 @@ struct RowSorter {
         let sequence = loaded.sequences[row]
         let isListed = !ambiguous.isEmpty && ambiguous.contains(sequence)
         if !known.isEmpty, known.contains(sequence) {
-            // A second owner, who is lost too and whose count with it, has sent again what the first left ambiguous.
+            // A second owner, since lost with its count, has resent what the first one left ambiguous.
             if sendsLost, !heldSince.isEmpty, heldSince.contains(sequence) { resent += 1 }
             return .known
         }
@@ -58,8 +58,8 @@ struct RowSorter {
             if isAmbiguous { unanswered.insert(Int32(row)) }
             return .soft(
                 notBeforeMilliseconds: answer.notBefore.map { $0.microsecondsSince1970 / 1_000 } ?? now,
-                longestDelayMilliseconds: answer.longestDelayMilliseconds ?? .max,
-                // The part's next owner sets the moment: the answers to later messages show what is to blame.
+                maxDelayMilliseconds: answer.maxDelayMilliseconds ?? .max,
+                // The part's next owner sets the moment; the answers to later messages show what is to blame.
                 !answer.isRefusal
                     ? .attempt
                     : answer.reason.isEmpty ? .refused(since: .zero, isLone: false) : .apart(reason: answer.reason)

@@ -6,33 +6,36 @@ import Store
 /// Renders the payloads of a part's messages into request batches.
 struct SliceRenderer {
     struct Rendered {
-        /// Messages that go out together, each with its row in the part.
+        /// Messages that are sent together, each with its row in the part.
         var batches: [(rows: [Int32], batch: GatewayRequestBatch)] = []
-        /// Messages that cannot go out, and why.
+        /// Messages that cannot be sent, and why.
         var refused: [PreparedPart.Decided] = []
     }
 
-    /// The most messages that one request batch carries, but for legacy FCM, where messages of a batch share requests.
+    /// The maximum number of messages in a request batch, except for legacy FCM, where messages of a batch share
+    /// requests.
     ///
-    /// It lets go of most of their memory when three quarters have their answers, and of the rest with the last: at a gateway that answers half
-    /// of all within 80 ms and one in a hundred after more than 800, that is after 1.0 s of 200 messages, and 1.7 s of 1,000.
+    /// A batch frees most of its memory when three quarters of its messages have answers, and the rest with the last
+    /// answer. Assume a gateway that answers half of all messages within 80 ms and one in a hundred after more than 800
+    /// ms. There the last answer comes after 1.0 s with 200 messages, and after 1.7 s with 1,000.
     static let batchSize = 200
 
     private let delivery: CompiledDelivery
     private let loaded: LoadedPart
     private let isUrgent: Bool
     private let dueMilliseconds: Int64
-    /// Until when its messages are of use, in seconds since 1970; nil if there is no limit.
+    /// Until when the messages are valid, in seconds since 1970; nil if there is no limit.
     private let validUntil: Int64?
-    /// How long that is from now on.
+    /// The seconds left until then.
     private let validitySeconds: Int64?
-    /// The bytes of an average message, learnt from the first one, then from the last slice.
+    /// The average bytes of a message, taken from the first one, then from the last slice.
     private var average: (token: Int, body: Int)?
 
     /// - Parameters:
-    ///   - isUrgent: whether its messages go before those that wait for a stream.
-    ///   - dueMilliseconds: since when they are due, if that is measured.
-    ///   - validity: until when they are of use, and now, in milliseconds since 1970 of one clock; nil if there is no limit.
+    ///   - isUrgent: whether the messages go before others that wait for a stream.
+    ///   - dueMilliseconds: when they were due, if that is measured.
+    ///   - validity: until when they are valid, and now, in milliseconds since 1970 of one clock; nil if there is no
+    ///     limit.
     init(
         delivery: CompiledDelivery,
         loaded: LoadedPart,
@@ -48,10 +51,10 @@ struct SliceRenderer {
         validitySeconds = validity.map { max(0, $0.until - $0.now) / 1_000 }
     }
 
-    /// Renders some messages, in batches of those with the same headers, which may differ by locale.
+    /// Renders messages, in batches with the same headers, which may differ by locale.
     mutating func render(_ candidates: ArraySlice<Int32>, newBatchID: () -> Int64) -> Rendered {
         var rendered = Rendered()
-        let size = delivery.format == .fcmLegacy ? candidates.count : Self.batchSize
+        let size = delivery.format.sharesRequests ? candidates.count : Self.batchSize
         for group in 0..<delivery.groupCount {
             var rest = candidates
             if delivery.groupCount > 1 {
@@ -78,7 +81,7 @@ struct SliceRenderer {
         delivery.codec.appendUUIDs(sequences: candidates.map { loaded.sequences[Int($0)] }, to: &ids)
         var slice = Columns(hasCollapseIDs: templates[head].hasPersonalisedCollapseID)
         if let average { slice.reserve(candidates.count, average) }
-        // Taken out of its list when the language changes, and not for each message.
+        // The template is looked up only when the locale changes, not for each message.
         var (index, template) = (head, templates[head])
         for (position, row) in candidates.enumerated() {
             let own = delivery.template(row: Int(row), loaded)
@@ -104,7 +107,7 @@ struct SliceRenderer {
         rendered.batches.append((slice.rows, batch))
     }
 
-    /// Renders one message, unless it cannot go out.
+    /// Renders one message, unless it cannot be sent.
     @inline(__always)
     private func append(
         _ row: Int32,
@@ -142,7 +145,7 @@ struct SliceRenderer {
         return nil
     }
 
-    /// A batch in the making.
+    /// A batch under construction.
     private struct Columns {
         var rows: [Int32] = []
         var ids: [MessageUUID] = []
@@ -150,7 +153,7 @@ struct SliceRenderer {
         var bodies = ByteColumn()
         var collapseIDs: ByteColumn?
 
-        /// The bytes of an average message; nil if there is none.
+        /// The average bytes of a message; nil if there is none.
         var average: (token: Int, body: Int)? {
             rows.isEmpty ? nil : (tokens.bytes.count / rows.count, bodies.bytes.count / rows.count)
         }
@@ -159,7 +162,8 @@ struct SliceRenderer {
             collapseIDs = hasCollapseIDs ? ByteColumn() : nil
         }
 
-        /// Makes room for messages of such a size and a little more: a column that grows has twice the room that it needs.
+        /// Reserves room for messages of this average size and a little more, because a growing column doubles its
+        /// room.
         mutating func reserve(_ count: Int, _ average: (token: Int, body: Int)) {
             let left = count - rows.count
             rows.reserveCapacity(count)

@@ -2,19 +2,20 @@ import PushCore
 import Store
 import Synchronization
 
-/// Loads of parts whose content reads a target mapping's view, which is of other people's making and may take any time.
+/// Loads parts whose content reads a target mapping's view. Others define the view, and reading it may take any time.
 ///
-/// They have connections of their own, so that no claim and no other load waits behind one. On the first, statements have so little
-/// time that a delivery whose view is slow keeps the others waiting for that long once; then it goes over the second, until its view
-/// answers quickly again. Each takes one load at a time: those that wait need not be tried when their delivery has just failed.
+/// Views have separate connections, so that no claim and no other load waits for one. On the first connection,
+/// statements have a short timeout: a delivery with a slow view delays the others by that time once. Then it uses the
+/// second connection until its view is fast again. Each connection takes one load at a time; waiting loads of a
+/// delivery that has just failed are not tried.
 final class ViewLoads: Sendable {
-    /// What is known of a delivery's view.
+    /// What is known about a delivery's view.
     private struct Pace {
         var isSlow = false
         var problem: (LoadProblem, at: ContinuousClock.Instant)?
     }
 
-    /// A load that took longer is a slow one. With an index on the key it takes hundredths of a second.
+    /// A load that took longer is slow; with an index on the key it takes hundredths of a second.
     private static let slow = Duration.seconds(1)
     /// A child serves few deliveries at a time.
     private static let most = 64
@@ -36,12 +37,12 @@ final class ViewLoads: Sendable {
         self.timeout = timeout
     }
 
-    /// How long statements take at most where all deliveries share the connection: nobody notices such a delay once.
+    /// The statement timeout where all deliveries share the connection: a single delay of this length goes unnoticed.
     static func quickTimeout(_ timeout: Duration) -> Duration { min(timeout, .seconds(2)) }
 
     /// Reads a part.
     ///
-    /// Throws ``LoadProblem`` with the view's name if it does not answer in time.
+    /// Throws ``LoadProblem`` with the view's name if the view does not answer in time.
     func load(_ part: ClaimedPart, _ fields: MessageFields) async throws -> LoadedPart {
         let asked = ContinuousClock.now
         if let loaded = try await loadQuickly(part, fields) { return loaded }
@@ -85,7 +86,7 @@ final class ViewLoads: Sendable {
             note(delivery, Pace(isSlow: ContinuousClock.now - begin > Self.slow))
             return loaded
         } catch let problem as LoadProblem where problem.isTimeout {
-            // Where it had little time it is tried again.
+            // A load that had the short timeout is tried again.
             note(delivery, Pace(isSlow: true, problem: wasSlow ? (problem, .now) : nil))
             throw problem
         }
@@ -93,14 +94,14 @@ final class ViewLoads: Sendable {
 
     private func note(_ delivery: Int64, _ pace: Pace) {
         paces.withLock { paces in
-            // What is forgotten is found out again.
+            // Forgotten paces are measured again.
             if paces.count >= Self.most, paces[delivery] == nil { paces.removeAll() }
             paces[delivery] = pace.isSlow ? pace : nil
         }
     }
 }
 
-/// Lets one at a time do something, in the order in which they come.
+/// Runs one body at a time, in the order of the calls.
 private final class Turn: Sendable {
     private struct State {
         var isTaken = false
@@ -125,7 +126,7 @@ private final class Turn: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let answer = state.withLock { state -> Bool? in
-                    // Cancellation comes before this, or finds the waiter.
+                    // The cancellation handler ran before this, or it finds the waiter.
                     if Task.isCancelled { return false }
                     guard state.isTaken else {
                         state.isTaken = true

@@ -1,44 +1,45 @@
-/// Whether messages may leave this child: all of them, one at a time to find something out, or none.
+/// Whether messages may leave this child: all of them, one at a time as probes, or none.
 ///
-/// Whether the application's circuit is open, whether its gateway is in trouble, and whether this child goes are independent of each other;
-/// ``state`` says what follows from them.
+/// Three things are independent of each other: whether the application's circuit is open, whether its gateway is in
+/// trouble, and whether this child ends. ``state`` combines them.
 struct Admission: Sendable {
     enum State: Sendable, Equatable {
-        /// Messages leave as fast as window, pace and gateway let them.
+        /// Messages leave as fast as window, pace and gateway allow.
         case open
-        /// One message leaves at a time, to find out whether the gateway takes messages again, or those of the application.
+        /// One message leaves at a time, to find out whether the gateway takes messages again, or takes this
+        /// application's.
         case probing
         /// The gateway is in trouble, and another child probes it. All parts go back; this child stays.
         case left
-        /// Every message of the application would be refused. All parts go back, and this child goes.
+        /// Every message of the application would be refused. All parts go back, and this child ends.
         case circuitOpen
-        /// What is not on the wire goes back, and this child goes.
+        /// Everything that is not on the wire goes back, and this child ends.
         case shuttingDown
     }
 
-    /// What is known of the application's circuit.
+    /// The application's circuit as this child knows it.
     enum Circuit: Sendable, Equatable {
         case closed
-        /// This child tries one message after the other.
+        /// This child sends one message at a time.
         case probing
         case open
     }
 
-    /// How the application stands with the gateway of its account.
+    /// Whether the gateway of the application's account is in trouble.
     enum Trouble: Sendable, Equatable {
         case none
-        /// This child alone tries, one message after each permission; `mayProbe` is that permission, until it is used.
+        /// This child alone probes, with one message for each permission; `mayProbe` is a permission not used yet.
         case probing(mayProbe: Bool)
-        /// Nothing is sent by this child as long as the trouble lasts.
+        /// This child sends nothing until the trouble is over.
         case left
     }
 
     private(set) var circuit = Circuit.closed
     private(set) var trouble = Trouble.none
     private(set) var isShuttingDown = false
-    /// What is held is sent, and nothing more is claimed: the child goes.
+    /// Whether the child ends: it sends what it holds and claims nothing more.
     private(set) var isDraining = false
-    /// The lease holds, by this host's clock.
+    /// Whether the lease is valid on this host's clock.
     private(set) var isLeaseValid = true
 
     var state: State {
@@ -48,7 +49,7 @@ struct Admission: Sendable {
         return isProbing ? .probing : .open
     }
 
-    /// Whether what is not on the wire goes back.
+    /// Whether everything that is not on the wire goes back.
     var givesBack: Bool {
         switch state {
         case .open, .probing: false
@@ -58,22 +59,22 @@ struct Admission: Sendable {
 
     var maySend: Bool { isLeaseValid && !givesBack }
 
-    /// Whether messages go one by one, so that they find something out.
+    /// Whether messages leave one at a time, as probes.
     var isProbing: Bool { circuit == .probing || isProbingGateway }
 
     var isProbingGateway: Bool { if case .probing = trouble { true } else { false } }
 
-    /// Whether a probe may go now.
+    /// Whether a probe may leave now.
     var mayProbe: Bool { if case .probing(let mayProbe) = trouble { mayProbe } else { true } }
 
     // MARK: The application's circuit
 
-    /// A part was claimed to probe the circuit with.
+    /// Notes that a part was claimed to probe the circuit with.
     mutating func probeCircuit() {
         if circuit == .closed { circuit = .probing }
     }
 
-    /// Every message of the application would be refused.
+    /// Opens the circuit: every message of the application would be refused.
     /// - Returns: whether that is new.
     mutating func openCircuit() -> Bool {
         guard circuit != .open else { return false }
@@ -82,28 +83,28 @@ struct Admission: Sendable {
         return true
     }
 
-    /// The probe of the circuit got through.
+    /// Closes the circuit: its probe got through.
     mutating func closeCircuit() {
         if circuit == .probing { circuit = .closed }
     }
 
     // MARK: The gateway
 
-    /// The gateway is in trouble.
+    /// Notes that the gateway is in trouble.
     mutating func leave() { trouble = .left }
 
-    /// The gateway takes messages again.
+    /// Notes that the gateway takes messages again.
     mutating func comeBack() { trouble = .none }
 
-    /// This child alone tries from now on.
+    /// Makes this child the prober.
     mutating func becomeProber() { trouble = .probing(mayProbe: false) }
 
-    /// One message may leave.
+    /// Permits one message to leave.
     mutating func allowProbe() {
         if isProbingGateway { trouble = .probing(mayProbe: true) }
     }
 
-    /// A message leaves as a probe: the next one waits for the next permission.
+    /// Uses the permission: the next message needs a new one.
     mutating func useProbe() {
         if isProbingGateway { trouble = .probing(mayProbe: false) }
     }

@@ -1,39 +1,39 @@
 import PushCore
 
-/// Deliveries of which nothing more leaves.
+/// Deliveries whose messages no longer leave.
 struct DeliveryPauses: Sendable {
     private(set) var halts: [Int64: DispatchState.Halt] = [:]
-    /// Deliveries that this child holds back, until the database is seen to know it.
+    /// Deliveries that this child holds, until the database is seen to know it.
     private var onHold: Set<Int64> = []
 
-    /// A part of the delivery was claimed, which says how the delivery is.
+    /// Takes the delivery's state from a claimed part.
     mutating func claim(_ delivery: Int64, _ halt: DispatchState.Halt?) {
         if let halt { halts[delivery] = halt }
     }
 
-    /// The database says how the delivery is; nil if it is sent.
-    /// - Returns: whether what it has in the gateway must not leave any more.
+    /// Takes the delivery's state from the database; nil if its messages are sent.
+    /// - Returns: whether its messages in the gateway must not leave any more.
     mutating func take(_ halt: DispatchState.Halt?, of delivery: Int64) -> Bool {
-        // The database does not know yet what this child has found.
+        // The database does not know yet that this child holds the delivery.
         if halt == nil, onHold.contains(delivery) { return false }
         onHold.remove(delivery)
-        // A delivery that was stopped or has expired stays so.
+        // A stopped or expired delivery stays so.
         if case .close? = halts[delivery] { return false }
         guard halts[delivery] != halt else { return false }
         halts[delivery] = halt
         return halt != nil
     }
 
-    /// The delivery's validity has passed.
-    /// - Returns: whether that is new: one that was stopped, or has expired before, stays as it is.
+    /// Notes that the delivery's validity has passed.
+    /// - Returns: whether that is new: a stopped or expired delivery stays as it is.
     mutating func expire(_ delivery: Int64) -> Bool {
         if case .close? = halts[delivery] { return false }
         halts[delivery] = .close(.ignored, reason: "expired")
         return true
     }
 
-    /// This child has found that the delivery has to wait.
-    /// - Returns: whether that is new: one that was stopped or has expired is over, and once is enough.
+    /// Holds the delivery, as this child has found a reason to.
+    /// - Returns: whether that is new: false for a stopped or expired delivery, or one already held.
     mutating func hold(_ delivery: Int64) -> Bool {
         if case .close? = halts[delivery] { return false }
         guard onHold.insert(delivery).inserted else { return false }
@@ -41,8 +41,8 @@ struct DeliveryPauses: Sendable {
         return true
     }
 
-    /// Nothing of the delivery is here any more.
-    /// - Returns: whether this child held it back, and the database was not seen to know it.
+    /// Forgets a delivery that has no part here any more.
+    /// - Returns: whether this child held it and the database was not seen to know it.
     mutating func forget(_ delivery: Int64) -> Bool {
         halts[delivery] = nil
         return onHold.remove(delivery) != nil

@@ -1,28 +1,29 @@
 import Store
 
-/// What others read of a dispatch state: its figures at one moment.
+/// A dispatch state's figures at one moment, for other tasks to read.
 struct DispatchSnapshot: Sendable {
     let admission: Admission
     let window: DispatchWindow
     let counters: SendCounters
     let partCount: Int
-    /// Whether this child answers for a part.
+    /// Whether this child holds the lease of a part.
     let holdsLeases: Bool
     /// Loaded messages that wait for the window.
     let waitingMessages: Int
-    /// Limited deliveries of which enough is loaded: what more of them is claimed takes room from others, and time from other hosts.
+    /// Rate-limited deliveries with enough messages loaded. Claiming more of them would take room from others, and
+    /// messages from other hosts.
     let deliveriesAtTheirPace: Set<Int64>
 }
 
-/// The parts and deliveries that a dispatch state has to do with at one moment.
+/// The parts and deliveries that a dispatch state handles at one moment.
 struct DispatchWork: Sendable {
-    /// The parts that this child answers for.
+    /// The parts whose lease this child holds.
     let held: [PartToken]
-    /// All that are here, those without a lease, too.
+    /// All parts here, including those without a lease.
     let all: Set<PartToken>
-    /// Those that go back, until the database has them.
+    /// The parts being given back, until the database has them.
     let releasing: Set<PartToken>
-    /// The deliveries of the parts that this child answers for.
+    /// The deliveries of the parts whose lease this child holds.
     let deliveries: Set<Int64>
 }
 
@@ -48,12 +49,12 @@ extension DispatchState {
         )
     }
 
-    /// Whether this child answers for a part of the delivery.
+    /// Whether this child holds the lease of a part of the delivery.
     func holds(_ delivery: Int64) -> Bool {
         parts.values.contains { $0.claimed.deliveryID == delivery && !$0.isFenced }
     }
 
-    /// Nothing is held, on its way, or being given back: everything that the journal tells is in the database.
+    /// Whether nothing is held, on its way or being given back: the database has everything that the journal records.
     var isIdle: Bool { isEmpty && endings.releasing.isEmpty }
 
     /// The part with the most messages in the gateway.

@@ -2,15 +2,16 @@ import Gateways
 import PushCore
 import Store
 
-/// The application's circuit, and answers that are doubtful.
+/// The application's circuit, and doubtful answers.
 extension DispatchState {
-    /// Every message would be refused: nothing more leaves, nothing is decided for it, all parts go back.
+    /// Every message would be refused: stops sending and deciding, and gives all parts back.
     mutating func openCircuit(reason: String, holdsTokenEffects: Bool, _ actions: inout [Action]) {
         guard admission.openCircuit() else { return }
         actions += [.openCircuit(reason: reason, holdsTokenEffects: holdsTokenEffects), .cancelQueued]
     }
 
-    /// Somebody else has opened the circuit; a probing child knows better.
+    /// Another process or an operator has opened the circuit. A probing child ignores it, because its knowledge is
+    /// newer.
     mutating func circuitFoundOpen(_ actions: inout [Action]) {
         guard admission.circuit == .closed, admission.openCircuit() else { return }
         actions.append(.cancelQueued)
@@ -21,7 +22,7 @@ extension DispatchState {
         actions.append(.cancelQueued)
     }
 
-    /// Opens the circuit if too many tokens are refused, and decides about those whose time has come.
+    /// Opens the circuit if too many tokens are refused, and decides the held messages whose time has come.
     mutating func guardAgainstMassFailure(_ now: Int64, _ actions: inout [Action]) {
         guard !guards.application.isEmpty else { return }
         if guards.application.isTripped || admission.circuit == .probing && guards.application.isTrippedByProbe {
@@ -30,14 +31,14 @@ extension DispatchState {
         guard admission.circuit != .open else { return }
         decide(guards.application.takeOld(), now, &actions)
         guard guards.application.hasOldUnproven else { return }
-        // They are not kept for ever: whatever is known of tokens that have worked has to do.
+        // They are not held forever: the decision rests on what is known about tokens that have worked.
         if guards.application.isTrippedWhenQuiet { return openCircuitForTokens(&actions) }
         let old = guards.application.takeOldUnproven()
         guards.application.trustsUnprovenRefusals ? decide(old, now, &actions) : putAside(old, now, &actions)
     }
 
     private mutating func openCircuitForTokens(_ actions: inout [Action]) {
-        // Those that made it open are judged by themselves when they go out again, so that they do not open it once more for the others.
+        // The parts that opened the circuit go out alone next time, so that they do not open it again for the others.
         for claim in guards.application.suspects { parts[claim]?.goesAlone = true }
         let others = admission.circuit == .probing ? guards.application.unprovenCount : 0
         let (refused, answers) = (
@@ -50,13 +51,13 @@ extension DispatchState {
         )
     }
 
-    /// When nothing is on the wire or waits, no more answers will come that could show more.
+    /// Decides when no message is on the wire or waiting: no further answers can come.
     mutating func decideWhenQuiet(_ now: Int64, _ actions: inout [Action]) {
         guard !guards.application.isEmpty, !admission.givesBack, flights.isEmpty, waiting.isEmpty else {
             return
         }
         guard admission.circuit == .closed else {
-            // A probe that met doubtful tokens only proves nothing: better ask again than disable tokens.
+            // A probe that met only doubtful tokens proves nothing: another probe is better than disabled tokens.
             openCircuit(
                 reason: "the gateway refused the push token of every message of the probe",
                 holdsTokenEffects: true,
@@ -68,14 +69,14 @@ extension DispatchState {
             openCircuitForTokens(&actions)
             return resolveHalted(&actions)
         }
-        // A part that is put aside takes along what counts of it.
+        // Putting a part aside also drops its held messages that count.
         let unproven = guards.application.takeAllUnproven()
         guards.application.trustsUnprovenRefusals ? decide(unproven, now, &actions) : putAside(unproven, now, &actions)
         decide(guards.application.takeAll(), now, &actions)
     }
 
-    /// Nothing gets through: it cannot be told whether these push tokens are wrong or the gateway. Their parts wait for others of their
-    /// delivery to go first; who knows already that these get through decides.
+    /// Nothing gets through, so it is unclear whether the push tokens are wrong or the gateway is. The parts wait while
+    /// others of their delivery go first. Parts claimed with the knowledge that others get through are decided now.
     mutating func putAside(_ held: [MassFailureGuard.Held], _ now: Int64, _ actions: inout [Action]) {
         let believed = held.filter { parts[$0.claim]?.claimed.othersPass == true }
         decide(believed, now, &actions)
@@ -92,11 +93,12 @@ extension DispatchState {
         resolveHalted(&actions)
     }
 
-    /// Why a part waits of which nothing got through.
+    /// Why a part waits when none of its messages got through.
     private static let refusedTokens =
-        "the gateway refused the push tokens of all messages that were tried, none of which ever worked; no message has failed"
+        "the gateway refused the push tokens of all messages tried, and none of these tokens ever worked; "
+        + "no message has failed"
 
-    /// The gateway was right about these tokens.
+    /// Decides held messages as the gateway answered: it was right about these tokens.
     mutating func decide(_ held: [MassFailureGuard.Held], _ now: Int64, _ actions: inout [Action]) {
         for message in held {
             guard var part = parts[message.claim] else { continue }
@@ -117,26 +119,27 @@ extension DispatchState {
     }
 }
 
-/// Deliveries whose push type has a topic, and push tokens, of its own: what the gateway says of these concerns them alone.
+/// Deliveries whose push type has its own topic and push tokens: the gateway's answers about these concern only them.
 extension DispatchState {
-    /// Holds a delivery back: nothing more of it leaves, nothing is decided for what was refused, its parts go back.
+    /// Holds a delivery: its messages no longer leave, refused ones stay undecided, and its parts go back.
     mutating func holdDelivery(_ delivery: Int64, reason: String, _ actions: inout [Action]) {
         guard pauses.hold(delivery) else { return }
         guards.topics[delivery] = nil
         actions += [.holdDelivery(delivery, reason: reason), .cancelQueued]
     }
 
-    /// Whether an answer that condemns a push token has to wait for others: those of a delivery of which nothing got through.
+    /// Whether an answer that condemns a push token has to wait for other answers: true while nothing of the delivery
+    /// got through.
     func isTopicAmbiguous(_ delivery: Int64) -> Bool { guards.topics[delivery]?.hasWorked != true }
 
-    /// Why a delivery is held whose topic the gateway refuses.
+    /// Why a delivery is held when the gateway refuses its topic.
     static func topicReason(_ outcome: Outcome, _ type: PushType) -> String {
         let row = AnswerTable.apns(status: outcome.status, reason: outcome.reason, isSuffixed: true)
         return
             "The gateway answers \(outcome.status) \(outcome.reason) to push type \(type.rawValue): \(row.explanation)."
     }
 
-    /// Holds a delivery of which every message was refused because of its token, and decides when one got through.
+    /// Holds a delivery if every message was refused because of its token, and decides once one gets through.
     mutating func guardTopic(_ delivery: Int64, _ now: Int64, _ actions: inout [Action]) {
         guard let topic = guards.topics[delivery], !topic.isEmpty else { return }
         if topic.hasWorked {
@@ -151,7 +154,7 @@ extension DispatchState {
         }
     }
 
-    /// When nothing of a delivery is on the wire or waits, no more answers will come that could show more.
+    /// Decides when no message of a delivery is on the wire or waiting: no further answers can come.
     mutating func guardQuietTopics(_ now: Int64, _ actions: inout [Action]) {
         guard !guards.topics.isEmpty, !admission.givesBack else { return }
         for delivery in guards.topics.keys.sorted() {
@@ -162,11 +165,11 @@ extension DispatchState {
             if topic.isTrippedWhenQuiet {
                 holdForTokens(delivery, &actions)
             } else if admission.circuit == .closed {
-                // A part that is put aside takes along what counts of it.
+                // Putting a part aside also drops its held messages that count.
                 if !topic.trustsUnprovenRefusals { putTopicAside(delivery, now, &actions) }
                 decideTopic(delivery, now, &actions)
             } else {
-                // A probe that met such tokens only proves nothing: another delivery's message is asked for next.
+                // A probe that met only such tokens proves nothing: the next one uses another delivery's message.
                 fastShutdown(&actions)
             }
         }
@@ -192,14 +195,14 @@ extension DispatchState {
         holdDelivery(
             delivery,
             reason:
-                "The gateway refused the push tokens of all \(refused) messages that were tried. The delivery's push type "
-                + "needs push tokens of its own; no message has failed and no token was touched. Stop the delivery, or resume it "
-                + "when its subscriptions have such tokens.",
+                "The gateway refused the push tokens of all \(refused) messages tried. The delivery's push type "
+                + "needs its own push tokens. No message has failed and no token was changed. Stop the delivery, "
+                + "or resume it once its subscriptions have such tokens.",
             &actions
         )
     }
 
-    /// Forgets what is undecided of a part: it ends, or goes to another owner.
+    /// Forgets a part's undecided messages: the part ends, or goes to another owner.
     mutating func dropUndecided(_ claim: PartToken) {
         guards.application.drop(claim)
         notes.drop(claim)

@@ -2,7 +2,7 @@ import Gateways
 import PushCore
 import Store
 
-/// The way from the claim to the gateway.
+/// From the claim to the gateway.
 extension DispatchState {
     mutating func prepared(_ prepared: PreparedPart, _ now: Int64, _ actions: inout [Action]) {
         var part = HeldPart(prepared)
@@ -31,34 +31,35 @@ extension DispatchState {
             )
         }
         if !isHalted { counters.counts.retried += Int64(part.retries.count) }
-        // The key has the token: this child may claim a part again while messages of an earlier claim are on the wire.
+        // The key includes the token, because this child may claim a part again while messages of an earlier claim are
+        // on the wire.
         parts[part.claim] = part
         if !part.slices.isEmpty { wait(part) }
         closeIfDone(part.claim, now)
     }
 
-    /// Puts a part behind all that are as urgent, and before those that are less so.
+    /// Queues a part after all that are at least as urgent, and before less urgent ones.
     private mutating func wait(_ part: HeldPart) {
         let place = waiting.firstIndex { (parts[$0]?.claimed.priority ?? .min) < part.claimed.priority }
         waiting.insert(part.claim, at: place ?? waiting.endIndex)
     }
 
-    /// What kind of failure it is that a message cannot be made.
+    /// The kind of failure when a message cannot be rendered.
     private func failure(_ reason: String, _ part: HeldPart) -> MessageFailure? {
-        AnswerTable.check(AnswerGateway(part.delivery.format), reason: reason).failure
+        (gatewayAnswers ?? AnswerTable.of(AnswerGateway(part.delivery.format))).check(reason: reason).failure
     }
 
-    /// Asks for the marks of the next slices, as many as the window takes, and sends again what has waited for it.
+    /// Requests marks for as many of the next slices as the window admits, and resends messages that waited for it.
     mutating func dispatch(_ actions: inout [Action]) {
         guard admission.maySend else { return }
         guard gateway.rampAdmits(at: moment) else { return }
         if admission.isProbing {
-            // One message at a time: the next only when the last has its answer, or is not waited for any more.
+            // One message at a time: the next leaves only when the last one has its answer, or no longer waits for it.
             guard admission.mayProbe, !window.isMarking,
                 admission.isProbingGateway ? !awaitsProbe(at: moment) : window.inGateway == 0
             else { return }
         }
-        // A message that was refused as a probe lets others go first: it may be refused for its own sake.
+        // A message that was refused as a probe lets others go first, because the fault may be its own.
         let hasFresh = admission.isProbing && splitForProbe()
         if !admission.isProbingGateway || !hasFresh { sendDue(&actions) }
         guard !window.isMarking, !waiting.isEmpty, admission.mayProbe,
@@ -74,7 +75,7 @@ extension DispatchState {
                 let next = part.triesCredential ? single(part) : isPaced ? paced(part) : part.nextSlices,
                 let first = next.first
             else {
-                // A child that leaves has to see each: what a limit holds goes back.
+                // A draining child has to see each part: parts that a limit holds go back.
                 if isPaced, pace.knowsEnough, !admission.isDraining { break }
                 continue
             }
@@ -92,7 +93,8 @@ extension DispatchState {
             if isPaced { pace.use(rows, of: part.claimed.deliveryID, at: moment) }
             window.reserve(rows)
             parts[claim]?.slicesMarked = slices.count
-            // No further than what leaves, as where a rate cuts a part: what lies below a mark counts as sent where a host is lost.
+            // The mark covers no more than what leaves, even if a rate cuts a part: when a host is lost, everything
+            // below a mark counts as sent.
             let through = slices.reduce(0) { max($0, min($1.markThrough, ($1.rows.max() ?? -1) + 1)) }
             marks.append(PartMark(part: claim.part, token: claim.token, through: through))
             useProbe()
@@ -104,7 +106,7 @@ extension DispatchState {
         actions.append(.mark(marks))
     }
 
-    /// One message of a part whose messages have waited apart, cut off from the rest; nil as long as the last one has no decision.
+    /// Splits off one message of a part whose messages have waited apart; nil while the last one is undecided.
     private mutating func single(_ part: HeldPart) -> ArraySlice<PreparedPart.Slice>? {
         guard part.inGateway == 0, let slice = part.slices.first,
             !flights.all.contains(where: { $0.claim == part.claim && $0.waiting > 0 })
@@ -115,7 +117,7 @@ extension DispatchState {
         return [one]
     }
 
-    /// As much of the part's next slices as its limits let leave now, cut off from the rest; nil if that is nothing.
+    /// Splits off as much of the part's next slices as its limits let leave now; nil if that is nothing.
     private mutating func paced(_ part: HeldPart) -> ArraySlice<PreparedPart.Slice>? {
         guard let next = part.nextSlices else { return nil }
         var room = pace.room(for: next.messageCount, of: part.claimed.deliveryID)
@@ -134,8 +136,9 @@ extension DispatchState {
         return slices.isEmpty ? nil : slices[...]
     }
 
-    /// Gives back the parts that a limit holds, as this child leaves: at the pace of their delivery they might keep it for minutes, while
-    /// any other owner sends them as fast. What of them is on the wire gets its answers here first.
+    /// Gives back the parts that a limit holds, because this child is draining. At their delivery's rate they could
+    /// keep it for minutes, while any other owner sends them just as fast. Their messages on the wire are answered here
+    /// first.
     private mutating func leaveHeld(besides marks: [PartMark]) {
         let marked = Set(marks.map(\.claim))
         for claim in waiting where !marked.contains(claim) {
@@ -148,13 +151,13 @@ extension DispatchState {
         }
     }
 
-    /// Has the pace looked at again when more may leave, and more asked for.
+    /// Schedules the next look at the pace, and requests more slices if needed.
     private mutating func followPace(_ actions: inout [Action]) {
         if let pause = pace.nextLook(at: moment) { actions.append(.lookAgain(after: pause)) }
         if pace.needsSlices(at: moment) { actions.append(.askForSlices) }
     }
 
-    /// What keeps messages from leaving faster, as it looks now.
+    /// What keeps messages from leaving faster right now.
     func limit(queuedInGateway queued: Int) -> SendingLimit {
         if admission.trouble != .none { return .trouble }
         if admission.circuit != .closed { return .circuit }
@@ -175,9 +178,9 @@ extension DispatchState {
             guard let next = parts[claim], !next.slices.isEmpty else { continue }
             let slices = next.slices.prefix(next.slicesMarked)
             if !held.contains(claim.part) { fence(claim, &actions) }
-            // What must not leave now waits and is marked again; a mark may say too much without harm.
+            // Messages that must not leave now wait and are marked again. A mark may cover too much without harm.
             guard admission.maySend, var part = parts[claim], !part.isFenced, halt(of: part) == nil else { continue }
-            // A list of its own: the part would else hold the memory of its batches to its end.
+            // A new array: otherwise the part would keep the memory of its batches until its end.
             part.slices = Array(part.slices.dropFirst(slices.count))[...]
             parts[claim] = part
             if part.slices.isEmpty { waiting.removeAll { $0 == claim } }
@@ -196,12 +199,12 @@ extension DispatchState {
         actions.append(.submit(flight.batch))
     }
 
-    /// Leaves one message in the slice that goes next.
+    /// Reduces the next slice to one message.
     ///
-    /// Where only the answers are lost, nobody is to get a message with every probe: one that may have arrived is none as long as there is
-    /// another. Each owner of a part takes another of these, far from the last one: many that are refused for their own sake, and stand
-    /// side by side, hide no gateway that is back.
-    /// - Returns: whether there is a message that has never left without an answer.
+    /// Where only answers are lost, no user should get a message with every probe. So a message that may have arrived
+    /// is not used as long as there is another. Each owner of a part takes another message, far from the last one. So a
+    /// run of adjacent messages that are refused on their own account does not hide that the gateway has recovered.
+    /// - Returns: whether there is a message that was never sent without getting an answer.
     private mutating func splitForProbe() -> Bool {
         guard let claim = waiting.first(where: { parts[$0].map { halt(of: $0) == nil } == true }),
             let part = parts[claim], !part.slices.isEmpty
@@ -231,10 +234,10 @@ extension DispatchState {
         return place != nil
     }
 
-    /// The golden ratio: a sequence of its multiples, taken modulo 1, is spread evenly however long it is.
+    /// The golden ratio: its multiples, taken modulo 1, are spread evenly at any length of the sequence.
     private static let goldenRatio = 0.618_033_988_749_895
 
-    /// Which of so many messages an owner takes as its probe.
+    /// The index of the message, among this many, that an owner takes as its probe.
     static func place(ofProbe token: Int64, among count: Int) -> Int {
         let turn = Double(max(0, token - 1)) * goldenRatio
         return min(count - 1, Int((turn - turn.rounded(.down)) * Double(count)))
@@ -247,7 +250,7 @@ extension DispatchState {
 
     // MARK: Sending again
 
-    /// Messages of deliveries with the policy `report` that are on the wire, or go there again without being asked for.
+    /// Messages of deliveries with the policy `report` that are on the wire, or will be resent without a new mark.
     private var reportedOnTheWire: Int {
         flights.all.reduce(window.reported) { sum, flight in
             guard flight.waiting > 0, parts[flight.claim]?.delivery.ambiguityPolicy == .report else { return sum }
@@ -261,7 +264,7 @@ extension DispatchState {
         due = []
         for (place, batchID) in batches.enumerated() {
             guard let flight = flights[batchID], flight.waiting > 0, let part = parts[flight.claim] else { continue }
-            // A halted part ends, or goes on when its delivery does.
+            // A halted part ends, or continues when its delivery does.
             guard halt(of: part) == nil else {
                 due.append(batchID)
                 continue
@@ -278,7 +281,7 @@ extension DispatchState {
         }
     }
 
-    /// A probe is one message, however many of its batch are to go out again.
+    /// A probe is one message, however many of its batch wait to be resent.
     private mutating func sendOneAgain(_ flight: Flight, _ actions: inout [Action]) {
         var rest = flight
         guard let (index, isNextAttempt) = rest.takeWaiting() else { return }
@@ -289,7 +292,7 @@ extension DispatchState {
 
     private mutating func sendAgain(_ flight: Flight, _ actions: inout [Action]) {
         if flight.unsent.count == flight.rows.count {
-            // All of it: as it was.
+            // The whole batch is resent unchanged.
             return submit(
                 Flight(claim: flight.claim, rows: flight.rows, batch: flight.batch, attempt: flight.attempt),
                 &actions
@@ -320,15 +323,15 @@ extension DispatchState {
     }
 }
 
-/// The last moment: messages get their streams.
+/// The last check, when messages get their streams.
 extension DispatchState {
     /// The intents of the messages that are about to leave, to be journaled first.
     ///
-    /// Nothing leaves for which anything speaks against it now: the lease has run out, a delivery is halted or expired, a
-    /// part is fenced, sending is paused, or the child is leaving.
+    /// No message leaves if the lease has run out, its delivery is halted or expired, or its part is fenced. The same
+    /// holds while sending is paused or the child shuts down.
     ///
-    /// - Parameter isLeaseValid: asked here, so that no renewal comes between the answer and what follows from it.
-    /// - Returns: the journal's records; nil if the messages, and all that wait in the gateway, have to come back.
+    /// - Parameter isLeaseValid: called here, so that no renewal comes between its answer and what follows from it.
+    /// - Returns: the journal records; nil if these messages and all that wait in the gateway have to come back.
     mutating func aboutToSend(
         _ departures: [GatewayDeparture],
         now: Int64,
@@ -366,13 +369,13 @@ extension DispatchState {
 }
 
 extension PreparedPart.Slice {
-    /// The first messages, and the others.
+    /// Splits the slice into its first `count` messages and the others.
     func split(_ count: Int, firstID: Int64, restID: Int64) -> (first: Self, rest: Self) {
         let (head, tail) = (Array(rows[..<count]), Array(rows[count...]))
         let first = Self(
             rows: head,
             batch: batch.subset(Array(0..<Int32(count)), id: firstID),
-            // Rows of several locales are not in their order.
+            // Rows of several locales are not in sequence order.
             markThrough: min(markThrough, (head.max() ?? 0) + 1)
         )
         let rest = Self(
@@ -385,7 +388,7 @@ extension PreparedPart.Slice {
 }
 
 extension GatewayRequestBatch {
-    /// Some of the messages again, as a batch of their own.
+    /// Some of the messages, as a new batch.
     func subset(_ indexes: [Int32], id: Int64) -> GatewayRequestBatch {
         var tokens = ByteColumn()
         var bodies = ByteColumn()

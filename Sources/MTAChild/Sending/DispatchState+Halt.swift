@@ -8,7 +8,7 @@ extension DispatchState.Halt {
         case .preparing, .inProgress: return nil
         case .paused, .editing, .pending: self = .giveBack
         case .stopped, .failed: self = .close(.canceled, reason: state.rawValue)
-        // It cannot finish with an open part; whatever it is, this child does not go on.
+        // A delivery cannot finish with an open part; whatever the cause, this child does not continue.
         case .finished: self = .giveBack
         }
     }
@@ -16,7 +16,7 @@ extension DispatchState.Halt {
 
 /// Deliveries that are paused, stopped or expired, and how their parts end.
 extension DispatchState {
-    /// Why nothing more of the part leaves; nil if it may.
+    /// Why the part's messages no longer leave; nil if they may.
     func halt(of part: HeldPart) -> Halt? {
         let halt = pauses.halts[part.claimed.deliveryID]
         if part.times.isExpired, halt == nil || halt == .giveBack { return .close(.ignored, reason: "expired") }
@@ -43,7 +43,7 @@ extension DispatchState {
         }
     }
 
-    /// A message of its own has its own end, whatever others of its delivery have.
+    /// A single message has its own validity, independent of the rest of its delivery.
     private mutating func expireParts(_ now: Int64, _ actions: inout [Action]) {
         for part in parts.values
         where part.times.validUntil != nil && !part.isFenced && !part.times.isExpired && !part.isClosing {
@@ -58,15 +58,15 @@ extension DispatchState {
         }
     }
 
-    /// Asks once more for what a halted delivery has in the gateway: an order to submit may have been carried out after the order
-    /// to give back that followed it, as they come from several threads. Once is enough, and all that others have there comes back
-    /// with it.
+    /// Recalls once more the messages that a halted delivery has in the gateway. Calls come from several threads, so a
+    /// submit may have been carried out after the recall that followed it. One more call is enough; messages of other
+    /// deliveries come back with it, too.
     mutating func cancelHalted(_ actions: inout [Action]) {
         let late = Set(parts.values.filter { $0.inGateway > 0 && halt(of: $0) != nil }.map(\.claimed.deliveryID))
         if endings.askAgain(late) { actions.append(.cancelQueued) }
     }
 
-    /// Hands a part back to the database, which has it when ``Event/released(_:)`` says so.
+    /// Gives a part back to the database; ``Event/released(_:)`` reports when the database has it.
     mutating func giveBack(
         _ claim: PartToken,
         _ recovery: PartRecovery,
@@ -78,18 +78,18 @@ extension DispatchState {
         actions.append(alone ? .putAside(claim, recovery, reason: problem) : .release(claim, recovery))
     }
 
-    /// Ends the parts of halted deliveries of which nothing is on the wire any more.
+    /// Ends the parts of halted deliveries that have nothing left on the wire.
     mutating func resolveHalted(_ actions: inout [Action]) {
         guard admission.givesBack || !endings.causes.isEmpty || !pauses.halts.isEmpty else { return }
         for cause in endings.causes where !parts.values.contains(where: { $0.isEnding(for: cause) }) {
             endings.remove(cause)
         }
-        // In the order of the parts, so that the same events have the same effects.
+        // In part order, so that the same events have the same effects.
         for claim in parts.keys.sorted() {
             guard let part = parts[claim], part.inGateway == 0, !part.isFenced, !part.isClosing else { continue }
             switch halt(of: part) {
             case .close(let status, let reason): closeRest(claim, status, reason)
-            // Its outcomes are in the database before the next owner asks for them.
+            // Its outcomes must be in the database before the next owner asks for them.
             case .giveBack where part.lastBatch <= outbox.stored:
                 forget(claim)
                 giveBack(claim, part.recovery, &actions, alone: part.goesAlone, problem: part.refusal)
@@ -98,7 +98,7 @@ extension DispatchState {
         }
     }
 
-    /// Ends a part with one outcome for all messages that have none, but for those that may have been sent.
+    /// Ends a part with one outcome for all undecided messages, except those that may have been sent.
     private mutating func closeRest(_ claim: PartToken, _ status: MessageStatus, _ reason: String) {
         abandonWaiting(of: claim)
         dropUndecided(claim)
@@ -135,7 +135,7 @@ extension DispatchState {
         )
     }
 
-    /// Leaves the messages of a part that wait to be sent again to its next owner, or to the part's end.
+    /// Leaves a part's messages that wait to be resent to its next owner, or to the part's end.
     mutating func abandonWaiting(of claim: PartToken) {
         for var flight in flights.all where flight.claim == claim && flight.waiting > 0 {
             window.leave(flight.waiting)
@@ -145,7 +145,7 @@ extension DispatchState {
         }
     }
 
-    /// Lets go of a part.
+    /// Forgets a part.
     mutating func forget(_ claim: PartToken) {
         abandonWaiting(of: claim)
         dropUndecided(claim)
@@ -153,19 +153,19 @@ extension DispatchState {
         guard let part = parts.removeValue(forKey: claim) else { return }
         outbox.leave(claim, lastBatch: part.lastBatch)
         let delivery = part.claimed.deliveryID
-        // The next claim says how the delivery is then.
+        // The next claim brings the delivery's state.
         if pauses.halts[delivery] != nil, !parts.values.contains(where: { $0.claimed.deliveryID == delivery }) {
-            // It is judged anew when somebody lets it go on.
+            // The delivery is judged from scratch when it is resumed.
             if pauses.forget(delivery) { guards.topics[delivery] = nil }
         }
     }
 }
 
-/// How parts end: closed with their last outcomes, or fenced; and what the journal keeps of them.
+/// How parts end, closed with their last outcomes or fenced, and what the journal keeps of them.
 extension DispatchState {
     mutating func closeIfDone(_ claim: PartToken, _ now: Int64) {
         guard var part = parts[claim], part.open == 0, !part.isFenced, !part.isClosing else { return }
-        // What is left of a stopped or expired delivery has no retry.
+        // The rest of a stopped or expired delivery is not retried.
         if part.times.isExpired { return }
         if case .close = pauses.halts[part.claimed.deliveryID] { return }
         part.isClosing = true
@@ -174,7 +174,7 @@ extension DispatchState {
         outbox.end(part.closing(now: now, passed: gateway.lastPass))
     }
 
-    /// - Parameter claims: the parts, with their tokens, that the stored batch was about.
+    /// - Parameter claims: the parts, with their tokens, in the stored batch.
     mutating func stored(
         _ report: StoreReport,
         _ claims: Set<PartToken>,
@@ -186,7 +186,7 @@ extension DispatchState {
         ended(report, claims, &actions)
     }
 
-    /// - Parameter claims: the parts, with their tokens, that the report is about.
+    /// - Parameter claims: the parts, with their tokens, that the report covers.
     mutating func ended(_ report: StoreReport, _ claims: Set<PartToken>, _ actions: inout [Action]) {
         counters.progress += 1
         counters.counts.lateOutcomes += Int64(report.late)
@@ -200,7 +200,7 @@ extension DispatchState {
         }
         if !journal.isEmpty { actions.append(.journal(journal)) }
         for part in Set(report.fencedParts).sorted() {
-            // With several claims of one part in a batch the older ones were fenced.
+            // If a batch has several claims of one part, the older ones were fenced.
             let fenced = report.fencedParts.count { $0 == part }
             let claims = claims.filter { $0.part == part }
             for claim in claims.prefix(fenced) { fence(claim, &actions) }
@@ -225,7 +225,7 @@ extension DispatchState {
         dropIfFenced(claim)
     }
 
-    /// A newer claim of the same part, by this child itself, proves that an older one was lost.
+    /// A newer claim of the same part by this child proves that the older one was lost.
     mutating func fenceOlder(_ claimed: ClaimedPart, _ actions: inout [Action]) {
         let older = parts.keys.filter { $0.part == claimed.id && $0.token < claimed.fencingToken }
         guard !older.isEmpty else { return }
@@ -233,14 +233,14 @@ extension DispatchState {
         actions.append(.cancelQueued)
     }
 
-    /// Lets go of a fenced part once nothing of it is on the wire.
+    /// Forgets a fenced part once nothing of it is on the wire.
     mutating func dropIfFenced(_ claim: PartToken) {
         guard let part = parts[claim], part.isFenced, part.inGateway == 0 else { return }
         forget(claim)
     }
 
-    /// The parts of which the journal says what the database may not have yet: those that are here or on their way back, and those
-    /// that are not here any more and have outcomes in a batch that is not stored.
+    /// The parts whose journal records the database may not have yet. These are the parts held here or on their way
+    /// back, and former parts with outcomes in a batch that is not stored.
     var journaledClaims: Set<PartToken> {
         Set(parts.keys).union(endings.releasing).union(outbox.leaving.keys)
     }

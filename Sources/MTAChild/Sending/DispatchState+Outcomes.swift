@@ -4,16 +4,16 @@ import Store
 
 /// What the gateway's answers mean for the messages.
 extension DispatchState {
-    /// What one call of the gateway brought besides outcomes of messages.
+    /// What one call from the gateway brought, apart from message outcomes.
     private struct Results {
         var answers: JournalAnswers
-        /// Why every message of the application is refused; nil if it is not.
+        /// Why every message of the application is refused; nil if that is not the case.
         var stopReason: String?
-        /// Why every message of the delivery is refused; nil if it is not.
+        /// Why every message of the delivery is refused; nil if that is not the case.
         var holdReason: String?
-        /// Whether the gateway has taken a message, or knew its token.
+        /// Whether the gateway accepted a message, or recognized its token.
         var hasWorked = false
-        /// The credential, in the gateway's words, for which a message had waited that was taken; nil if there is none.
+        /// The credential, in the gateway's words, that an accepted message had waited for; nil if there is none.
         var rightCredential: String?
     }
 
@@ -37,7 +37,7 @@ extension DispatchState {
         if let reason = results.holdReason { holdDelivery(part.claimed.deliveryID, reason: reason, &actions) }
         guardTopic(part.claimed.deliveryID, now, &actions)
         follow(results, now, &actions)
-        // Each looks the part up; at a gateway whose answers come in no order an answer of most is here alone.
+        // Both calls look the part up, and with a gateway that answers out of order most calls bring a single answer.
         if part.open == 0 { closeIfDone(flight.claim, now) }
         if part.isFenced { dropIfFenced(flight.claim) }
     }
@@ -65,7 +65,7 @@ extension DispatchState {
         switch outcome.outcomeClass {
         case .unprocessed where outcome.neverLeft || outcome.isCollateral:
             flight.unsent.append(outcome.index)
-        case .unprocessed where flight.attempt <= RetryPolicy.maximumUnprocessedResends:
+        case .unprocessed where flight.attempt <= RetryPolicy.maxUnprocessedResends:
             flight.resend.append(outcome.index)
         case .stopApplication:
             flight.unsent.append(outcome.index)
@@ -106,7 +106,7 @@ extension DispatchState {
                 guards.application.count(hasWorked: Self.hasWorked(outcome))
             }
             if Self.hasWorked(outcome) { results.hasWorked = true }
-            // What was found unfit here was said by no gateway.
+            // A message refused by this child's own checks says nothing about the gateway.
             if outcome.outcomeClass == .ambiguous {
                 unanswered(outcome)
             } else if !outcome.neverLeft {
@@ -118,11 +118,12 @@ extension DispatchState {
             }
             decide(&part, row, outcome, now, &answer)
         }
-        // What has no intent is not known to the journal; an intent may have been for more than the connection took.
+        // The journal does not know messages without an intent; an intent may cover more than the connection took.
         if !outcome.neverLeft || flight.hasDeparted(outcome.index) { results.answers.append(answer) }
     }
 
-    /// Whether an answer that condemns a push token has to wait for others: all of them together may say something else.
+    /// Whether an answer that condemns a push token has to wait for other answers: taken together, they may have
+    /// another cause.
     private func isUndecided(_ outcome: Outcome, _ flight: Flight, _ part: HeldPart) -> Bool {
         guard outcome.isTokenDoubtful, !part.claimed.believesRefusals else { return false }
         return !flight.hasSuffixedTopic || isTopicAmbiguous(part.claimed.deliveryID)
@@ -139,7 +140,8 @@ extension DispatchState {
             )
         } else {
             var outcome = outcome
-            // A token that has never worked is not lost for ever by one refusal, whoever is right; nor is one whose part is judged by itself.
+            // A token that has never worked is not disabled by one refusal, whoever is at fault; nor is one whose part
+            // goes alone.
             if !part.isProven(row) || weight == .none, case .invalid = outcome.tokenEffect {
                 outcome.tokenEffect = .softError
             }
@@ -147,7 +149,8 @@ extension DispatchState {
         }
     }
 
-    /// Credential and topic are right if a message was taken, or a token was found to be gone.
+    /// Whether the answer proves that credential and topic are right: a message was accepted, or a token was found to
+    /// be no longer valid.
     private static func hasWorked(_ outcome: Outcome) -> Bool {
         switch (outcome.outcomeClass, outcome.tokenEffect) {
         case (.accepted, _): true
@@ -171,7 +174,7 @@ extension DispatchState {
         guardAgainstMassFailure(now, &actions)
     }
 
-    /// The record for answers to messages of a part.
+    /// A new journal record for answers to a part's messages.
     private static func answers(of part: HeldPart, _ now: Int64, capacity: Int = 1) -> JournalAnswers {
         JournalAnswers(
             part: part.claimed.id,
@@ -181,14 +184,14 @@ extension DispatchState {
         )
     }
 
-    /// Journals what was decided about a single message of a part.
+    /// Journals the decision about one message of a part.
     static func journal(_ answer: JournalAnswer, of part: HeldPart, _ now: Int64, _ actions: inout [Action]) {
         var answers = answers(of: part, now)
         answers.append(answer)
         actions.append(.journal(answers.record()))
     }
 
-    /// Lets what came back unsent wait a moment, so that a gateway which takes nothing makes no busy loop.
+    /// Delays messages that came back unsent, so that a gateway that takes nothing causes no busy loop.
     private mutating func wait(_ batchID: Int64, _ actions: inout [Action]) {
         guard var flight = flights[batchID], flight.waiting > 0, !flight.hasPause else { return }
         flight.hasPause = true
@@ -197,9 +200,9 @@ extension DispatchState {
     }
 }
 
-/// What becomes of a message after an answer: final, or again.
+/// What becomes of a message after its answer: a final outcome, or a retry.
 extension DispatchState {
-    /// Decides about one message, and says in the journal what was decided.
+    /// Decides one message, and notes the decision in its journal answer.
     mutating func decide(
         _ part: inout HeldPart,
         _ row: Int32,
@@ -214,9 +217,9 @@ extension DispatchState {
         case .permanent where !part.isAmbiguous(row) || Self.saysTokenIsDead(outcome):
             counters.counts.failed += 1
             final(&part, row, .failed, outcome, tokenEffect: outcome.tokenEffect)
-        // The rest are decisions: a fenced owner makes none.
+        // The remaining cases are decisions, and a fenced owner makes none.
         case .permanent, .ambiguous, .retry, .unprocessed, .stopApplication, .stopDelivery:
-            // In the journal it would come as a fact; another owner of the part asks once more.
+            // A replay of the journal would take it for a fact; another owner of the part asks again.
             if outcome.outcomeClass == .permanent { answer.outcomeClass = .ambiguous }
             guard !part.isFenced else {
                 window.leave(1)
@@ -224,7 +227,7 @@ extension DispatchState {
             }
             switch outcome.outcomeClass {
             case .permanent:
-                // What is refused now may have arrived with an earlier attempt.
+                // The message is refused now, but an earlier attempt may have arrived.
                 counters.counts.unknown += 1
                 final(&part, row, .unknown, outcome, tokenEffect: outcome.tokenEffect)
             case .ambiguous: ambiguous(&part, row, outcome, now, &answer)
@@ -233,7 +236,8 @@ extension DispatchState {
         }
     }
 
-    /// Decides about a message that left the window when it was held undecided: neither its outcome nor its retry leaves it once more.
+    /// Decides a message that left the window when it was held undecided, so that neither its outcome nor its retry
+    /// counts as leaving again.
     mutating func decideHeld(
         _ part: inout HeldPart,
         _ row: Int32,
@@ -249,12 +253,12 @@ extension DispatchState {
         window.leave(1)
     }
 
-    /// To such a token no attempt has got through.
+    /// Whether the token is invalid, so that no earlier attempt can have arrived either.
     private static func saysTokenIsDead(_ outcome: Outcome) -> Bool {
         if case .invalid = outcome.tokenEffect { true } else { false }
     }
 
-    /// A message that may have been taken goes to a retry part or, if it must not or cannot be sent again, is `unknown`.
+    /// A message that may have arrived goes to a retry part. If it must not or cannot be resent, it ends as `unknown`.
     private mutating func ambiguous(
         _ part: inout HeldPart,
         _ row: Int32,
@@ -293,10 +297,10 @@ extension DispatchState {
         }
     }
 
-    /// A message that was refused often enough fails.
+    /// A message that was refused too often fails.
     ///
-    /// The journal keeps what the gateway said: out of it the giving up would come as a fact, which another owner of the part may know
-    /// better. It costs one more attempt at most.
+    /// The journal keeps only the gateway's answer. If it held the failure, a replay would take it for a fact, although
+    /// another owner of the part may know better. That costs at most one more attempt.
     mutating func giveUp(_ part: inout HeldPart, _ row: Int32, _ outcome: Outcome) {
         guard !part.isAmbiguous(row) else { return unknownAfterAll(&part, row, outcome) }
         counters.counts.failed += 1
@@ -319,17 +323,22 @@ extension DispatchState {
         outbox.countRow(of: part)
     }
 
-    /// An earlier attempt may have arrived, whatever became of this one.
+    /// Ends a message as `unknown`: an earlier attempt may have arrived, whatever became of this one.
     private mutating func unknownAfterAll(_ part: inout HeldPart, _ row: Int32, _ outcome: Outcome) {
         counters.counts.unknown += 1
         final(&part, row, .unknown, outcome)
     }
 
     private mutating func retryDecision(_ part: HeldPart, _ outcome: Outcome, _ now: Int64) -> RetryDecision {
-        part.delivery.retryPolicy.decide(
+        var asked = outcome.retryAfterMilliseconds
+        // Only documentation asks for an advised pause, so it does not make a message expire.
+        if outcome.isPauseAdvice, let pause = asked, let end = part.validUntilMilliseconds, now + Int64(pause) > end {
+            asked = nil
+        }
+        return part.delivery.retryPolicy.decide(
             attempt: Int(part.claimed.attempt),
             isAmbiguous: outcome.outcomeClass == .ambiguous,
-            retryAfterMilliseconds: outcome.isPauseAdvice ? nil : outcome.retryAfterMilliseconds,
+            retryAfterMilliseconds: asked,
             nowMilliseconds: now,
             validUntilMilliseconds: part.validUntilMilliseconds,
             using: &random
@@ -348,7 +357,7 @@ extension DispatchState {
             .init(
                 row: row,
                 notBeforeMilliseconds: notBefore,
-                longestDelayMilliseconds: notBefore - now,
+                maxDelayMilliseconds: notBefore - now,
                 kind: kind
             )
         )
@@ -383,8 +392,9 @@ extension DispatchState {
     /// Adds a final outcome to the batch for the database.
     ///
     /// - Parameters:
-    ///   - isFirst: no message to the push token was taken before.
-    ///   - isDecision: a `failed` that no gateway said; other statuses speak for themselves.
+    ///   - isFirst: whether no message to the push token was accepted before.
+    ///   - isDecision: whether this child decided a `failed` that the gateway did not send; other statuses need no such
+    ///     mark.
     mutating func record(
         _ part: inout HeldPart,
         row: Int32,

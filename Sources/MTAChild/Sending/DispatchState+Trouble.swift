@@ -2,28 +2,28 @@ import Gateways
 import PushCore
 import Store
 
-/// Failures that are the gateway's and not a message's: who waits, who probes, and how fast sending begins again.
+/// Failures of the gateway rather than of a message: which child waits, which one probes, and how fast sending resumes.
 extension DispatchState {
-    /// What the database says of the gateway's trouble.
+    /// The gateway's trouble as the database has it.
     enum TroubleSeen: Sendable, Equatable {
         case none
         case trouble
-        /// Sending has begun again so long ago, by so many children.
+        /// Sending resumed this long ago, shared by this many children.
         case opening(since: Duration, sharers: Int)
     }
 
-    /// So long the answer to a probe is waited for before another message may find out: answers take a second, and nobody is to wait for a
-    /// request's timeout when a gateway that was silent is back.
+    /// How long a probe waits for its answer before another message may probe. Answers take about a second, and a
+    /// recovered gateway should not have to wait for the timeout of a request that met its silence.
     static let probeTimeout = Duration.seconds(8)
 
-    /// Whether a probe is on its way whose answer is still waited for; one that has not left waits for a connection.
+    /// Whether a probe still waits for its answer; one that has not left yet waits for a connection.
     func awaitsProbe(at moment: Duration) -> Bool {
         guard window.inGateway > 0, !window.isMarking else { return window.isMarking }
         return moment - gateway.probedAt < Self.probeTimeout
             || flights.all.contains { $0.departed.isEmpty && $0.open > $0.waiting }
     }
 
-    /// What the prober asks of the state.
+    /// The state as the prober sees it.
     ///
     /// - Parameter moment: now, on the owner's monotonic clock.
     func probe(at moment: Duration) -> ProbeView {
@@ -41,20 +41,21 @@ extension DispatchState {
         )
     }
 
-    /// Whether a part is needed to probe with.
+    /// Whether the prober has to claim a part to probe with.
     var hasNothingToProbe: Bool { waiting.isEmpty && flights.all.allSatisfy { $0.waiting == 0 } }
 
-    /// A message leaves as a probe: the next one waits for the next permission.
+    /// A message leaves as a probe; the next one needs a new permission.
     mutating func useProbe() {
         guard admission.isProbingGateway else { return }
         admission.useProbe()
         gateway.probed(at: moment)
     }
 
-    /// What this refusal means was said of the gateway: the message keeps its attempts.
+    /// The refusal is about the gateway, so the message keeps its attempts.
     ///
-    /// It waits in a part of its own, so that it takes no room from others, and others go first as probes. What others were answered
-    /// meanwhile tells whose fault it is: of a message that was refused while others passed nothing is learned about the gateway.
+    /// The message waits in a part of its own. There it takes no room from others, and others probe first. The answers
+    /// to other messages in the meantime show whose fault it is: a message that was refused while others passed says
+    /// nothing about the gateway.
     mutating func refusedByGateway(
         _ outcome: Outcome,
         _ flight: inout Flight,
@@ -73,20 +74,21 @@ extension DispatchState {
             )
         }
         if outcome.applicationWide, outcome.status == 429 { pace.refused(Self.words(outcome)) }
-        // A replay of the journal has to send it again, and at no cost.
+        // A replay of the journal has to resend it without counting an attempt.
         answer.outcomeClass = .unprocessed
         if outcome.fault == .unknown { notes.unknownReason(ofDelivery: part.claimed.deliveryID) }
-        // What comes after it in the same read says whether it is trouble.
+        // The rest of the same read shows whether this is trouble.
         guard !outcome.applicationWide else { return notes.hold(quotaRefusal: outcome) }
         handleRefusal(outcome, &flight, &part, now)
     }
 
-    /// Sees to the messages of a read that found the quota of the whole project used up.
+    /// Handles the messages of one read that were refused because the quota of the whole project is used up.
     mutating func handleQuotaRefusals(_ flight: inout Flight, _ part: inout HeldPart, _ now: Int64) {
         for outcome in notes.takeQuotaRefusals() { handleRefusal(outcome, &flight, &part, now) }
     }
 
-    /// In trouble with the rest of the part, or in a part of its own where others pass.
+    /// Handles a refused message: in trouble it stays with its part, otherwise it goes to a part of its own that others
+    /// pass.
     private mutating func handleRefusal(
         _ outcome: Outcome,
         _ flight: inout Flight,
@@ -100,18 +102,18 @@ extension DispatchState {
         flight.decide(outcome.index)
         let refusals = Int(part.claimed.refusals)
         if outcome.fault.isBounded,
-            refusals >= RetryPolicy.maximumUnexplainedRefusals || -refusals >= RetryPolicy.maximumLoneRefusals - 1
+            refusals >= RetryPolicy.maxUnexplainedRefusals || -refusals >= RetryPolicy.maxLoneRefusals - 1
         {
             return giveUp(&part, row, outcome)
         }
         var pause = RetryPolicy.gatewayPause(
             refusals: abs(refusals),
             isLone: outcome.fault.isBounded && refusals < 0,
-            leastMilliseconds: outcome.retryAfterMilliseconds,
+            minMilliseconds: outcome.retryAfterMilliseconds,
             using: &random
         )
         if let end = part.validUntilMilliseconds, now + pause > end {
-            // What the gateway has asked for is obeyed; what is only advised gives way to the validity.
+            // A pause that the gateway has asked for is kept; an advised pause yields to the validity.
             if outcome.isPauseAdvice || outcome.retryAfterMilliseconds == nil { pause = max(0, end - now) / 2 }
             if now >= end || now + pause > end { return expire(&part, row, outcome) }
         }
@@ -119,12 +121,14 @@ extension DispatchState {
         postpone(&part, row, now + pause, now, as: .refused(since: moment - Self.passWindow, isLone: true))
     }
 
-    /// What was taken so long before a message was refused, while nothing else says trouble, says that the gateway was well.
+    /// A message that was accepted within this time before a refusal shows that the gateway was well, unless something
+    /// else indicates trouble.
     private static let passWindow = Duration.seconds(10)
 
-    /// A message of many that were never refused before goes to a part of its own, due at once, for others to go first as probes; a lone
-    /// one, or one of those that were all refused before, stays in its part and goes back with it. So does one that found the quota of the
-    /// whole project used up: no message is to blame, and none need go first.
+    /// A message among others, none of them refused before, goes to a part of its own, due at once, so that others
+    /// probe first. A lone message, or one of a part that was refused before, stays in its part and goes back with it.
+    /// The same holds for a message that met the exhausted quota of the whole project: no message is to blame, so none
+    /// has to go first.
     private mutating func refusedInTrouble(
         _ outcome: Outcome,
         _ flight: inout Flight,
@@ -137,13 +141,13 @@ extension DispatchState {
         else { return flight.unsent.append(outcome.index) }
         flight.decide(outcome.index)
         let asked = outcome.isPauseAdvice ? 0 : Int64(outcome.retryAfterMilliseconds ?? 0)
-        // Only what passes from now on says that others do: what passed a moment ago may have been the last.
+        // Only messages accepted from now on show that others pass; one accepted a moment ago may have been the last.
         let kind = PreparedPart.Soft.Kind.refused(since: moment + HeldPart.later, isLone: false)
         postpone(&part, flight.rows[Int(outcome.index)], now + max(0, asked), now, as: kind)
     }
 
-    /// A credential is wrong that is stored with the gateway: the message waits apart from others until it is right, and so do those of its
-    /// part that have waited for the same.
+    /// A credential stored with the gateway is wrong. The message waits apart from others until the credential is
+    /// corrected, and so do the messages of its part that waited for the same credential.
     mutating func waitForCredential(
         _ outcome: Outcome,
         _ flight: inout Flight,
@@ -152,7 +156,7 @@ extension DispatchState {
         _ answer: inout JournalAnswer
     ) {
         gatewayAnswered(outcome, part)
-        // A replay of the journal has to send it again, and at no cost.
+        // A replay of the journal has to resend it without counting an attempt.
         answer.outcomeClass = .unprocessed
         guard !part.isFenced else { return flight.unsent.append(outcome.index) }
         flight.decide(outcome.index)
@@ -164,7 +168,7 @@ extension DispatchState {
             for row in part.slices.lazy.flatMap(\.rows) {
                 part.open -= 1
                 part.retries.append(
-                    .init(row: row, notBeforeMilliseconds: now, longestDelayMilliseconds: 0, kind: kind)
+                    .init(row: row, notBeforeMilliseconds: now, maxDelayMilliseconds: 0, kind: kind)
                 )
                 counters.counts.retried += 1
             }
@@ -173,17 +177,19 @@ extension DispatchState {
         }
     }
 
-    /// A message was written, and nothing came that is an answer of the gateway: the gateway's failure, or that of what stands in its
+    /// A message was written and no answer of the gateway came: the fault of the gateway, or of whatever answers in its
     /// place.
     mutating func unanswered(_ outcome: Outcome) {
+        guard outcome.fault != .none else { return }
         if outcome.reason == AnswerTable.connectionLost {
             return gateway.lostMessage(Self.troubleWords(outcome), at: moment)
         }
         gateway.failed(Self.troubleWords(outcome), at: moment)
     }
 
-    /// Gives back what the last probe was taken from, so that the next one is of another delivery, or another message: a refusal that is one
-    /// message's own must not stand for the gateway's. What holds a message without an answer stays: its resend counts, and has its time.
+    /// Gives back the part that the last probe came from, so that the next probe is of another delivery, or is another
+    /// message. A message's own refusal must not be taken for the gateway's. A part that holds an unanswered message
+    /// stays; its resend counts and has its own time.
     mutating func probeFailed(_ actions: inout [Action]) {
         guard admission.isProbingGateway else { return }
         for claim in parts.keys.sorted() {
@@ -196,11 +202,11 @@ extension DispatchState {
         }
     }
 
-    /// What is answered later than this after a limit of a device was sent after it: gateways answer within 300 ms, and answers that were
-    /// under way when a limit of all began say nothing about it.
+    /// An answer that comes later than this after a device's limit belongs to a message sent after that limit. Gateways
+    /// answer within 300 ms, and answers already under way when a limit of all devices begins say nothing about it.
     static let answerTime = Duration.seconds(1)
 
-    /// Holds a limit of one device back until it is known to be no limit of all.
+    /// Keeps one device's limit undecided until it is known not to be a limit of all devices.
     mutating func holdSoft(_ outcome: Outcome, _ flight: inout Flight, _ part: HeldPart) {
         let row = flight.rows[Int(outcome.index)]
         let subscription = part.subscriptionIDs[Int(row)]
@@ -218,9 +224,9 @@ extension DispatchState {
         )
     }
 
-    /// Others pass, or nobody else is there: these limits are the devices' own.
+    /// Other messages pass, or there are none: these limits are the devices' own.
     ///
-    /// - Parameter answered: when the last of the others passed; nil if there are none.
+    /// - Parameter answered: when the last of the other messages was answered; nil if there are none.
     mutating func decideSoft(answered: Duration? = nil, _ now: Int64, _ actions: inout [Action]) {
         let isDecided = { (held: HeldSoft) in answered.map { $0 - held.since >= Self.answerTime } ?? true }
         for message in notes.takeSoft(isDecided).map(\.message) {
@@ -241,7 +247,7 @@ extension DispatchState {
         }
     }
 
-    /// The gateway has said something about a message: the way to it works.
+    /// The gateway has answered a message: the path to it works.
     mutating func gatewayAnswered(_ outcome: Outcome, _ part: HeldPart) {
         gateway.answered(at: moment)
         guard outcome.outcomeClass == .accepted else { return }
@@ -249,7 +255,7 @@ extension DispatchState {
         notes.forgetReasons(ofDelivery: part.claimed.deliveryID)
     }
 
-    /// What follows from the answers of one read.
+    /// Acts on the answers of one read.
     mutating func followTrouble(_ now: Int64, _ actions: inout [Action]) {
         if let reason = notes.takeUntoldCredential() { actions.append(.credentialRefused(reason: reason)) }
         switch admission.trouble {
@@ -266,7 +272,8 @@ extension DispatchState {
         holdUnexplained(&actions)
     }
 
-    /// A delivery that gets an answer which nobody knows, message after message, while others pass, is alone to blame.
+    /// Holds a delivery whose messages get an undocumented answer again and again while others pass: it alone is to
+    /// blame.
     private mutating func holdUnexplained(_ actions: inout [Action]) {
         guard admission.trouble == .none, !admission.givesBack, !notes.unknownReasons.isEmpty,
             !gateway.detector.isTrouble(at: moment)
@@ -277,13 +284,14 @@ extension DispatchState {
         where count > MassFailureGuard.fewest {
             notes.forgetReasons(ofDelivery: delivery)
             let reason =
-                "The gateway gives \(count) of its messages an answer that is in no document (\(gateway.detector.reason)), while others pass. "
+                "The gateway gives \(count) messages of the delivery an undocumented answer "
+                + "(\(gateway.detector.reason)), while others pass. "
                 + "No message has failed. Correct the content, or stop the delivery; resume it to try again."
             holdDelivery(delivery, reason: reason, &actions)
         }
     }
 
-    /// Looks whether what has failed is trouble by now.
+    /// Checks whether the failures amount to trouble now.
     mutating func watchTrouble(_ now: Int64, _ actions: inout [Action]) {
         gateway.look(isWaiting: window.inGateway > 0, at: moment)
         guard admission.trouble == .none, !admission.givesBack else { return }
@@ -318,35 +326,35 @@ extension DispatchState {
         }
     }
 
-    /// Nothing more leaves, nothing is decided, all parts go back as they are. The child stays.
+    /// Stops sending and deciding, and gives all parts back unchanged. The child stays.
     mutating func leave(_ actions: inout [Action]) {
         admission.leave()
         actions.append(.cancelQueued)
     }
 
-    /// What a failure says of the gateway, for people.
+    /// Describes a gateway failure for people.
     private static func troubleWords(_ outcome: Outcome) -> String {
         let words = words(outcome)
         switch (outcome.outcomeClass, outcome.fault) {
         case (.ambiguous, _) where outcome.status != 0:
-            return "\(words): something other than the gateway answers, or the gateway not in its form"
+            return "\(words): the answer is not in the gateway's format, or something other than the gateway sent it"
         case (.ambiguous, _) where outcome.reason == AnswerTable.timeout: return "no answer in time"
         case (.ambiguous, _) where outcome.reason == AnswerTable.connectionLost:
             return "connections end before messages are answered"
-        case (.ambiguous, _): return "messages are not answered, their streams are reset (\(words))"
-        case (_, .foreign): return "\(words): not the gateway's answer; a proxy or a page in its place gives it"
+        case (.ambiguous, _): return "streams are reset before messages are answered (\(words))"
+        case (_, .foreign): return "\(words): not the gateway's answer; a proxy or another server sent it"
         default: return words
         }
     }
 
-    /// A status and reason in one, for people.
+    /// Status and reason as one text for people.
     static func words(_ outcome: Outcome) -> String {
         [outcome.status == 0 ? "" : String(outcome.status), outcome.reason].filter { !$0.isEmpty }.joined(
             separator: " "
         )
     }
 
-    /// A limit of one device, not decided yet.
+    /// One device's limit, undecided so far.
     struct HeldSoft: Sendable {
         let subscription: Int64
         let message: MassFailureGuard.Held

@@ -3,26 +3,30 @@ import ProcessProtocol
 import PushCore
 import Store
 
-/// The child's bookkeeping of parts and messages between claim and store, as a value: no input or output, no clock of its own.
+/// The child's record of parts and messages between claim and store, as a value: no input or output, no clock of its
+/// own.
 ///
-/// Everything that happens comes in as an ``Event``, everything to be done goes out as ``Action``s, in order. The order carries the promise of
-/// the design: a mark is committed before its messages are submitted, an intent is journaled when they get their streams, answers are journaled
-/// before anything else happens with them, and a cut of the journal leaves in it what it says of parts that the database does not have the end
-/// of. Three questions need their answer at once: ``aboutToSend(_:now:isLeaseValid:)``, ``takeOutcomes()`` and ``slicesToAsk(at:)``.
+/// Each occurrence comes in as an ``Event``, and everything to do goes out as ``Action``s. Their order keeps the
+/// promise of the design. A mark is committed before its messages are submitted. An intent is journaled when its
+/// messages get their streams. Answers are journaled before anything else is done with them. A cut keeps the journal's
+/// records of parts whose end the database does not have. Three questions need an immediate answer:
+/// ``aboutToSend(_:now:isLeaseValid:)``, ``takeOutcomes()`` and ``slicesToAsk(at:)``.
 ///
-/// ``Admission/state-swift.property`` tells the life: whether messages leave, one by one or none. A message's way is
+/// ``Admission/state-swift.property`` says whether messages leave freely, one by one, or not at all. A message moves
+/// along this path:
 ///
 ///     parts: loaded -> waiting -> marked -> flights: in the gateway -> outbox -> stored
 ///                ^                               | unsent: due, again      | retry: with the end of its part
 ///
-/// ``DispatchWindow`` counts those between mark and store, and ``SendingPace`` how many of them may leave a second.
+/// ``DispatchWindow`` counts the messages between mark and store, and ``SendingPace`` limits how many may leave a
+/// second.
 struct DispatchState: Sendable {
     let applicationID: Int32
     var parts: [PartToken: HeldPart] = [:]
     var flights = FlightTable()
-    /// Parts with slices that are not sent yet.
+    /// Parts with unsent slices.
     var waiting: [PartToken] = []
-    /// Batches with messages that may be sent again as soon as anything may be sent.
+    /// Batches with messages to send again as soon as sending is allowed.
     var due: [Int64] = []
     var window: DispatchWindow
     var outbox: Outbox
@@ -32,6 +36,8 @@ struct DispatchState: Sendable {
     var endings = PartEndings()
     var guards = TokenGuards()
     var gateway = GatewayHealth()
+    /// The gateway's answer rows; nil until the gateway is open.
+    var gatewayAnswers: GatewayAnswers?
     var notes = AnswerNotes()
     var counters = SendCounters()
     /// The owner's monotonic clock.
@@ -52,7 +58,8 @@ struct DispatchState: Sendable {
         outbox = Outbox(batchSize: batchSize)
     }
 
-    /// Loaded messages that wait for the dispatch window; those of deliveries that go at a pace of their own take no room from others.
+    /// Loaded messages that wait for the dispatch window, without those of rate-limited deliveries that have enough
+    /// loaded.
     var waitingMessages: Int {
         guard pace.isFree else {
             return waitingByDelivery.reduce(0) { $0 + (pace.isEnough($1.value, of: $1.key) ? 0 : $1.value) }
@@ -60,7 +67,8 @@ struct DispatchState: Sendable {
         return waiting.reduce(0) { $0 + (parts[$1]?.slices.messageCount ?? 0) }
     }
 
-    /// Limited deliveries of which enough is loaded: what more of them is claimed takes room from others, and time from other hosts.
+    /// Rate-limited deliveries with enough messages loaded. Claiming more of them would take room from others, and
+    /// messages from other hosts.
     var deliveriesAtTheirPace: Set<Int64> {
         guard !pace.isFree else { return [] }
         return Set(waitingByDelivery.filter { pace.isEnough($0.value, of: $0.key) }.keys)
@@ -73,31 +81,31 @@ struct DispatchState: Sendable {
         }
     }
 
-    /// Whether what has gathered is stored without waiting for more.
+    /// Whether the gathered outcomes are stored without waiting for more.
     var storesAtOnce: Bool { admission.givesBack || outbox.isFull(for: window) }
 
-    /// Outcomes to be stored in one transaction, and how many messages of the window they end; nil if there are none.
+    /// The outcomes to store in one transaction, and how many messages of the window they end; nil if there are none.
     mutating func takeOutcomes() -> (batch: OutcomeBatch, windowRows: Int)? { outbox.take(at: moment) }
 
-    /// The slices of rates that messages wait for; they count as asked for.
+    /// The rate slices that messages wait for; they are then marked as requested.
     mutating func slicesToAsk(at moment: Duration) -> [(limit: Int64, messages: Int32)] { pace.slicesToAsk(at: moment) }
 
-    /// Nothing is held, stored or on its way.
+    /// Whether nothing is held, being stored or on its way.
     var isEmpty: Bool { parts.isEmpty && outbox.isEmpty && flights.isEmpty && !window.isMarking }
 
-    /// The parts that this child answers for.
+    /// The parts whose lease this child holds.
     var heldTokens: [PartToken] { parts.values.filter { !$0.isFenced }.map(\.claim) }
 
     /// The deliveries of the held parts.
     var heldDeliveries: Set<Int64> { Set(parts.values.lazy.filter { !$0.isFenced }.map(\.claimed.deliveryID)) }
 
-    /// The owner's monotonic clock, told before each event.
+    /// Sets the owner's monotonic clock, before each event.
     mutating func advance(to moment: Duration) { self.moment = moment }
 
     /// - Parameter now: milliseconds since 1970 on the database's clock.
     mutating func handle(_ event: Event, now: Int64) -> [Action] { handle([event], now: now) }
 
-    /// The same of what has happened at once: what may follow from it is looked at when all of it is known.
+    /// Handles events that happened together: their consequences are decided once all are known.
     mutating func handle(_ events: [Event], now: Int64) -> [Action] {
         var actions: [Action] = []
         for event in events { take(event, now, &actions) }
@@ -124,17 +132,18 @@ struct DispatchState: Sendable {
         case .stored(let report, let claims, let windowRows): stored(report, claims, windowRows, &actions)
         case .ended(let report, let claims): ended(report, claims, &actions)
         case .leasesLost(let lost):
-            // Parts that have ended meanwhile are not named either, and nobody took them.
+            // The database does not name parts that have ended meanwhile either, but no other owner took them.
             let lost = lost.filter { parts[$0].map { !$0.isClosing && !$0.isFenced } == true }
             guard !lost.isEmpty else { return }
             for claim in lost { fence(claim, &actions) }
-            // What of them waits in the gateway must not leave; what is of others is sent again for free.
+            // Their messages in the gateway must not leave; other parts' messages come back too and are sent again at
+            // no cost.
             actions += [.tellLost(lost.count), .cancelQueued]
         case .leaseValid(let isValid):
             if admission.lease(isValid: isValid) { actions.append(.cancelQueued) }
         case .gatewayFailed(let reason):
             gateway.connectionFailed(reason, isNeeded: !parts.isEmpty, at: moment)
-        case .gatewayOpened(let takesInSilence): gateway.open(takesInSilence: takesInSilence)
+        case .gatewayOpened(let limits, let answers): gatewayOpened(limits, answers)
         case .gatewayReached: gateway.reached()
         case .troubleSeen(let seen): troubleSeen(seen, &actions)
         case .becameProber: admission.becomeProber()
@@ -152,17 +161,24 @@ struct DispatchState: Sendable {
         case .capacityChanged(let streams): window.adapt(streams: streams, batchSize: outbox.batchSize)
         case .limitsSeen(let limits, let asked):
             pace.take(limits, asked: asked, held: heldDeliveries)
-            // Who waits for a message in an hour is not stuck.
+            // A child that waits for the next message of a slow rate is not stuck.
             if !pace.isFree, window.inGateway == 0 { counters.progress += 1 }
         case .lookAgain: pace.timerFired()
         case .slices(let slices, let asked):
-            // Who waits for its turn is not stuck.
+            // A child that waits for its turn is not stuck.
             counters.progress += 1
             pace.take(slices, askedFor: asked, at: moment)
         }
     }
 
-    /// What may follow from anything that happened.
+    private mutating func gatewayOpened(_ limits: GatewayLimits, _ answers: GatewayAnswers) {
+        gatewayAnswers = answers
+        gateway.open(maxSilence: limits.maxSilence)
+        guard let most = limits.maxUnresolvedMessages else { return }
+        window = DispatchWindow(most: most, maxBytes: DispatchWindow.usualBytes)
+    }
+
+    /// Decides what may follow from any event.
     private mutating func finish(_ now: Int64, _ actions: inout [Action]) {
         watchTrouble(now, &actions)
         if now > endings.nextExpiry { haltExpired(now, &actions) }
@@ -179,11 +195,11 @@ struct DispatchState: Sendable {
 }
 
 extension DispatchState {
-    /// Why nothing more of a delivery leaves, and how its parts end.
+    /// Why a delivery's messages no longer leave, and how its parts end.
     enum Halt: Sendable, Equatable {
-        /// Another owner goes on later.
+        /// Another owner continues later.
         case giveBack
-        /// What has no outcome gets this one.
+        /// Messages without an outcome get this one.
         case close(MessageStatus, reason: String)
     }
 

@@ -10,23 +10,23 @@ extension DispatchState {
         let batch: GatewayRequestBatch
         /// Messages without a decision.
         private(set) var open: Int
-        /// About the memory that the batch holds.
+        /// The approximate memory that the batch holds, in bytes.
         private(set) var byteCount: Int
-        /// Bit by bit, the batch indexes of messages with a decision.
+        /// A bit for each batch index, set when its message has a decision.
         private var decided: [UInt64] = []
-        /// When so few are open, the batch lets go of all others: where a few answers take long, most memory would be that of messages that have
-        /// theirs.
+        /// When this few are open, the batch frees the memory of all others. Otherwise a few slow answers would keep
+        /// the memory of many answered messages.
         private var letsGoAt: Int
-        /// What has got streams, by batch index; it comes in order, so this is one range nearly always.
+        /// The batch indexes that got streams; they come in order, so this is nearly always one range.
         var departed: [Range<Int32>] = []
-        /// Batch indexes that the gateway did not process: they go out again as the next attempt.
+        /// Batch indexes that the gateway did not process; they are resent as the next attempt.
         var resend: [Int32] = []
-        /// Batch indexes that never left, or were refused for the application's sake: they go out again as if for the
-        /// first time.
+        /// Batch indexes that never left, or were refused because of the application; they are resent as the same
+        /// attempt.
         var unsent: [Int32] = []
-        /// How often messages of this batch have been handed over.
+        /// How often messages of this batch were handed over.
         var attempt = 1
-        /// The pause before what is to be sent again has begun.
+        /// Whether the pause before the resend has begun.
         var hasPause = false
 
         init(claim: PartToken, rows: [Int32], batch: GatewayRequestBatch, attempt: Int = 1) {
@@ -39,19 +39,20 @@ extension DispatchState {
             letsGoAt = Self.letsGo(below: rows.count)
         }
 
-        /// A batch is copied when a quarter of it is left, and again with a quarter of that: a third of it all together.
+        /// A batch is copied when a quarter of it is open, and again at a quarter of that: together a third of the
+        /// batch is copied.
         private static func letsGo(below count: Int) -> Int { count / 4 }
 
         var waiting: Int { resend.count + unsent.count }
 
-        /// A message has its decision, whatever that is.
+        /// Notes that a message has its decision.
         mutating func decide(_ index: Int32) {
             open -= 1
             if decided.isEmpty { decided = [UInt64](repeating: 0, count: (rows.count + 63) / 64) }
             decided[Int(index) / 64] |= 1 << UInt64(index % 64)
         }
 
-        /// Lets go of what no message needs any more, if it is much.
+        /// Frees memory that no message needs, if it is much.
         mutating func letGo() {
             guard open > 0, open <= letsGoAt else { return }
             letsGoAt = Self.letsGo(below: open)
@@ -60,7 +61,7 @@ extension DispatchState {
             byteCount = batch.byteCount
         }
 
-        /// One that is to go out again, in another batch, and whether as its next attempt.
+        /// Takes one message to resend in another batch, and whether that is its next attempt.
         mutating func takeWaiting() -> (index: Int32, isNextAttempt: Bool)? {
             let isNextAttempt = !resend.isEmpty
             guard let index = resend.popLast() ?? unsent.popLast() else { return nil }
@@ -69,7 +70,7 @@ extension DispatchState {
             return (index, isNextAttempt)
         }
 
-        /// Messages that go out again do so in another batch, or are left to another owner.
+        /// Drops the messages to resend: they go out in another batch, or are left to another owner.
         mutating func dropWaiting() {
             for index in resend + unsent { decide(index) }
             resend = []
@@ -77,7 +78,7 @@ extension DispatchState {
             hasPause = false
         }
 
-        /// Whether the topic is that of a push type with push tokens of its own.
+        /// Whether the topic belongs to a push type with its own push tokens.
         var hasSuffixedTopic: Bool { !batch.attributes.topicSuffix.isEmpty }
 
         func hasDeparted(_ index: Int32) -> Bool { departed.contains { $0.contains(index) } }

@@ -3,7 +3,7 @@ import Gateways
 /// The batches in the gateway, by their number.
 struct FlightTable: Sendable {
     private var flights: [Int64: DispatchState.Flight] = [:]
-    /// About the memory that they hold.
+    /// The approximate memory that the batches hold, in bytes.
     private(set) var byteCount = 0
 
     var isEmpty: Bool { flights.isEmpty }
@@ -12,7 +12,7 @@ struct FlightTable: Sendable {
 
     subscript(batchID: Int64) -> DispatchState.Flight? { flights[batchID] }
 
-    /// Keeps a batch as it is now, unless all of its messages have their decision.
+    /// Stores a batch in its present state, or removes it if all its messages are decided.
     mutating func put(_ flight: DispatchState.Flight) {
         let batchID = flight.batch.id
         let isOpen = flight.open > 0
@@ -21,13 +21,13 @@ struct FlightTable: Sendable {
         byteCount -= old?.byteCount ?? 0
     }
 
-    /// Takes a batch out: what is changed in it then is not copied.
+    /// Removes a batch and returns it, so that changing it makes no copy.
     mutating func take(_ batchID: Int64) -> DispatchState.Flight? {
         guard let flight = flights.removeValue(forKey: batchID) else { return nil }
         byteCount -= flight.byteCount
         return flight
     }
 
-    /// Messages of a batch have got streams.
+    /// Notes that messages of a batch got their streams.
     mutating func depart(_ range: Range<Int32>, of batchID: Int64) { flights[batchID]?.depart(range) }
 }

@@ -1,32 +1,34 @@
 import Gateways
 import PushCore
 
-/// How the gateway is, as far as its answers and its silence tell. Moments are those of the owner's monotonic clock.
+/// The gateway's health, judged by its answers and its silence. Moments are on the owner's monotonic clock.
 struct GatewayHealth: Sendable {
     private(set) var detector = TroubleDetector()
-    /// How fast messages may leave after the gateway's trouble; nil for as fast as they can.
+    /// How fast messages may leave after the gateway's trouble; nil for no limit.
     private(set) var ramp: OpeningRamp?
     /// When the last probe was sent.
     private(set) var probedAt = Duration.zero
-    /// When the gateway last said something else than a limit of a single device.
+    /// When the gateway last gave an answer other than a limit of a single device.
     private(set) var lastAnswer: Duration?
-    /// When it last took a message.
+    /// When the gateway last accepted a message.
     private(set) var lastPass: Duration?
     /// When a connection was last lost.
     private var lastLoss: Duration?
-    /// When one was lost with messages on it that had no answer, since the gateway last answered.
+    /// When a connection was lost with unanswered messages on it, since the gateway's last answer.
     private var lostUnanswered: Duration?
-    /// Since when messages are in the gateway and none of them has had an answer.
+    /// Since when messages have been in the gateway without any answer.
     private var silence = AnswerSilence()
-    /// Whether the gateway answers failures alone.
-    private var takesInSilence = false
+    /// How long silence is not a failure; nil if it never is one.
+    private var maxSilence: Duration? = TroubleDetector.maxSilence
 
-    /// The gateway is there.
-    mutating func open(takesInSilence: Bool) { self.takesInSilence = takesInSilence }
+    /// Takes over the open gateway's limit.
+    ///
+    /// - Parameter maxSilence: how long it may stay silent; nil if silence is never a failure.
+    mutating func open(maxSilence: Duration?) { self.maxSilence = maxSilence }
 
     // MARK: Answers
 
-    /// It has answered, whatever it said.
+    /// Notes an answer of any kind.
     mutating func answered(at moment: Duration) {
         detector.answered()
         lastAnswer = moment
@@ -34,13 +36,14 @@ struct GatewayHealth: Sendable {
         silence.answered(at: moment)
     }
 
-    /// It has taken a message.
+    /// Notes an accepted message.
     mutating func passed(at moment: Duration) { lastPass = moment }
 
-    /// It has refused a message for its own sake: what that means is told with ``failed(_:retryAfterMilliseconds:isProjectWide:at:)``.
+    /// Notes that it refused a message because of its own state; ``failed(_:retryAfterMilliseconds:isProjectWide:at:)``
+    /// says what that means.
     mutating func refused(at moment: Duration) { silence.answered(at: moment) }
 
-    /// A connection came about, which is all that a gateway says that takes messages in silence.
+    /// Notes that it has shown that it is well by something other than an answer.
     mutating func reached() { detector.answered() }
 
     // MARK: Failures
@@ -59,10 +62,10 @@ struct GatewayHealth: Sendable {
         )
     }
 
-    /// A limit of a single device may be one of all.
+    /// Notes a limit of a single device, which may be a limit of all.
     mutating func suspected(_ words: String) { detector.suspected(words) }
 
-    /// The way to it has failed.
+    /// Notes that the path to it failed.
     ///
     /// - Parameter isNeeded: whether parts are held.
     mutating func connectionFailed(_ reason: String, isNeeded: Bool, at moment: Duration) {
@@ -70,53 +73,53 @@ struct GatewayHealth: Sendable {
         if isNeeded { detector.failed(reason, silentSince: silence.since, at: moment) }
     }
 
-    /// What is lost so soon after a connection was lost with it.
+    /// Messages lost this soon after a connection were lost with it.
     private static let sameLoss = Duration.milliseconds(200)
 
-    /// A message was on a connection that was lost. The end of a connection is one failure, however many messages were on it.
+    /// Notes a message on a lost connection. The end of a connection is one failure, however many messages were on it.
     mutating func lostMessage(_ words: String, at moment: Duration) {
-        guard !takesInSilence else { return }
-        let isAgain = lostUnanswered.map { moment - $0 >= TroubleDetector.longestRun } ?? false
+        let isAgain = lostUnanswered.map { moment - $0 >= TroubleDetector.maxRun } ?? false
         if isAgain || lostUnanswered == nil { lostUnanswered = moment }
         guard isAgain || lastLoss.map({ moment - $0 > Self.sameLoss }) ?? true else { return }
         lastLoss = moment
-        // Where all that was sent waits for its resend between two losses nothing else tells.
+        // If everything that was sent waits for its resend between two losses, nothing else shows the failure.
         detector.failed(words, isProjectWide: isAgain, at: moment)
     }
 
     // MARK: Trouble
 
-    /// Notes whether it is silent.
+    /// Checks whether it is silent.
     ///
     /// - Parameter isWaiting: whether messages are in the gateway.
     mutating func look(isWaiting: Bool, at moment: Duration) {
-        silence.look(isWaiting: isWaiting && !takesInSilence, at: moment)
+        silence.look(isWaiting: isWaiting && maxSilence != nil, at: moment)
     }
 
-    /// Silence counts as a failure.
+    /// Counts silence as a failure.
     mutating func noteSilence(at moment: Duration) {
-        if let since = silence.since { detector.silent(since: since, at: moment) }
+        guard let since = silence.since, let maxSilence else { return }
+        detector.silent(since: since, longest: maxSilence, at: moment)
     }
 
-    /// Nothing is held that could meet a failure: those before say nothing.
+    /// Forgets failures: no part is held that could meet another one.
     mutating func rest() {
         if !detector.isWell { detector.forget() }
     }
 
-    /// Whether what has failed is trouble by now.
+    /// Whether the failures amount to trouble now.
     func isTrouble(othersFollow: Bool, at moment: Duration) -> Bool {
         detector.isTrouble(at: moment, othersFollow: othersFollow, waitingSince: silence.since)
     }
 
     mutating func probed(at moment: Duration) { probedAt = moment }
 
-    /// A probe of this child got through. Those that failed before are no reason to think the gateway in trouble again.
+    /// Notes that a probe of this child got through. Earlier failures no longer count.
     mutating func recovered(at moment: Duration) {
         comeBack(at: moment)
         ramp = OpeningRamp(start: moment, at: moment)
     }
 
-    /// The trouble is over, as others have found.
+    /// Notes that the trouble is over.
     mutating func comeBack(at moment: Duration) {
         detector.forget()
         silence.answered(at: moment)
@@ -124,7 +127,7 @@ struct GatewayHealth: Sendable {
 
     // MARK: The ramp after it
 
-    /// Sending began again so long ago, by so many children; nil if it is as ever.
+    /// Takes over when sending resumed, and how many children share the ramp; nil for no ramp.
     mutating func opening(_ opening: (since: Duration, sharers: Int)?, at moment: Duration) {
         guard let opening else {
             ramp = nil

@@ -2,11 +2,11 @@ import PushCore
 import Store
 import Synchronization
 
-/// Ends of parts whose delivery another session has locked, by a pause that is not committed, say.
+/// Part ends whose delivery another session has locked, for example with an uncommitted pause.
 ///
-/// They wait here by themselves, so that outcomes of other deliveries do not wait behind them.
+/// They wait here separately, so that outcomes of other deliveries do not wait for the lock.
 final class LockedEnds: Sendable {
-    /// Between two looks whether the delivery is free.
+    /// Between two checks whether the lock is gone.
     static let pause = Duration.milliseconds(500)
 
     private struct State {
@@ -21,10 +21,10 @@ final class LockedEnds: Sendable {
         self.store = store
     }
 
-    /// Whether any wait, so that it is worth a look before a batch is stored.
+    /// Whether any end waits; if so, batches are checked for locks before they are stored.
     var areThere: Bool { state.withLock { !$0.waiting.isEmpty } }
 
-    /// Takes those out of a batch that would wait for a lock now.
+    /// Takes the ends that would wait for a lock now out of a batch.
     func takeOut(of batch: inout OutcomeBatch) async throws -> [ClosingPart] {
         guard !batch.closing.isEmpty else { return [] }
         let locked = try await store.lockedParts(Set(batch.closing.map(\.claim.part)))
@@ -33,9 +33,9 @@ final class LockedEnds: Sendable {
         return taken
     }
 
-    /// Has ends wait; all else of their parts is stored.
+    /// Adds ends that wait; everything else of their parts is stored.
     ///
-    /// - Returns: whether somebody has to call ``next()`` from now on.
+    /// - Returns: whether the caller has to start calling ``next()``.
     func add(_ ends: [ClosingPart]) -> Bool {
         guard !ends.isEmpty else { return false }
         return state.withLock { state in
@@ -45,9 +45,9 @@ final class LockedEnds: Sendable {
         }
     }
 
-    /// Stores the ends whose delivery is free by now.
+    /// Stores the ends whose delivery is no longer locked.
     ///
-    /// - Returns: what became of which parts; nil if none waits any more.
+    /// - Returns: the report on the stored ends, and their parts; nil if no end waits.
     func next() async throws -> (report: StoreReport, claims: Set<PartToken>)? {
         let waiting = state.withLock { state in
             state.isWatched = !state.waiting.isEmpty

@@ -2,21 +2,22 @@ import Logging
 import Store
 import Synchronization
 
-/// How marks get into the database: behind outcomes, and while single messages come over a connection of their own.
+/// Commits marks: after the outcomes on their connection, or on a separate connection while single messages come.
 ///
-/// Marks come one after the other. As long as single messages are among them, none waits until outcomes of other parts are stored. A bulk
-/// delivery's do: on a connection of their own they are fewer a transaction, which costs more than a tenth of all CPU.
+/// Marks are committed one at a time. While single messages are among them, no mark waits until outcomes of other parts
+/// are stored. A bulk delivery's marks do wait. On a separate connection, fewer of them would share a transaction,
+/// which costs more than a tenth of all CPU time.
 final class MarkLane: Sendable {
-    /// After the last single message marks keep their own connection for so long.
+    /// How long marks keep the separate connection after the last single message.
     private static let messagePause = Duration.seconds(1)
 
-    /// What is to be marked.
+    /// The marks to commit.
     let asked = AsyncStream.makeStream(of: [PartMark].self)
     private let usual: Store
     private let ofMessages: Store
-    /// A task waits for the connection of messages.
+    /// Whether a task is opening the connection for single messages.
     private let isOpening = Atomic(false)
-    /// Until when they are taken to come.
+    /// Until when more single messages are expected.
     private let messagesUntil = Mutex(ContinuousClock.now)
     private let logger: Logger
 
@@ -26,10 +27,10 @@ final class MarkLane: Sendable {
         self.logger = logger
     }
 
-    /// Single messages were claimed: their marks are next.
+    /// Called when single messages were claimed: their marks are next.
     func messagesClaimed() {
         messagesUntil.withLock { $0 = .now + Self.messagePause }
-        // Beside: what is to be marked meanwhile goes the usual way.
+        // In the background: marks that come meanwhile use the usual connection.
         guard !ofMessages.isConnected, !isOpening.exchange(true, ordering: .relaxed) else { return }
         Task {
             try? await ofMessages.awaitConnection()
@@ -37,16 +38,16 @@ final class MarkLane: Sendable {
         }
     }
 
-    /// Commits marks, and returns the parts that are still held. They go behind the outcomes if their own connection is not there or
-    /// cannot do it: the outcomes that are being stored may be of the same parts and lock them.
+    /// Commits marks, and returns the parts that are still held. Marks go after the outcomes if the separate connection
+    /// is down or its commit fails. A commit may fail because outcomes being stored lock the same parts.
     ///
-    /// - Parameter journalLength: how long the journal is, with what cuts have taken out.
+    /// - Parameter journalLength: the journal's length in bytes, including what cuts have removed.
     func commit(_ marks: [PartMark], _ journalLength: Int64) async throws -> Set<Int64> {
         if messagesUntil.withLock({ $0 }) > .now, ofMessages.isConnected {
             do {
                 return try await ofMessages.mark(marks, journalLength: journalLength)
             } catch {
-                logger.debug("\(marks.count) marks go behind the outcomes: \(error)")
+                logger.debug("\(marks.count) marks are committed after the outcomes instead: \(error)")
             }
         }
         return try await usual.mark(marks, journalLength: journalLength)

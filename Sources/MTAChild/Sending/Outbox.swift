@@ -1,28 +1,28 @@
 import PushCore
 import Store
 
-/// Outcomes between their answer and the database.
+/// Outcomes on their way from the answer to the database.
 struct Outbox: Sendable {
-    /// So many outcomes of deliveries with the policy `report` are stored without waiting for more: beside a batch that is stored and one
-    /// that gathers there is room for as many on the wire as a window allows them.
+    /// This many outcomes of deliveries with the policy `report` are stored without waiting for more. So next to a
+    /// batch being stored and one that gathers, the window still has room for its maximum of such messages on the wire.
     static let reportedBatch = 1_000
 
-    /// So many are stored without waiting for more, as usual, unless the window is too small for that.
+    /// This many outcomes are usually stored without waiting for more, unless the window is too small for that.
     let batchSize: Int
-    /// Those that gather for the next transaction.
+    /// The outcomes that gather for the next transaction.
     private(set) var outcomes: OutcomeBatch
-    /// Messages of the window that they end.
+    /// The number of messages of the window that they end.
     private(set) var windowRows = 0
-    /// Those of them whose delivery's policy is `report`.
+    /// Of these, the messages whose delivery's policy is `report`.
     private(set) var reported = 0
-    /// The number of the batch that gathers.
+    /// The number of the batch being gathered.
     private(set) var number: Int64 = 1
-    /// That of the last one that is stored.
+    /// The number of the last stored batch.
     private(set) var stored: Int64 = 0
-    /// For each batch that is on its way, those of its messages whose delivery's policy is `report`.
+    /// For each batch on its way, the number of its messages whose delivery's policy is `report`.
     private var underWay: [Int] = []
     private var answered = AnsweredLately()
-    /// Parts that are not here any more, with the number of the last batch that has outcomes of theirs, while it is not stored.
+    /// Former parts, with the number of the last batch that has outcomes of theirs, until it is stored.
     private(set) var leaving: [PartToken: Int64] = [:]
 
     init(batchSize: Int) {
@@ -30,26 +30,27 @@ struct Outbox: Sendable {
         outcomes = OutcomeBatch(capacity: batchSize)
     }
 
-    /// Whether what has gathered is stored without waiting for more.
+    /// Whether the gathered outcomes are stored without waiting for more.
     func isFull(for window: DispatchWindow) -> Bool {
-        outcomes.count >= min(Int(Double(batchSize) * window.breadth), window.mostStored)
+        outcomes.count >= min(Int(Double(batchSize) * window.breadth), window.maxStored)
             || reported >= Self.reportedBatch
     }
 
-    /// An outcome of the part ends a message of the window.
+    /// Counts an outcome of the part that ends a message of the window.
     mutating func countRow(of part: HeldPart) {
         windowRows += 1
         if part.isReported { reported += 1 }
     }
 
-    /// The outcome that was counted last ends no message of the window after all.
+    /// Takes the last count back: that outcome ends no message of the window.
     mutating func uncountRow() { windowRows -= 1 }
 
     /// Adds an outcome of a part's message.
     ///
     /// - Parameters:
-    ///   - firstOf: the application of which no message to the push token was taken before; nil if one was.
-    ///   - isDecision: a `failed` that no gateway said; other statuses speak for themselves.
+    ///   - firstOf: the application, if no message to the push token was accepted before; nil if one was.
+    ///   - isDecision: whether this child decided a `failed` that the gateway did not send; other statuses need no such
+    ///     mark.
     mutating func append(
         of part: HeldPart,
         row: Int32,
@@ -84,13 +85,13 @@ struct Outbox: Sendable {
     /// Adds the end of a part.
     mutating func end(_ part: ClosingPart) { outcomes.closing.append(part) }
 
-    /// Messages whose delivery's policy is `report` and whose outcome is not stored.
+    /// The number of messages whose delivery's policy is `report` and whose outcome is not stored.
     var reportedUnstored: Int { underWay.reduce(reported, +) }
 
-    /// None gathers, and none is on its way.
+    /// Whether no outcome gathers and none is on its way.
     var isEmpty: Bool { outcomes.isEmpty && underWay.isEmpty }
 
-    /// Takes what has gathered, to be stored in one transaction.
+    /// Takes the gathered outcomes, to be stored in one transaction.
     ///
     /// - Parameter moment: now, on the owner's monotonic clock.
     mutating func take(at moment: Duration = .zero) -> (batch: OutcomeBatch, windowRows: Int)? {
@@ -106,21 +107,21 @@ struct Outbox: Sendable {
         return taken
     }
 
-    /// The oldest batch that was taken is in the database.
+    /// Notes that the oldest batch on its way was stored.
     mutating func wasStored() {
         stored += 1
         if !underWay.isEmpty { underWay.removeFirst() }
         if !leaving.isEmpty { leaving = leaving.filter { $0.value > stored } }
     }
 
-    /// A part is not here any more.
+    /// Notes that a part is no longer here.
     mutating func leave(_ claim: PartToken, lastBatch: Int64) {
         if lastBatch > stored { leaving[claim] = lastBatch }
     }
 }
 
-/// Messages of batches without a refusal of a token, since the last with one: what was answered long before a refusal says nothing of the
-/// minute that it is in.
+/// The number of recently answered messages in batches without a refused token, since the last batch with one. Only the
+/// last minutes count: answers long before a refusal say nothing about the minute of the refusal.
 struct AnsweredLately: Sendable {
     private static let most = 1_000
     private static let span = Duration.seconds(60)
@@ -129,7 +130,7 @@ struct AnsweredLately: Sendable {
     private var before = 0
     private var begin = Duration.zero
 
-    /// Those of the last minute or two.
+    /// The number of the last one to two minutes.
     mutating func count(at moment: Duration) -> Int {
         if moment - begin >= Self.span {
             before = moment - begin < Self.span * 2 ? present : 0

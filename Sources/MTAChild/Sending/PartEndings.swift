@@ -1,42 +1,43 @@
 import Store
 
-/// Parts that end before all of their messages were sent.
+/// Parts that end before all their messages are sent.
 struct PartEndings: Sendable {
-    /// Why parts may be on their way to such an end.
+    /// Why parts may end early.
     enum Cause: Sendable, Hashable, CaseIterable {
-        /// Its time is over.
+        /// The part has expired.
         case expired
-        /// It goes back although its delivery goes on.
+        /// The part goes back although its delivery continues.
         case refused
-        /// A limit holds it, and this child leaves.
+        /// A rate limit holds the part, and this child drains.
         case left
     }
 
-    /// Parts that go back and that the database may not have yet: what is known of their messages stands in the journal only.
+    /// Parts that go back and that the database may not have yet: only the journal has what is known about their
+    /// messages.
     private(set) var releasing: Set<PartToken> = []
-    /// When the first of the held deliveries or parts expires, in milliseconds on the database's clock.
+    /// When the first held delivery or part expires, in milliseconds on the database's clock.
     private(set) var nextExpiry = Int64.max
-    /// Why there may be parts that are to end.
+    /// The causes for which held parts may have to end.
     private(set) var causes: Set<Cause> = []
-    /// Deliveries whose messages were asked back from the gateway a second time.
+    /// Deliveries whose messages were recalled from the gateway a second time.
     private var askedAgain: Set<Int64> = []
 
     mutating func release(_ claim: PartToken) { releasing.insert(claim) }
 
     mutating func wasReleased(_ claim: PartToken) { releasing.remove(claim) }
 
-    /// A held delivery or part expires then.
+    /// Notes when a held delivery or part expires.
     mutating func expires(at end: Int64) { nextExpiry = min(nextExpiry, end) }
 
-    /// All that is held is looked through for what expires next.
+    /// Resets the next expiry, before all held parts are checked for it.
     mutating func forgetExpiry() { nextExpiry = .max }
 
     mutating func add(_ cause: Cause) { causes.insert(cause) }
 
     mutating func remove(_ cause: Cause) { causes.remove(cause) }
 
-    /// Messages of these deliveries are still in the gateway.
-    /// - Returns: whether one of them was not asked back a second time.
+    /// Notes deliveries that still have messages in the gateway.
+    /// - Returns: whether one of them was not recalled a second time yet.
     mutating func askAgain(_ late: Set<Int64>) -> Bool {
         defer { askedAgain = late }
         return !late.isSubset(of: askedAgain)

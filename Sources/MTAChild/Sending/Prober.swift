@@ -2,35 +2,36 @@ import PushCore
 
 /// What the child that probes a gateway in trouble does next, as a value: no input or output, no clock of its own.
 ///
-/// A probe begins with the connection: where one is open it has to answer a PING, where none is the message waits until TCP, TLS and
-/// SETTINGS have come about. Then one message goes, which an earlier attempt has never left without an answer if there is any such; where
-/// only the answers are lost, nobody gets a message with every probe.
+/// A probe begins with the connection. An open one has to answer a PING; if there is none, the message waits until TCP,
+/// TLS and SETTINGS are complete. Then one message is sent, preferably one that no earlier attempt left unanswered. So
+/// if only the answers are lost, no user gets a message with every probe.
 struct Prober: Sendable {
     enum State: Sendable, Equatable {
         /// An open connection has to answer a PING.
         case pinging
-        /// A part is asked for to probe with. `isFirst`: no message was allowed to leave yet with this probe.
+        /// A part is being claimed to probe with. `isFirst`: whether no message was allowed to leave yet for this
+        /// probe.
         case claiming(isFirst: Bool)
         /// One message may leave, or is on its way.
         case probing
-        /// The next probe is due then.
+        /// The time of the next probe.
         case pausing(until: Duration)
         /// The gateway takes messages again, or another child probes it.
         case over
-        /// This child goes, or leaves its place to others.
+        /// This child ends, or leaves its place to another.
         case leaving
     }
 
     enum Event: Sendable, Equatable {
-        /// Whether the connections that are open answer a PING.
+        /// Whether the open connections answer a PING.
         case pinged(Bool)
         /// Whether there was a part to probe with.
         case claimed(Bool)
-        /// The database could not be asked for one.
+        /// The claim failed.
         case claimFailed
-        /// Something has happened, or time has passed.
+        /// Something happened, or time has passed.
         case looked
-        /// This child is to go.
+        /// This child has to end.
         case drained
     }
 
@@ -40,33 +41,34 @@ struct Prober: Sendable {
         case claim(except: Set<Int64>)
         /// Let one message leave.
         case allow
-        /// Tell the database that the gateway is probed. After a probe that was refused: why, and when the next one is due.
+        /// Report to the database that the gateway is being probed. After a refused probe: with the reason and when the
+        /// next one is due.
         case tell(reason: String?, nextProbeIn: Duration?)
-        /// Give back what the last probe was taken from.
+        /// Give back the part that the last probe came from.
         case giveBack
-        /// Leave the place of the prober to another child.
+        /// Leave the prober's place to another child.
         case leave(isIdle: Bool)
     }
 
-    /// So often the prober says that it lives; after three times that another one may take its place.
+    /// The prober's heartbeat; after three times this long without one, another child may take its place.
     static let heartbeat = Duration.seconds(5)
-    /// How long the right to probe lasts without a word.
+    /// How long the right to probe lasts without a heartbeat.
     static let lease = Duration.seconds(15)
-    /// A child that has had nothing to probe with for so long leaves its place to others; one that has something to send probes with it.
+    /// A child with nothing to probe with for this long leaves its place to a child that has something to send.
     static let idleLimit = Duration.seconds(60)
-    /// Between two claims for one probe, where what was claimed has expired: there may be many of these.
+    /// Between two claims for one probe, if the claimed part has expired; there may be many expired parts.
     static let claimPause = Duration.milliseconds(50)
-    /// What a connection that does not answer is, for people.
+    /// Describes a connection that does not answer, for people.
     static let silentConnection = "a connection is open and does not answer a PING"
 
     private(set) var state = State.pinging
-    /// Deliveries take turns: what one of them meets may be its own fault.
+    /// The deliveries already probed with; they take turns, because a refusal may be one delivery's own fault.
     private var tried: Set<Int64> = []
     /// When a probe was last refused.
     private var lastRefusal: Duration
-    /// When the database was last told.
+    /// When the last heartbeat was sent.
     private var lastWord: Duration
-    /// When a part was last asked for.
+    /// When a part was last claimed.
     private var lastClaim: Duration?
     private var random: any RandomNumberGenerator & Sendable
 
@@ -79,7 +81,7 @@ struct Prober: Sendable {
         self.random = random
     }
 
-    /// When it is to look again though nothing happens.
+    /// When to look again if nothing happens.
     func nextLook(_ view: ProbeView) -> Duration {
         let word = lastWord + Self.heartbeat
         return switch state {
@@ -90,7 +92,7 @@ struct Prober: Sendable {
         }
     }
 
-    /// - Parameter view: the dispatch state's side of the probe now.
+    /// - Parameter view: the dispatch state's present view of the probe.
     mutating func handle(_ event: Event, _ view: ProbeView, at moment: Duration) -> [Action] {
         var actions: [Action] = []
         take(event, view, moment, &actions)
@@ -110,7 +112,7 @@ struct Prober: Sendable {
     private mutating func take(_ event: Event, _ view: ProbeView, _ moment: Duration, _ actions: inout [Action]) {
         switch (state, event) {
         case (.over, _), (.leaving, _): return
-        // The answer to the last probe came late, or another child probes.
+        // The answer to the last probe came late, or another child is the prober.
         case _ where !view.isProber: state = .over
         case (_, .drained): leave(isIdle: false, &actions)
         case (.pinging, .pinged(true)) where !view.hasNothing: allow(&actions)
@@ -138,7 +140,7 @@ struct Prober: Sendable {
     }
 
     private mutating func claim(isFirst: Bool, _ view: ProbeView, _ moment: Duration, _ actions: inout [Action]) {
-        // What goes back may be all that there is.
+        // The parts being given back may be the only ones there are.
         guard !view.isReleasing else { return end(refusal: nil, view, moment, &actions) }
         state = .claiming(isFirst: isFirst)
         lastClaim = moment
@@ -150,12 +152,12 @@ struct Prober: Sendable {
         if !view.mayProbe {
             if !view.isAwaited { end(refusal: view.reason, view, moment, &actions) }
         } else if view.hasNothing, moment >= nextClaim {
-            // What was claimed has expired, say: the next one is the probe.
+            // The claimed part may have expired: the next one is the probe.
             claim(isFirst: false, view, moment, &actions)
         }
     }
 
-    /// - Parameter refusal: what the probe has met; nil if nothing was sent.
+    /// - Parameter refusal: how the probe was refused; nil if nothing was sent.
     private mutating func end(
         refusal: String?,
         _ view: ProbeView,
@@ -179,26 +181,4 @@ struct Prober: Sendable {
         state = .leaving
         actions.append(.leave(isIdle: isIdle))
     }
-}
-
-/// How the probes of a gateway in trouble go.
-struct ProbeView: Sendable {
-    /// Whether this child is the one that probes.
-    let isProber: Bool
-    /// Whether a probe may go and has not gone.
-    let mayProbe: Bool
-    /// Whether one is on its way whose answer is waited for.
-    let isAwaited: Bool
-    /// When the answer of the last one is not waited for any more, on the owner's monotonic clock; nil if that is over.
-    let awaitedUntil: Duration?
-    /// Whether a part is needed to probe with.
-    let hasNothing: Bool
-    /// Whether parts go back, which may be all that there is.
-    let isReleasing: Bool
-    /// The deliveries of the parts that are held.
-    let deliveries: Set<Int64>
-    /// How long the gateway has asked to wait; nil if it did not.
-    let pauseAskedFor: Duration?
-    /// Why the gateway is in trouble.
-    let reason: String
 }

@@ -3,21 +3,21 @@ import PushCore
 
 /// What a child has done since its start.
 struct SendCounters: Sendable {
-    /// What it reports.
+    /// The counts that the child reports.
     var counts = ChildCounts()
-    /// Grows with everything that gets on; stands still when the child is stuck.
+    /// Grows with all progress; stands still when the child is stuck.
     var progress: UInt64 = 0
     var outcomes = OutcomeCounts()
 }
 
-/// How many messages ended how: plain numbers, as there are 100,000 of them a second.
+/// The number of messages by outcome. Plain numbers, because there are 100,000 messages a second.
 struct OutcomeCounts: Sendable {
-    /// Why a message ended as it did: nothing to say, its validity, or Adobe's reason of a failure.
+    /// Why a message ended as it did: no reason, its validity, or Adobe's failure reason.
     enum ReasonClass: Int, CaseIterable {
         case none, expired, undefined, userUnknown, unreachable, refused
 
         init(_ status: MessageStatus, _ reason: String, _ failure: MessageFailure?) {
-            // The only messages that end so are those whose time is over, whatever the gateway said of an earlier attempt.
+            // Only expired messages end this way, whatever the gateway answered to an earlier attempt.
             guard status != .ignored || reason != "expired" else {
                 self = .expired
                 return
@@ -32,7 +32,7 @@ struct OutcomeCounts: Sendable {
                 }
         }
 
-        /// Its name as a label.
+        /// The class's name as a metric label.
         var name: String {
             switch self {
             case .none: "none"

@@ -6,7 +6,7 @@ import ProcessProtocol
 import PushCore
 import Synchronization
 
-/// What the gateway tells and asks; all of it on the event loop.
+/// The calls of the gateway's delegate; all run on the event loop.
 extension Sender {
     func aboutToSend(_ departures: [GatewayDeparture]) -> Bool {
         guard let journal = intents(of: departures), write(journal) else { return false }
@@ -32,7 +32,7 @@ extension Sender {
         CrashPoint.afterAnswer.reached()
     }
 
-    /// How long single messages have taken that got an answer. Those of deliveries have no time of their own.
+    /// Measures how long single messages took to get an answer. Other messages have no due time of their own.
     private func measureWaits(_ batches: [ResolvedBatch]) {
         guard batches.contains(where: { $0.batch.dueMilliseconds > 0 }) else { return }
         let now = clock.nowMilliseconds
@@ -44,7 +44,7 @@ extension Sender {
         }
     }
 
-    /// Told in the middle of the gateway's work: taken up after it.
+    /// Called in the middle of the gateway's work, so the change is handled after it.
     func capacityChanged(_ streams: Int) {
         eventLoop.execute { self.perform(.capacityChanged(streams)) }
     }
@@ -52,7 +52,10 @@ extension Sender {
     func refused(_ texts: Set<RefusalText>) {
         for text in refusals.withLock({ $0.news(texts) }) {
             logger.warning(
-                "the gateway refuses messages of delivery \(text.deliveryID) for good (\(text.reason)): \(text.words)",
+                """
+                the gateway permanently refuses messages of delivery \(text.deliveryID) (\(text.reason)): \
+                \(text.words)
+                """,
                 metadata: ["delivery": "\(text.deliveryID)"]
             )
             database.noteRefusal(text)
@@ -64,23 +67,18 @@ extension Sender {
         case .connected, .recovered, .tokenRenewed:
             if let end = trouble.withLock({ $0.reached() }) {
                 let seconds = end.time.components.seconds
-                logger.notice("\(event.message), after \(seconds) s in which \(end.attempts) attempts failed")
+                logger.notice("\(event.message), after \(seconds) s and \(end.attempts) failed attempts")
             } else {
                 logger.info("\(event.message)")
             }
-            if event.kind != .tokenRenewed, gateway?.takesInSilence == true {
-                eventLoop.execute { self.perform(.gatewayReached) }
-            }
         case .goAway, .connectionLost:
             logger.notice("\(event.message)")
-            if event.kind == .connectionLost, gateway?.takesInSilence == false { failed(event) }
         case .unproved:
             logger.warning("\(event.message)")
             trouble.withLock { $0.note(event) }
         case .unreachable, .untrusted, .tokenUnavailable:
             let isNews = trouble.withLock { $0.failed(event) }
             logger.log(level: isNews ? .warning : .debug, "\(event.message)")
-            failed(event)
         case .applicationThrottled:
             logger.warning("\(event.message)")
             trouble.withLock { $0.application = event }
@@ -89,24 +87,31 @@ extension Sender {
             trouble.withLock { $0.application = event }
             perform(.applicationStopped)
         }
+        note(event)
     }
 
-    /// The way to the gateway has failed. What is told in the middle of a call from the gateway is taken up after it.
-    private func failed(_ event: GatewayEvent) {
-        let reason = event.reason.isEmpty ? event.kind.rawValue : event.reason
-        eventLoop.execute { self.perform(.gatewayFailed(reason)) }
+    /// Notes what an event says about the gateway's health. The gateway calls this in the middle of its work, so the
+    /// event is handled after it.
+    private func note(_ event: GatewayEvent) {
+        switch event.sign {
+        case .well: eventLoop.execute { self.perform(.gatewayReached) }
+        case .failing:
+            let reason = event.reason.isEmpty ? event.kind.rawValue : event.reason
+            eventLoop.execute { self.perform(.gatewayFailed(reason)) }
+        case nil: break
+        }
     }
 
-    /// Says that the gateway takes nothing: one child of all hosts goes on trying, and the others wait for it.
+    /// Reports that the gateway takes nothing: one child of all hosts probes, and the others wait for it.
     func enterTrouble(_ reason: String, _ notBefore: Duration?) {
         database.troubleReport.enter(reason: gatewayTrouble?.standing ?? reason, notBefore: notBefore)
         signals.claim.fire()
     }
 
-    /// Says why every message would fail, and has the child leave.
+    /// Reports why every message would fail, and makes the child end.
     func openCircuit(_ reason: String, _ holdsTokenEffects: Bool) {
         control.fastShutdown(.circuitOpen)
-        // The gateway says more about an answer in an event that follows it in the same turn of the loop.
+        // The gateway explains an answer in an event that follows it in the same turn of the loop.
         let message = eventLoop.submit { () -> String in
             let event = self.trouble.withLock { $0.application }
             let stop = event?.kind == .applicationStopped ? event : nil

@@ -7,24 +7,24 @@ import PushCore
 import Store
 import Synchronization
 
-/// Carries out what the ``DispatchState`` decides, and tells it what happens.
+/// Carries out the decisions of the ``DispatchState``, and reports events to it.
 ///
-/// The dispatch state is behind a lock, because answers come on the gateway's event loop and everything else in tasks. An intent is
-/// journaled on the event loop before its messages get streams, an answer before the loop goes on, hence before its stream
-/// slot is used again.
+/// A lock guards the dispatch state, because answers come on the gateway's event loop and everything else in tasks. An
+/// intent is journaled on the event loop before its messages get streams. An answer is journaled before the loop
+/// continues, hence before its stream slot is reused.
 final class Sender: GatewayDelegate {
     private let dispatch: Mutex<DispatchState>
     let lease = LeaseClock()
     let database: SenderDatabase
     let measures: ChildMeasures
     let signals = SenderSignals()
-    /// What is wrong with the way to the gateway.
+    /// What is wrong with the path to the gateway.
     let trouble = Mutex(GatewayTrouble())
     let refusals = Mutex(RefusalTexts())
     let clock: DatabaseClock
     let eventLoop: any EventLoop
     let logger: Logger
-    /// From which the dispatch state's moments count.
+    /// The zero point of the dispatch state's moments.
     private let start = ContinuousClock.now
     let control: ChildControl
     private let journal: ChildJournal
@@ -58,11 +58,11 @@ final class Sender: GatewayDelegate {
         get { gatewayBox.withLock { $0 } }
         set {
             gatewayBox.withLock { $0 = newValue }
-            if let newValue { perform(.gatewayOpened(takesInSilence: newValue.takesInSilence)) }
+            if let newValue { perform(.gatewayOpened(newValue.limits, newValue.answers)) }
         }
     }
 
-    /// How long the journal is, with what cuts have taken out.
+    /// The journal's length in bytes, including what cuts have removed.
     var journalLength: Int64 { journal.writtenLength }
 
     /// The present trouble with the gateway or, if there is none, with the database; empty when all is well.
@@ -70,34 +70,34 @@ final class Sender: GatewayDelegate {
         gatewayTrouble?.standing ?? database.trouble.withLock { $0 }
     }
 
-    /// What to show of the child: the present trouble or, if there is none, what the gateway has left behind.
+    /// The child's error to show: the present trouble or, if there is none, a notice of the gateway.
     var lastError: String {
         let present = lastTrouble
         return present.isEmpty ? gatewayNotice?.standing ?? "" : present
     }
 
-    /// Messages whose outcome may be wrong, as the gateway has told in the last minutes.
+    /// The gateway's notice of the last minutes about messages whose outcome may be wrong.
     var gatewayNotice: GatewayEvent? { trouble.withLock { $0.notice() } }
 
-    /// What keeps the gateway from taking messages, if anything does.
+    /// What keeps the gateway from taking messages; nil if nothing does.
     var gatewayTrouble: GatewayEvent? { trouble.withLock { $0.application ?? $0.connection } }
 
-    /// Whether the gateway takes messages, as far as is known.
+    /// Whether the gateway takes messages, as far as this child knows.
     var isGatewayWell: Bool { gatewayTrouble == nil }
 
-    /// Nothing is held, on its way, or being given back: everything that the journal tells is in the database.
+    /// Whether nothing is held, on its way or being given back: the database has everything that the journal records.
     var isIdle: Bool { dispatch.withLock(\.isIdle) }
 
-    /// The dispatch state's figures now.
+    /// The dispatch state's current figures.
     var snapshot: DispatchSnapshot { dispatch.withLock(\.snapshot) }
 
-    /// The parts and deliveries that it has to do with now.
+    /// The parts and deliveries that the dispatch state handles now.
     var work: DispatchWork { dispatch.withLock(\.work) }
 
-    /// Whether it answers for a part of the delivery.
+    /// Whether this child holds the lease of a part of the delivery.
     func holds(_ delivery: Int64) -> Bool { dispatch.withLock { $0.holds(delivery) } }
 
-    /// What the prober asks of it.
+    /// The dispatch state as the prober sees it.
     var probe: ProbeView {
         let moment = moment
         return dispatch.withLock { $0.probe(at: moment) }
@@ -106,32 +106,33 @@ final class Sender: GatewayDelegate {
     /// Now, on the clock of the dispatch state.
     var moment: Duration { ContinuousClock.now - start }
 
-    /// The journal's records for messages that are about to leave; nil if they, and all that wait in the gateway, have to come back.
+    /// The journal records for messages that are about to leave; nil if these and all that wait in the gateway have to
+    /// come back.
     func intents(of departures: [GatewayDeparture]) -> [UInt8]? {
         let now = clock.nowMilliseconds
         return dispatch.withLock { $0.aboutToSend(departures, now: now, isLeaseValid: { lease.isValid }) }
     }
 
-    /// Outcomes to be stored in one transaction, and how many messages of the window they end.
+    /// The outcomes to store in one transaction, and how many messages of the window they end.
     func takeOutcomes() -> (batch: OutcomeBatch, windowRows: Int)? {
         dispatch.withLock { $0.takeOutcomes() }
     }
 
-    /// Whether what has gathered is stored without waiting for more.
+    /// Whether the gathered outcomes are stored without waiting for more.
     var storesAtOnce: Bool { dispatch.withLock(\.storesAtOnce) }
 
-    /// Grows with everything that the database has taken.
+    /// Grows with every batch and part that the database accepts.
     var storedSoFar: UInt64 { UInt64(dispatch.withLock(\.outbox.stored)) + database.releasedParts }
 
-    /// What keeps messages from leaving faster, and the part that most of them are of.
+    /// What keeps messages from leaving faster, and the part with the most messages in the gateway.
     func load(queuedInGateway queued: Int) -> (limit: SendingLimit, part: ClaimedPart?) {
         dispatch.withLock { ($0.limit(queuedInGateway: queued), $0.busiestPart) }
     }
 
-    /// Tells the dispatch state what happened and does what it says.
+    /// Reports events to the dispatch state and carries out its actions.
     func perform(_ events: DispatchState.Event...) { perform(events) }
 
-    /// The same of what has happened at once.
+    /// The same for events that happened together.
     func perform(_ events: [DispatchState.Event]) {
         let now = clock.nowMilliseconds
         let moment = moment
@@ -145,7 +146,7 @@ final class Sender: GatewayDelegate {
         if isIdle { signals.idle.fire() }
     }
 
-    /// The journal's records first, in one write: what happens with an answer happens after it is there.
+    /// The journal records go first, in one write: nothing else is done with an answer before it is journaled.
     private func carryOut(_ actions: [DispatchState.Action]) {
         var records: [UInt8] = []
         for case .journal(let bytes) in actions {
@@ -155,7 +156,7 @@ final class Sender: GatewayDelegate {
         for action in actions { carryOut(action) }
     }
 
-    /// The slices of rates that messages wait for now.
+    /// The rate slices that messages wait for now.
     func slicesToAsk() -> [(limit: Int64, messages: Int32)] {
         let moment = moment
         return dispatch.withLock { $0.slicesToAsk(at: moment) }
@@ -177,7 +178,7 @@ final class Sender: GatewayDelegate {
         case .tellLost(let count):
             logger.event(
                 .leaseLost,
-                "\(count) parts were taken over by another owner; nothing more is decided about them",
+                "another owner took over \(count) parts; this child decides nothing more about them",
                 ["parts": "\(count)"]
             )
         case .claimMore: signals.claim.fire()
@@ -198,7 +199,10 @@ final class Sender: GatewayDelegate {
             signals.claim.fire()
         case .credentialRefused(let reason):
             logger.warning(
-                "the gateway answers \(reason) to some messages: a credential stored with it is wrong. They wait apart, and all others go on"
+                """
+                the gateway answers \(reason) to some messages: a credential stored with it is wrong. \
+                These messages wait apart, and all others are sent
+                """
             )
         case .credentialWorks(let reason): database.troubleReport.endCredentialWait(reason)
         case .holdDelivery(let delivery, let reason): database.holder.hold(delivery, reason: reason)
@@ -207,7 +211,7 @@ final class Sender: GatewayDelegate {
 
     // MARK: The journal
 
-    /// - Returns: whether the journal has it.
+    /// - Returns: whether the records were written.
     @discardableResult
     func write(_ bytes: [UInt8]) -> Bool {
         do {
@@ -220,18 +224,18 @@ final class Sender: GatewayDelegate {
         }
     }
 
-    /// Beside what is sent meanwhile: the bytes are many.
+    /// Runs in parallel with sending, because there are many bytes to copy.
     private func cutJournal(_ length: Int64, _ claims: Set<PartToken>) {
         Task {
             do {
                 try journal.cut(upTo: length, keeping: claims)
             } catch {
-                logger.warning("\(error). It is tried again when the journal has grown further.")
+                logger.warning("\(error). The cut is retried when the journal has grown further.")
             }
         }
     }
 
-    /// Without the journal nothing may leave: after a crash nobody would know of it.
+    /// Without the journal nothing may leave: after a crash no process would know of it.
     private func journalFailed(_ error: any Error) {
         if control.reason != .journal { logger.critical("\(error)") }
         control.fastShutdown(.journal)
@@ -264,16 +268,16 @@ final class Sender: GatewayDelegate {
     }
 }
 
-/// What the gateway has said in words of messages that it refuses for good: each is told once.
+/// The gateway's texts about messages that it refuses permanently; each is reported once.
 struct RefusalTexts: Sendable {
-    /// Texts of a delivery: the database keeps no more of them.
+    /// Texts per delivery; the database keeps no more.
     private static let maxTexts = 20
-    /// Deliveries whose texts are remembered; what is forgotten is told again.
+    /// Deliveries whose texts are remembered; forgotten ones are reported again.
     private static let maxDeliveries = 1_000
 
     private var known: [Int64: Set<RefusalText>] = [:]
 
-    /// Those that were not told yet; they count as told.
+    /// The texts that were not reported yet; they then count as reported.
     mutating func news(_ texts: Set<RefusalText>) -> [RefusalText] {
         if known.count >= Self.maxDeliveries { known.removeAll() }
         return texts.filter { text in
@@ -283,7 +287,7 @@ struct RefusalTexts: Sendable {
     }
 }
 
-/// When outcomes that gather are stored though their batch is not full: one timer runs at a time.
+/// When gathered outcomes are stored although their batch is not full; at most one timer runs.
 struct FlushSchedule: ~Copyable, Sendable {
     /// How long outcomes gather.
     let delay: Duration
@@ -293,7 +297,7 @@ struct FlushSchedule: ~Copyable, Sendable {
         self.delay = delay
     }
 
-    /// Whether the timer has to be started, as none runs.
+    /// Whether the caller has to start the timer, because none runs.
     borrowing func begin() -> Bool {
         isRunning.withLock { isRunning in
             defer { isRunning = true }
@@ -301,22 +305,22 @@ struct FlushSchedule: ~Copyable, Sendable {
         }
     }
 
-    /// The timer has come to its end.
+    /// Notes that the timer has fired.
     borrowing func end() {
         isRunning.withLock { $0 = false }
     }
 }
 
-/// What wakes the tasks around a sender.
+/// The signals that wake a sender's tasks.
 struct SenderSignals: Sendable {
-    /// There is room for another part, or something to claim may be there.
+    /// There is room for another part, or there may be something to claim.
     let claim = EventSignal()
-    /// The dispatch state is empty, or may be: who waits for that looks.
+    /// The dispatch state may be empty: a task that waits for that checks it.
     let idle = EventSignal()
     /// There are outcomes to store.
     let store = EventSignal()
-    /// Messages wait for slices of rates.
+    /// Messages wait for rate slices.
     let rates = EventSignal()
-    /// Something has happened while this child probes the gateway, or it is to go.
+    /// Something happened while this child probes the gateway, or the child has to end.
     let probe = EventSignal()
 }

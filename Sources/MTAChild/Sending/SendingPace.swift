@@ -1,37 +1,38 @@
 import PushCore
 import Store
 
-/// How fast the child may send: the limits that hold for all of its messages, and those of single deliveries.
+/// How fast the child may send: the limits on all its messages, and those on single deliveries.
 ///
-/// A message needs room in every limit that holds for it. The rates are shared by all hosts, so what may leave is asked for in slices.
+/// A message needs room in every limit that applies to it. All hosts share the rates, so a child requests its share in
+/// slices.
 struct SendingPace: Sendable {
-    /// A limit, and what this child has of it.
+    /// A limit, and this child's share of it.
     struct Limit: Sendable {
         var share: RateShare
         var isProject = false
-        /// Messages that would leave if the limit did not keep them, as the last pass found.
+        /// Messages that the limit held back in the last pass.
         var waiting = 0
-        /// Messages that may leave in the present pass.
+        /// Messages that may leave in the current pass.
         var room = 0
     }
 
-    /// A limited delivery has enough in the child with so many messages: what leaves while others are claimed and loaded.
+    /// A limited delivery has enough messages loaded if they last for this long: it covers the next claim and load.
     private static let enough = Duration.seconds(1)
 
     private var limits: [Int64: Limit] = [:]
-    /// The limits that hold for every message.
+    /// The limits that apply to every message.
     private var common: [Int64] = []
     /// The limit of each delivery that has one.
     private var deliveries: [Int64: Int64] = [:]
-    /// When the timer that is set fires.
+    /// When the timer fires; nil if none is set.
     private var timer: Duration?
-    /// The gateway has said that the project's rate is too high; why.
+    /// Why the gateway finds the project's rate too high; nil if it does not.
     private var refusal: String?
 
-    /// Nothing is limited.
+    /// Whether nothing is limited.
     var isFree: Bool { limits.isEmpty }
 
-    /// Whether the last pass found messages that a limit keeps.
+    /// Whether a limit held messages back in the last pass.
     var keepsBack: Bool { limits.values.contains { $0.waiting > 0 && $0.room <= 0 } }
 
     /// The limit of the project, if it has any.
@@ -39,9 +40,10 @@ struct SendingPace: Sendable {
         common.first { limits[$0]?.isProject == true && limits[$0]?.share.rate.isFinite == true }
     }
 
-    // MARK: What is limited
+    // MARK: Limits
 
-    /// These are the limits now, as far as they were asked for: of deliveries that came meanwhile, what was known stays.
+    /// Replaces the limits by those just read. Deliveries that were not asked for, because they came meanwhile, keep
+    /// what is known.
     mutating func take(_ seen: [RateLimit], asked: Set<Int64>, held: Set<Int64>) {
         var kept: [Int64: Limit] = [:]
         common = []
@@ -58,16 +60,16 @@ struct SendingPace: Sendable {
         common.sort()
     }
 
-    /// A part of a delivery is here, of which the database may not have been asked yet.
+    /// Notes the limit of a claimed part's delivery, which the database may not have been asked for yet.
     mutating func claim(_ delivery: Int64, _ limit: RateLimit?) {
         guard let limit, deliveries[delivery] == nil else { return }
         if limits[limit.id] == nil { limits[limit.id] = Limit(share: RateShare(rate: limit.messagesPerSecond)) }
         deliveries[delivery] = limit.id
     }
 
-    // MARK: A pass over what waits
+    // MARK: Passes over the waiting messages
 
-    /// Begins a pass over what waits.
+    /// Begins a pass over the waiting messages.
     mutating func begin(at moment: Duration) {
         for id in limits.keys {
             guard var limit = limits[id] else { continue }
@@ -77,7 +79,8 @@ struct SendingPace: Sendable {
         }
     }
 
-    /// Whether nothing more may leave in this pass, and more waits than a slice holds: the others need not be counted.
+    /// Whether a common limit lets nothing more leave in this pass and more waits than a slice holds: the rest need not
+    /// be counted.
     var knowsEnough: Bool {
         common.contains { id in
             guard let limit = limits[id], limit.room <= 0 else { return false }
@@ -85,7 +88,7 @@ struct SendingPace: Sendable {
         }
     }
 
-    /// How many of some messages of a delivery may leave in this pass.
+    /// How many of this many messages of a delivery may leave in this pass.
     mutating func room(for messages: Int, of delivery: Int64) -> Int {
         var room = messages
         for id in ids(delivery) {
@@ -95,7 +98,7 @@ struct SendingPace: Sendable {
         return max(0, room)
     }
 
-    /// Messages of a delivery leave.
+    /// Counts messages of a delivery that leave.
     mutating func use(_ messages: Int, of delivery: Int64, at moment: Duration) {
         for id in ids(delivery) {
             limits[id]?.room -= messages
@@ -108,7 +111,7 @@ struct SendingPace: Sendable {
         ids(delivery).contains { id in limits[id].map { $0.waiting > 0 && $0.room <= 0 } ?? false }
     }
 
-    /// When to look again, if the timer has to be set for it.
+    /// How long until the next look, if the timer has to be set for it.
     mutating func nextLook(at moment: Duration) -> Duration? {
         let next = limits.values.filter { $0.waiting > 0 }.compactMap { $0.share.nextLook(at: moment) }.min()
         guard let next, timer.map({ next < $0 || $0 <= moment }) ?? true else { return nil }
@@ -126,12 +129,12 @@ struct SendingPace: Sendable {
 
     // MARK: Slices
 
-    /// Whether slices have to be asked for.
+    /// Whether slices have to be requested.
     func needsSlices(at moment: Duration) -> Bool {
         limits.values.contains { $0.share.wanted(for: $0.waiting, at: moment) > 0 }
     }
 
-    /// The slices to ask for; they count as asked for.
+    /// The slices to request; they are then marked as requested.
     mutating func slicesToAsk(at moment: Duration) -> [(limit: Int64, messages: Int32)] {
         var asks: [(limit: Int64, messages: Int32)] = []
         for (id, limit) in limits.sorted(by: { $0.key < $1.key }) {
@@ -143,7 +146,8 @@ struct SendingPace: Sendable {
         return asks
     }
 
-    /// The messages that could leave within a slice's time as far as other limits go: what deliveries with less use is not taken from others.
+    /// The messages that could leave within a slice's time as far as other limits allow. A delivery with a lower rate
+    /// thus requests no more than it can use.
     private func demand(_ limit: Limit, _ id: Int64) -> Int {
         guard common.contains(id), !deliveries.isEmpty else { return limit.waiting }
         var ofLimited = 0
@@ -159,7 +163,7 @@ struct SendingPace: Sendable {
         return limit.waiting - min(limit.waiting, ofLimited) + Int(min(most, 1_000_000_000))
     }
 
-    /// Slices are there, or the attempt to get them has failed for those that are not.
+    /// Takes the granted slices; a requested limit without one counts as a failed request.
     mutating func take(_ slices: [RateSlice], askedFor: [Int64], at moment: Duration) {
         for id in askedFor { limits[id]?.share.askFailed() }
         for slice in slices {
@@ -174,21 +178,21 @@ struct SendingPace: Sendable {
 
     // MARK: Refusals
 
-    /// The gateway has said that the project sends too fast.
+    /// Notes that the gateway finds the project's rate too high.
     mutating func refused(_ reason: String) {
         if projectLimit != nil { refusal = reason }
     }
 
-    /// What the gateway has said of the project's rate, once.
+    /// The gateway's complaint about the project's rate, returned once.
     mutating func takeRefusal() -> (limit: Int64, reason: String)? {
         guard let reason = refusal, let limit = projectLimit else { return nil }
         refusal = nil
         return (limit, reason)
     }
 
-    // MARK: What is loaded
+    // MARK: Loading
 
-    /// Whether a delivery is limited, and this many of its messages are enough for a while.
+    /// Whether a delivery is limited and this many of its messages are enough for now.
     func isEnough(_ messages: Int, of delivery: Int64) -> Bool {
         guard let id = deliveries[delivery], let rate = limits[id]?.share.rate else { return false }
         return Double(messages) >= rate * (Self.enough / .seconds(1))

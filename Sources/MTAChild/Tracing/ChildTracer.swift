@@ -4,12 +4,12 @@ import OperatingSystem
 import ProcessProtocol
 import Synchronization
 
-/// Shows people what this child has on the wire, as its supervisor asks for it.
+/// Shows people what this child sends and receives, when its supervisor asks for it.
 ///
-/// On the event loop a sample is copied, no more; a thread of its own takes secrets out, masks it and writes it, since a pipe that nobody
-/// reads must not hold up the sending. What the thread has not come to when there is no room any more is lost, and counted.
+/// The event loop only copies a sample. A separate thread removes secrets, masks the sample and writes it, because a
+/// pipe that no process reads must not hold up the sending. Samples that find no room are dropped and counted.
 final class ChildTracer: GatewayTracer {
-    /// A sample that waits to be written.
+    /// A sample or report that waits to be written.
     private enum Item: Sendable {
         case exchange(CopiedExchange, traces: [Int64], at: Int64)
         case report(TraceReport)
@@ -21,8 +21,8 @@ final class ChildTracer: GatewayTracer {
         var isWriting = false
     }
 
-    /// Two seconds' worth of the most that is sampled: some 2 MB of payloads.
-    private static let mostWaiting = 2 * TraceLimits.mostPerSecond
+    /// The maximum number of waiting items: two seconds at the maximum sample rate, about 2 MB of payloads.
+    private static let maxWaiting = 2 * TraceLimits.maxPerSecond
 
     private let state = Mutex(State())
     private let signal = DispatchSemaphore(value: 0)
@@ -32,27 +32,30 @@ final class ChildTracer: GatewayTracer {
         self.output = output
     }
 
-    /// Begins, renews or ends a trace.
+    /// Starts, renews or ends a trace.
     ///
-    /// - Parameters:
-    ///   - gateway: what it is to look at; nil while there is none.
-    ///   - problem: why nothing can be shown of it, if so.
-    func obey(_ order: TraceOrder, of gateway: (any Gateway)?, problem: String) {
-        // The gateway is told behind the same lock, so that what is told last is so.
+    /// - Parameter gateway: the gateway to trace; nil while there is none.
+    func obey(_ order: TraceOrder, of gateway: (any Gateway)?) {
+        // The gateway is told under the same lock, so that it has the latest state.
         let (counts, isShown) = state.withLock { state in
             let counts = state.sampler.obey(order, at: .now)
             return (counts, gateway?.trace(with: state.sampler.running.isEmpty ? nil : self) ?? true)
         }
         guard order.seconds > 0 else { return }
-        let notice: String? = counts == nil ? "this child shows \(TraceLimits.mostTraces) traces already" : nil
+        let notice: String? =
+            counts == nil ? "this child already shows \(TraceLimits.maxTraces) traces, the maximum" : nil
         put(
             .report(
-                TraceReport(trace: order.id, counts: counts ?? TraceCounts(), notice: isShown ? notice : problem)
+                TraceReport(
+                    trace: order.id,
+                    counts: counts ?? TraceCounts(),
+                    notice: isShown ? notice : gateway?.untraced
+                )
             )
         )
     }
 
-    /// Looks at nothing any more if the time of all traces is over.
+    /// Stops tracing the gateway if all traces have expired.
     func expire(of gateway: (any Gateway)?) {
         state.withLock { state in
             guard !state.sampler.running.isEmpty else { return }
@@ -75,7 +78,7 @@ final class ChildTracer: GatewayTracer {
 
     private func put(_ item: Item) {
         let isFirst = state.withLock { state in
-            guard state.waiting.count < Self.mostWaiting else {
+            guard state.waiting.count < Self.maxWaiting else {
                 if case .exchange(_, let traces, _) = item { for trace in traces { state.sampler.lost(trace) } }
                 return false
             }
@@ -87,7 +90,7 @@ final class ChildTracer: GatewayTracer {
             do {
                 try DetachedThread.start { [self] in write() }
             } catch {
-                // The machine has no thread left: nothing is shown, and the next sample tries again.
+                // No thread can be started: nothing is shown, and the next sample tries again.
                 return state.withLock { state in
                     state.isWriting = false
                     state.waiting.removeAll()
@@ -112,14 +115,14 @@ final class ChildTracer: GatewayTracer {
         switch item {
         case .report(let report): output.write(LineEncoder.line(ChildMessage(report)))
         case .exchange(let copy, let traces, let at):
-            // A trace that has ended meanwhile shows nothing more.
+            // A trace that ended meanwhile shows nothing more.
             let wanted = traces.compactMap { trace in running(trace).map { (trace, $0.counts, $0.isUnmasked) } }
             guard !wanted.isEmpty else { return }
             let exchange = copy.withoutSecrets
             for (trace, counts, isUnmasked) in wanted {
                 let shown = TracedExchange(exchange, at: at, TraceMask(showsAll: isUnmasked))
                 let line = LineEncoder.line(ChildMessage(TraceReport(trace: trace, counts: counts, exchange: shown)))
-                if line.count <= TraceLimits.longestLine {
+                if line.count <= TraceLimits.maxLineLength {
                     output.write(line)
                 } else {
                     state.withLock { $0.sampler.lost(trace) }
@@ -136,7 +139,7 @@ final class ChildTracer: GatewayTracer {
 }
 
 extension TracedExchange {
-    /// What people may see of an exchange.
+    /// Converts an exchange to what people may see of it.
     init(_ exchange: GatewayExchange, at: Int64, _ mask: TraceMask) {
         let masked = mask.masked(exchange)
         self.init(
@@ -157,77 +160,64 @@ extension TracedExchange {
     }
 }
 
-/// The child's standard output: whole lines, whoever writes.
-final class ChildOutput: Sendable {
-    private let file: Mutex<FileHandle>
-
-    init(_ file: sending FileHandle = .standardOutput) {
-        self.file = Mutex(file)
-    }
-
-    /// Writes a line with its newline.
-    func write(_ line: [UInt8]) {
-        // A supervisor that is gone does not read: the end of standard input tells the child, not this.
-        file.withLock { try? $0.write(contentsOf: Data(line)) }
-    }
-}
-
-/// Which messages are shown to whom, as a value: filters, samples a second, and when each trace ends.
+/// Decides which messages each trace shows, as a value: filters, samples a second, and each trace's end.
 struct TraceSampler {
-    /// One trace that goes on.
+    /// A running trace.
     struct Running {
         var order: TraceOrder
         var end: ContinuousClock.Instant
         var allowance: SampleAllowance
         var counts = TraceCounts()
-        /// The hash of the push token that is looked for, as bytes.
+        /// The hash of the wanted push token, as bytes; nil for all tokens.
         var tokenHash: [UInt8]?
 
-        /// Whether it goes on, and is of this delivery.
+        /// Whether it is still running, and includes this delivery.
         func wants(_ delivery: Int64, at now: ContinuousClock.Instant) -> Bool {
             now < end && (order.deliveryID == nil || order.deliveryID == delivery)
         }
     }
 
     private(set) var running: [Running] = []
-    /// All traces together show no more: what is read beside the sending must not show in its rate.
+    /// The shared limit of all traces, so that tracing does not slow the sending.
     private var together: SampleAllowance
-    /// To look for a token is dear, as each message's is hashed for it: above this rate some are not looked at, and are counted.
+    /// Searching for a token is expensive, because each message's token is hashed. Above this rate some messages are
+    /// not checked, and are counted.
     private var hashing: SampleAllowance
 
     init(at now: ContinuousClock.Instant) {
-        together = SampleAllowance(perSecond: TraceLimits.mostPerSecond, at: now)
-        hashing = SampleAllowance(perSecond: TraceLimits.mostHashesPerSecond, at: now)
+        together = SampleAllowance(perSecond: TraceLimits.maxPerSecond, at: now)
+        hashing = SampleAllowance(perSecond: TraceLimits.maxHashesPerSecond, at: now)
     }
 
-    /// Begins, renews or ends a trace.
+    /// Starts, renews or ends a trace.
     ///
-    /// - Returns: its counts; of an order that cannot be obeyed, as there are too many, nil.
+    /// - Returns: the trace's counts; nil if the order cannot be carried out, because there are too many traces.
     mutating func obey(_ order: TraceOrder, at now: ContinuousClock.Instant) -> TraceCounts? {
         expire(at: now)
         let known = running.firstIndex { $0.order.id == order.id }
         guard order.seconds > 0 else { return known.map { running.remove(at: $0).counts } ?? TraceCounts() }
-        // What comes by a pipe lets nothing run for ever.
-        let end = now.advanced(by: .seconds(min(order.seconds, TraceLimits.longestSeconds)))
+        // The duration is limited, so that an order from the pipe cannot run forever.
+        let end = now.advanced(by: .seconds(min(order.seconds, TraceLimits.maxSeconds)))
         if let known {
             running[known].end = end
             return running[known].counts
         }
-        guard running.count < TraceLimits.mostTraces else { return nil }
-        let perSecond = min(max(order.perSecond, 1), TraceLimits.mostPerSecond)
+        guard running.count < TraceLimits.maxTraces else { return nil }
+        let perSecond = min(max(order.perSecond, 1), TraceLimits.maxPerSecond)
         var made = Running(order: order, end: end, allowance: SampleAllowance(perSecond: perSecond, at: now))
-        // What is no hash is no token's.
+        // An invalid hash matches no token.
         made.tokenHash = order.tokenHash.map { PushTokenHash.bytes($0) ?? [] }
         running.append(made)
         return TraceCounts()
     }
 
-    /// Forgets the traces whose time is over.
+    /// Removes the traces that have expired.
     mutating func expire(at now: ContinuousClock.Instant) {
         running.removeAll { $0.end <= now }
     }
 
-    /// The traces that show a message, by its index among those that leave together. Each trace counts all that it asked for.
+    /// The traces that show each message, by its index among the messages that leave together. Each trace counts all
+    /// messages that match it.
     mutating func choose(
         from count: Int,
         ofDelivery id: Int64,
@@ -246,7 +236,7 @@ struct TraceSampler {
             guard shown > 0 else { continue }
             running[number].allowance.take(shown)
             together.take(shown)
-            // From anywhere among them: the first of a batch is no better than the others.
+            // The start is random, so that the first messages of a batch are not preferred.
             let start = Int.random(in: 0..<matched)
             for turn in 0..<shown {
                 let place = (start + turn * matched / shown) % matched
@@ -256,7 +246,7 @@ struct TraceSampler {
         return chosen
     }
 
-    /// The messages to a push token, among as many as may be looked at.
+    /// The messages to a push token, among as many as may be checked.
     private mutating func find(
         _ hash: [UInt8],
         from count: Int,
@@ -267,7 +257,7 @@ struct TraceSampler {
         let looked = min(count, hashing.left(at: now))
         hashing.take(looked)
         running[number].counts.unchecked += Int64(count - looked)
-        // Where not all are looked at, none is always left out.
+        // If not all can be checked, a random start leaves no message out each time.
         let start = looked < count ? Int.random(in: 0..<count) : 0
         var found: [Int] = []
         for turn in 0..<looked {
@@ -277,19 +267,19 @@ struct TraceSampler {
         return found
     }
 
-    /// A sample of a trace found no room.
+    /// Counts a sample of a trace that was dropped.
     mutating func lost(_ id: Int64) {
         if let index = running.firstIndex(where: { $0.order.id == id }) { running[index].counts.lost += 1 }
     }
 
-    /// What was counted for a trace; nil if it is over.
+    /// The counts of a trace; nil if it is over.
     func counts(_ id: Int64) -> TraceCounts? { running.first { $0.order.id == id }?.counts }
 
-    /// Whether a trace shows texts.
+    /// Whether a trace shows message texts.
     func isUnmasked(_ id: Int64) -> Bool { running.first { $0.order.id == id }?.order.isUnmasked ?? false }
 }
 
-/// So many samples a second, saved up for one second at most.
+/// An allowance of samples a second, which accumulates for one second at most.
 struct SampleAllowance {
     private let perSecond: Double
     private var saved: Double
@@ -308,6 +298,6 @@ struct SampleAllowance {
         return Int(saved)
     }
 
-    /// Takes some that may be taken.
+    /// Takes some of the allowance.
     mutating func take(_ count: Int) { saved -= Double(count) }
 }

@@ -1,14 +1,14 @@
-/// What to do about a connection that could not be made: which setting it came from, and what is wrong with it most likely.
+/// What to do about a connection that could not be opened: its most likely problem, and the setting that it comes from.
 enum ConnectionAdvice {
     /// - Parameters:
-    ///   - error: what libpq or the server said.
-    ///   - origin: the setting with the connection string, and where it was set; empty if that is not known.
+    ///   - error: the error of libpq or of the server.
+    ///   - origin: the setting with the connection string, and where it was set; empty if unknown.
     static func words(for error: PostgresError, origin: String) -> String {
         let remedy = remedy(for: error)
         return origin.isEmpty ? remedy : "\(remedy) The connection comes from \(origin)."
     }
 
-    /// The first rule that fits.
+    /// The advice of the first rule that matches.
     private static func remedy(for error: PostgresError) -> String {
         if let state = error.sqlState, let words = byState.first(where: { state.hasPrefix($0.state) })?.words {
             return words
@@ -17,59 +17,60 @@ enum ConnectionAdvice {
         return byText.first { message.contains($0.text) }?.words ?? otherwise
     }
 
-    /// SQLSTATEs of a refusal to connect (PostgreSQL's appendix A), the longer ones first.
+    /// SQLSTATEs of refused connections (PostgreSQL's appendix A); the longer ones come first.
     private static let byState: [(state: String, words: String)] = [
         (
             "28P01",
-            "Give the right password: in the password file (~/.pgpass, or passfile=), in PGPASSWORD or in the connection string."
+            "Give the right password in the password file (~/.pgpass, or passfile=), in PGPASSWORD or in the connection string."
         ),
         (
             "28",
-            "Allow it in pg_hba.conf of the server and reload that, or connect as another user (user=). Method peer lets in who has the same name as the user of this process."
+            "Allow it in the server's pg_hba.conf and reload the server, or connect as another user (user=). The method peer admits only the database user with the name of this process's user."
         ),
         ("3D000", "Create the database (createdb NAME), or name another one (dbname=)."),
-        ("42501", "Give the user the right CONNECT on the database."),
-        ("53300", "Raise max_connections of the server, or end what else is connected; pg_stat_activity shows who."),
-        ("57P03", "The server starts or ends: it goes on by itself when that is over."),
-        ("57P01", "The server ends or ends sessions: it goes on by itself when it is back."),
-        ("08P01", "Something that is no PostgreSQL, or no fitting pooler, answers there: check host and port."),
+        ("42501", "Grant the user CONNECT on the database."),
+        ("53300", "Raise the server's max_connections, or end other sessions; pg_stat_activity lists them."),
+        ("57P03", "The server is starting or shutting down; the processes reconnect automatically."),
+        ("57P01", "The server is shutting down or ended this session; the processes reconnect automatically."),
+        ("08P01", "What answers there is neither PostgreSQL nor a supported pooler: check host and port."),
     ]
 
-    /// What libpq says before a server has said anything; its words in English, others get the general advice.
+    /// Parts of libpq's messages from before a server has answered. They are English; other languages get the general
+    /// advice.
     private static let byText: [(text: String, words: String)] = [
-        ("could not translate host name", "Check the name (host=) and this machine's name service."),
+        ("could not translate host name", "Check the name (host=) and this machine's DNS."),
         (
             "no such file or directory",
-            "No server has its socket there: start PostgreSQL, or name the folder of its socket (unix_socket_directories) or a host with host=, and its port with port=."
+            "No server has a socket there: start PostgreSQL, or set host= to its socket's folder (unix_socket_directories) or to a host, and port= to its port."
         ),
         (
             "connection refused",
-            "Nothing listens there: check host and port, that PostgreSQL runs, and its listen_addresses."
+            "Nothing listens there: check host and port, that PostgreSQL is running, and its listen_addresses."
         ),
         ("no route to host", "Check the network and firewalls between this machine and the server."),
         ("network is unreachable", "Check the network and firewalls between this machine and the server."),
         (
             "no answer within",
-            "Check host and port, and firewalls between this machine and the server: one that drops packets looks like this."
+            "Check host and port, and look for a firewall between this machine and the server that drops packets."
         ),
         ("timeout expired", "Check host and port, and firewalls between this machine and the server."),
         (
             "root certificate file",
-            "Put the authority's certificate there, name its file with sslrootcert=, or sslrootcert=system for the system's authorities."
+            "Put the authority's certificate there, name its file with sslrootcert=, or trust the system's authorities with sslrootcert=system."
         ),
         (
             "certificate verify failed",
-            "The server's certificate is of none of the authorities in sslrootcert: name the right file there."
+            "No authority in sslrootcert has issued the server's certificate: name the right file there."
         ),
         (
             "does not match host name",
-            "The server's certificate is for another name: give that one as host=, with hostaddr= for its address."
+            "The server's certificate is for another name: give that name as host=, and the address as hostaddr=."
         ),
         (
             "does not support ssl",
-            "Turn ssl on at the server; sslmode=prefer or less does without, in the open."
+            "Turn on ssl at the server, or connect unencrypted with sslmode=prefer or weaker."
         ),
-        ("permission denied", "Give this process's user the rights on that file or folder."),
+        ("permission denied", "Grant this process's user access to that file or folder."),
         ("definition of service", "Check the service's name and the service file (PGSERVICEFILE, ~/.pg_service.conf)."),
         (
             "invalid connection option",
@@ -82,5 +83,5 @@ enum ConnectionAdvice {
     ]
 
     private static let otherwise =
-        "Check host, port, database and user of the connection, and that PostgreSQL runs there."
+        "Check the host, port, database and user of the connection, and that PostgreSQL is running there."
 }

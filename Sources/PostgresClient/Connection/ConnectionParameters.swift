@@ -8,24 +8,24 @@ import Glibc
 
 /// The keywords for `PQconnectStartParams`, in order.
 ///
-/// libpq takes a later keyword before an earlier one, and expands the connection string in its place: defaults go before
-/// it, what must hold goes after it.
+/// For libpq a later keyword overrides an earlier one, and the connection string is expanded in its place. So defaults
+/// precede it, and what must hold follows it.
 struct ConnectionParameters {
     let keywords: [(name: String, value: String)]
 
-    /// - Parameter overrides: take the place of those in the connection string.
+    /// - Parameter overrides: override those in the connection string.
     init(_ configuration: PostgresConfiguration, overrides: [(name: String, value: String)] = []) {
         var keywords: [(name: String, value: String)] = []
         if !Self.namesService(configuration.connectionString) { keywords += Self.defaults }
         keywords.append(("dbname", configuration.connectionString))
         keywords += overrides
         keywords.append(("application_name", configuration.applicationName.text))
-        // All texts go in and out as UTF-8.
+        // All text is sent and received as UTF-8.
         keywords.append(("client_encoding", "UTF8"))
         self.keywords = keywords
     }
 
-    /// A dead peer is found within 30 s when idle (15 s + 3 × 5 s), and within 15 s when bytes are on their way.
+    /// A dead peer is detected within 30 s when idle (15 s + 3 × 5 s), and within 15 s when bytes are unacknowledged.
     private static let defaults: [(name: String, value: String)] = [
         ("keepalives", "1"),
         ("keepalives_idle", "15"),
@@ -34,7 +34,7 @@ struct ConnectionParameters {
         ("tcp_user_timeout", "15000"),
     ]
 
-    /// Whether a service file is in play: its settings rank below keywords, so nothing may be set before it.
+    /// Whether a service file is used. Keywords override its settings, so no defaults may be set.
     private static func namesService(_ connectionString: String) -> Bool {
         if getenv("PGSERVICE") != nil { return true }
         return ConnectionOptions.parse(connectionString)["service"] != nil
@@ -60,14 +60,14 @@ struct ConnectionParameters {
     }
 }
 
-/// Connection options as libpq reads them; those without a value are left out.
+/// Connection options as libpq parses them; options without a value are omitted.
 enum ConnectionOptions {
-    /// The options in a connection string or URI; none if it is only a database's name or cannot be read.
+    /// The options in a connection string or URI; none if it is only a database name or cannot be parsed.
     static func parse(_ connectionString: String) -> [String: String] {
         take(PQconninfoParse(connectionString, nil))
     }
 
-    /// libpq's defaults, with the `PG*` environment.
+    /// libpq's defaults, including the `PG*` environment variables.
     static func defaults() -> [String: String] {
         take(PQconndefaults())
     }
@@ -86,9 +86,9 @@ enum ConnectionOptions {
 }
 
 extension PostgresConfiguration {
-    /// What is wrong with the form of the connection string, without values of it; nil if libpq can read it.
-    public var formProblem: String? {
-        // Neither a list of options nor an address: a database's name.
+    /// Why libpq cannot parse the connection string, without its values; nil if it can.
+    package var formProblem: String? {
+        // Neither a list of options nor a URI: a database name.
         guard connectionString.contains("=") || connectionString.contains("://") else { return nil }
         var words: UnsafeMutablePointer<CChar>?
         if let options = PQconninfoParse(connectionString, &words) {
@@ -98,33 +98,33 @@ extension PostgresConfiguration {
         defer { PQfreemem(words) }
         let text = words.map { String(cString: $0) } ?? ""
         let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
-        // Other words quote what stands in the string, which may be a part of a password.
+        // Other messages quote parts of the string, which may hold a password.
         let isOption = line.hasPrefix("invalid connection option") || line.hasPrefix("invalid URI query parameter")
         return isOption ? line : ValueRedaction.redact(line, sqlState: "22000")
     }
 
-    /// `sslmode` as libpq takes it from the string, the environment or its default.
-    public var sslMode: String {
+    /// `sslmode` from the string, the environment or libpq's default.
+    package var sslMode: String {
         ConnectionOptions.defaults().merging(ConnectionOptions.parse(connectionString)) { $1 }["sslmode"] ?? "prefer"
     }
 }
 
-/// The servers of a connection string that names several, one after the other.
+/// The servers of a connection string that names more than one, to be tried in turn.
 ///
-/// libpq goes on to the next one by itself when the first refuses, but not when it does not answer at all: only its blocking
-/// calls know of time limits, and a loop of its own can merely give up. So each server gets an attempt of its own.
+/// libpq tries the next server when one refuses, but not when one does not answer: only its blocking calls apply time
+/// limits, and a caller that polls can merely give up. So each server gets its own attempt.
 struct ServerAlternatives {
-    /// Keywords that take the place of those in the string, for each server; one empty set if there is nothing to divide.
+    /// For each server, the keywords that override those in the string; one empty set if the string is used as it is.
     let overrides: [[(name: String, value: String)]]
-    /// `connect_timeout` of the string, which libpq does not apply to connections that are polled; nil if it has none.
+    /// The `connect_timeout` of the string, which libpq does not apply when it is polled; nil for none.
     let connectTimeout: Duration?
 
     init(_ connectionString: String) {
         let given = ConnectionOptions.parse(connectionString)
-        // What the string leaves out comes from the environment.
+        // The environment supplies what the string omits.
         let all = ConnectionOptions.defaults().merging(given) { $1 }
         let seconds = all["connect_timeout"].flatMap { Int($0) } ?? 0
-        // libpq takes 1 for 2: a second may end right after it began.
+        // Like libpq, which uses a minimum of 2 s because a second may end right after it began.
         connectTimeout = seconds > 0 ? .seconds(max(2, seconds)) : nil
         overrides = Self.divide(given, all) ?? [[]]
     }
@@ -133,10 +133,10 @@ struct ServerAlternatives {
         _ given: [String: String],
         _ all: [String: String]
     ) -> [[(name: String, value: String)]]? {
-        // These are about the list as a whole.
+        // These apply to the list as a whole.
         if all["service"] != nil || all["target_session_attrs"] == "prefer-standby" { return nil }
         if all["load_balance_hosts"].map({ $0 != "disable" }) ?? false { return nil }
-        // An address or a name in the string stands alone: the environment's other one would not fit to it.
+        // If the string has host or hostaddr, the environment's other one must not be combined with it.
         let isNamed = given["host"] != nil || given["hostaddr"] != nil
         let source = isNamed ? given : all
         let (hosts, addresses) = (list(source["host"]), list(source["hostaddr"]))
@@ -147,7 +147,7 @@ struct ServerAlternatives {
         }
         if ports.isEmpty { ports = [""] }
         if ports.count == 1 { ports = Array(repeating: ports[0], count: count) }
-        // An empty place means a default that no keyword can name; libpq then does the whole list.
+        // An empty entry stands for a default that no keyword can name; libpq then gets the whole list.
         guard ports.count == count, (hosts + addresses).allSatisfy({ !$0.isEmpty }) else { return nil }
         return (0..<count).map { position in
             var keywords: [(name: String, value: String)] = []

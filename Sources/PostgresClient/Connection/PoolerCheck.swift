@@ -1,26 +1,28 @@
-/// Finds out whether the connection has a session of its own.
+/// Detects a connection pooler that gives the connection no session of its own.
 ///
-/// A connection pooler in transaction mode gives each transaction whatever session of the server is free: settings, roles, prepared
-/// statements, session settings and LISTEN then land in sessions of other clients, and theirs in ours. A pooler gives itself away by
-/// the number of the server process that it tells at the start, which is its own invention. Then a second connection is made, and
-/// both ask in turn which session serves them. In session mode each has its own, always. In transaction mode both get what is free:
-/// with one session in the pool, or a pool that hands out the one that was used last, it is the same; with one that goes round,
-/// it changes.
+/// A pooler in transaction mode runs each transaction in whichever server session is free. Settings, roles, prepared
+/// statements and LISTEN then leak between the sessions of different clients.
+///
+/// A pooler shows itself by the backend process number in its greeting, which it invents. In that case a second
+/// connection is opened, and both ask in turn which session serves them. In session mode each connection always has its
+/// own. In transaction mode both get whichever is free: with one session in the pool, or a pool that reuses the last
+/// one, both get the same; with a pool that rotates, a connection's session changes.
 extension PostgresConnection {
-    /// Which of the two asks when: no rule that a pooler goes by gives the same two answers to all of them.
+    /// Which of the two connections asks when. No assignment rule of a pooler gives each connection the same session
+    /// every time.
     private static let turns = [0, 1, 0, 0, 1, 1, 0, 1, 1, 1, 0, 0, 0, 1, 0, 1]
 
-    /// A second session that does not come within this time is not free: a pool in session mode is used up by the first.
-    private static let longestWait = Duration.seconds(2)
+    /// If no second session comes within this time, none is free: the first one has used up a pool in session mode.
+    private static let maxWait = Duration.seconds(2)
 
-    /// Which session of which server serves a statement.
+    /// The session and server that serve a statement.
     private struct Session: Hashable {
         var pid: Int32
-        /// Servers behind one name may have processes of the same number.
+        /// Servers that share a name may have processes with the same number.
         var serverStartedAt: Int64
     }
 
-    /// Throws ``PostgresError/Code/pooler`` if transactions of this connection get different sessions.
+    /// Throws ``PostgresError/Code/pooler`` if this connection's transactions do not have a session of their own.
     func checkSession(_ configuration: PostgresConfiguration) async throws {
         guard try await session().pid != backendPID else { return }
         let other = try await Self.open(configuration)
@@ -42,8 +44,8 @@ extension PostgresConnection {
         }
     }
 
-    /// The second connection's session; nil if it waits for one while the first is served: a pooler in transaction mode serves
-    /// them in the order in which they came.
+    /// The second connection's session; nil if it waits for one while the first is served. A pooler in transaction mode
+    /// would serve them in their order.
     private static func session(
         of other: PostgresConnection,
         orIfNoneIsFree first: PostgresConnection
@@ -51,12 +53,12 @@ extension PostgresConnection {
         try await withThrowingTaskGroup(of: Session?.self) { group in
             group.addTask { try await other.session() }
             group.addTask {
-                try await Task.sleep(for: longestWait)
+                try await Task.sleep(for: maxWait)
                 _ = try await first.session()
                 return nil
             }
             let answer = try await group.next() ?? nil
-            // Ends the wait; cancelling the statement would wait for a pooler that has nobody to cancel.
+            // Ends the wait. Cancelling the statement instead would hang: the pooler has no session to cancel.
             if answer == nil { await other.close() }
             group.cancelAll()
             while let result = await group.nextResult() {
@@ -71,6 +73,6 @@ extension PostgresConnection {
         return Session(pid: try row.int32(0, 0), serverStartedAt: try row.timestamp(0, 1))
     }
 
-    /// With the schema of each name, as the session has not set yet where names are looked up.
+    /// Names are qualified, because the session's search_path is not set yet.
     private static let sessionSQL = "VALUES (pg_catalog.pg_backend_pid(), pg_catalog.pg_postmaster_start_time())"
 }

@@ -3,12 +3,12 @@ import Synchronization
 extension PostgresConnection {
     /// Copies rows into a table with a `COPY … FROM STDIN` statement, in a transaction of its own.
     ///
-    /// Chunks may cut rows anywhere; 64 KiB and more each are quick. When the sequence throws nothing is stored and the
-    /// error is thrown on.
+    /// Chunks may split rows anywhere; chunks of 64 KiB or more are fast. If the sequence throws, nothing is stored and
+    /// the error is rethrown.
     ///
     /// - Returns: the number of rows stored.
     @discardableResult
-    public func copyIn<Rows: AsyncSequence>(
+    package func copyIn<Rows: AsyncSequence>(
         _ sql: String,
         rows: Rows,
         isolation: isolated (any Actor)? = #isolation
@@ -20,29 +20,29 @@ extension PostgresConnection {
     ///
     /// - Returns: the number of rows stored.
     @discardableResult
-    public func copyIn(_ sql: String, rows: [UInt8]) async throws -> Int64 {
+    package func copyIn(_ sql: String, rows: [UInt8]) async throws -> Int64 {
         try await copyIn(sql, rows: Self.stream(of: rows))
     }
 
-    /// Copies rows out with a `COPY … TO STDOUT` statement, in chunks of whole rows, as fast as they are read.
+    /// Copies rows out with a `COPY … TO STDOUT` statement, in chunks of whole rows, at the pace of the reader.
     ///
-    /// Leaving the stream early cancels the statement; the connection can be used again.
-    public func copyOut(_ sql: String) -> AsyncThrowingStream<[UInt8], any Error> {
+    /// Leaving the stream early cancels the statement; the connection stays usable.
+    package func copyOut(_ sql: String) -> AsyncThrowingStream<[UInt8], any Error> {
         let reader = CopyReader(connection: self, sql: sql)
         return AsyncThrowingStream { try await reader.next() }
     }
 
-    /// Copies rows in one transaction with statements before and after them: for what is stored all the time, as it takes four
-    /// exchanges with the server where `transaction` takes six.
+    /// Copies rows in one transaction with statements before and after them. Meant for frequent stores: it takes four
+    /// round trips where `transaction` takes six.
     ///
     /// - Parameters:
     ///   - sql: a `COPY … FROM STDIN (FORMAT binary)` statement.
-    ///   - first: what runs before it; the transaction ends if one of them fails.
-    ///   - rows: makes the rows from the answers to the first statements; there may be none.
-    ///   - last: what runs after it, together with COMMIT.
-    /// - Returns: the answers to the first and the last statements, and the number of rows stored. Everything is committed then; when the
-    ///   connection is lost meanwhile nobody knows, see `transaction`.
-    public func copyIn(
+    ///   - first: the statements before it; the transaction ends if one fails.
+    ///   - rows: makes the rows, possibly none, from the results of the first statements.
+    ///   - last: the statements after it, sent together with COMMIT.
+    /// - Returns: the results of the first and the last statements, and the number of rows stored. All of it is
+    ///   committed then. If the connection is lost during COMMIT, the outcome is unknown, as in `transaction`.
+    package func copyIn(
         _ sql: String,
         after first: [PostgresStatement],
         rows: ([PostgresResult]) throws -> CopyRows,
@@ -53,7 +53,7 @@ extension PostgresConnection {
         try ParameterEncoder.check(last)
         let session = mailbox.newSession()
         let begin = PostgresStatement(PostgresTransactionMode.readCommitted.begin, prepare: false)
-        // A failure ends the session by itself.
+        // A failure ends the session.
         let opened = try await mailbox.perform(.open([begin] + first), session: session).results(first.count + 1)
         var copied: Int64 = 0
         do {
@@ -99,16 +99,16 @@ extension PostgresConnection {
         return count
     }
 
-    /// libpq copies what it is given: larger chunks go in pieces of 1 MiB.
-    private static let largestPiece = 1 << 20
+    /// libpq copies what it is given, so larger chunks are sent in pieces of 1 MiB.
+    private static let maxPieceSize = 1 << 20
 
     private func put(_ chunk: [UInt8], session: UInt64) async throws {
-        guard chunk.count > Self.largestPiece else {
+        guard chunk.count > Self.maxPieceSize else {
             _ = try await mailbox.perform(.copyChunk(chunk), session: session)
             return
         }
-        for start in stride(from: 0, to: chunk.count, by: Self.largestPiece) {
-            let piece = Array(chunk[start..<min(start + Self.largestPiece, chunk.count)])
+        for start in stride(from: 0, to: chunk.count, by: Self.maxPieceSize) {
+            let piece = Array(chunk[start..<min(start + Self.maxPieceSize, chunk.count)])
             _ = try await mailbox.perform(.copyChunk(piece), session: session)
         }
     }
@@ -122,7 +122,7 @@ extension PostgresConnection {
     }
 }
 
-/// The reading end of a COPY … TO STDOUT; when it is dropped early, the connection's thread cleans up.
+/// The reader of a COPY … TO STDOUT; if it is released early, the connection's thread cleans up.
 final class CopyReader: Sendable {
     private enum Phase {
         case unstarted, running, over
@@ -143,7 +143,7 @@ final class CopyReader: Sendable {
         if phase.withLock({ $0 == .running }) { abandon() }
     }
 
-    /// The next chunk of whole rows, nil at the end.
+    /// The next chunk of whole rows; nil at the end.
     func next() async throws -> [UInt8]? {
         var current = phase.withLock { $0 }
         if current == .over { return nil }
@@ -164,7 +164,7 @@ final class CopyReader: Sendable {
         }
     }
 
-    /// Has the thread end the COPY if it still runs.
+    /// Makes the thread end the COPY if it is still running.
     private func abandon() {
         let request = Request(.copyAbandon, session: session)
         connection.mailbox.submit(Submission(request: request, continuation: nil))

@@ -1,41 +1,41 @@
 import CLibPQ
 
-/// Why a database operation failed. No description holds a parameter value, a row or a password.
-public struct PostgresError: Error, Sendable, CustomStringConvertible {
-    /// What kind of failure it is.
-    public enum Code: Sendable, Hashable {
-        /// The server refused the statement, with this SQLSTATE.
+/// Why a database operation failed. Its texts never contain parameter values, rows or passwords.
+package struct PostgresError: Error, Sendable, CustomStringConvertible {
+    /// The kind of failure.
+    package enum Code: Sendable, Hashable {
+        /// The server rejected the statement with this SQLSTATE.
         case sqlState(String)
-        /// The connection could not be made or was lost; what was running may or may not have been committed.
+        /// The connection could not be opened or was lost; a running statement may or may not have been committed.
         case connection
         /// The connection was closed from this side before the operation ran.
         case closed
-        /// A connection pooler gives each transaction another session of the server.
+        /// A connection pooler does not give the connection a server session of its own.
         case pooler
-        /// The server, or its database, is of a kind that the program does not work with.
+        /// The server or the database is not supported.
         case server
         /// The operation's own deadline passed.
         case timeout
-        /// A value is not of the type that was asked for, or cannot be sent.
+        /// A value does not have the requested type, or cannot be sent.
         case type
     }
 
-    /// What kind of failure it is.
-    public let code: Code
-    /// The server's SQLSTATE, also of the last error of a connection; nil when the server said nothing.
-    public let sqlState: String?
-    /// What happened, without values.
-    public let message: String
-    /// The violated constraint, if it was one.
-    public let constraint: String?
-    /// The place of the failing statement in its group, from 0.
-    public let statementIndex: Int?
+    /// The kind of failure.
+    package let code: Code
+    /// The server's SQLSTATE; for a connection's end, that of the server's last error. Nil if the server sent none.
+    package let sqlState: String?
+    /// What happened, without any values.
+    package let message: String
+    /// The violated constraint, if any.
+    package let constraint: String?
+    /// The index of the failing statement in its group.
+    package let statementIndex: Int?
     /// The beginning of the failing statement's SQL text, on one line.
-    public let statement: String?
-    /// What to do, and which setting it is about, where that is known: of connections that could not be made.
-    public let remedy: String?
+    package let statement: String?
+    /// What to do, if known: about a connection that could not be opened, or the HINT of a function of our schemas.
+    package let remedy: String?
 
-    public init(
+    package init(
         code: Code,
         sqlState: String? = nil,
         message: String,
@@ -53,8 +53,8 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
         if case .sqlState(let state) = code { self.sqlState = sqlState ?? state } else { self.sqlState = sqlState }
     }
 
-    /// The same error for people who did not write the statement; the server's log has it.
-    public var withoutStatement: PostgresError {
+    /// The same error without the statement, for readers who did not write it; the server's log has it.
+    package var withoutStatement: PostgresError {
         PostgresError(
             code: code,
             sqlState: sqlState,
@@ -65,66 +65,69 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible {
         )
     }
 
-    /// Whether the connection is gone, so that a statement whose answer is missing may have been committed.
-    public var isConnectionLost: Bool { code == .connection || code == .closed }
+    /// Whether the connection is gone. A statement whose result is missing may then have been committed.
+    package var isConnectionLost: Bool { code == .connection || code == .closed }
 
-    /// Whether a unique constraint refused a row.
-    public var isUniqueViolation: Bool { sqlState == "23505" }
+    /// Whether a row violated a unique constraint.
+    package var isUniqueViolation: Bool { sqlState == "23505" }
 
-    /// Whether the server cannot write: it is a standby, or was made read-only. Another one may be the primary now.
-    public var isReadOnlyServer: Bool { sqlState == "25006" }
+    /// Whether the server cannot write, because it is a standby or set to read-only. Another server may be the primary
+    /// now.
+    package var isReadOnlyServer: Bool { sqlState == "25006" }
 
-    /// What it means that a server cannot write, and what to do.
-    public static let readOnlyWords =
+    /// Explains that a server cannot write, and what to do.
+    package static let readOnlyWords =
         "The database is read-only: it is a standby that has not been promoted, or default_transaction_read_only is on. "
         + "Name the primary in database.url, or all servers with target_session_attrs=read-write"
 
-    /// What no process of ours can work with.
+    /// A pooler in transaction or statement mode, which no process can work with.
     static let pooler = PostgresError(
         code: .pooler,
         message:
-            "a connection pooler hands out sessions by transaction or statement, so that settings, roles, prepared statements "
-            + "and LISTEN of different clients mix. Set pool_mode = session in the pooler for this database, or name PostgreSQL "
-            + "itself in database.url"
+            "a connection pooler assigns sessions per transaction or statement, which mixes the settings, roles, prepared "
+            + "statements and LISTEN of different clients. Set pool_mode = session for this database in the pooler, or name "
+            + "PostgreSQL itself in database.url"
     )
 
-    /// A commit that was acknowledged before the synchronous replica had it. Nobody knows whether it lasts, as after a lost
-    /// connection, so it counts as one: who repeats it waits for the replica again.
+    /// A commit that was acknowledged before the synchronous replica had it. It may be lost, so it counts as a lost
+    /// connection: a caller that repeats it waits for the replica again.
     static let unreplicatedCommit = PostgresError(
         code: .connection,
         message:
-            "the wait for the synchronous replica was cancelled: the commit is on the primary alone, and the connection was closed"
+            "the wait for the synchronous replica was cancelled: only the primary has the commit, and the connection was closed"
     )
 
-    /// Whether the same operation may succeed when it is repeated, after a lost connection on a new one.
-    public var isRetryable: Bool {
+    /// Whether the operation may succeed if it is repeated; after a lost connection, on a new one.
+    package var isRetryable: Bool {
         switch code {
         case .connection, .timeout: return true
         case .closed, .pooler, .server, .type: return false
         case .sqlState(let state):
-            // Serialisation failure, deadlock, lock not available, cancelled (also by statement_timeout), shutting down,
-            // no primary; connection trouble (08), lack of resources (53) and input or output errors of the server (58).
+            // Serialisation failure, deadlock, lock not available, cancelled (also by statement_timeout), shutting
+            // down, read-only. Classes: connection exception (08), insufficient resources (53), system error of the
+            // server (58).
             return ["25006", "40001", "40P01", "55P03", "57014", "57P01", "57P02", "57P03"].contains(state)
                 || ["08", "53", "58"].contains { state.hasPrefix($0) }
         }
     }
 
     /// What happened, with the SQLSTATE, the beginning of the statement, and what to do.
-    public var description: String {
+    package var description: String {
         var text = "PostgreSQL: \(message)"
         if isReadOnlyServer { text += ". \(Self.readOnlyWords)" }
         if let sqlState { text += " (SQLSTATE \(sqlState))" }
         if let statement { text += " in: \(statement)" }
-        // libpq asks questions.
+        // Some of libpq's messages are questions.
         if let remedy { text += (text.hasSuffix("?") ? " " : ". ") + remedy }
         return text
     }
 }
 
 extension PostgresError {
-    /// The error that a libpq result carries: SQLSTATE, message and constraint.
+    /// Makes an error from a libpq result: SQLSTATE, message and constraint.
     ///
-    /// DETAIL, HINT and CONTEXT may quote rows and parameters and are left out.
+    /// DETAIL, HINT and CONTEXT may quote rows and parameters and are omitted, except for hints that functions of our
+    /// schemas give with SQLSTATEs of class `PM`.
     init(result: OpaquePointer, statement: String? = nil, index: Int? = nil) {
         let state = Self.field(result, .sqlState) ?? ""
         let message = Self.field(result, .message) ?? "the server reported an error without a message"
@@ -133,7 +136,8 @@ extension PostgresError {
             message: ValueRedaction.redact(message, sqlState: state),
             constraint: Self.field(result, .constraint),
             statementIndex: index,
-            statement: statement.map(Self.excerpt)
+            statement: statement.map(Self.excerpt),
+            remedy: state.hasPrefix("PM") ? Self.field(result, .hint) : nil
         )
     }
 
@@ -143,7 +147,7 @@ extension PostgresError {
         return severity == "FATAL" || severity == "PANIC"
     }
 
-    /// The same error as the reason why the connection is gone.
+    /// The same error as the reason for the loss of the connection.
     func asLossOfConnection() -> PostgresError {
         PostgresError(
             code: .connection,
@@ -152,7 +156,7 @@ extension PostgresError {
         )
     }
 
-    /// The same error with words on where it happened.
+    /// The same error with a note on where it happened.
     func adding(_ place: String) -> PostgresError {
         PostgresError(
             code: code,
@@ -160,14 +164,15 @@ extension PostgresError {
             message: "\(message), \(place)",
             constraint: constraint,
             statementIndex: statementIndex,
-            statement: statement
+            statement: statement,
+            remedy: remedy
         )
     }
 
-    /// The same error of a connection that could not be made, with what to do.
+    /// The same error with advice, if the connection could not be opened.
     func advising(_ origin: String) -> PostgresError {
         guard code == .connection else { return self }
-        // A line of libpq's may end like a sentence.
+        // A message of libpq may end with a full stop.
         let words = message.hasSuffix(".") ? String(message.dropLast()) : message
         return PostgresError(
             code: code,
@@ -177,13 +182,13 @@ extension PostgresError {
         )
     }
 
-    /// Whether a refusal to connect would be the same at every server of the list: who is not let in, or asks for a
-    /// database that is not there. libpq goes no further either.
+    /// Whether every server of the list would refuse the connection for the same reason: failed authentication, or a
+    /// missing database. libpq stops there as well.
     var isFinalForAllServers: Bool {
         sqlState.map { $0.hasPrefix("28") || $0.hasPrefix("3D") } ?? false
     }
 
-    /// The refusals of several servers as one; the last server that said something gives the SQLSTATE.
+    /// Merges the refusals of several servers. The SQLSTATE is that of the last server that sent one.
     static func merging(_ failures: [PostgresError]) -> PostgresError {
         if failures.count == 1 { return failures[0] }
         return PostgresError(
@@ -194,23 +199,24 @@ extension PostgresError {
         )
     }
 
-    /// The beginning of a statement on one line: enough to find it, short enough for a log.
+    /// The beginning of a statement on one line: long enough to identify it, short enough for a log.
     static func excerpt(_ sql: String) -> String {
         let words = sql.prefix(400).split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return words.count <= 100 ? words : words.prefix(100) + "…"
     }
 
-    /// Fields of an error by libpq's codes (PG_DIAG_*), which are characters.
+    /// The fields of an error, by libpq's codes (PG_DIAG_*), which are characters.
     enum Field: Character {
         case severity = "V"
         case sqlState = "C"
         case message = "M"
+        case hint = "H"
         case constraint = "n"
         case position = "P"
         case function = "R"
     }
 
-    /// A field of an error or notice; nil when the server did not send it.
+    /// A field of an error or notice; nil if the server did not send it.
     static func field(_ result: OpaquePointer, _ field: Field) -> String? {
         guard let code = field.rawValue.asciiValue, let text = PQresultErrorField(result, Int32(code)) else {
             return nil
@@ -219,10 +225,10 @@ extension PostgresError {
     }
 }
 
-/// Takes values out of the server's primary messages.
+/// Removes values from the server's primary messages.
 ///
-/// Only data exceptions (SQLSTATE class 22) quote values there: `invalid input syntax for type bigint: "…"`. Messages of
-/// RAISE in functions are their authors' words and stay.
+/// Only data exceptions (SQLSTATE class 22) quote values there, as in `invalid input syntax for type bigint: "…"`.
+/// Messages of RAISE in functions are kept.
 enum ValueRedaction {
     /// Quotation marks of the server's message languages.
     private static let quotes: Set<Character> = ["\"", "«", "»", "„", "“", "”", "「", "」"]
@@ -236,19 +242,19 @@ enum ValueRedaction {
         else {
             return String(text)
         }
-        // A value may hold quotation marks itself, so everything between the outermost goes.
+        // A value may contain quotation marks, so everything between the outermost ones is removed.
         return text[..<first] + "\"…\"" + text[text.index(after: last)...]
     }
 }
 
-/// libpq's words on a connection that was not made, in its verbose form.
+/// libpq's verbose message about a connection that could not be opened.
 ///
-/// Only that form tells the SQLSTATE, between severity and message: `… failed: FATAL:  53300: sorry, too many clients
-/// already`, and then a line with the place in the server's source.
+/// Only the verbose form contains the SQLSTATE, between severity and message: `… failed: FATAL:  53300: sorry, too many
+/// clients already`. A line with the location in the server's source follows.
 struct RefusalText {
-    /// The server's SQLSTATE; nil when none answered.
+    /// The server's SQLSTATE; nil if no server answered.
     let sqlState: String?
-    /// The words on one line, without SQLSTATE and source.
+    /// The message on one line, without SQLSTATE and location.
     let text: String
 
     init(_ words: String) {

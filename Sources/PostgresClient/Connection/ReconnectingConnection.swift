@@ -1,15 +1,15 @@
 import PushCore
 import Synchronization
 
-/// Keeps one connection to the database: whoever needs it gets it, and when it was lost a new one is made, with
-/// exponential back-off, until there is one or nobody wants it any more.
+/// Keeps one connection to the database for all its callers. When it is lost, a new one is opened, with exponential
+/// back-off between attempts, until one succeeds or the object is released.
 ///
-/// A connection whose server has refused to write is dropped like a lost one: with a connection string that names several
-/// servers and asks for `target_session_attrs=read-write` the next one leads to the primary.
+/// A connection whose server refused to write is dropped like a lost one. If the connection string names several
+/// servers with `target_session_attrs=read-write`, the next connection leads to the primary.
 ///
-/// It repeats no statement: what ran when the connection broke fails with an error whose `isConnectionLost` is true, and
-/// the caller decides.
-public final class ReconnectingConnection: Sendable {
+/// It repeats no statement. A statement that ran when the connection broke fails with an error whose `isConnectionLost`
+/// is true, and the caller decides.
+package final class ReconnectingConnection: Sendable {
     private struct State {
         var connection: PostgresConnection?
         var connectedAt: ContinuousClock.Instant?
@@ -18,11 +18,11 @@ public final class ReconnectingConnection: Sendable {
         var nextWaiter: UInt64 = 0
         /// The pauses between failed attempts.
         var backOff: BackOff
-        /// The pauses after connections that were made and did not last.
+        /// The pauses after connections that opened but did not last.
         var losses = ReconnectingConnection.usualBackOff
-        /// Whether the last server refused to write: then the next one is asked.
+        /// Whether the last server refused to write; the next one is then checked.
         var mayBeReadOnly = false
-        /// The number of connections made.
+        /// The number of connections opened.
         var made: UInt64 = 0
         var isClosed = false
     }
@@ -32,26 +32,28 @@ public final class ReconnectingConnection: Sendable {
     private let onEvent: @Sendable (ReconnectingConnectionEvent) -> Void
     private let state: Mutex<State>
 
-    /// 100 ms to 4 s bring a process back soon after a restart without a storm on a long outage.
+    /// With 100 ms to 4 s a process reconnects soon after a server's restart, and a long outage causes no storm.
     ///
-    /// Owners of leases must be back well within a lease (15 s) after those who look for lost ones, whose pause may have been short.
-    public static let usualBackOff = BackOff(initial: .milliseconds(100), maximum: .seconds(4))
-    /// After a connection that lived at least so long the first pause is the shortest again; a server that drops each one at
-    /// once is not stormed.
+    /// The processes that look for expired leases may reconnect first. Owners must follow well within the length of a
+    /// lease (15 s).
+    package static let usualBackOff = BackOff(initial: .milliseconds(100), maximum: .seconds(4))
+    /// After a connection that lived at least this long, the pauses start again with the shortest. This avoids a storm
+    /// on a server that drops each connection at once.
     private static let lasting = Duration.seconds(10)
-    /// A server that lets us in is worth another attempt soon: its sessions may have been ended on purpose.
-    private static let longestPauseAfterLoss = Duration.seconds(1)
-    /// A server that cannot write is not likely to be able to at once.
-    private static let longestPauseAfterReadOnly = Duration.seconds(10)
+    /// A server that accepts connections is soon tried again: its sessions may have been terminated on purpose.
+    private static let maxPauseAfterLoss = Duration.seconds(1)
+    /// A server that cannot write will probably not be able to soon.
+    private static let maxPauseAfterReadOnly = Duration.seconds(10)
 
-    /// Makes one; it connects when it is first asked.
+    /// Makes one, which connects when a caller first needs it.
     ///
     /// - Parameters:
     ///   - configuration: how to connect.
     ///   - backOff: the delays between attempts.
-    ///   - prepare: run on each new connection before anybody gets it (LISTEN, SET); a failure counts as a failed attempt.
-    ///   - onEvent: told of connections, losses and failed attempts; must not block.
-    public init(
+    ///   - prepare: runs on each new connection before callers get it (LISTEN, SET); a failure counts as a failed
+    ///     attempt.
+    ///   - onEvent: called on connections, losses and failed attempts; must not block.
+    package init(
         _ configuration: PostgresConfiguration,
         backOff: BackOff = ReconnectingConnection.usualBackOff,
         prepare: @escaping @Sendable (PostgresConnection) async throws -> Void = { _ in },
@@ -69,16 +71,16 @@ public final class ReconnectingConnection: Sendable {
         if !isClosed { onEvent(.closed) }
     }
 
-    /// Runs the closure with an open connection, waiting for one as long as it takes (cancel the task to give up).
-    public func withConnection<T: Sendable>(
+    /// Runs the closure with an open connection, waiting for one without a limit (cancel the task to give up).
+    package func withConnection<T: Sendable>(
         isolation: isolated (any Actor)? = #isolation,
         _ body: (PostgresConnection) async throws -> T
     ) async throws -> T {
         try await body(connection())
     }
 
-    /// An open connection; waits for one as long as it takes (cancel the task to give up).
-    public func connection() async throws -> PostgresConnection {
+    /// Returns an open connection, waiting for one without a limit (cancel the task to give up).
+    package func connection() async throws -> PostgresConnection {
         let id = state.withLock { state in
             state.nextWaiter += 1
             return state.nextWaiter
@@ -93,17 +95,17 @@ public final class ReconnectingConnection: Sendable {
         }
     }
 
-    /// The connection if there is an open one now.
-    public var currentConnection: PostgresConnection? {
+    /// The current connection, if one is open.
+    package var currentConnection: PostgresConnection? {
         state.withLock { $0.connection }.flatMap { Self.isFit($0) ? $0 : nil }
     }
 
-    /// The number of connections made so far: when it has grown, the database was out of reach in between, and what was asked
-    /// meanwhile may have waited.
-    public var connectionsMade: UInt64 { state.withLock(\.made) }
+    /// The number of connections opened so far. If it has grown, the database was unreachable in between, and requests
+    /// of that time may have waited.
+    package var connectionsMade: UInt64 { state.withLock(\.made) }
 
-    /// Closes the connection and fails those who wait.
-    public func close() async {
+    /// Closes the connection and fails the waiting callers.
+    package func close() async {
         let (connection, attempt, waiters) = state.withLock { state in
             state.isClosed = true
             defer {
@@ -118,18 +120,18 @@ public final class ReconnectingConnection: Sendable {
         await connection?.close()
     }
 
-    /// What the one who asks for a connection gets at once.
+    /// The immediate answer to a caller that asks for a connection.
     private enum Answer {
         case open(PostgresConnection)
         case refused(any Error)
-        /// There is none; and what has become of the one that there was.
+        /// None is open; with the event that ended the last one, if any.
         case later(ReconnectingConnectionEvent?)
     }
 
     private func wait(_ id: UInt64, _ continuation: CheckedContinuation<PostgresConnection, any Error>) {
         let answer = state.withLock { state -> Answer in
             if state.isClosed { return .refused(Mailbox.closedError) }
-            // Cancellation comes before this, or finds the waiter registered.
+            // Cancellation is either seen here, or finds the waiter registered.
             if Task.isCancelled { return .refused(CancellationError()) }
             if let connection = state.connection, Self.isFit(connection) { return .open(connection) }
             let wasLost = state.connection != nil
@@ -139,7 +141,7 @@ public final class ReconnectingConnection: Sendable {
             state.connection = nil
             state.waiters[id] = continuation
             if state.attempt == nil {
-                // It holds the connection only during an attempt, so that dropping it ends it.
+                // It holds the object only during an attempt, so that releasing the object ends the loop.
                 state.attempt = Task { [weak self] in
                     try? await Task.sleep(for: pause)
                     while !Task.isCancelled, let delay = await self?.attempt() { try? await Task.sleep(for: delay) }
@@ -158,16 +160,16 @@ public final class ReconnectingConnection: Sendable {
         connection.isOpen && !connection.isReadOnlyServer
     }
 
-    /// How long to wait before the first attempt: a moment at random, as all others have lost the same server; longer each
-    /// time after connections that did not last.
+    /// The pause before the first attempt. It is random, because all other clients have lost the same server, and grows
+    /// with each connection that did not last.
     private static func pauseAfterLoss(_ state: inout State) -> Duration {
         if let connectedAt = state.connectedAt, .now - connectedAt >= lasting { state.losses.reset() }
         let isReadOnly = state.connection?.isReadOnlyServer ?? false
-        state.losses.maximum = isReadOnly ? longestPauseAfterReadOnly : longestPauseAfterLoss
+        state.losses.maximum = isReadOnly ? maxPauseAfterReadOnly : maxPauseAfterLoss
         return state.losses.next()
     }
 
-    /// One attempt; returns the delay before the next, nil when there is a connection or it is closed.
+    /// Makes one attempt; returns the delay before the next, or nil if none is needed.
     private func attempt() async -> Duration? {
         let failure: PostgresError
         do {
@@ -187,7 +189,7 @@ public final class ReconnectingConnection: Sendable {
         return delay
     }
 
-    /// Whether the server of a connection writes nothing. That a statement was refused as a write says it of its transaction only.
+    /// Whether the server is read-only. A refused write may have been due to its transaction alone.
     private static func isReadOnly(_ connection: PostgresConnection) async throws -> Bool {
         try await connection.execute(PostgresStatement("SHOW transaction_read_only", prepare: false)).text(0, 0) == "on"
     }
@@ -209,17 +211,17 @@ public final class ReconnectingConnection: Sendable {
     }
 }
 
-/// What a ``ReconnectingConnection`` tells its owner, for the log.
-public enum ReconnectingConnectionEvent: Sendable {
+/// An event of a ``ReconnectingConnection``, for the log.
+package enum ReconnectingConnectionEvent: Sendable {
     case connected(backendPID: Int32)
-    /// A connection was made, after one whose server had refused to write, and this one's writes nothing either.
+    /// A connection was opened after one whose server had refused to write, and this server is read-only as well.
     case readOnly
     /// The connection was found to be gone.
     case lost
-    /// The connection was given up, as its server refused to write.
+    /// The connection was dropped because its server refused to write.
     case dropped
-    /// Nobody wants it any more.
+    /// It was closed or released.
     case closed
-    /// An attempt failed; the next comes after the delay.
+    /// An attempt failed; the next one follows after the delay.
     case attemptFailed(PostgresError, attempt: Int, nextDelay: Duration)
 }

@@ -8,11 +8,11 @@ import Glibc
 #endif
 
 extension ConnectionLoop {
-    /// What is known of a server after connecting.
+    /// What a server reports on connecting.
     struct Greeting: Sendable {
         let backendPID: Int32
         let serverVersion: Int32
-        /// The encoding of the database; nil if a pooler does not tell.
+        /// The encoding of the database; nil if a pooler does not report it.
         let serverEncoding: String?
     }
 
@@ -23,7 +23,7 @@ extension ConnectionLoop {
                 do {
                     try DetachedThread.start { connectAndRun(configuration, mailbox, continuation) }
                 } catch {
-                    let message = "no thread for a database connection: \(error)"
+                    let message = "cannot start a thread for a database connection: \(error)"
                     continuation.resume(throwing: PostgresError(code: .connection, message: message))
                 }
             }
@@ -48,7 +48,7 @@ extension ConnectionLoop {
             return continuation.resume(throwing: error.code == .closed ? CancellationError() : error)
         }
         PQsetnonblocking(connection, 1)
-        // From here on PQerrorMessage has no text of the server, which may quote values; fields are read one by one.
+        // From here on PQerrorMessage omits the server's text, which may quote values; the fields are read one by one.
         PQsetErrorVerbosity(connection, PQERRORS_SQLSTATE)
         let loop = ConnectionLoop(connection: connection, mailbox: mailbox, notices: notices)
         let greeting = Greeting(
@@ -93,10 +93,10 @@ extension ConnectionLoop {
     ) throws(PostgresError) -> OpaquePointer {
         let connection = parameters.withKeywords { PQconnectStartParams($0, $1, 1) }
         guard let connection else {
-            throw PostgresError(code: .connection, message: "no memory for a connection")
+            throw PostgresError(code: .connection, message: "out of memory for a connection")
         }
         do throws(PostgresError) {
-            // Only so does a refusal tell its SQLSTATE.
+            // Only a verbose refusal contains its SQLSTATE.
             PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
             notices.attach(to: connection)
             try drive(connection, limit, mailbox)
@@ -107,7 +107,7 @@ extension ConnectionLoop {
         }
     }
 
-    /// Polls until the connection is made; each server address has the whole time limit.
+    /// Polls until connected; each server address gets the whole time limit.
     private static func drive(
         _ connection: OpaquePointer,
         _ limit: Duration,
@@ -118,7 +118,7 @@ extension ConnectionLoop {
         var deadline = ContinuousClock.now + limit
         while state != PGRES_POLLING_OK {
             if state == PGRES_POLLING_FAILED || PQstatus(connection) == CONNECTION_BAD { throw refused(connection) }
-            // The number of the socket does not tell: the next one often gets that of the one before.
+            // The socket's number does not show a new address: the next socket often reuses the last one's.
             let current = Self.place(connection)
             if current != place {
                 place = current
@@ -143,7 +143,7 @@ extension ConnectionLoop {
         }
     }
 
-    /// Host, address and port of the server that is being tried.
+    /// The host, address and port that is being tried.
     private static func place(_ connection: OpaquePointer) -> String {
         let host = PQhost(connection).map { String(cString: $0) } ?? ""
         let address = PQhostaddr(connection).map { String(cString: $0) } ?? ""
@@ -152,30 +152,30 @@ extension ConnectionLoop {
         return "\(name) port \(port)"
     }
 
-    /// libpq's words name host, port, user and database; a password is never among them.
+    /// libpq's message may name host, port, user and database, but never a password.
     private static func refused(_ connection: OpaquePointer) -> PostgresError {
         let refusal = RefusalText(String(cString: PQerrorMessage(connection)))
-        let message = refusal.text.isEmpty ? "the connection could not be made" : refusal.text
+        let message = refusal.text.isEmpty ? "the connection could not be opened" : refusal.text
         return PostgresError(code: .connection, sqlState: refusal.sqlState, message: message)
     }
 }
 
-/// Receives the server's notices from libpq, which would print them to standard error otherwise.
+/// Receives the server's notices, which libpq would otherwise print to standard error.
 final class NoticeReceiver {
-    /// An error with which the server ended the session while nothing was running.
-    private(set) var stderrTail: PostgresError?
-    /// Whether the server has given up waiting for its synchronous replica and acknowledges a commit all the same: it is on the
-    /// primary alone, and a fail-over takes it away.
+    /// The fatal error with which the server ended an idle session.
+    private(set) var lastFatalError: PostgresError?
+    /// Whether the server has acknowledged a commit without its synchronous replica. Only the primary has that commit,
+    /// so a failover would lose it.
     private(set) var hasUnreplicatedCommit = false
     private let handler: (@Sendable (PostgresNotice) -> Void)?
 
     init(_ handler: (@Sendable (PostgresNotice) -> Void)?) { self.handler = handler }
 
-    /// The function of the server that waits for synchronous replicas; it warns of nothing but a wait that was cut short, by a
-    /// cancel request or an administrator.
+    /// The server function that waits for synchronous replicas. Its only warnings are about a wait that a cancel
+    /// request or an administrator cut short.
     private static let replicationWait = "SyncRepWaitForLSN"
 
-    /// Takes the notices of a connection; the receiver must outlive it.
+    /// Starts receiving the notices of a connection, which the receiver must outlive.
     func attach(to connection: OpaquePointer) {
         PQsetNoticeReceiver(
             connection,
@@ -188,10 +188,10 @@ final class NoticeReceiver {
     }
 
     private func receive(_ result: OpaquePointer) {
-        // The warning's SQLSTATE is that of all warnings and its words are the server's language; its origin is neither.
+        // The function identifies the warning: its SQLSTATE is generic and its text depends on the server's language.
         if PostgresError.field(result, .function) == Self.replicationWait { hasUnreplicatedCommit = true }
         if PostgresError.isFatal(result) {
-            stderrTail = PostgresError(result: result)
+            lastFatalError = PostgresError(result: result)
         } else if let handler, let severity = PostgresError.field(result, .severity) {
             let state = PostgresError.field(result, .sqlState) ?? "00000"
             let message = PostgresError.field(result, .message) ?? ""
@@ -199,14 +199,4 @@ final class NoticeReceiver {
             handler(PostgresNotice(severity: severity, sqlState: state, message: text))
         }
     }
-}
-
-/// A notice or warning that the server sent beside its results.
-public struct PostgresNotice: Sendable, Hashable {
-    /// The severity in English: `WARNING`, `NOTICE`, `INFO`, `LOG` or `DEBUG`.
-    public let severity: String
-    /// The five-character SQLSTATE.
-    public let sqlState: String
-    /// The primary message.
-    public let message: String
 }

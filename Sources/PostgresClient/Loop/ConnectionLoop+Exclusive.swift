@@ -1,7 +1,7 @@
 import CLibPQ
 
 extension ConnectionLoop {
-    /// Starts a script or COPY; no group is in flight and libpq is out of pipeline mode.
+    /// Starts a script or COPY. No group is in flight, and libpq is not in pipeline mode.
     func startExclusive(_ submission: Submission) throws(PostgresError) {
         let kind: ExclusiveOperation.Kind
         let text: String
@@ -43,9 +43,9 @@ extension ConnectionLoop {
         case (.copyEnd(let failed), .copyIn):
             operation.waiting = submission
             operation.phase = .ending
-            guard PQputCopyEnd(connection, failed ? "given up by the client" : nil) == 1 else { try fail() }
+            guard PQputCopyEnd(connection, failed ? "cancelled by the client" : nil) == 1 else { try fail() }
             try flush()
-            // The server's refusal may have been read before, when libpq was not yet asked for it.
+            // libpq may already have read the server's error without reporting it.
             try receiveExclusive()
         case (.copyNext, .copyOut):
             operation.waiting = submission
@@ -73,7 +73,7 @@ extension ConnectionLoop {
         try flush()
     }
 
-    /// Handles what the server answered to a script or COPY.
+    /// Handles the server's response to a script or COPY.
     func receiveExclusive() throws(PostgresError) {
         guard let operation = exclusive else { return }
         if operation.kind == .copyOut {
@@ -102,21 +102,22 @@ extension ConnectionLoop {
             case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
                 throw PostgresError(
                     code: .connection,
-                    message: "a COPY ran where none of that direction was expected, and the connection was closed"
+                    message: "an unexpected COPY started, and the connection was closed; use copyIn or copyOut"
                 )
             case PGRES_FATAL_ERROR:
                 try note(result, operation)
             default:
                 operation.rows = Int64(String(cString: PQcmdTuples(result))) ?? 0
                 if operation.phase == .starting, operation.kind != .script {
-                    operation.error = PostgresError(code: .type, message: "the statement is no COPY of that direction")
+                    let message = "the statement is not a COPY in the expected direction"
+                    operation.error = PostgresError(code: .type, message: message)
                 }
             }
         }
     }
 
     private func note(_ result: OpaquePointer, _ operation: ExclusiveOperation) throws(PostgresError) {
-        // A script may hold anything, so it is not quoted; the line leads to the place.
+        // A script may contain anything, so it is not quoted; the line number shows the place.
         let isScript = operation.kind == .script
         var error = PostgresError(result: result, statement: isScript ? nil : operation.text)
         if PostgresError.isFatal(result) { throw error.asLossOfConnection() }
@@ -149,10 +150,10 @@ extension ConnectionLoop {
 }
 
 extension ConnectionLoop {
-    /// Rows are handed over in chunks of about this many bytes: enough to make a hand-over cheap.
+    /// Rows are handed to the reader in chunks of about this many bytes, which makes the cost of each handover small.
     private static let chunkSize = 64 * 1024
 
-    /// Reads rows for the one who waits; answers with what there is.
+    /// Reads rows for the waiting caller and replies with those available.
     func readRows(_ operation: ExclusiveOperation) throws(PostgresError) {
         var chunk: [UInt8] = []
         while chunk.count < Self.chunkSize {
@@ -165,12 +166,12 @@ extension ConnectionLoop {
         if !chunk.isEmpty { operation.reply(.bytes(chunk)) }
     }
 
-    /// Throws away what a reader that has gone did not take.
+    /// Discards the rows that an absent reader did not take.
     func discardRows(_ operation: ExclusiveOperation) throws(PostgresError) {
         while try nextRow(operation, { _ in }) {}
     }
 
-    /// Takes one row out of libpq's buffer; false when there is none just now or at the end.
+    /// Takes one row from libpq's buffer; false if none is available yet, or at the end.
     private func nextRow(
         _ operation: ExclusiveOperation,
         _ use: (UnsafeRawBufferPointer) -> Void
@@ -193,29 +194,30 @@ extension ConnectionLoop {
     }
 }
 
-/// A script or COPY on its way; it has the connection outside of pipeline mode. Confined to the connection's thread.
+/// A script or COPY in progress, which has the connection to itself outside pipeline mode. Confined to the connection's
+/// thread.
 final class ExclusiveOperation {
     enum Kind {
         case script, copyIn, copyOut
     }
 
     enum Phase {
-        /// Sent; the server's first answer decides.
+        /// Sent; the server's first response is awaited.
         case starting
-        /// Data goes in or out.
+        /// Data is copied in or out.
         case copying
-        /// The server's last answers are awaited.
+        /// The server's last responses are awaited.
         case ending
-        /// The reader has gone: what still comes is thrown away.
+        /// The reader has gone; the remaining rows are discarded.
         case draining
     }
 
     let kind: Kind
-    /// Whether the session ends with it (a COPY of its own, not one inside a transaction).
+    /// Whether the session ends with it: true for a COPY outside a transaction.
     let ownsSession: Bool
     let text: String
     var phase = Phase.starting
-    /// Who waits for the present step.
+    /// The request that waits for the current step.
     var waiting: Submission?
     var error: PostgresError?
     var rows: Int64 = 0
@@ -231,18 +233,18 @@ final class ExclusiveOperation {
         self.waiting = waiting
     }
 
-    /// Whether nothing may be read from the socket, because nobody takes the rows yet.
+    /// Whether the socket must not be read, because no request takes the rows yet.
     var isHeldBack: Bool {
         kind == .copyOut && waiting == nil && !isAbandoned && (phase == .copying || phase == .ending)
     }
 
-    /// Answers the one who waits.
+    /// Completes the waiting request.
     func reply(_ reply: Reply) {
         waiting?.succeed(reply)
         waiting = nil
     }
 
-    /// Fails the one who waits.
+    /// Fails the waiting request.
     func fail(_ error: any Error) {
         waiting?.fail(error)
         waiting = nil

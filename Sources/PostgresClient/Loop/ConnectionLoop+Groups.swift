@@ -1,7 +1,7 @@
 import CLibPQ
 
 extension ConnectionLoop {
-    /// Sends a group, closed by a sync.
+    /// Sends a group and a sync.
     func send(_ submission: Submission) throws(PostgresError) {
         let statements: [PostgresStatement]
         switch submission.request.work {
@@ -17,7 +17,7 @@ extension ConnectionLoop {
                 try send([PostgresStatement("DEALLOCATE \(name)")], [.unnamed], submission: nil, isDrop: true)
             }
         } catch {
-            // It waits nowhere any more.
+            // It is in no queue any more.
             submission.fail(error)
             throw error
         }
@@ -25,14 +25,14 @@ extension ConnectionLoop {
         try flush()
     }
 
-    /// Ends a transaction that COMMIT or ROLLBACK did not end, because a cancel request hit them.
+    /// Rolls back a transaction whose COMMIT or ROLLBACK was hit by a cancel request.
     func sendCleanUp() throws(PostgresError) {
         try send([PostgresStatement("ROLLBACK")], [.unnamed], submission: nil)
         inFlight.last?.isCleanUp = true
         try flush()
     }
 
-    /// Decides which statements are prepared, and which old ones have to go for them.
+    /// Decides which statements are prepared, and which old ones are dropped for them.
     private func plan(_ statements: [PostgresStatement]) -> ([StatementCache.Decision], [String]) {
         let number = newGroupNumber()
         var dropped: [String] = []
@@ -52,7 +52,7 @@ extension ConnectionLoop {
         submission: Submission?,
         isDrop: Bool = false
     ) throws(PostgresError) {
-        // First of all: whatever fails now, the end of the connection is told to it as well.
+        // This comes first, so that the group also fails if sending ends the connection.
         let group = GroupInFlight(submission: submission, statements: statements, steps: [])
         inFlight.append(group)
         if PQpipelineStatus(connection) == PQ_PIPELINE_OFF {
@@ -106,14 +106,14 @@ extension ConnectionLoop {
         )
     }
 
-    /// libpq refuses to send only when the connection is broken or memory is out: both end the connection.
+    /// libpq refuses to send only if the connection is broken or memory runs out. Both end the connection.
     private func require(_ success: Int32) throws(PostgresError) {
         guard success == 1 else { try fail() }
     }
 }
 
 extension ConnectionLoop {
-    /// Reads what has come and handles it.
+    /// Reads and handles what has arrived.
     func receive() throws(PostgresError) {
         let isAlive = PQconsumeInput(connection) == 1
         if exclusive != nil { try receiveExclusive() } else { try receiveGroups() }
@@ -121,8 +121,8 @@ extension ConnectionLoop {
         guard isAlive else { throw lost() }
     }
 
-    /// libpq ends each statement's results with a NULL; more in a row than this would be an endless loop.
-    private static let maximumNullsInARow = 16
+    /// libpq ends each statement's results with a NULL. More in a row than this mean an endless loop.
+    private static let maxNullsInARow = 16
 
     private func receiveGroups() throws(PostgresError) {
         var nulls = 0
@@ -133,12 +133,13 @@ extension ConnectionLoop {
                 try handle(result, of: group)
             } else {
                 nulls += 1
-                // Also where the connection is known to be gone: the server's last word may be behind results that were read with it.
-                guard nulls < Self.maximumNullsInARow else { throw lost() }
+                // Goes on even if the connection is gone: the server's last error may follow results that were read
+                // with it.
+                guard nulls < Self.maxNullsInARow else { throw lost() }
             }
         }
         if inFlight.isEmpty, PQpipelineStatus(connection) != PQ_PIPELINE_OFF {
-            // Out of pipeline mode libpq also reads what the server says unasked: parameters, its last error.
+            // Outside pipeline mode libpq also reads unsolicited messages: parameters, the server's last error.
             guard PQexitPipelineMode(connection) == 1 else { throw lost() }
         }
     }
@@ -160,7 +161,7 @@ extension ConnectionLoop {
             PQclear(result)
             throw PostgresError(
                 code: .connection,
-                message: "a statement asked for COPY; it needs copyIn or copyOut, and the connection was closed"
+                message: "a statement started a COPY, and the connection was closed; use copyIn or copyOut"
             )
         }
     }
@@ -183,7 +184,7 @@ extension ConnectionLoop {
         }
     }
 
-    /// A statement whose preparation failed or was skipped is not there.
+    /// A statement whose preparation failed or was skipped does not exist at the server.
     private func fail(_ step: GroupInFlight.Step?) {
         if case .prepare(let name, _) = step { statements.forget(name) }
     }
@@ -195,7 +196,7 @@ extension ConnectionLoop {
         switch step {
         case .execute(let statement, let name):
             index = statement
-            // The plan's result type changed with the table, or somebody dropped all statements: prepare anew next time.
+            // The result type changed with the table, or all statements were deallocated: prepare it again next time.
             let state = PostgresError.field(result, .sqlState)
             if let name, state == "0A000" || state == "26000" { statements.forget(name) }
         case .prepare(_, let statement): index = statement
@@ -204,7 +205,7 @@ extension ConnectionLoop {
         let statement = index.map { group.statements[$0].sql }
         let error = PostgresError(result: result, statement: statement, index: index)
         if PostgresError.isFatal(result) { throw error.asLossOfConnection() }
-        // An error without a state is libpq's own.
+        // An error without SQLSTATE is libpq's own.
         if error.sqlState == nil, PQstatus(connection) == CONNECTION_BAD { throw lost() }
         mailbox.note(error)
         if group.error == nil { group.error = error }
@@ -228,14 +229,14 @@ extension ConnectionLoop {
         if wasCancelled, group.cancelWanted {
             submission.fail(CancellationError())
         } else if wasCancelled, group.isExposed, !group.cancelOrdered, submission.request.session == nil {
-            // Another one's cancel request hit this group; nothing of it was done, so it is simply sent again.
+            // A cancel request meant for another group hit this one. It had no effect, so it is sent again.
             queue.putBack(submission)
         } else {
             submission.fail(error)
         }
     }
 
-    /// The connection is free again after COMMIT or ROLLBACK, or when BEGIN failed.
+    /// Frees the connection after COMMIT or ROLLBACK, or if BEGIN failed.
     private func endSession(after group: GroupInFlight) throws(PostgresError) {
         switch group.submission?.request.work {
         case .open where group.error != nil, .close: break
@@ -251,19 +252,19 @@ extension ConnectionLoop {
     }
 }
 
-/// A group of statements that was sent and whose answers are coming in; confined to the connection's thread.
+/// A group that was sent and whose results are awaited. Confined to the connection's thread.
 final class GroupInFlight {
-    /// What the server answers one after the other.
+    /// What the server's results belong to, in order.
     enum Step {
-        /// A statement is prepared under the name.
+        /// A statement is prepared under this name.
         case prepare(name: String, statement: Int)
-        /// A statement is run, under the name when it is prepared.
+        /// A statement is executed, by name if it is prepared.
         case execute(statement: Int, name: String?)
         /// An old prepared statement is dropped.
         case drop
     }
 
-    /// Nil for what the connection does by itself.
+    /// Nil for the connection's own statements.
     let submission: Submission?
     let statements: [PostgresStatement]
     var steps: [Step]
@@ -273,12 +274,12 @@ final class GroupInFlight {
     var error: PostgresError?
     /// Whether the waiting task was cancelled.
     var cancelWanted = false
-    /// Whether somebody wanted "the running statement" cancelled while this was it.
+    /// Whether a caller asked to cancel the running statement while this group was running.
     var cancelOrdered = false
     var cancelSent = false
     /// Whether a cancel request meant for another group could have hit this one.
     var isExposed = false
-    /// Whether it rolls back a transaction that its end did not end.
+    /// Whether it rolls back a transaction whose COMMIT or ROLLBACK was cancelled.
     var isCleanUp = false
 
     init(submission: Submission?, statements: [PostgresStatement], steps: [Step]) {

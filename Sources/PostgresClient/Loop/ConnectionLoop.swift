@@ -7,44 +7,45 @@ import Darwin
 import Glibc
 #endif
 
-/// The thread's side of one connection: takes requests from the mailbox, drives libpq, and answers.
+/// The loop of a connection's thread: takes requests from the mailbox, drives libpq and replies.
 ///
-/// Everything here runs on the connection's own thread, so libpq never sees two threads at once. It waits in `poll` for
-/// the socket and the wake-up only, never inside libpq.
+/// Everything here runs on that thread, so libpq is never used by two threads at once. The thread waits only in `poll`,
+/// for the socket and the wake-up, and never inside libpq.
 final class ConnectionLoop {
     let connection: OpaquePointer
     let mailbox: Mailbox
     let notices: NoticeReceiver
     let canceller: Canceller
     var queue = RequestQueue()
-    /// Groups that were sent, in order; the server is working on the first.
+    /// The groups that were sent, in order; the server is running the first.
     var inFlight = FIFO<GroupInFlight>()
-    /// A script or COPY that has the connection outside of pipeline mode.
+    /// The script or COPY that has the connection to itself, outside pipeline mode.
     var exclusive: ExclusiveOperation?
     var statements = StatementCache()
     let encoder = ParameterEncoder()
-    /// Whether libpq holds bytes that the socket did not take.
+    /// Whether libpq holds bytes that the socket did not accept.
     var needsFlush = false
-    /// Whether a cancel request is on its way, which would hit whatever runs when it arrives.
+    /// Whether a cancel request is under way. It would hit whatever is running when it arrives.
     var isCancelling = false
     var notifications = FIFO<PostgresNotification>()
     var notificationWaiters: [NotificationWaiter] = []
     private var groups: UInt64 = 0
     private let usesTLS: Bool
-    /// Whether the socket is left alone for ``resultMilliseconds``: part of a result has come, and no more just now.
+    /// Whether the socket is not read for ``resultMilliseconds``, because part of a result has arrived and the rest has
+    /// not.
     private var looksAway = false
 
-    /// Results that were read since the start.
+    /// The number of results read so far.
     var results: UInt64 = 0
 
-    /// `PQconsumeInput` takes 16 KiB at most. After so many of them, 1 MiB, mail is looked at.
-    private static let mostReads = 64
-    /// A server sends a result in pieces of 8 KiB, and a wake-up for each costs both sides more than the piece. So the rest of one that
-    /// comes in pieces is left to gather for so long.
+    /// `PQconsumeInput` reads at most 16 KiB. After this many reads, 1 MiB, the mailbox is checked.
+    private static let maxReads = 64
+    /// A server sends a result in pieces of 8 KiB. Waking up for each costs both sides more than the piece, so the rest
+    /// of such a result may gather for this long.
     private static let resultMilliseconds: Int32 = 1
 
-    /// As many groups may be at the server at once; more would only fill buffers.
-    static let maximumGroupsInFlight = 64
+    /// The maximum number of groups at the server; more would only fill buffers.
+    static let maxGroupsInFlight = 64
 
     init(connection: OpaquePointer, mailbox: Mailbox, notices: NoticeReceiver) {
         self.connection = connection
@@ -54,7 +55,7 @@ final class ConnectionLoop {
         usesTLS = PQsslInUse(connection) != 0
     }
 
-    /// A number for a group, by which the statement cache tells groups apart.
+    /// Returns a number that identifies a group for the statement cache.
     func newGroupNumber() -> UInt64 {
         groups += 1
         return groups
@@ -73,7 +74,7 @@ final class ConnectionLoop {
         finish(end)
     }
 
-    /// One turn; false when the connection is to be closed.
+    /// One turn of the loop; false if the connection must be closed.
     private func serve() throws(PostgresError) -> Bool {
         while let mail = mailbox.takeOrSleep() {
             if mail.close { return false }
@@ -102,16 +103,16 @@ final class ConnectionLoop {
         )
     }
 
-    /// Reads what has come.
-    /// - Parameter isReadable: whether something has.
+    /// Reads what has arrived.
+    /// - Parameter isReadable: whether the socket is readable.
     private func receiveAll(_ isReadable: Bool) throws(PostgresError) {
         let before = results
         looksAway = false
-        for _ in 0..<Self.mostReads {
+        for _ in 0..<Self.maxReads {
             try receive()
             guard isInMiddleOfResult else { return }
             guard Readiness.canRead(socket: PQsocket(connection)) else {
-                // After the end of a result nothing is known of the next: it may have begun, or its statement runs.
+                // If a result has just ended, the next one may not have begun: its statement may still be running.
                 looksAway = isReadable && results == before
                 return
             }
@@ -125,7 +126,7 @@ final class ConnectionLoop {
             if case .notification(let deadline) = submission.request.work {
                 addNotificationWaiter(submission, deadline)
             } else if let stray = queue.add(submission) {
-                stray.fail(PostgresError(code: .sqlState("25P01"), message: "the transaction or COPY is over"))
+                stray.fail(PostgresError(code: .sqlState("25P01"), message: "the transaction or COPY has ended"))
             }
         }
         if mail.cancelDelivered { isCancelling = false }
@@ -138,13 +139,13 @@ final class ConnectionLoop {
         while exclusive != nil {
             try advanceExclusive()
             guard exclusive == nil else { return }
-            // A COPY has just ended, and others have waited for it.
+            // A COPY has just ended; other requests may have waited for it.
             try startWaiting()
         }
     }
 
     private func startWaiting() throws(PostgresError) {
-        while exclusive == nil, !isCancelling, !needsFlush, inFlight.count < Self.maximumGroupsInFlight {
+        while exclusive == nil, !isCancelling, !needsFlush, inFlight.count < Self.maxGroupsInFlight {
             guard let next = queue.next else { break }
             if next.request.isCancelled {
                 queue.popNext()?.fail(CancellationError())
@@ -164,13 +165,13 @@ final class ConnectionLoop {
         }
     }
 
-    /// A COPY that nobody reads just now must not fill libpq's memory.
+    /// False while a COPY's reader is not reading, so that libpq's memory does not fill up.
     private var wantsToRead: Bool { exclusive?.isHeldBack != true }
 
     private var isWaitingForServer: Bool { !inFlight.isEmpty || exclusive != nil && wantsToRead }
 
-    /// OpenSSL may hold decrypted bytes that `poll` does not show (libpq reads at least 8 KiB a time, a record has up to
-    /// 16 KiB), so with TLS the socket is looked at again after so long.
+    /// OpenSSL may hold decrypted bytes that `poll` does not report: libpq reads at least 8 KiB at a time, and a record
+    /// has up to 16 KiB. So with TLS the socket is checked again after this long.
     private static let tlsLookAgainMilliseconds: Int32 = 20
 
     private func millisecondsToNextDeadline() -> Int32 {
@@ -182,7 +183,7 @@ final class ConnectionLoop {
         return limit
     }
 
-    /// Gives libpq's buffer to the socket as far as it takes it.
+    /// Writes as much of libpq's buffer as the socket accepts.
     func flush() throws(PostgresError) {
         switch PQflush(connection) {
         case 0: needsFlush = false
@@ -193,15 +194,16 @@ final class ConnectionLoop {
         }
     }
 
-    /// Ends the connection after libpq refused to send. What the server said last may have been read and not yet handled.
+    /// Ends the connection after libpq refused to send. First handles what was already read, such as the server's last
+    /// error.
     func fail() throws(PostgresError) -> Never {
         try receive()
         throw lost()
     }
 
-    /// The connection is gone; says why as well as anybody knows.
+    /// The error for a lost connection, with the best known reason.
     func lost() -> PostgresError {
-        if let stderrTail = notices.stderrTail { return stderrTail.asLossOfConnection() }
+        if let lastFatalError = notices.lastFatalError { return lastFatalError.asLossOfConnection() }
         let words = String(cString: PQerrorMessage(connection)).split(separator: "\n").map(String.init)
         let reason = words.first { !$0.hasPrefix("ERROR:") } ?? "the server closed it"
         return PostgresError(code: .connection, message: "the connection to the server was lost: \(reason)")
@@ -217,7 +219,7 @@ final class ConnectionLoop {
 }
 
 extension ConnectionLoop {
-    /// Takes note of what callers do not want any more: what still waits is dropped, what runs is cancelled at the server.
+    /// Handles cancelled requests: drops those that wait, and cancels running ones at the server.
     func noteCancellations(_ mail: Mailbox.Mail) {
         for request in mail.cancelled {
             if let submission = queue.remove(request) {
@@ -226,7 +228,7 @@ extension ConnectionLoop {
                 notificationWaiters.remove(at: index).submission.fail(CancellationError())
             } else if let operation = exclusive, operation.waiting?.request === request {
                 operation.cancelWanted = true
-                // A chunk's waiter then ends the COPY itself.
+                // The caller that waits for a chunk then ends the COPY.
                 if case .copyChunk = request.work { operation.fail(CancellationError()) }
             } else {
                 for index in inFlight.indices where inFlight[index].submission?.request === request {
@@ -248,10 +250,10 @@ extension ConnectionLoop {
         sendCancel()
     }
 
-    /// Sends a cancel request when the server is working on something that is not wanted.
+    /// Sends a cancel request if the server is running something that was cancelled.
     ///
-    /// The server cancels whatever it is running when the request arrives. So a request is sent only for the first group,
-    /// nothing else is sent until it was delivered, and groups behind that were hit by it are sent again.
+    /// The server cancels whatever is running when the request arrives. So a request is sent only for the first group,
+    /// and nothing else is sent until it was delivered. Later groups that it hit are sent again.
     func startCancelIfWanted() {
         guard !isCancelling else { return }
         if let operation = exclusive {
@@ -272,10 +274,11 @@ extension ConnectionLoop {
 }
 
 extension ConnectionLoop {
-    /// Notifications kept while nobody waits; a wake-up that is lost beyond costs nothing, because polling goes on.
-    private static let maximumKept = 10_000
+    /// The maximum number of notifications kept while no caller waits. Dropping more is harmless, because callers also
+    /// poll.
+    private static let maxKept = 10_000
 
-    /// Takes in a caller that waits for a notification.
+    /// Registers a caller that waits for a notification.
     func addNotificationWaiter(_ submission: Submission, _ deadline: ContinuousClock.Instant) {
         if submission.request.isCancelled {
             submission.fail(CancellationError())
@@ -285,7 +288,7 @@ extension ConnectionLoop {
         }
     }
 
-    /// Collects what libpq has read.
+    /// Collects the notifications that libpq has read.
     func receiveNotifications() {
         while let notification = PQnotifies(connection) {
             let channel = String(cString: notification.pointee.relname)
@@ -293,12 +296,12 @@ extension ConnectionLoop {
             let sender = notification.pointee.be_pid
             PQfreemem(notification)
             notifications.append(PostgresNotification(channel: channel, payload: payload, senderPID: sender))
-            if notifications.count > Self.maximumKept { _ = notifications.popFirst() }
+            if notifications.count > Self.maxKept { _ = notifications.popFirst() }
         }
         deliverNotifications()
     }
 
-    /// Answers those whose deadline has passed.
+    /// Replies to the waiters whose deadline has passed.
     func expireNotificationWaiters() {
         guard !notificationWaiters.isEmpty else { return }
         let now = ContinuousClock.now
@@ -316,7 +319,7 @@ extension ConnectionLoop {
     }
 }
 
-/// Sends cancel requests for one connection, over connections of their own.
+/// Sends cancel requests for one connection, each over a connection of its own.
 ///
 /// `@unchecked Sendable`: a `PGcancel` never changes, and libpq allows its use from any thread; only `deinit` frees it.
 final class Canceller: @unchecked Sendable {
@@ -330,7 +333,7 @@ final class Canceller: @unchecked Sendable {
 
     deinit { PQfreeCancel(handle) }
 
-    /// Sends a cancel request from a thread of its own, because `PQcancel` waits until the server has acted on it, then
+    /// Sends a cancel request from its own thread, because `PQcancel` blocks until the server has acted on it. Then
     /// reports to the mailbox.
     func send() {
         do {
@@ -340,7 +343,7 @@ final class Canceller: @unchecked Sendable {
                 mailbox.reportCancelDelivered()
             }
         } catch {
-            // Without a thread the statement just runs on.
+            // Without a thread the statement just continues.
             mailbox.reportCancelDelivered()
         }
     }
@@ -352,20 +355,20 @@ struct NotificationWaiter {
     let deadline: ContinuousClock.Instant
 }
 
-/// What `poll` found on a connection's socket.
+/// What `poll` reports for a connection's socket.
 struct Readiness {
     var canRead = false
     var canWrite = false
 
-    /// Whether the socket has something to read now.
+    /// Whether the socket is readable now.
     static func canRead(socket: Int32) -> Bool {
         var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         return poll(&descriptor, 1, 0) > 0
     }
 
-    /// Waits until the socket or the wake-up is ready, or the milliseconds are over (-1: no limit).
+    /// Waits until the socket or the wake-up is ready, or the milliseconds have passed (-1: no limit).
     ///
-    /// Errors and hang-ups of the socket count as readable, so that libpq finds out what it is.
+    /// Errors and hang-ups count as readable, so that libpq finds out what they are.
     static func wait(
         socket: Int32,
         reading: Bool,
@@ -374,7 +377,7 @@ struct Readiness {
         milliseconds: Int32
     ) -> Readiness {
         let watched = (reading ? POLLIN : 0) | (writing ? POLLOUT : 0)
-        // A negative descriptor is skipped; a socket that nobody wants to hear of would report hang-ups for ever.
+        // A negative descriptor is skipped. A socket that is not watched would otherwise keep reporting a hang-up.
         let first = pollfd(fd: watched == 0 ? -1 : socket, events: Int16(watched), revents: 0)
         let second = pollfd(fd: wakeUp.readDescriptor, events: Int16(POLLIN), revents: 0)
         var descriptors = (first, second)

@@ -6,15 +6,15 @@ import Darwin
 import Glibc
 #endif
 
-/// What callers and the connection's thread share: requests on one side, the connection's state on the other.
+/// The state that callers and the connection's thread share: requests one way, the connection's state the other.
 final class Mailbox: Sendable {
-    /// What arrived since the thread last looked.
+    /// What has arrived since the thread last checked.
     struct Mail {
         var submissions: [Submission] = []
         var cancelled: [Request] = []
-        /// Somebody wants the running statement cancelled, whatever it is.
+        /// Whether the running statement, whatever it is, must be cancelled.
         var cancelRunning = false
-        /// A cancel request has reached the server.
+        /// Whether a cancel request has reached the server.
         var cancelDelivered = false
         var close = false
 
@@ -27,11 +27,11 @@ final class Mailbox: Sendable {
         var mail = Mail()
         /// Whether the thread waits in `poll` and needs a signal.
         var sleeps = false
-        /// Why nothing is accepted any more.
+        /// Why no more requests are accepted.
         var ended: PostgresError?
         var closeWaiters: [CheckedContinuation<Void, Never>] = []
         var nextSession: UInt64 = 1
-        /// The server has said that it cannot write.
+        /// Whether the server has reported that it cannot write.
         var isReadOnly = false
     }
 
@@ -46,12 +46,12 @@ final class Mailbox: Sendable {
     /// Whether the server has refused to write.
     var isReadOnly: Bool { state.withLock { $0.isReadOnly } }
 
-    /// Notes what an error says about the server (thread only).
+    /// Notes what an error shows about the server (thread only).
     func note(_ error: PostgresError) {
         if error.isReadOnlyServer { state.withLock { $0.isReadOnly = true } }
     }
 
-    /// A number for an exclusive session.
+    /// Returns a number for an exclusive session.
     func newSession() -> UInt64 {
         state.withLock { state in
             defer { state.nextSession += 1 }
@@ -59,7 +59,7 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Hands a request to the thread, or fails it when the connection has ended.
+    /// Hands a request to the thread, or fails it if the connection has ended.
     func submit(_ submission: Submission) {
         let refusal: PostgresError? = post { state in
             if let ended = state.ended { return ended }
@@ -70,7 +70,7 @@ final class Mailbox: Sendable {
         if let refusal { submission.fail(refusal) }
     }
 
-    /// Submits a request and waits for its reply; cancellation of the task cancels the request.
+    /// Submits a request and waits for its reply; cancelling the task cancels the request.
     func perform(_ work: Request.Work, session: UInt64? = nil) async throws -> Reply {
         let request = Request(work, session: session)
         return try await withTaskCancellationHandler {
@@ -94,7 +94,7 @@ final class Mailbox: Sendable {
     func reportCancelDelivered() { post { $0.mail.cancelDelivered = true } }
     func requestClose() { post { $0.mail.close = true } }
 
-    /// Closes and waits until the thread has let go of the connection.
+    /// Closes, and waits until the thread has released the connection.
     func closeAndWait() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let isOver = post { state in
@@ -107,9 +107,9 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Takes what arrived; when there is nothing, the next post will signal (thread only).
+    /// Takes what has arrived; if nothing has, the next post will signal (thread only).
     ///
-    /// What came together with the wish to close is not taken: nobody would answer it any more, and ``end(_:)`` fails it.
+    /// Requests that arrived together with the request to close are not taken; ``end(_:)`` fails them.
     func takeOrSleep() -> Mail? {
         state.withLock { state in
             state.sleeps = state.mail.isEmpty
@@ -136,7 +136,7 @@ final class Mailbox: Sendable {
 
     static let closedError = PostgresError(code: .closed, message: "the connection was closed by its owner")
 
-    /// Changes the state and wakes the thread if it sleeps.
+    /// Changes the state, and wakes the thread if it is sleeping.
     @discardableResult
     private func post<T: Sendable>(_ change: (inout sending State) -> sending T) -> T {
         let (value, mustSignal) = state.withLock { state in
@@ -149,7 +149,7 @@ final class Mailbox: Sendable {
     }
 }
 
-/// A pipe by which other threads wake one that waits in `poll`.
+/// A pipe with which other threads wake one that waits in `poll`.
 final class WakeUp: Sendable {
     /// Becomes readable after ``signal()``.
     let readDescriptor: Int32
@@ -160,7 +160,7 @@ final class WakeUp: Sendable {
         guard pipe(&descriptors) == 0 else {
             throw PostgresError(
                 code: .connection,
-                message: "no pipe for a connection's wake-up: \(String(cString: strerror(errno)))"
+                message: "cannot open a pipe for a connection's wake-up: \(String(cString: strerror(errno)))"
             )
         }
         for descriptor in descriptors {
@@ -176,13 +176,13 @@ final class WakeUp: Sendable {
         _ = close(writeDescriptor)
     }
 
-    /// Wakes the thread; a full pipe wakes it just as well.
+    /// Wakes the thread; a full pipe does as well.
     func signal() {
         var byte: UInt8 = 1
         _ = write(writeDescriptor, &byte, 1)
     }
 
-    /// Forgets the signals so far.
+    /// Discards the signals so far.
     func drain() {
         withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
             while let base = buffer.baseAddress, read(readDescriptor, base, buffer.count) == buffer.count {}

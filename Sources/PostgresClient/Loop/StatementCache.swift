@@ -1,4 +1,4 @@
-/// Which statements are prepared on the server, by SQL text and parameter types; the least recently used go first.
+/// The statements prepared at the server, by SQL text and parameter types; the least recently used are dropped first.
 struct StatementCache {
     /// How a statement is to be sent.
     enum Decision: Equatable {
@@ -6,7 +6,7 @@ struct StatementCache {
         case prepared(name: String)
         /// Prepare it under this name first, in the same group; drop these names before.
         case prepare(name: String, dropping: [String])
-        /// Another group in flight is preparing it and might fail: send it unnamed.
+        /// Another group in flight is preparing it and may fail: send it unnamed.
         case unnamed
     }
 
@@ -17,10 +17,10 @@ struct StatementCache {
 
     private struct Plan {
         let name: String
-        /// The group that prepares it, nil once the server has confirmed.
+        /// The group that prepares it; nil once the server has confirmed it.
         var preparingGroup: UInt64?
         var lastUse: UInt64
-        /// The last group that uses it: what a group uses must outlive its sending.
+        /// The last group that uses it. A statement must not be dropped before the groups that use it are sent.
         var lastGroup: UInt64
     }
 
@@ -33,10 +33,10 @@ struct StatementCache {
     /// Makes an empty cache; 200 covers all statements of a process.
     init(limit: Int = 200) { self.limit = limit }
 
-    /// The number of statements prepared or being prepared.
+    /// The number of statements that are prepared or being prepared.
     var count: Int { plans.count }
 
-    /// Decides how a statement of this group is sent, and remembers it.
+    /// Decides how a statement of this group is sent, and records it.
     mutating func use(sql: String, types: [UInt32], group: UInt64) -> Decision {
         uses += 1
         let key = Key(sql: sql, types: types)
@@ -61,7 +61,7 @@ struct StatementCache {
         plans[key]?.preparingGroup = nil
     }
 
-    /// It is not prepared, or must be prepared again.
+    /// The statement is not prepared, or must be prepared again.
     mutating func forget(_ name: String) {
         guard let key = keys.removeValue(forKey: name) else { return }
         plans[key] = nil

@@ -1,10 +1,10 @@
 import PushCore
 
-/// Rows for `COPY … FROM STDIN (FORMAT binary)`, given by columns.
-public struct CopyRows: Sendable {
+/// Rows for `COPY … FROM STDIN (FORMAT binary)`, given column by column.
+package struct CopyRows: Sendable {
     /// The values of one column for all rows of an `append`.
-    public enum Column: Sendable {
-        /// The same in each row.
+    package enum Column: Sendable {
+        /// The same value in each row.
         case same(PostgresValue)
         /// `smallint`.
         case int16([Int16])
@@ -16,36 +16,37 @@ public struct CopyRows: Sendable {
         case int64([Int64])
         /// `text`, nil for NULL.
         case text([String?])
-        /// `text` of values that lie back to back in one buffer.
+        /// `text` values stored back to back in one buffer.
         case textColumn(ByteColumn)
     }
 
-    /// The number of rows, without those that only make the server write.
-    public private(set) var count = 0
+    /// The number of rows, not counting flush rows.
+    package private(set) var count = 0
     private let flush: [UInt8]
     private let interval: Int
-    /// What COPY reads: the signature, no flags, no extension of the header; then the rows.
+    /// The input of COPY: the signature, no flags, no header extension; then the rows.
     private var bytes: [UInt8] = Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0] + Array(repeating: 0, count: 8)
-    /// A number of columns of -1 ends the rows.
+    /// A column count of -1 ends the rows.
     private static let end: [UInt8] = [0xFF, 0xFF]
 
-    /// No rows.
+    /// Makes an empty set of rows.
     ///
     /// - Parameters:
-    ///   - flush: the values of a row that comes after each so many others, as it makes the server write what it has gathered.
-    ///   - interval: how many others, at least 1.
-    public init(flush: [PostgresValue] = [], every interval: Int = .max) {
+    ///   - flush: the values of a row that is inserted at this interval and makes the server write the rows it has
+    ///     gathered; empty for none.
+    ///   - interval: the number of rows between flush rows, at least 1.
+    package init(flush: [PostgresValue] = [], every interval: Int = .max) {
         self.flush = flush.isEmpty ? [] : flush.reduce(Self.head(flush.count)) { $0 + Self.encoded($1) }
         self.interval = max(1, interval)
     }
 
-    /// All of it, for `copyIn`.
-    public var stream: [UInt8] { bytes + Self.end }
+    /// The whole input, for `copyIn`.
+    package var stream: [UInt8] { bytes + Self.end }
 
     /// Adds rows.
     ///
     /// Throws ``PostgresError/Code/type`` if a column has more or fewer values.
-    public mutating func append(rows: Int, columns: [Column]) throws(PostgresError) {
+    package mutating func append(rows: Int, columns: [Column]) throws(PostgresError) {
         guard rows > 0 else { return }
         guard columns.allSatisfy({ $0.count ?? rows == rows }) else {
             throw PostgresError(
@@ -56,7 +57,7 @@ public struct CopyRows: Sendable {
         let pieces = Self.pieces(columns)
         var places = [Int](repeating: 0, count: rows)
         for piece in pieces { piece.addSizes(to: &places) }
-        // From here on it says where each row goes on.
+        // From here on `places` holds the write position of each row.
         var size = 0
         for row in 0..<rows {
             if flushes(before: row) { size += flush.count }
@@ -75,12 +76,12 @@ public struct CopyRows: Sendable {
         !flush.isEmpty && count + row > 0 && (count + row).isMultiple(of: interval)
     }
 
-    /// Part of a row: what neighbouring columns have in common with all rows is encoded once.
+    /// Part of a row. Adjacent columns whose values are the same in all rows are encoded once.
     private enum Piece {
         case fixed([UInt8])
         case column(Column)
 
-        /// Adds what it takes in each row.
+        /// Adds its size in each row.
         func addSizes(to sizes: inout [Int]) {
             switch self {
             case .fixed(let bytes): for row in sizes.indices { sizes[row] += bytes.count }
@@ -88,7 +89,7 @@ public struct CopyRows: Sendable {
             }
         }
 
-        /// Writes it for each row at its place, and moves the places on.
+        /// Writes it at each row's position, and advances the positions.
         func write(to memory: UnsafeMutableRawBufferPointer, at places: inout [Int]) {
             switch self {
             case .fixed(let bytes):
@@ -113,7 +114,7 @@ public struct CopyRows: Sendable {
         return fixed.isEmpty ? pieces : pieces + [.fixed(fixed)]
     }
 
-    /// What a row begins with.
+    /// The head of a row: its number of columns.
     private static func head(_ columns: Int) -> [UInt8] { encoded(Int16(truncatingIfNeeded: columns)) }
 
     private static func encoded(_ value: PostgresValue) -> [UInt8] {
@@ -133,7 +134,7 @@ public struct CopyRows: Sendable {
 }
 
 extension CopyRows.Column {
-    /// The number of values; nil if all rows have the same.
+    /// The number of values; nil if all rows have the same one.
     fileprivate var count: Int? {
         switch self {
         case .same: nil
@@ -146,7 +147,7 @@ extension CopyRows.Column {
         }
     }
 
-    /// Adds what each value takes, with its length before it.
+    /// Adds the size of each value, including its length prefix.
     fileprivate func addSizes(to sizes: inout [Int]) {
         switch self {
         case .same: break
@@ -159,7 +160,7 @@ extension CopyRows.Column {
         }
     }
 
-    /// Writes each value at its row's place, and moves the places on.
+    /// Writes each value at its row's position, and advances the positions.
     fileprivate func write(to memory: UnsafeMutableRawBufferPointer, at places: inout [Int]) {
         switch self {
         case .same: break
@@ -191,9 +192,9 @@ extension CopyRows.Column {
     }
 }
 
-/// Each puts something in its place and says how many bytes it takes.
+/// Each function writes something at a position and returns the number of bytes written.
 extension UnsafeMutableRawBufferPointer {
-    /// An integer with its length before it.
+    /// An integer with its length prefix.
     @inline(__always)
     fileprivate func put<T: FixedWidthInteger & BitwiseCopyable>(_ value: T, at place: Int) -> Int {
         storeBytes(of: Int32(truncatingIfNeeded: MemoryLayout<T>.size).bigEndian, toByteOffset: place, as: Int32.self)
@@ -215,7 +216,7 @@ extension UnsafeMutableRawBufferPointer {
         return 4 + value.count
     }
 
-    /// Bytes as they are.
+    /// Raw bytes.
     @inline(__always)
     @discardableResult
     fileprivate func put(_ bytes: [UInt8], at place: Int) -> Int {

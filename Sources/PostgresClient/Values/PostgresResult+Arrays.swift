@@ -1,36 +1,36 @@
 extension PostgresResult {
     /// A `smallint[]` of one dimension without NULLs.
-    public func int16Array(_ row: Int, _ column: Int) throws(PostgresError) -> [Int16] {
+    package func int16Array(_ row: Int, _ column: Int) throws(PostgresError) -> [Int16] {
         try unwrap(int16ArrayOrNil(row, column), row, column, "smallint[]")
     }
 
     /// A `smallint[]` of one dimension without NULLs; nil for NULL.
-    public func int16ArrayOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> [Int16]? {
+    package func int16ArrayOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> [Int16]? {
         try array(row, column, .int2, "smallint[]")
     }
 
     /// An `integer[]` of one dimension without NULLs.
-    public func int32Array(_ row: Int, _ column: Int) throws(PostgresError) -> [Int32] {
+    package func int32Array(_ row: Int, _ column: Int) throws(PostgresError) -> [Int32] {
         try unwrap(int32ArrayOrNil(row, column), row, column, "integer[]")
     }
 
     /// An `integer[]` of one dimension without NULLs; nil for NULL.
-    public func int32ArrayOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> [Int32]? {
+    package func int32ArrayOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> [Int32]? {
         try array(row, column, .int4, "integer[]")
     }
 
     /// A `bigint[]` of one dimension without NULLs.
-    public func int64Array(_ row: Int, _ column: Int) throws(PostgresError) -> [Int64] {
+    package func int64Array(_ row: Int, _ column: Int) throws(PostgresError) -> [Int64] {
         try unwrap(int64ArrayOrNil(row, column), row, column, "bigint[]")
     }
 
     /// A `bigint[]` of one dimension without NULLs; nil for NULL.
-    public func int64ArrayOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> [Int64]? {
+    package func int64ArrayOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> [Int64]? {
         try array(row, column, .int8, "bigint[]")
     }
 
     /// A `text[]` of one dimension, nil for NULL elements.
-    public func textArray(_ row: Int, _ column: Int) throws(PostgresError) -> [String?] {
+    package func textArray(_ row: Int, _ column: Int) throws(PostgresError) -> [String?] {
         guard let value = value(row, column), let header = ArrayHeader(value) else {
             throw mismatch(row, column, "text[]")
         }
@@ -63,7 +63,7 @@ extension PostgresResult {
     ) throws(PostgresError) -> [T]? {
         guard let value = value(row, column) else { return nil }
         let size = MemoryLayout<T>.size
-        // A NULL element has no bytes, so that the total length finds it; each element's length is 4 bytes.
+        // A NULL element has no bytes, so the total length reveals it. Each element has a length prefix of 4 bytes.
         guard let header = ArrayHeader(value), header.count == 0 || header.elementType == element,
             value.count == header.length + header.count * (4 + size)
         else { throw mismatch(row, column, wanted + " without NULLs") }
@@ -78,8 +78,8 @@ extension PostgresResult {
 }
 
 extension PostgresResult {
-    /// Appends a whole `bigint` column without NULLs, the quick way to read many rows.
-    public func appendColumn(_ column: Int, to values: inout [Int64]) throws(PostgresError) {
+    /// Appends a whole `bigint` column without NULLs: the fast way to read many rows.
+    package func appendColumn(_ column: Int, to values: inout [Int64]) throws(PostgresError) {
         guard rowCount > 0 else { return }
         guard type(column) == .int8 else { throw mismatch(0, column, "bigint") }
         values.reserveCapacity(values.count + rowCount)
@@ -89,8 +89,8 @@ extension PostgresResult {
         }
     }
 
-    /// Appends a whole `integer` column without NULLs, the quick way to read many rows.
-    public func appendColumn(_ column: Int, to values: inout [Int32]) throws(PostgresError) {
+    /// Appends a whole `integer` column without NULLs: the fast way to read many rows.
+    package func appendColumn(_ column: Int, to values: inout [Int32]) throws(PostgresError) {
         guard rowCount > 0 else { return }
         guard type(column) == .int4 else { throw mismatch(0, column, "integer") }
         values.reserveCapacity(values.count + rowCount)
@@ -100,8 +100,8 @@ extension PostgresResult {
         }
     }
 
-    /// Appends a whole `smallint` column without NULLs, the quick way to read many rows.
-    public func appendColumn(_ column: Int, to values: inout [Int16]) throws(PostgresError) {
+    /// Appends a whole `smallint` column without NULLs: the fast way to read many rows.
+    package func appendColumn(_ column: Int, to values: inout [Int16]) throws(PostgresError) {
         guard rowCount > 0 else { return }
         guard type(column) == .int2 else { throw mismatch(0, column, "smallint") }
         values.reserveCapacity(values.count + rowCount)
@@ -112,14 +112,14 @@ extension PostgresResult {
     }
 }
 
-/// The head of an array's binary form: dimensions, a flag, the element type, then length and lower bound of each
-/// dimension (`array_send` of the server).
+/// The head of an array's binary format: dimensions, a flag, the element type, then length and lower bound of each
+/// dimension (the server's `array_send`).
 struct ArrayHeader {
     let elementType: PostgresType
     let count: Int
     let length: Int
 
-    /// Reads the head; nil for more than one dimension and for what is no array.
+    /// Reads the head; nil for more than one dimension, or if the value is not an array.
     init?(_ value: UnsafeRawBufferPointer) {
         guard value.count >= 12 else { return nil }
         elementType = PostgresType(rawValue: value.load(UInt32.self, at: 8))

@@ -1,18 +1,18 @@
 import CLibPQ
 
-/// The rows that a statement returned, in libpq's own memory; reading a value copies nothing but the value.
+/// The rows that a statement returned, in libpq's memory; reading a value copies only that value.
 ///
-/// Rows and columns count from 0. Values are in binary format; an accessor checks the column's type.
+/// Rows and columns are numbered from 0. Values are in binary format; each accessor checks the column's type.
 ///
 /// `@unchecked Sendable`: libpq never changes a `PGresult` after handing it over, and only `deinit` frees it.
-public final class PostgresResult: @unchecked Sendable {
+package final class PostgresResult: @unchecked Sendable {
     let handle: OpaquePointer
-    public let rowCount: Int
-    public let columnCount: Int
-    /// The column types, so that an accessor's check is one load.
+    package let rowCount: Int
+    package let columnCount: Int
+    /// The column types, cached so that an accessor's check is one load.
     private let types: [PostgresType]
 
-    /// Takes over the libpq result.
+    /// Takes ownership of the libpq result.
     init(_ handle: OpaquePointer) {
         self.handle = handle
         rowCount = Int(PQntuples(handle))
@@ -22,34 +22,34 @@ public final class PostgresResult: @unchecked Sendable {
 
     deinit { PQclear(handle) }
 
-    /// Rows inserted, updated, deleted, moved or returned, by the server's command tag; 0 for other commands.
-    public var affectedRows: Int { Int(String(cString: PQcmdTuples(handle))) ?? 0 }
+    /// The number of rows inserted, updated, deleted, moved or returned, from the command tag; 0 for other commands.
+    package var affectedRows: Int { Int(String(cString: PQcmdTuples(handle))) ?? 0 }
 
     /// The server's command tag, for example `INSERT 0 1`.
-    public var commandTag: String { String(cString: PQcmdStatus(handle)) }
+    package var commandTag: String { String(cString: PQcmdStatus(handle)) }
 
-    /// The column's type; ``PostgresType/unspecified`` when there is no such column.
-    public func type(_ column: Int) -> PostgresType {
+    /// The column's type; ``PostgresType/unspecified`` if there is no such column.
+    package func type(_ column: Int) -> PostgresType {
         types.indices.contains(column) ? types[column] : .unspecified
     }
 
-    /// The column's name; empty when there is no such column.
-    public func name(_ column: Int) -> String {
+    /// The column's name; empty if there is no such column.
+    package func name(_ column: Int) -> String {
         guard types.indices.contains(column), let name = PQfname(handle, Int32(column)) else { return "" }
         return String(cString: name)
     }
 
-    /// The place of the first column with that name (as in SQL after folding), nil when there is none.
-    public func column(_ name: String) -> Int? {
+    /// The index of the first column with this name (after SQL's case folding); nil if there is none.
+    package func column(_ name: String) -> Int? {
         (0..<columnCount).first { self.name($0) == name }
     }
 
-    /// Whether the value is NULL; also true outside of the result.
-    public func isNull(_ row: Int, _ column: Int) -> Bool {
+    /// Whether the value is NULL; also true outside the result.
+    package func isNull(_ row: Int, _ column: Int) -> Bool {
         value(row, column) == nil
     }
 
-    /// The bytes of a value, which live as long as the result; nil for NULL and outside of the result.
+    /// The bytes of a value, which live as long as the result; nil for NULL and outside the result.
     @inline(__always)
     func value(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer? {
         guard row >= 0, row < rowCount, column >= 0, column < columnCount else { return nil }
@@ -61,43 +61,43 @@ public final class PostgresResult: @unchecked Sendable {
         return UnsafeRawBufferPointer(start: PQgetvalue(handle, row, column), count: length)
     }
 
-    /// Complains about a value that is NULL or of another type.
+    /// The error for a value that is NULL, of another type, or outside the result.
     func mismatch(_ row: Int, _ column: Int, _ wanted: String) -> PostgresError {
         guard types.indices.contains(column), row >= 0, row < rowCount else {
             return PostgresError(
                 code: .type,
                 message:
-                    "there is no row \(row), column \(column) in a result of \(rowCount) rows, \(columnCount) columns"
+                    "there is no row \(row), column \(column) in a result of \(rowCount) rows and \(columnCount) columns"
             )
         }
         let found = isNull(row, column) ? "NULL" : type(column).description
         return PostgresError(
             code: .type,
-            message: "column \(name(column)) holds \(found) where \(wanted) was asked for; cast it in the statement"
+            message: "column \(name(column)) is \(found), but \(wanted) was requested; cast it in the statement"
         )
     }
 }
 
 extension PostgresResult {
     /// A `smallint`.
-    public func int16(_ row: Int, _ column: Int) throws(PostgresError) -> Int16 {
+    package func int16(_ row: Int, _ column: Int) throws(PostgresError) -> Int16 {
         try unwrap(int16OrNil(row, column), row, column, "smallint")
     }
 
     /// A `smallint`, nil for NULL.
-    public func int16OrNil(_ row: Int, _ column: Int) throws(PostgresError) -> Int16? {
+    package func int16OrNil(_ row: Int, _ column: Int) throws(PostgresError) -> Int16? {
         guard let value = value(row, column) else { return nil }
         guard type(column) == .int2, value.count == 2 else { throw mismatch(row, column, "smallint") }
         return value.load(Int16.self)
     }
 
     /// An `integer` or `smallint`.
-    public func int32(_ row: Int, _ column: Int) throws(PostgresError) -> Int32 {
+    package func int32(_ row: Int, _ column: Int) throws(PostgresError) -> Int32 {
         try unwrap(int32OrNil(row, column), row, column, "integer")
     }
 
     /// An `integer` or `smallint`, nil for NULL.
-    public func int32OrNil(_ row: Int, _ column: Int) throws(PostgresError) -> Int32? {
+    package func int32OrNil(_ row: Int, _ column: Int) throws(PostgresError) -> Int32? {
         guard let value = value(row, column) else { return nil }
         switch (type(column), value.count) {
         case (.int4, 4): return value.load(Int32.self)
@@ -107,12 +107,12 @@ extension PostgresResult {
     }
 
     /// A `bigint`, `integer`, `smallint` or `oid`.
-    public func int64(_ row: Int, _ column: Int) throws(PostgresError) -> Int64 {
+    package func int64(_ row: Int, _ column: Int) throws(PostgresError) -> Int64 {
         try unwrap(int64OrNil(row, column), row, column, "bigint")
     }
 
     /// A `bigint`, `integer`, `smallint` or `oid`, nil for NULL.
-    public func int64OrNil(_ row: Int, _ column: Int) throws(PostgresError) -> Int64? {
+    package func int64OrNil(_ row: Int, _ column: Int) throws(PostgresError) -> Int64? {
         guard let value = value(row, column) else { return nil }
         switch (type(column), value.count) {
         case (.int8, 8): return value.load(Int64.self)
@@ -124,12 +124,12 @@ extension PostgresResult {
     }
 
     /// A `double precision` or `real`.
-    public func double(_ row: Int, _ column: Int) throws(PostgresError) -> Double {
+    package func double(_ row: Int, _ column: Int) throws(PostgresError) -> Double {
         try unwrap(doubleOrNil(row, column), row, column, "double precision")
     }
 
     /// A `double precision` or `real`, nil for NULL.
-    public func doubleOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> Double? {
+    package func doubleOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> Double? {
         guard let value = value(row, column) else { return nil }
         switch (type(column), value.count) {
         case (.float8, 8): return Double(bitPattern: value.load(UInt64.self))
@@ -138,24 +138,24 @@ extension PostgresResult {
         }
     }
 
-    public func bool(_ row: Int, _ column: Int) throws(PostgresError) -> Bool {
+    package func bool(_ row: Int, _ column: Int) throws(PostgresError) -> Bool {
         try unwrap(boolOrNil(row, column), row, column, "boolean")
     }
 
     /// A `boolean`, nil for NULL.
-    public func boolOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> Bool? {
+    package func boolOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> Bool? {
         guard let value = value(row, column) else { return nil }
         guard type(column) == .bool, let byte = value.first else { throw mismatch(row, column, "boolean") }
         return byte != 0
     }
 
     /// A `timestamptz` or `timestamp` (read as UTC), in microseconds since 2000-01-01 UTC.
-    public func timestamp(_ row: Int, _ column: Int) throws(PostgresError) -> Int64 {
+    package func timestamp(_ row: Int, _ column: Int) throws(PostgresError) -> Int64 {
         try unwrap(timestampOrNil(row, column), row, column, "timestamptz")
     }
 
     /// A `timestamptz` or `timestamp` (read as UTC), in microseconds since 2000-01-01 UTC; nil for NULL.
-    public func timestampOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> Int64? {
+    package func timestampOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> Int64? {
         guard let value = value(row, column) else { return nil }
         let type = type(column)
         guard type == .timestamptz || type == .timestamp, value.count == 8 else {
@@ -165,40 +165,40 @@ extension PostgresResult {
     }
 
     /// A `timestamptz` or `timestamp` (read as UTC), in microseconds of Unix time.
-    public func unixMicroseconds(_ row: Int, _ column: Int) throws(PostgresError) -> Int64 {
+    package func unixMicroseconds(_ row: Int, _ column: Int) throws(PostgresError) -> Int64 {
         try timestamp(row, column) &+ PostgresValue.microsecondsBetweenEpochs
     }
 
     /// A `timestamptz` or `timestamp` (read as UTC), in microseconds of Unix time; nil for NULL.
-    public func unixMicrosecondsOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> Int64? {
+    package func unixMicrosecondsOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> Int64? {
         try timestampOrNil(row, column).map { $0 &+ PostgresValue.microsecondsBetweenEpochs }
     }
 
     /// A `date`, in days since 2000-01-01.
-    public func date(_ row: Int, _ column: Int) throws(PostgresError) -> Int32 {
+    package func date(_ row: Int, _ column: Int) throws(PostgresError) -> Int32 {
         try unwrap(dateOrNil(row, column), row, column, "date")
     }
 
     /// A `date`, in days since 2000-01-01; nil for NULL.
-    public func dateOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> Int32? {
+    package func dateOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> Int32? {
         guard let value = value(row, column) else { return nil }
         guard type(column) == .date, value.count == 4 else { throw mismatch(row, column, "date") }
         return value.load(Int32.self)
     }
 
     /// A `uuid`, nil for NULL.
-    public func uuidOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> (high: UInt64, low: UInt64)? {
+    package func uuidOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> (high: UInt64, low: UInt64)? {
         guard let value = value(row, column) else { return nil }
         guard type(column) == .uuid, value.count == 16 else { throw mismatch(row, column, "uuid") }
         return (value.load(UInt64.self), value.load(UInt64.self, at: 8))
     }
 
-    public func uuid(_ row: Int, _ column: Int) throws(PostgresError) -> (high: UInt64, low: UInt64) {
+    package func uuid(_ row: Int, _ column: Int) throws(PostgresError) -> (high: UInt64, low: UInt64) {
         guard let value = try uuidOrNil(row, column) else { throw mismatch(row, column, "uuid") }
         return value
     }
 
-    /// Makes NULL an error.
+    /// Throws for NULL.
     @inline(__always)
     func unwrap<T>(_ value: T?, _ row: Int, _ column: Int, _ wanted: String) throws(PostgresError) -> T {
         guard let value else { throw mismatch(row, column, wanted) }
@@ -207,13 +207,13 @@ extension PostgresResult {
 }
 
 extension PostgresResult {
-    /// A text: of any type whose binary form is text (text, varchar, name, enums), json, jsonb and uuid.
-    public func text(_ row: Int, _ column: Int) throws(PostgresError) -> String {
+    /// Text, from any type whose binary format is text (text, varchar, name, enums), and from json, jsonb and uuid.
+    package func text(_ row: Int, _ column: Int) throws(PostgresError) -> String {
         try unwrap(textOrNil(row, column), row, column, "text")
     }
 
-    /// A text as ``text(_:_:)`` reads it, nil for NULL.
-    public func textOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> String? {
+    /// Text as ``text(_:_:)`` reads it; nil for NULL.
+    package func textOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> String? {
         guard let value = value(row, column) else { return nil }
         let type = type(column)
         if type == .uuid, value.count == 16 { return Self.uuidText(value) }
@@ -221,33 +221,33 @@ extension PostgresResult {
         return String(decoding: Self.payload(value, type), as: UTF8.self)
     }
 
-    /// A value's bytes: of `bytea` the bytes, of text the UTF-8, of other types PostgreSQL's binary form.
-    public func bytes(_ row: Int, _ column: Int) throws(PostgresError) -> [UInt8] {
+    /// A value's bytes: the bytes of a `bytea`, the UTF-8 of a text, PostgreSQL's binary format of other types.
+    package func bytes(_ row: Int, _ column: Int) throws(PostgresError) -> [UInt8] {
         try unwrap(bytesOrNil(row, column), row, column, "bytea")
     }
 
-    /// A value's bytes as ``bytes(_:_:)`` reads them, nil for NULL.
-    public func bytesOrNil(_ row: Int, _ column: Int) -> [UInt8]? {
+    /// A value's bytes as ``bytes(_:_:)`` reads them; nil for NULL.
+    package func bytesOrNil(_ row: Int, _ column: Int) -> [UInt8]? {
         value(row, column).map { [UInt8](Self.payload($0, type(column))) }
     }
 
-    /// Appends a value's bytes, as ``bytes(_:_:)`` gives them, without any allocation of its own.
+    /// Appends a value's bytes, as ``bytes(_:_:)`` returns them, without an allocation of its own.
     ///
-    /// - Returns: false for NULL, with nothing appended.
+    /// - Returns: false for NULL, which appends nothing.
     @inline(__always)
-    public func append(_ row: Int, _ column: Int, to buffer: inout [UInt8]) -> Bool {
+    package func append(_ row: Int, _ column: Int, to buffer: inout [UInt8]) -> Bool {
         guard let value = value(row, column) else { return false }
         buffer.append(contentsOf: Self.payload(value, type(column)))
         return true
     }
 
-    /// Compares a value's bytes, as ``bytes(_:_:)`` gives them, without copying; false for NULL.
-    public func equals(_ row: Int, _ column: Int, _ text: String) -> Bool {
+    /// Compares a value's bytes, as ``bytes(_:_:)`` returns them, without copying; false for NULL.
+    package func equals(_ row: Int, _ column: Int, _ text: String) -> Bool {
         guard let value = value(row, column) else { return false }
         return Self.payload(value, type(column)).elementsEqual(text.utf8)
     }
 
-    /// jsonb's binary form starts with a version byte (1), which is none of the value.
+    /// jsonb's binary format starts with a version byte (1), which is not part of the value.
     @inline(__always)
     private static func payload(_ value: UnsafeRawBufferPointer, _ type: PostgresType) -> UnsafeRawBufferPointer {
         type == .jsonb && !value.isEmpty ? UnsafeRawBufferPointer(rebasing: value[1...]) : value

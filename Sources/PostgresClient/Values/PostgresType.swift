@@ -1,66 +1,66 @@
-/// A PostgreSQL type by its object identifier (the fixed ones of `pg_type.dat`).
-public struct PostgresType: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
+/// A PostgreSQL type, by its object identifier (those fixed in `pg_type.dat`).
+package struct PostgresType: Sendable, Hashable, RawRepresentable, CustomStringConvertible {
     /// The object identifier.
-    public let rawValue: UInt32
+    package let rawValue: UInt32
 
-    /// Makes a type of an object identifier.
-    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    /// Makes a type from an object identifier.
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Lets the server find the type.
-    public static let unspecified = PostgresType(rawValue: 0)
+    /// Lets the server infer the type.
+    package static let unspecified = PostgresType(rawValue: 0)
     /// `boolean`.
-    public static let bool = PostgresType(rawValue: 16)
-    public static let bytea = PostgresType(rawValue: 17)
+    package static let bool = PostgresType(rawValue: 16)
+    package static let bytea = PostgresType(rawValue: 17)
     /// `bigint`.
-    public static let int8 = PostgresType(rawValue: 20)
+    package static let int8 = PostgresType(rawValue: 20)
     /// `smallint`.
-    public static let int2 = PostgresType(rawValue: 21)
+    package static let int2 = PostgresType(rawValue: 21)
     /// `integer`.
-    public static let int4 = PostgresType(rawValue: 23)
-    public static let text = PostgresType(rawValue: 25)
-    public static let oid = PostgresType(rawValue: 26)
+    package static let int4 = PostgresType(rawValue: 23)
+    package static let text = PostgresType(rawValue: 25)
+    package static let oid = PostgresType(rawValue: 26)
     /// `real`.
-    public static let float4 = PostgresType(rawValue: 700)
+    package static let float4 = PostgresType(rawValue: 700)
     /// `double precision`.
-    public static let float8 = PostgresType(rawValue: 701)
-    public static let date = PostgresType(rawValue: 1082)
+    package static let float8 = PostgresType(rawValue: 701)
+    package static let date = PostgresType(rawValue: 1082)
     /// `timestamp without time zone`.
-    public static let timestamp = PostgresType(rawValue: 1114)
+    package static let timestamp = PostgresType(rawValue: 1114)
     /// `timestamp with time zone`.
-    public static let timestamptz = PostgresType(rawValue: 1184)
-    public static let numeric = PostgresType(rawValue: 1700)
+    package static let timestamptz = PostgresType(rawValue: 1184)
+    package static let numeric = PostgresType(rawValue: 1700)
     /// `bit varying`.
-    public static let varbit = PostgresType(rawValue: 1562)
-    public static let uuid = PostgresType(rawValue: 2950)
-    public static let jsonb = PostgresType(rawValue: 3802)
+    package static let varbit = PostgresType(rawValue: 1562)
+    package static let uuid = PostgresType(rawValue: 2950)
+    package static let jsonb = PostgresType(rawValue: 3802)
     /// `boolean[]`.
-    public static let boolArray = PostgresType(rawValue: 1000)
+    package static let boolArray = PostgresType(rawValue: 1000)
     /// `smallint[]`.
-    public static let int2Array = PostgresType(rawValue: 1005)
+    package static let int2Array = PostgresType(rawValue: 1005)
     /// `integer[]`.
-    public static let int4Array = PostgresType(rawValue: 1007)
+    package static let int4Array = PostgresType(rawValue: 1007)
     /// `text[]`.
-    public static let textArray = PostgresType(rawValue: 1009)
+    package static let textArray = PostgresType(rawValue: 1009)
     /// `bigint[]`.
-    public static let int8Array = PostgresType(rawValue: 1016)
+    package static let int8Array = PostgresType(rawValue: 1016)
     /// `double precision[]`.
-    public static let float8Array = PostgresType(rawValue: 1022)
+    package static let float8Array = PostgresType(rawValue: 1022)
     /// `timestamp with time zone[]`.
-    public static let timestamptzArray = PostgresType(rawValue: 1185)
+    package static let timestamptzArray = PostgresType(rawValue: 1185)
     /// `bit varying[]`.
-    public static let varbitArray = PostgresType(rawValue: 1563)
+    package static let varbitArray = PostgresType(rawValue: 1563)
     /// `uuid[]`.
-    public static let uuidArray = PostgresType(rawValue: 2951)
+    package static let uuidArray = PostgresType(rawValue: 2951)
 
-    /// Types whose binary form is not text; of others (text, varchar, json, enums, …) the bytes are the text.
+    /// Types whose binary format is not text. For others (text, varchar, json, enums, …) the bytes are the text.
     static let notText: Set<PostgresType> = [
         .bool, .bytea, .int2, .int4, .int8, .oid, .float4, .float8, .date, .timestamp, .timestamptz, .numeric,
         .boolArray, .int2Array, .int4Array, .int8Array, .textArray, .float8Array, .timestamptzArray,
         .varbit, .varbitArray, .uuidArray,
     ]
 
-    /// The SQL name of the types known here, else `type 12345`.
-    public var description: String {
+    /// The SQL name of the types known here; `type 12345` for others.
+    package var description: String {
         switch self {
         case .bool: "boolean"
         case .bytea: "bytea"

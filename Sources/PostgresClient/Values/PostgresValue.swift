@@ -1,10 +1,10 @@
 import PushCore
 
-/// A parameter of a statement, with its type; all travel in PostgreSQL's binary format.
+/// A parameter of a statement, with its type; sent in PostgreSQL's binary format.
 ///
-/// Arrays are meant for `unnest($1::bigint[], …)`: one buffer a parameter, no allocation an element.
-public enum PostgresValue: Sendable, Hashable {
-    /// NULL of the type that the server finds.
+/// Arrays are meant for `unnest($1::bigint[], …)`: one buffer per parameter, no allocation per element.
+package enum PostgresValue: Sendable, Hashable {
+    /// NULL of the type that the server infers.
     case null
     /// `smallint`.
     case int16(Int16)
@@ -18,7 +18,7 @@ public enum PostgresValue: Sendable, Hashable {
     case text(String)
     /// `bytea`.
     case bytes([UInt8])
-    /// `jsonb` of this JSON text.
+    /// `jsonb`, from this JSON text.
     case json(String)
     /// `timestamptz`; see ``timestamp(microsecondsSince1970:)``.
     case timestamp(microsecondsSince2000: Int64)
@@ -36,36 +36,36 @@ public enum PostgresValue: Sendable, Hashable {
     case doubleArray([Double])
     /// `timestamptz[]`.
     case timestampArray(microsecondsSince2000: [Int64])
-    /// `text[]`, nil for NULL.
+    /// `text[]`; nil for NULL.
     case textArray([String?])
-    /// `smallint[]`, nil for NULL.
+    /// `smallint[]`; nil for NULL.
     case int16ArrayWithNulls([Int16?])
-    /// `integer[]`, nil for NULL.
+    /// `integer[]`; nil for NULL.
     case int32ArrayWithNulls([Int32?])
-    /// `bigint[]`, nil for NULL.
+    /// `bigint[]`; nil for NULL.
     case int64ArrayWithNulls([Int64?])
-    /// `text[]` of values that lie back to back in one buffer.
+    /// `text[]` of values stored back to back in one buffer.
     case textColumn(ByteColumn)
-    /// `uuid[]` of values of 16 bytes that lie back to back in one buffer.
+    /// `uuid[]` of 16-byte values stored back to back in one buffer.
     case uuidColumn(bytes: [UInt8])
-    /// `bit varying[]` of strings of that many bits, a multiple of 8, that lie back to back in one buffer.
+    /// `bit varying[]` of strings of `bits` bits each, a multiple of 8, stored back to back in one buffer.
     case bitsColumn(bytes: [UInt8], bits: Int)
 
-    /// PostgreSQL counts time from 2000-01-01 UTC, Unix from 1970-01-01: 10,957 days.
+    /// PostgreSQL counts time from 2000-01-01 UTC, Unix from 1970-01-01; the difference is 10,957 days.
     static let microsecondsBetweenEpochs: Int64 = 10_957 * 86_400 * 1_000_000
 
-    /// `timestamptz` of Unix time in microseconds.
-    public static func timestamp(microsecondsSince1970 microseconds: Int64) -> PostgresValue {
+    /// `timestamptz`, from Unix time in microseconds.
+    package static func timestamp(microsecondsSince1970 microseconds: Int64) -> PostgresValue {
         .timestamp(microsecondsSince2000: microseconds &- microsecondsBetweenEpochs)
     }
 
     /// `text`, or NULL for nil.
-    public static func textOrNull(_ text: String?) -> PostgresValue {
+    package static func textOrNull(_ text: String?) -> PostgresValue {
         if let text { .text(text) } else { .null }
     }
 
-    /// The type that the parameter is declared with.
-    public var type: PostgresType {
+    /// The declared type of the parameter.
+    package var type: PostgresType {
         switch self {
         case .null: .unspecified
         case .int16: .int2
@@ -93,10 +93,10 @@ public enum PostgresValue: Sendable, Hashable {
 }
 
 extension PostgresValue {
-    /// Head of an array of one dimension.
+    /// The size of the head of a one-dimensional array, in bytes.
     private static let arrayHeadSize = 20
 
-    /// How many bytes ``write(to:)`` needs at most.
+    /// The maximum number of bytes that ``write(to:)`` writes.
     var encodedSize: Int {
         switch self {
         case .null: 0
@@ -125,7 +125,7 @@ extension PostgresValue {
         }
     }
 
-    /// Whether a column's parts fit together; always true of other values.
+    /// Whether a column's length is a multiple of its value size; always true for other values.
     var isWellFormed: Bool {
         switch self {
         case .uuidColumn(let bytes):
@@ -137,7 +137,7 @@ extension PostgresValue {
         }
     }
 
-    /// Writes the binary form that the server's receive function of the type reads.
+    /// Writes the binary format that the type's receive function at the server reads.
     func write(to writer: inout BinaryWriter) {
         switch self {
         case .null: break
@@ -151,7 +151,7 @@ extension PostgresValue {
             writer.integer(low)
         case .text(let text): writer.text(text)
         case .json(let text):
-            // The version of jsonb's binary form.
+            // The version of jsonb's binary format.
             writer.integer(UInt8(1))
             writer.text(text)
         case .bytes(let bytes): writer.bytes(bytes)
@@ -183,26 +183,5 @@ extension PostgresValue {
             writer.pieces(of: bytes, size: bits / 8, .varbit, bits: Int32(truncatingIfNeeded: bits))
         default: break
         }
-    }
-}
-
-/// One SQL statement with its parameters (`$1`, `$2`, …).
-public struct PostgresStatement: Sendable {
-    /// The SQL text, one statement.
-    public var sql: String
-    public var parameters: [PostgresValue]
-    /// Whether the connection keeps it prepared under its SQL text and parameter types.
-    public var prepare: Bool
-
-    /// Makes a statement.
-    ///
-    /// - Parameters:
-    ///   - sql: one statement; values belong into parameters, never into the text.
-    ///   - parameters: values for `$1`, `$2`, …
-    ///   - prepare: false for statements that run once (DDL, SET), so that they take no place among the prepared.
-    public init(_ sql: String, _ parameters: [PostgresValue] = [], prepare: Bool = true) {
-        self.sql = sql
-        self.parameters = parameters
-        self.prepare = prepare
     }
 }

@@ -1,22 +1,24 @@
 /// The connections of a child to its gateway.
-public struct ChildConnections: Sendable, Equatable {
-    public var open: Int32 = 0
-    /// How many the child wants: what rate and latency ask for.
-    public var wanted: Int32 = 0
-    /// Why so many, in a word; "" where the number is fixed.
-    public var reason = ""
+package struct ChildConnections: Sendable, Equatable {
+    package var open: Int32 = 0
+    /// How many connections the child wants, from its rate and the gateway's latency.
+    package var wanted: Int32 = 0
+    /// The reason for `wanted`, in a word; "" where the number is fixed.
+    package var reason = ""
     /// Requests without an answer.
-    public var streamsInFlight: Int32 = 0
-    /// Messages that may be without a stored outcome: the most that can be sent twice if this host is lost with its disk now.
-    public var dispatchWindow: Int32 = 0
-    /// The most connections that the settings allow.
-    public var limit: Int32 = 0
+    package var streamsInFlight: Int32 = 0
+    /// The maximum number of messages without a stored outcome.
+    ///
+    /// If this host and its disk were lost now, at most this many messages could be sent twice.
+    package var dispatchWindow: Int32 = 0
+    /// The maximum number of connections that the settings allow.
+    package var limit: Int32 = 0
     /// The largest dispatch window that the settings allow.
-    public var dispatchWindowLimit: Int32 = 0
+    package var dispatchWindowLimit: Int32 = 0
     /// What keeps the child from sending faster.
-    public var limitedBy: SendingLimit?
+    package var limitedBy: SendingLimit?
 
-    public init() {}
+    package init() {}
 }
 
 extension ChildConnections: Codable {
@@ -28,8 +30,8 @@ extension ChildConnections: Codable {
         case limitedBy = "limited_by"
     }
 
-    /// Reads what is known here of a report of this or another version.
-    public init(from decoder: any Decoder) throws {
+    /// Reads the members that this version knows from a report of this or another version.
+    package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         open = try values.decodeIfPresent(Int32.self, forKey: .open) ?? open
         wanted = try values.decodeIfPresent(Int32.self, forKey: .wanted) ?? wanted

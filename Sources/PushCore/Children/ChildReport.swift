@@ -1,49 +1,50 @@
-/// What a child says of itself each second: to its supervisor in a status line, and to everybody in the column `report` of
-/// `pushmta.mta_child`.
+/// A child's status, written every second.
 ///
-/// Supervisor, child and console may be of different versions during an upgrade. A member that the other has not written has its default
-/// here, and one that is not known is not read; so a member never changes its meaning, and one that is dropped leaves its name unused.
-public struct ChildReport: Sendable, Equatable {
-    /// The child's process; 0 before its first report.
-    public var pid: Int32 = 0
-    public var state = ChildState.starting
-    /// The delivery in hand, nil when idle.
-    public var deliveryID: Int64?
-    /// The part in hand, nil when idle.
-    public var partID: Int64?
+/// The supervisor gets it as a status line; everyone else reads it from the column `report` of `pushmta.mta_child`.
+///
+/// During an upgrade, supervisor, child and console may run different versions. A missing member takes its default, and
+/// an unknown member is ignored. So never change the meaning of a member, and never reuse the name of a removed one.
+package struct ChildReport: Sendable, Equatable {
+    /// The child's process id; 0 before its first report.
+    package var pid: Int32 = 0
+    package var state = ChildState.starting
+    /// The delivery that it is sending; nil when idle.
+    package var deliveryID: Int64?
+    /// The part that it is sending; nil when idle.
+    package var partID: Int64?
     /// Parts that it holds a lease on.
-    public var partsHeld = 0
-    /// Messages handed to the gateway and not resolved yet.
-    public var inFlight = 0
-    /// Its connections to the gateway, and how much may be on its way.
-    public var connections = ChildConnections()
+    package var partsHeld = 0
+    /// Messages written to the gateway and not yet resolved.
+    package var inFlight = 0
+    /// Its connections to the gateway and its dispatch window.
+    package var connections = ChildConnections()
     /// What it has done since its start.
-    public var counts = ChildCounts()
-    /// Grows with every resolved message, stored batch and answered claim, and never falls.
+    package var counts = ChildCounts()
+    /// Grows with every resolved message, stored batch and answered claim. It never decreases.
     ///
-    /// A child that has work and whose progress stands still is stuck, however lively its reports are.
-    public var progress: UInt64 = 0
-    /// Messages a second, lately.
-    public var rate = 0.0
-    /// Half of the answers came within so many milliseconds, lately.
-    public var latencyP50Milliseconds = 0.0
-    /// 99 of 100 answers came within so many milliseconds, lately.
-    public var latencyP99Milliseconds = 0.0
-    public var residentBytes: Int64 = 0
-    /// Bytes that its journal has had, those that were cut off too.
-    public var journalLength: Int64 = 0
-    /// The last trouble, "" if there was none.
-    public var lastError = ""
+    /// A child that has work but makes no progress is stuck, even if it keeps reporting.
+    package var progress: UInt64 = 0
+    /// Recent rate, in messages a second.
+    package var rate = 0.0
+    /// Recent median latency of answers, in milliseconds.
+    package var latencyP50Milliseconds = 0.0
+    /// Recent 99th percentile of the latency of answers, in milliseconds.
+    package var latencyP99Milliseconds = 0.0
+    package var residentBytes: Int64 = 0
+    /// Bytes written to its journal so far, including those that were cut off.
+    package var journalLength: Int64 = 0
+    /// The last error; "" if there was none.
+    package var lastError = ""
 
     /// The report of a child that has done nothing yet.
-    public init(pid: Int32 = 0, state: ChildState = .starting) {
+    package init(pid: Int32 = 0, state: ChildState = .starting) {
         self.pid = pid
         self.state = state
     }
 }
 
 extension ChildReport: Codable {
-    /// The columns of `mta_child` are made from these names.
+    /// The columns of `mta_child` are filled from members with these names.
     private enum CodingKeys: String, CodingKey {
         case pid, state, connections, counts, progress, rate
         case deliveryID = "delivery_id"
@@ -59,11 +60,11 @@ extension ChildReport: Codable {
 
     /// Reads a report of this or another version.
     ///
-    /// - Throws: `DecodingError` if a member that is there has another form.
-    public init(from decoder: any Decoder) throws {
+    /// - Throws: `DecodingError` if a member has another type.
+    package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         pid = try values.decodeIfPresent(Int32.self, forKey: .pid) ?? pid
-        // One that only the other version knows: it is at work.
+        // A state that only the other version knows: the child is at work.
         state =
             try values.decodeIfPresent(String.self, forKey: .state).map { ChildState(rawValue: $0) ?? .sending }
             ?? state

@@ -1,17 +1,17 @@
 /// What a child is doing.
-public enum ChildState: String, Sendable, Codable, CaseIterable {
-    /// It reads its settings and connects to database and gateway.
+package enum ChildState: String, Sendable, Codable, CaseIterable {
+    /// It reads its settings and connects to the database and the gateway.
     case starting
     /// It holds no part and waits for work.
     case idle
     /// It holds at least one part.
     case sending
-    /// It holds parts and sends nothing: the gateway or the database is in trouble, or a quota is used up.
+    /// It holds parts but sends nothing: the gateway is in trouble, the database is down, or a quota is used up.
     case stalled
-    /// It sends single messages to find out whether the gateway takes messages again.
+    /// It sends single messages to find out whether the gateway accepts messages again.
     case probing
-    /// It claims nothing more and resolves what it holds.
+    /// It claims no more parts and resolves the messages that it holds.
     case draining
-    /// It is gone; its row remains with the reason.
+    /// It has exited; its row stays, with the reason.
     case exited
 }

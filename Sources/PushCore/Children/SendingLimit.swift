@@ -1,16 +1,16 @@
-/// What keeps a child from sending faster at a moment; the column `limited_by` of `pushmta.mta_child`.
-public enum SendingLimit: String, Sendable, Codable, CaseIterable {
-    /// It has no messages.
+/// What currently keeps a child from sending faster; the column `limited_by` of `pushmta.mta_child`.
+package enum SendingLimit: String, Sendable, Codable, CaseIterable {
+    /// It has no messages to send.
     case work
-    /// Messages are claimed, read and made no faster: the database, or this process.
+    /// Claiming, loading and rendering messages takes the time: the database or this process is the bottleneck.
     case loading
-    /// Messages wait for a stream: the gateway's answers take their time, and all streams of all connections are in use.
+    /// Messages wait for a stream: all streams of all connections wait for the gateway's answers.
     case connections
-    /// As many messages as may be are on their way or not stored.
+    /// The dispatch window is full: the maximum number of messages is in flight or not yet stored.
     case window = "dispatch window"
-    /// A limit of messages a second.
+    /// A rate limit, in messages a second.
     case rate
-    /// The gateway takes no messages.
+    /// The gateway accepts no messages.
     case trouble = "gateway trouble"
     /// The application's circuit is open.
     case circuit

@@ -1,5 +1,6 @@
-/// How near the end of a credential is, in the steps in which people are told: 30, 7 and 1 days ahead, and when it is over.
-public enum ExpiryNotice: String, Sendable, Hashable, CaseIterable, Comparable {
+/// How soon a credential expires, in the steps at which it is reported: 30, 7 and 1 days ahead, and once it has
+/// expired.
+package enum ExpiryNotice: String, Sendable, Hashable, CaseIterable, Comparable {
     /// At most 30 days are left.
     case month
     /// At most 7 days are left.
@@ -9,13 +10,13 @@ public enum ExpiryNotice: String, Sendable, Hashable, CaseIterable, Comparable {
     /// It has expired.
     case over
 
-    /// The days ahead at which the first notice is given.
-    public static let firstDays = 30
+    /// The first notice is given this many days ahead.
+    package static let firstDays = 30
 
     private static let secondsOfDay = 86_400.0
 
-    /// The step for so much time; nil while nobody need know.
-    public init?(secondsLeft: Double) {
+    /// The step for the seconds left; nil while no notice is due.
+    package init?(secondsLeft: Double) {
         switch secondsLeft {
         case ...0: self = .over
         case ...Self.secondsOfDay: self = .day
@@ -26,12 +27,12 @@ public enum ExpiryNotice: String, Sendable, Hashable, CaseIterable, Comparable {
     }
 
     /// Later steps are greater.
-    public static func < (left: ExpiryNotice, right: ExpiryNotice) -> Bool {
+    package static func < (left: ExpiryNotice, right: ExpiryNotice) -> Bool {
         (allCases.firstIndex(of: left) ?? 0) < (allCases.firstIndex(of: right) ?? 0)
     }
 
-    /// How much time is left, in words that end a sentence about a credential.
-    public static func text(secondsLeft: Double) -> String {
+    /// The time left, in words that complete a sentence about a credential.
+    package static func text(secondsLeft: Double) -> String {
         let days = Int(exactly: (abs(secondsLeft) / secondsOfDay).rounded(.down)) ?? .max
         let hours = Int(exactly: (abs(secondsLeft) / 3_600).rounded(.down)) ?? .max
         let span = days >= 2 ? "\(days) days" : hours == 1 ? "1 hour" : "\(hours) hours"

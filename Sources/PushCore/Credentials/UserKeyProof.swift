@@ -6,58 +6,35 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Who says which user a device belongs to; a setting of a service.
-public enum UserKeyTrust: String, Sendable, Hashable, CaseIterable {
-    /// The device: whoever has the app's integration key can register as anybody.
-    case open
-    /// The device, with a token that the customer's backend has signed for its user, see ``UserKeyProof``.
-    case signed
-    /// Nobody but the API and imports: what devices say of their user is not looked at.
-    case server
-}
-
-/// What a registration's user key is worth.
-public enum UserKeyClaim: String, Sendable, Hashable {
-    /// The service takes the device's word.
-    case open
-    /// Somebody whom the service trusts has said it.
-    case proven
-    /// The service asks for a proof, and there is none: the key counts only where it is that of the token's subscription already.
-    case unproven
-    /// The service asks no device: the subscription of the token keeps the key that it has.
-    case server
-    /// The registration has no key: the token's subscription keeps the one that it has, or had when it was disabled.
-    case kept
-}
-
 /// How the tokens of a proof key are signed (RFC 7518, section 3).
-public enum UserKeyProofAlgorithm: String, Sendable, Hashable, CaseIterable {
-    /// HMAC with SHA-256 and a secret that both sides have.
+package enum UserKeyProofAlgorithm: String, Sendable, Hashable, CaseIterable {
+    /// HMAC with SHA-256 and a shared secret.
     case hs256 = "HS256"
     /// ECDSA over P-256 with SHA-256; only the backend has the private key.
     case es256 = "ES256"
 }
 
-/// A key with which the tokens of a service's backend are checked.
-public struct UserKeyProofKey: Sendable {
+/// A key that verifies the tokens of a service's backend.
+package struct UserKeyProofKey: Sendable {
     private enum Material {
         case secret(SymmetricKey)
         case publicKey(P256.Signing.PublicKey)
     }
 
-    /// The shortest secret: a key as long as the hash (RFC 7518, section 3.2).
-    public static let shortestSecret = 32
+    /// The minimum length of a secret in bytes, which is the length of the hash (RFC 7518, section 3.2).
+    package static let minSecretLength = 32
 
     /// Its id, `kid` in tokens.
-    public let id: String
+    package let id: String
     private let material: Material
 
-    /// A key from what is kept of it: a secret, or the 65 bytes of a public key's point; nil if it is none.
-    public init?(id: String, algorithm: UserKeyProofAlgorithm, bytes: [UInt8]) {
+    /// Makes a key from its stored bytes: a secret, or the 65 bytes of a public key's point. Nil if they are not a
+    /// valid key.
+    package init?(id: String, algorithm: UserKeyProofAlgorithm, bytes: [UInt8]) {
         self.id = id
         switch algorithm {
         case .hs256:
-            guard bytes.count >= Self.shortestSecret else { return nil }
+            guard bytes.count >= Self.minSecretLength else { return nil }
             material = .secret(SymmetricKey(data: bytes))
         case .es256:
             guard let key = try? P256.Signing.PublicKey(x963Representation: bytes) else { return nil }
@@ -65,13 +42,14 @@ public struct UserKeyProofKey: Sendable {
         }
     }
 
-    /// The 65 bytes of a public key's point, from its PEM text; nil if it is no public key of P-256.
-    public static func publicKey(pem: String) -> [UInt8]? {
+    /// The 65 bytes of a public key's point, from its PEM text; nil if it is not a P-256 public key.
+    package static func publicKey(pem: String) -> [UInt8]? {
         (try? P256.Signing.PublicKey(pemRepresentation: pem)).map { Array($0.x963Representation) }
     }
 
-    /// What it signs with: a token that names another one is refused, so that no public key is ever taken for a secret.
-    public var algorithm: UserKeyProofAlgorithm {
+    /// The algorithm of its signatures. A token that names another algorithm is refused, so that a public key is never
+    /// used as a secret.
+    package var algorithm: UserKeyProofAlgorithm {
         switch material {
         case .secret: .hs256
         case .publicKey: .es256
@@ -89,35 +67,38 @@ public struct UserKeyProofKey: Sendable {
     }
 }
 
-/// A proof of a user key: a JSON Web Token (RFC 7519) that the customer's backend has signed for the user who is logged in.
+/// A proof of a user key: a JSON Web Token (RFC 7519) that the customer's backend has signed for the logged-in user.
 ///
-/// Its header has `alg` (HS256 or ES256) and `kid`, its claims have `sub`, the user key, and `exp`; `nbf` is obeyed, others are not looked
-/// at. An app passes it as the additional parameter ``parameter``, which every SDK can carry. It is never stored.
-public struct UserKeyProof: Sendable {
+/// The header has `alg` (HS256 or ES256) and `kid`. The claims have `sub`, the user key, and `exp`; `nbf` is checked
+/// and other claims are ignored. The app passes the token as the additional parameter ``parameter``, which every SDK
+/// can send. It is never stored.
+package struct UserKeyProof: Sendable {
     /// The additional parameter that carries it.
-    public static let parameter = "userKeyProof"
-    /// The longest token that is looked at, in bytes; one of ours has some 300.
-    public static let longest = 8_192
-    /// How far the backend's clock may differ, in seconds.
-    public static let clockDifference = 60.0
-    /// How far ahead a token may end, in seconds: 30 days. Whoever gets hold of one can register as its user until then, and the app needs
-    /// it only until its registration is linked.
-    public static let longestLife = 30 * 86_400.0
+    package static let parameter = "userKeyProof"
+    /// The maximum length of a token, in bytes; a typical one has about 300.
+    package static let longest = 8_192
+    /// The tolerated difference from the backend's clock, in seconds.
+    package static let clockDifference = 60.0
+    /// The maximum lifetime of a token, in seconds: 30 days.
+    ///
+    /// A stolen token lets its holder register as the user until it expires, and the app needs it only until its
+    /// registration is linked.
+    package static let maxLife = 30 * 86_400.0
 
-    /// Why a token proves nothing, in words that end a sentence about it.
-    public enum Refusal: String, Error, Sendable, Hashable, CaseIterable {
+    /// Why a token proves nothing, in words that complete a sentence about it.
+    package enum Refusal: String, Error, Sendable, Hashable, CaseIterable {
         case missing = "there is none"
-        case malformed = "it is no JSON Web Token with alg HS256 or ES256, kid, sub and exp"
-        case unknownKey = "its kid is none of the service's keys"
-        case signature = "its signature is not that of the key"
-        case expired = "its exp is over"
-        case early = "its nbf is to come"
-        case endless = "its exp is more than 30 days ahead"
-        case otherUser = "its sub is another user than the registration's"
+        case malformed = "it is not a JSON Web Token with alg HS256 or ES256, kid, sub and exp"
+        case unknownKey = "its kid matches none of the service's keys"
+        case signature = "its signature does not match the key"
+        case expired = "its exp has passed"
+        case early = "its nbf is in the future"
+        case endless = "its exp is more than 30 days in the future"
+        case otherUser = "its sub is not the user of the registration"
     }
 
-    /// The id of the key that is to check it.
-    public let keyID: String
+    /// The id of the key that verifies it.
+    package let keyID: String
     private let algorithm: UserKeyProofAlgorithm
     private let signed: [UInt8]
     private let signature: [UInt8]
@@ -125,19 +106,19 @@ public struct UserKeyProof: Sendable {
     private let expires: Double
     private let begins: Double?
 
-    /// Reads a token; nothing of it is true before it was checked.
-    public init(_ token: String) throws(Refusal) {
+    /// Parses a token. Trust none of its values before ``userKey(_:now:)`` has verified it.
+    package init(_ token: String) throws(Refusal) {
         let bytes = Array(token.utf8)
         guard bytes.count <= Self.longest else { throw .malformed }
         let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let head = Self.object(parts[0]), let claims = Self.object(parts[1]),
             let signature = Self.decoded(parts[2]),
-            // An extension that must be understood is not (RFC 7515, section 4.1.11).
+            // No critical extension is supported, so such a token must be refused (RFC 7515, section 4.1.11).
             head["crit"] == nil,
             case .string(let name)? = head["alg"], let algorithm = UserKeyProofAlgorithm(rawValue: name),
             case .string(let keyID)? = head["kid"],
             case .string(let subject)? = claims["sub"], !subject.isEmpty,
-            subject.utf8.count <= DeviceRegistration.longestKey, !subject.utf8.contains(0),
+            subject.utf8.count <= DeviceRegistration.maxKeyLength, !subject.utf8.contains(0),
             let expires = Self.time(claims["exp"])
         else { throw .malformed }
         if let early = claims["nbf"] {
@@ -154,19 +135,19 @@ public struct UserKeyProof: Sendable {
         signed = Array(bytes.prefix(parts[0].count + 1 + parts[1].count))
     }
 
-    /// The user key that it proves.
+    /// Verifies the token and returns the user key that it proves.
     ///
     /// - Parameter now: seconds of Unix time.
-    public func userKey(_ key: UserKeyProofKey, now: Double) throws(Refusal) -> String {
+    package func userKey(_ key: UserKeyProofKey, now: Double) throws(Refusal) -> String {
         guard key.id == keyID else { throw .unknownKey }
         guard key.algorithm == algorithm, key.isValid(signature, of: signed) else { throw .signature }
         guard now < expires + Self.clockDifference else { throw .expired }
-        guard expires <= now + Self.longestLife + Self.clockDifference else { throw .endless }
+        guard expires <= now + Self.maxLife + Self.clockDifference else { throw .endless }
         if let begins, now < begins - Self.clockDifference { throw .early }
         return subject
     }
 
-    /// The members of a part that is a JSON object; of a name that comes twice nobody can say which one counts.
+    /// The members of a part that is a JSON object; nil if a name occurs twice, as it is unclear which value counts.
     private static func object(_ part: ArraySlice<UInt8>) -> [String: JSONValue]? {
         guard let bytes = decoded(part), let json = try? JSONValue(parsing: bytes, refusesHalfPairs: true),
             case .object(let entries) = json
@@ -186,7 +167,7 @@ public struct UserKeyProof: Sendable {
             switch byte {
             case UInt8(ascii: "-"): UInt8(ascii: "+")
             case UInt8(ascii: "_"): UInt8(ascii: "/")
-            // Those of the other alphabet, and padding, are none here.
+            // Characters of the standard alphabet, and padding, are not valid here.
             case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): UInt8(ascii: "!")
             default: byte
             }

@@ -1,33 +1,38 @@
 /// Parses JSON (RFC 8259) into ``JSONValue``.
 ///
-/// The product has its own parser because Foundation's turns `1.0` into `1` and forgets the order of entries, while a
-/// payload must carry what the marketing system wrote.
+/// PushMTA has its own parser because Foundation's turns `1.0` into `1` and loses the order of entries. A payload must
+/// carry exactly what the marketing system wrote.
 package struct JSONParser {
-    /// Deeper nesting is refused, so that no input exhausts the stack.
-    static let maximumDepth = 64
+    /// The maximum nesting depth of texts from outside. Deeper input is refused, so that no input exhausts the stack.
+    package static let maxDepth = 64
 
     let bytes: [UInt8]
     var position = 0
-    /// What stands for half a surrogate pair; nil refuses it.
+    /// Replaces half a surrogate pair; nil refuses the text.
     var halfPair: Character? = "\u{FFFD}"
+    /// How deep values may be nested.
+    var deepest = JSONParser.maxDepth
 
     /// Parses a complete text.
     ///
-    /// - Parameter halfPair: what stands for half a surrogate pair, which is no character; nil refuses the text.
+    /// - Parameters:
+    ///   - halfPair: the replacement for half a surrogate pair, which is not a character; nil refuses the text.
+    ///   - deepest: the maximum nesting depth. Only texts that the program wrote itself may be deeper than the default.
     package static func parse(
         _ text: some Collection<UInt8>,
-        halfPair: Character? = "\u{FFFD}"
+        halfPair: Character? = "\u{FFFD}",
+        deepest: Int = JSONParser.maxDepth
     ) throws(JSONSyntaxError) -> JSONValue {
-        var parser = JSONParser(bytes: Array(text), halfPair: halfPair)
+        var parser = JSONParser(bytes: Array(text), halfPair: halfPair, deepest: deepest)
         let value = try parser.value(depth: 0)
         parser.skipSpace()
-        guard parser.position == parser.bytes.count else { throw parser.error("there is more after the value") }
+        guard parser.position == parser.bytes.count else { throw parser.error("there is text after the value") }
         return value
     }
 
     mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONValue {
-        guard depth < Self.maximumDepth else {
-            throw error("values are nested more than \(Self.maximumDepth) deep")
+        guard depth < deepest else {
+            throw error("values are nested more than \(deepest) deep")
         }
         skipSpace()
         guard let first = peek else { throw error("the text ends where a value is expected") }
@@ -104,7 +109,7 @@ package struct JSONParser {
 }
 
 extension JSONParser {
-    /// Parses a number and returns it as it is written.
+    /// Parses a number and returns it verbatim.
     mutating func number() throws(JSONSyntaxError) -> String {
         let start = position
         _ = take("-")
@@ -160,7 +165,7 @@ extension JSONParser {
         }
     }
 
-    /// The scalar of a `\u` escape or of a surrogate pair of them; half a pair becomes ``halfPair``.
+    /// The character of a `\u` escape or of a surrogate pair of them; half a pair becomes ``halfPair``.
     private mutating func scalar() throws(JSONSyntaxError) -> Character {
         let first = try codeUnit()
         if let scalar = Unicode.Scalar(first) { return Character(scalar) }
@@ -191,13 +196,13 @@ extension JSONParser {
 }
 
 /// Why a text is not JSON.
-public struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What was found, without the text itself.
-    public let cause: String
-    /// Where it was found: line and column, both counted from 1, the column in bytes.
-    public let line: Int
-    /// The column in bytes, counted from 1.
-    public let column: Int
+package struct JSONSyntaxError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong; it never contains the text itself.
+    package let cause: String
+    /// The line of the error, counted from 1.
+    package let line: Int
+    /// The column of the error in bytes, counted from 1.
+    package let column: Int
 
-    public var description: String { "\(cause) at line \(line), column \(column)" }
+    package var description: String { "\(cause) at line \(line), column \(column)" }
 }

@@ -1,11 +1,11 @@
 package enum JSONText {
-    /// Appends the bytes as the inside of a JSON string, without the quotes.
+    /// Appends the bytes as the contents of a JSON string, without the quotes.
     ///
-    /// Right for any bytes: quotes, backslashes and control characters are escaped, and each maximal piece of invalid
-    /// UTF-8 becomes one U+FFFD, as Unicode recommends. Valid UTF-8 stays as it is, because a payload is short of
-    /// bytes.
+    /// Any bytes give valid JSON: quotes, backslashes and control characters are escaped, and each maximal piece of
+    /// invalid UTF-8 becomes one U+FFFD, as Unicode recommends. Valid UTF-8 is not escaped, because payloads are short
+    /// of space.
     ///
-    /// Returns the size of the string's value: that of the bytes, with each repair.
+    /// Returns the size of the string's value in bytes, after repair and before escaping.
     @discardableResult
     package static func appendEscaped(_ bytes: [UInt8], _ range: Range<Int>, to output: inout [UInt8]) -> Int {
         var size = range.count
@@ -34,9 +34,9 @@ package enum JSONText {
         return size
     }
 
-    /// Where the first byte is that is no ASCII, or has to be escaped.
+    /// The index of the first byte that is not ASCII or must be escaped.
     ///
-    /// Eight bytes at once, as FCM's push tokens have some 150 of them.
+    /// It checks eight bytes at a time, as an FCM push token has about 150.
     @inline(__always)
     package static func endOfPlain(_ bytes: [UInt8], _ range: Range<Int>) -> Int {
         var index = range.lowerBound
@@ -49,7 +49,7 @@ package enum JSONText {
         return index
     }
 
-    /// Eight bytes, the first one lowest; with one check of the bounds for all it is one load.
+    /// Eight bytes, the first one lowest. With a single bounds check it compiles to one load.
     @inline(__always)
     private static func word(_ bytes: [UInt8], _ index: Int) -> UInt64 {
         precondition(index >= 0 && index <= bytes.count &- 8)
@@ -58,8 +58,8 @@ package enum JSONText {
             | UInt64(bytes[index &+ 6]) << 48 | UInt64(bytes[index &+ 7]) << 56
     }
 
-    /// Whether none of eight bytes has its highest bit set, is below a space, or is a quote or backslash. Only a byte that is one of these
-    /// can borrow from the next one.
+    /// Whether all eight bytes are plain: none has its highest bit set, is below a space, or is a quote or backslash.
+    /// Only a byte that is one of these can borrow from the next one.
     @inline(__always)
     static func isPlain(_ word: UInt64) -> Bool {
         let each: UInt64 = 0x0101_0101_0101_0101
@@ -95,7 +95,7 @@ package enum JSONText {
 }
 
 extension JSONText {
-    /// The bytes as the inside of a JSON string.
+    /// The bytes as the contents of a JSON string, without the quotes.
     package static func escaped(_ bytes: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
         appendEscaped(bytes, bytes.indices, to: &output)
@@ -111,7 +111,7 @@ extension JSONText {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// A value's JSON text with a line for each entry, for people to read, and a line feed at the end.
+    /// A value's JSON text for people: one entry a line, and a line feed at the end.
     package static func pretty(_ value: JSONValue) -> String {
         var output: [UInt8] = []
         append(value, indent: 0, to: &output)
@@ -125,7 +125,7 @@ extension JSONText {
         case .number(let digits): output.append(contentsOf: digits.utf8)
         case .string(let text): appendString(text, to: &output)
         case .array(let elements):
-            // A list of words and numbers stays in one line.
+            // A list of scalars stays on one line.
             let isFlat = elements.allSatisfy { if case .array = $0 { false } else { !$0.isObject } }
             let separator = indent != nil && isFlat ? ", " : ","
             list("[", "]", elements, separator, indent: isFlat ? nil : indent, to: &output) { element, inner, output in
@@ -201,21 +201,21 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// Whether it is an object.
+    /// Whether the value is an object.
     package var isObject: Bool { if case .object = self { true } else { false } }
 }
 
-/// One multi-byte UTF-8 sequence, or the longest beginning of one (the Unicode Standard, table 3-7).
+/// A multi-byte UTF-8 sequence, or the longest valid beginning of one (the Unicode Standard, table 3-7).
 struct UTF8Sequence {
     /// U+FFFD in UTF-8.
     static let replacement: [UInt8] = [0xEF, 0xBF, 0xBD]
 
-    /// The number of bytes of the sequence, or of its valid beginning; at least 1.
+    /// The length of the sequence, or of its valid beginning, in bytes; at least 1.
     let length: Int
     /// Whether it is complete and valid.
     let isValid: Bool
 
-    /// Examines the sequence that begins at an index with a byte of at least 0x80.
+    /// Examines the sequence at an index; its first byte is at least 0x80.
     @inline(__always)
     init(_ bytes: [UInt8], at start: Int, before end: Int) {
         let lead = bytes[start]
@@ -239,29 +239,5 @@ struct UTF8Sequence {
         }
         length = index - start
         isValid = following > 0 && index == needed
-    }
-}
-
-/// Writes JSON objects whose values are all texts.
-public enum JSONObjectText {
-    /// The object with its members in the order of their names; nil for no members.
-    public static func write(_ values: [String: String]) -> String? {
-        guard !values.isEmpty else { return nil }
-        var output: [UInt8] = [UInt8(ascii: "{")]
-        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
-            if output.count > 1 { output.append(UInt8(ascii: ",")) }
-            JSONText.appendString(name, to: &output)
-            output.append(UInt8(ascii: ":"))
-            JSONText.appendString(value, to: &output)
-        }
-        output.append(UInt8(ascii: "}"))
-        return String(decoding: output, as: UTF8.self)
-    }
-
-    /// A text as a JSON string with its quotes.
-    public static func quoted(_ text: String) -> String {
-        var output: [UInt8] = []
-        JSONText.appendString(text, to: &output)
-        return String(decoding: output, as: UTF8.self)
     }
 }

@@ -1,15 +1,15 @@
-/// A JSON value that comes out as it went in: numbers keep their digits and objects the order of their entries.
-public indirect enum JSONValue: Sendable, Hashable {
+/// A JSON value that round-trips: numbers keep their digits, and objects keep the order of their entries.
+package indirect enum JSONValue: Sendable, Hashable {
     case null
     case boolean(Bool)
-    /// A number, as it was written.
+    /// A number, verbatim.
     case number(String)
     case string(String)
     case array([JSONValue])
     case object([JSONEntry])
 
-    /// What kind of value it is, for messages to people.
-    public var kindName: String {
+    /// The kind of value, for messages.
+    package var kindName: String {
         switch self {
         case .null: "null"
         case .boolean: "a boolean"
@@ -22,28 +22,28 @@ public indirect enum JSONValue: Sendable, Hashable {
 }
 
 /// One entry of a JSON object.
-public struct JSONEntry: Sendable, Hashable {
-    public var name: String
-    public var value: JSONValue
+package struct JSONEntry: Sendable, Hashable {
+    package var name: String
+    package var value: JSONValue
 
-    public init(name: String, value: JSONValue) {
+    package init(name: String, value: JSONValue) {
         self.name = name
         self.value = value
     }
 }
 
 extension JSONValue {
-    /// Reads a JSON text (RFC 8259); nesting deeper than 64 is refused, so that no text exhausts the stack.
+    /// Parses a JSON text (RFC 8259). Nesting deeper than 64 is refused, so that no text exhausts the stack.
     ///
-    /// - Parameter refusesHalfPairs: whether half a surrogate pair is an error; else it becomes U+FFFD, and texts that differ in
-    ///   nothing else become one.
-    public init(
+    /// - Parameter refusesHalfPairs: whether half a surrogate pair is an error. Otherwise it becomes U+FFFD, and texts
+    ///   that differ only there become equal.
+    package init(
         parsing text: some Collection<UInt8>,
         refusesHalfPairs: Bool = false
     ) throws(JSONSyntaxError) {
         self = try JSONParser.parse(text, halfPair: refusesHalfPairs ? nil : "\u{FFFD}")
     }
 
-    /// Its JSON text without spaces.
-    public var compactText: String { JSONText.compact(self) }
+    /// The value's JSON text without spaces.
+    package var compactText: String { JSONText.compact(self) }
 }

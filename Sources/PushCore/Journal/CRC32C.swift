@@ -1,9 +1,9 @@
-/// CRC-32C (Castagnoli, RFC 3720 appendix B.4), eight bytes a step by tables.
+/// CRC-32C (Castagnoli, RFC 3720 appendix B.4), computed from tables, eight bytes a step.
 enum CRC32C {
     /// The Castagnoli polynomial, its bits reversed.
     private static let polynomial: UInt32 = 0x82F6_3B78
 
-    /// Eight tables of 256 entries, one after the other; table k is for a byte that is followed by k others.
+    /// Eight consecutive tables of 256 entries; table k is for a byte followed by k others.
     private static let tables: [UInt32] = {
         var tables = [UInt32](repeating: 0, count: 8 * 256)
         for byte in 0..<256 {

@@ -12,21 +12,21 @@ import Glibc
 import Darwin
 #endif
 
-/// The crash point that a process was told to die at, and how often it was there.
+/// The crash point at which a process must die, and how often it has been reached.
 @usableFromInline
 final class CrashPointTrap: Sendable {
-    /// The name of the environment's variable.
+    /// The name of the environment variable.
     static let variable = "PUSHMTA_CRASH_POINT"
     private static let ofProcess = ProcessInfo.processInfo.environment[variable].flatMap { CrashPointTrap($0) }
 
     let point: CrashPoint
-    /// At which visit it springs, counted from 1.
+    /// The visit at which it springs, counted from 1.
     let visit: Int
-    /// The file that arms it.
+    /// The file whose presence arms it.
     let file: String
     private let visits = Mutex(0)
 
-    /// Reads `NAME:N:FILE`; nil if it is something else.
+    /// Parses `NAME:N:FILE`; nil if the text is malformed.
     init?(_ text: String) {
         let fields = text.split(separator: ":", maxSplits: 2)
         guard
@@ -38,14 +38,14 @@ final class CrashPointTrap: Sendable {
         file = String(fields[2])
     }
 
-    /// Counts a visit; true if the process has to die now, which one process hears once.
+    /// Counts a visit; true if the process must die now. Only one process gets true, and only once.
     func springs(at reached: CrashPoint) -> Bool {
         guard reached == point else { return false }
         let isDue = visits.withLock {
             $0 += 1
             return $0 == visit
         }
-        // The file system says which of several processes it is.
+        // Only one of several processes succeeds in removing the file.
         return isDue && unlink(file) == 0
     }
 
@@ -53,7 +53,7 @@ final class CrashPointTrap: Sendable {
     static func dieIfArmed(_ reached: CrashPoint) {
         guard let trap = ofProcess, trap.springs(at: reached) else { return }
         kill(getpid(), SIGKILL)
-        // Nothing may happen after it: the signal ends all threads, but not always before the call returns.
+        // Nothing may run after the signal: it ends all threads, but not always before the call returns.
         while true { pause() }
     }
 }

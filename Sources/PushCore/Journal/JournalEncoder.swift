@@ -4,9 +4,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Encodes a journal's header and records; the bytes of several records can be written at once.
-public enum JournalEncoder {
-    public static func append(_ header: JournalHeader, to output: inout [UInt8]) {
+/// Encodes a journal's header and records. The bytes of several records can be written at once.
+package enum JournalEncoder {
+    package static func append(_ header: JournalHeader, to output: inout [UInt8]) {
         let start = output.count
         append(JournalFormat.magic, to: &output)
         append(JournalHeader.version, to: &output)
@@ -20,7 +20,7 @@ public enum JournalEncoder {
         append(CRC32C.checksum(output, start..<output.count), to: &output)
     }
 
-    public static func append(_ record: JournalRecord, to output: inout [UInt8]) {
+    package static func append(_ record: JournalRecord, to output: inout [UInt8]) {
         switch record {
         case .intent(let part, let token, let ranges):
             appendIntent(part: part, token: token, ranges: ranges, to: &output)
@@ -31,12 +31,14 @@ public enum JournalEncoder {
         }
     }
 
-    /// Appends how many bytes cuts have taken out of a journal so far; of several the last one counts.
-    public static func appendCut(bytes: Int64, to output: inout [UInt8]) {
+    /// Appends the number of bytes that cuts have removed from a journal so far. If there are several, the last one
+    /// counts.
+    package static func appendCut(bytes: Int64, to output: inout [UInt8]) {
         frame(JournalFormat.cut, 0, bytes, &output) { _ in }
     }
 
-    public static func appendIntent(part: Int64, token: Int64, ranges: [ClosedRange<Int32>], to output: inout [UInt8]) {
+    package static func appendIntent(part: Int64, token: Int64, ranges: [ClosedRange<Int32>], to output: inout [UInt8])
+    {
         frame(JournalFormat.intent, part, token, &output) { output in
             append(UInt32(truncatingIfNeeded: ranges.count), to: &output)
             for range in ranges {
@@ -47,7 +49,7 @@ public enum JournalEncoder {
     }
 
     /// Appends the answers of one read.
-    public static func appendAnswers(
+    package static func appendAnswers(
         part: Int64,
         token: Int64,
         timeMilliseconds: Int64,
@@ -109,7 +111,7 @@ public enum JournalEncoder {
         return notes
     }
 
-    /// Appends kind, part, token and what the body appends, as a checked frame.
+    /// Appends a checksummed frame with kind, part, token and the bytes that the body appends.
     private static func frame(
         _ kind: UInt8,
         _ part: Int64,
@@ -123,7 +125,7 @@ public enum JournalEncoder {
         end(from: start, &output)
     }
 
-    /// Appends the room for length and checksum, and what every record begins with.
+    /// Appends room for length and checksum, and the fields that every record begins with.
     fileprivate static func begin(_ kind: UInt8, _ part: Int64, _ token: Int64, _ output: inout [UInt8]) {
         append(UInt64(0), to: &output)
         output.append(kind)
@@ -131,7 +133,7 @@ public enum JournalEncoder {
         append(token, to: &output)
     }
 
-    /// Writes length and checksum of the frame that begins there and ends with the bytes.
+    /// Writes length and checksum of the frame that starts there and ends at the end of the buffer.
     fileprivate static func end(from start: Int, _ output: inout [UInt8]) {
         let payload = start + JournalFormat.frameLength..<output.count
         let checksum = CRC32C.checksum(output, payload)
@@ -145,7 +147,7 @@ public enum JournalEncoder {
         let count = min(text.utf8.count, Int(UInt16.max))
         append(UInt16(truncatingIfNeeded: count), to: &output)
         let end = output.count + count
-        // The whole view is copied at once, a prefix of it byte by byte.
+        // Appending the whole view is one copy; appending a prefix would go byte by byte.
         output.append(contentsOf: text.utf8)
         if output.count > end { output.removeLast(output.count - end) }
     }
@@ -172,35 +174,36 @@ public enum JournalEncoder {
     }
 }
 
-/// The record of the answers of one read, encoded as they are decided: in an array each would be copied twice more.
-public struct JournalAnswers: Sendable {
-    /// Where in the record the number of its answers stands: behind length, checksum, kind, part, token and time.
+/// The record of the answers of one read. Each answer is encoded as it is decided; collecting them in an array would
+/// copy each one twice more.
+package struct JournalAnswers: Sendable {
+    /// The offset of the number of answers: after length, checksum, kind, part, token and time.
     private static let countPlace = JournalFormat.frameLength + 1 + 3 * MemoryLayout<Int64>.size
 
-    /// How many answers there are.
-    public private(set) var count: UInt32 = 0
+    /// The number of answers.
+    package private(set) var count: UInt32 = 0
     private let capacity: Int
     private var output: [UInt8] = []
 
     /// Begins a record; `capacity` is a hint.
-    public init(part: Int64, token: Int64, timeMilliseconds: Int64, capacity: Int) {
+    package init(part: Int64, token: Int64, timeMilliseconds: Int64, capacity: Int) {
         self.capacity = capacity
         JournalEncoder.begin(JournalFormat.answers, part, token, &output)
         JournalEncoder.append(timeMilliseconds, to: &output)
         JournalEncoder.append(count, to: &output)
     }
 
-    public mutating func append(_ answer: JournalAnswer) {
+    package mutating func append(_ answer: JournalAnswer) {
         let start = output.count
         JournalEncoder.append(answer, to: &output)
-        // Those of a read are mostly alike.
+        // The answers of one read have mostly the same size.
         if count == 0 { output.reserveCapacity(start + capacity * (output.count - start)) }
         count += 1
     }
 
     /// Ends the record.
     /// - Returns: its bytes.
-    public consuming func record() -> [UInt8] {
+    package consuming func record() -> [UInt8] {
         for index in 0..<MemoryLayout<UInt32>.size {
             output[Self.countPlace + index] = UInt8(truncatingIfNeeded: count >> UInt32(index * 8))
         }

@@ -1,32 +1,32 @@
-/// Takes the records of some parts out of a journal whose bytes come in pieces.
+/// Selects the records of some parts from a journal whose bytes arrive in pieces.
 ///
-/// A record is copied as it stands, with its checksum: whoever reads it judges it as before.
-public struct JournalSieve {
+/// Records are copied unchanged, with their checksums, so that a reader can still verify them.
+package struct JournalSieve {
     private let keeps: (_ part: Int64, _ token: Int64) -> Bool
-    /// The bytes of a record that is not whole yet.
+    /// The bytes of an incomplete record.
     private var pending: [UInt8] = []
 
     /// Makes a sieve.
     ///
     /// - Parameter keeps: whether the records of a part under a fencing token are kept.
-    public init(keeping keeps: @escaping (_ part: Int64, _ token: Int64) -> Bool) {
+    package init(keeping keeps: @escaping (_ part: Int64, _ token: Int64) -> Bool) {
         self.keeps = keeps
     }
 
     /// Whether the bytes taken so far end with a whole record.
-    public var isAtEnd: Bool { pending.isEmpty }
+    package var isAtEnd: Bool { pending.isEmpty }
 
-    /// Takes the next bytes after the header, and returns those of the records that are kept.
+    /// Takes the next bytes after the header and returns the bytes of the kept records.
     ///
-    /// - Throws: `JournalError` at bytes that are no record.
-    public mutating func take(_ bytes: [UInt8]) throws(JournalError) -> [UInt8] {
+    /// - Throws: `JournalError` if the bytes are not a record.
+    package mutating func take(_ bytes: [UInt8]) throws(JournalError) -> [UInt8] {
         pending += bytes
         var kept: [UInt8] = []
         var start = 0
         while true {
             var reader = JournalReader(bytes: pending, range: start..<pending.count)
             guard let length: UInt32 = reader.number(), let _: UInt32 = reader.number() else { break }
-            guard length >= Self.shortestPayload, length <= JournalFormat.longestPayload else {
+            guard length >= Self.minPayloadLength, length <= JournalFormat.maxPayloadLength else {
                 throw JournalError(code: .damaged(offset: start))
             }
             guard Int(length) <= reader.remaining, let _: UInt8 = reader.number(), let part: Int64 = reader.number(),
@@ -40,6 +40,6 @@ public struct JournalSieve {
         return kept
     }
 
-    /// Kind, part and token, which each record begins with.
-    private static let shortestPayload = 17
+    /// The length of kind, part and token, with which each record begins.
+    private static let minPayloadLength = 17
 }

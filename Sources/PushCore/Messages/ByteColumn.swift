@@ -1,90 +1,90 @@
-/// Variable-length byte values of one column, back to back in one buffer: one allocation a column, not one a row.
+/// The variable-length byte values of one column, back to back in one buffer: one allocation for the column instead of
+/// one for each row.
 ///
-/// All values together may take at most 2 GiB; a value that would exceed it is stored as null.
-public struct ByteColumn: Sendable, Hashable {
+/// All values together take at most 2 GiB; a value that would exceed this is stored as null.
+package struct ByteColumn: Sendable, Hashable {
     /// The values' bytes, one after the other.
-    public private(set) var bytes: [UInt8]
-    /// Where in ``bytes`` each row's value ends.
-    public private(set) var ends: [Int32]
-    /// Which rows are null; empty as long as none is.
+    package private(set) var bytes: [UInt8]
+    /// The end of each row's value in ``bytes``.
+    package private(set) var ends: [Int32]
+    /// Which rows are null; empty while none is.
     private var nulls: [Bool]
 
-    public init() {
+    package init() {
         bytes = []
         ends = []
         nulls = []
     }
 
-    /// Makes a column of the given texts, nil standing for null.
-    public init(_ values: [String?]) {
+    /// Makes a column from texts; nil stands for null.
+    package init(_ values: [String?]) {
         self.init()
         for value in values {
             if let value { append(value.utf8) } else { appendNull() }
         }
     }
 
-    public var count: Int { ends.count }
+    package var count: Int { ends.count }
 
     /// Whether there are no rows.
-    public var isEmpty: Bool { ends.isEmpty }
+    package var isEmpty: Bool { ends.isEmpty }
 
-    /// Makes room for that many further rows and bytes.
-    public mutating func reserve(rows: Int, bytes byteCount: Int) {
+    /// Reserves capacity for this many more rows and bytes.
+    package mutating func reserve(rows: Int, bytes byteCount: Int) {
         ends.reserveCapacity(ends.count + rows)
         bytes.reserveCapacity(bytes.count + byteCount)
     }
 
-    /// Removes all rows and keeps the memory for new ones.
-    public mutating func removeAll() {
+    /// Removes all rows and keeps the memory.
+    package mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
         nulls.removeAll(keepingCapacity: true)
     }
 
     /// Removes the last row, if there is one.
-    public mutating func removeLast() {
+    package mutating func removeLast() {
         guard ends.popLast() != nil else { return }
         bytes.removeLast(bytes.count - Int(ends.last ?? 0))
         if !nulls.isEmpty { nulls.removeLast() }
     }
 
-    public mutating func append(_ value: some Sequence<UInt8>) {
+    package mutating func append(_ value: some Sequence<UInt8>) {
         bytes.append(contentsOf: value)
         finishRow(isNull: false)
     }
 
-    public mutating func append(_ value: [UInt8]) {
+    package mutating func append(_ value: [UInt8]) {
         bytes.append(contentsOf: value)
         finishRow(isNull: false)
     }
 
-    public mutating func append(_ value: ArraySlice<UInt8>) {
+    package mutating func append(_ value: ArraySlice<UInt8>) {
         bytes.append(contentsOf: value)
         finishRow(isNull: false)
     }
 
     /// Appends a row with the text's UTF-8 bytes.
-    public mutating func append(_ value: String.UTF8View) {
+    package mutating func append(_ value: String.UTF8View) {
         bytes.append(contentsOf: value)
         finishRow(isNull: false)
     }
 
-    public mutating func append(_ value: Span<UInt8>) {
+    package mutating func append(_ value: Span<UInt8>) {
         bytes.append(addingCapacity: value.count) { output in
             for index in value.indices { output.append(value[index]) }
         }
         finishRow(isNull: false)
     }
 
-    public mutating func appendNull() {
+    package mutating func appendNull() {
         finishRow(isNull: true)
     }
 
-    /// Appends a row whose bytes the body appends to the column's buffer; the row is null when the body returns false.
+    /// Appends a row whose bytes the body appends to the column's buffer. The row is null if the body returns false.
     ///
-    /// Nothing is copied, so this is the way for hot paths. The body must only append. When it throws, the row does not
-    /// come to be.
-    public mutating func append<Failure: Error>(
+    /// Use it on hot paths, as it copies nothing. The body must only append. If it throws, no row is added.
+    package mutating func append<Failure: Error>(
         writing body: (inout [UInt8]) throws(Failure) -> Bool
     ) throws(Failure) {
         let start = bytes.count
@@ -99,29 +99,29 @@ public struct ByteColumn: Sendable, Hashable {
     }
 
     /// Whether the row is null.
-    public func isNull(_ row: Int) -> Bool {
+    package func isNull(_ row: Int) -> Bool {
         nulls.isEmpty ? false : nulls[row]
     }
 
-    /// Where in ``bytes`` the row's value lies; empty for null.
-    public func range(_ row: Int) -> Range<Int> {
+    /// The range of the row's value in ``bytes``; empty for null.
+    package func range(_ row: Int) -> Range<Int> {
         let start = row == 0 ? 0 : Int(ends[row - 1])
         return start..<Int(ends[row])
     }
 
     /// The row's bytes; empty for null.
-    public subscript(row: Int) -> ArraySlice<UInt8> {
+    package subscript(row: Int) -> ArraySlice<UInt8> {
         bytes[range(row)]
     }
 
-    /// The row's value as text; invalid UTF-8 is repaired, null is the empty text.
-    public func string(_ row: Int) -> String {
+    /// The row's value as text. Invalid UTF-8 is repaired; null is the empty text.
+    package func string(_ row: Int) -> String {
         String(decoding: bytes[range(row)], as: UTF8.self)
     }
 
-    /// A column of as many rows, in which all but some are empty and take no room.
-    /// - Parameter rows: those that stay as they are, ascending.
-    public func emptied(but rows: [Int32]) -> ByteColumn {
+    /// A column with the same number of rows in which all rows but some are empty and take no space.
+    /// - Parameter rows: the rows that keep their values, in ascending order.
+    package func emptied(but rows: [Int32]) -> ByteColumn {
         var column = self
         let kept = rows.reduce(0) { $0 + range(Int($1)).count }
         column.bytes = []
@@ -137,8 +137,8 @@ public struct ByteColumn: Sendable, Hashable {
         return column
     }
 
-    /// The same column with values in the place of nulls, where there are some.
-    public func filled(_ value: (Int) -> String?) -> ByteColumn {
+    /// The column with nulls replaced by the values that the closure returns; nil keeps a null.
+    package func filled(_ value: (Int) -> String?) -> ByteColumn {
         guard !nulls.isEmpty else { return self }
         var column = ByteColumn()
         column.reserve(rows: count, bytes: bytes.count)

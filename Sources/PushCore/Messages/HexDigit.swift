@@ -1,6 +1,6 @@
 /// Conversions between bytes and lower-case hexadecimal digits.
 package enum HexDigit {
-    /// The digits in order of their value.
+    /// The digits in order of value.
     package static let characters: [UInt8] = Array("0123456789abcdef".utf8)
 
     /// The value of a hexadecimal digit of either case, or nil.
@@ -15,7 +15,7 @@ package enum HexDigit {
 
     /// The eight digits of a number as eight bytes, the first digit in the most significant byte.
     ///
-    /// All digits are made at once, as one message id costs 32 of them and a delivery has millions.
+    /// It makes all digits at once: a message id has 32 of them, and a delivery has millions of messages.
     @inline(__always)
     package static func spread(_ number: UInt32) -> UInt64 {
         var word = UInt64(number)
@@ -27,7 +27,7 @@ package enum HexDigit {
         return word &+ 0x3030_3030_3030_3030 &+ isLetter &* distanceToLetters
     }
 
-    /// Lower-case hexadecimal text of the bytes.
+    /// The bytes as lower-case hexadecimal text.
     package static func text(_ bytes: some Sequence<UInt8>) -> String {
         var output: [UInt8] = []
         for byte in bytes {

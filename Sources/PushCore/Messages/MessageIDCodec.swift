@@ -4,18 +4,18 @@ import CryptoExtras
 /// Makes and reads `_mId` in its UUID form: AES-128 of (delivery id, sequence, zeros) under the delivery's tracking
 /// key.
 ///
-/// So an id cannot be guessed, is the same at every resend, and resolves to its message without a database. Delivery id
-/// (8 bytes) and sequence (4 bytes) are big-endian; the four zero bytes are what makes a forged id recognisable.
-public struct MessageIDCodec: Sendable {
-    /// The bytes of a tracking key.
-    public static let keyLength = 16
+/// So an id cannot be guessed, stays the same on every resend, and resolves to its message without the database.
+/// Delivery id (8 bytes) and sequence (4 bytes) are big-endian; the four zero bytes reveal a forged id.
+package struct MessageIDCodec: Sendable {
+    /// The length of a tracking key, in bytes.
+    package static let keyLength = 16
 
-    /// The delivery whose messages are numbered.
-    public let deliveryID: Int64
+    /// The delivery of the messages.
+    package let deliveryID: Int64
     private let key: SymmetricKey
 
-    /// Makes a codec; throws when the key does not have 16 bytes.
-    public init(deliveryID: Int64, trackingKey: [UInt8]) throws(MessageIDError) {
+    /// Makes a codec; throws if the key is not 16 bytes long.
+    package init(deliveryID: Int64, trackingKey: [UInt8]) throws(MessageIDError) {
         guard trackingKey.count == Self.keyLength else {
             throw MessageIDError(code: .trackingKeyLength(trackingKey.count))
         }
@@ -24,20 +24,20 @@ public struct MessageIDCodec: Sendable {
     }
 
     /// The id of the message with this sequence number.
-    public func uuid(sequence: Int32) -> MessageUUID {
+    package func uuid(sequence: Int32) -> MessageUUID {
         var block = [UInt8](repeating: 0, count: AESBlock.length)
         return encrypt(sequence, with: &block)
     }
 
-    /// Appends the ids of many messages. This is the way for hot paths: it allocates nothing for the single message.
-    public func appendUUIDs(sequences: some Collection<Int32>, to output: inout [MessageUUID]) {
+    /// Appends the ids of many messages. Use it on hot paths: it allocates nothing for each message.
+    package func appendUUIDs(sequences: some Collection<Int32>, to output: inout [MessageUUID]) {
         output.reserveCapacity(output.count + sequences.count)
         var block = [UInt8](repeating: 0, count: AESBlock.length)
         for sequence in sequences { output.append(encrypt(sequence, with: &block)) }
     }
 
-    /// The sequence number that an id of this delivery stands for; nil when the id is not one of this delivery's.
-    public func sequence(of uuid: MessageUUID) -> Int32? {
+    /// The sequence number of an id; nil if the id does not belong to this delivery.
+    package func sequence(of uuid: MessageUUID) -> Int32? {
         var block = [UInt8](repeating: 0, count: AESBlock.length)
         AESBlock.store(high: uuid.high, low: uuid.low, in: &block)
         guard (try? AES.inversePermute(&block, key: key)) != nil else { return nil }
@@ -46,13 +46,12 @@ public struct MessageIDCodec: Sendable {
         return Int32(bitPattern: UInt32(truncatingIfNeeded: low >> 32))
     }
 
-    /// The delivery and the sequence number of an id that was made under this codec's key, which all deliveries of a day share.
-    public func message(of uuid: MessageUUID) -> (deliveryID: Int64, sequence: Int32)? {
+    /// The delivery and sequence number of an id made under this codec's key, which all deliveries of a day share.
+    package func message(of uuid: MessageUUID) -> (deliveryID: Int64, sequence: Int32)? {
         Self.open(uuid, key: key)
     }
 
-    /// The delivery and the sequence number of an id that was made under a key, whichever delivery it is of; nil for other
-    /// ids.
+    /// The delivery and sequence number of an id made under a key, for any delivery; nil for other ids.
     static func open(_ uuid: MessageUUID, key: SymmetricKey) -> (deliveryID: Int64, sequence: Int32)? {
         var block = [UInt8](repeating: 0, count: AESBlock.length)
         AESBlock.store(high: uuid.high, low: uuid.low, in: &block)
@@ -69,7 +68,7 @@ public struct MessageIDCodec: Sendable {
         do {
             try AES.permute(&block, key: key)
         } catch {
-            // It throws only for a wrong block or key length, and both are fixed above.
+            // It throws only for a wrong block or key length; both are fixed above.
             preconditionFailure("AES refused a 16-byte block under a 16-byte key: \(error)")
         }
         let result = AESBlock.load(block)
@@ -77,27 +76,19 @@ public struct MessageIDCodec: Sendable {
     }
 }
 
-/// How an application's `_mId` is written; each application has one.
-public enum MessageIDFormat: String, Sendable, Hashable, Codable, CaseIterable {
-    /// The encrypted id as a UUID: unguessable, and the default.
-    case uuid
-    /// A positive decimal number from one global range, for SDK versions that call `Integer.valueOf`.
-    case int32
-}
-
-/// Why message ids could not be made.
-public struct MessageIDError: Error, Sendable, Hashable, CustomStringConvertible {
-    public enum Code: Sendable, Hashable {
-        /// The tracking key does not have 16 bytes; the number it has.
+/// Why message ids cannot be made.
+package struct MessageIDError: Error, Sendable, Hashable, CustomStringConvertible {
+    package enum Code: Sendable, Hashable {
+        /// The tracking key is not 16 bytes long but has this length.
         case trackingKeyLength(Int)
-        /// The key of numbered message ids does not have 16 bytes; the number it has.
+        /// The key of numeric message ids is not 16 bytes long but has this length.
         case numberKeyLength(Int)
     }
 
-    public let code: Code
+    package let code: Code
 
     /// What went wrong, and what to do.
-    public var description: String {
+    package var description: String {
         switch code {
         case .trackingKeyLength(let count):
             """
@@ -110,12 +101,12 @@ public struct MessageIDError: Error, Sendable, Hashable, CustomStringConvertible
     }
 }
 
-/// Moves two big-endian 64-bit words in and out of a 16-byte array.
+/// Stores and loads two big-endian 64-bit words in a 16-byte array.
 enum AESBlock {
-    /// The bytes of a block.
+    /// The length of a block, in bytes.
     static let length = 16
 
-    /// Writes both words; the array has 16 bytes.
+    /// Stores both words; the array must have 16 bytes.
     @inline(__always)
     static func store(high: UInt64, low: UInt64, in block: inout [UInt8]) {
         var span = block.mutableSpan
@@ -124,7 +115,7 @@ enum AESBlock {
         bytes.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
     }
 
-    /// Reads both words, big-endian.
+    /// Loads both words.
     @inline(__always)
     static func load(_ block: [UInt8]) -> (high: UInt64, low: UInt64) {
         var high: UInt64 = 0

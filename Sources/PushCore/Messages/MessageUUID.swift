@@ -1,26 +1,26 @@
 /// A message's 128-bit id, written as a lower-case UUID.
-public struct MessageUUID: Sendable, Hashable {
+package struct MessageUUID: Sendable, Hashable {
     /// The first eight bytes, big-endian.
-    public var high: UInt64
+    package var high: UInt64
     /// The last eight bytes, big-endian.
-    public var low: UInt64
+    package var low: UInt64
 
-    /// The number of bytes of the text form.
-    public static let textLength = 36
+    /// The length of the text form, in bytes.
+    package static let textLength = 36
 
     /// Makes an id from its two halves.
-    public init(high: UInt64, low: UInt64) {
+    package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
-    /// Reads the text form, 8-4-4-4-12 hexadecimal digits of either case; nil when it is anything else.
-    public init?(_ text: some StringProtocol) {
+    /// Parses the text form, 8-4-4-4-12 hexadecimal digits of either case; nil if it is malformed.
+    package init?(_ text: some StringProtocol) {
         self.init(text: text.utf8)
     }
 
-    /// Reads the text form from its bytes; nil when it is anything else.
-    public init?(text: some Collection<UInt8>) {
+    /// Parses the text form from its bytes; nil if it is malformed.
+    package init?(text: some Collection<UInt8>) {
         guard text.count == Self.textLength else { return nil }
         var high: UInt64 = 0
         var low: UInt64 = 0
@@ -36,7 +36,7 @@ public struct MessageUUID: Sendable, Hashable {
     }
 
     /// Appends the 36 bytes of the text form.
-    public func appendText(to output: inout [UInt8]) {
+    package func appendText(to output: inout [UInt8]) {
         let first = HexDigit.spread(UInt32(truncatingIfNeeded: high >> 32))
         let second = HexDigit.spread(UInt32(truncatingIfNeeded: high))
         let third = HexDigit.spread(UInt32(truncatingIfNeeded: low >> 32))
@@ -60,7 +60,7 @@ public struct MessageUUID: Sendable, Hashable {
         position == 8 || position == 13 || position == 18 || position == 23
     }
 
-    /// Appends bytes of a word whose first character is its most significant byte.
+    /// Appends bytes of a word, counted from its most significant byte.
     @inline(__always)
     private static func append(_ word: UInt64, from: Int, to: Int, _ span: inout OutputSpan<UInt8>) {
         for index in from..<to { span.append(UInt8(truncatingIfNeeded: word >> UInt64(56 - index * 8))) }
@@ -68,7 +68,7 @@ public struct MessageUUID: Sendable, Hashable {
 }
 
 extension MessageUUID: CustomStringConvertible {
-    public var description: String {
+    package var description: String {
         var bytes: [UInt8] = []
         appendText(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)

@@ -1,5 +1,5 @@
 /// The protocol that an external account speaks to its gateway.
-public enum Connector: String, Sendable, Hashable, Codable, CaseIterable {
+package enum Connector: String, Sendable, Hashable, Codable, CaseIterable {
     /// APNs binary protocol (port 2195), payloads of at most 2,048 bytes.
     case iosBinary = "ios-binary"
     /// APNs provider API over HTTP/2.
@@ -9,111 +9,141 @@ public enum Connector: String, Sendable, Hashable, Codable, CaseIterable {
     /// FCM with up to `maxGCMConnectPerChild` connections in parallel per MTA child.
     case androidV2 = "android-v2"
 
+    /// What is to be known of it.
+    package var facts: ConnectorFacts { ConnectorFacts(self) }
+
     /// The platform whose applications this connector serves.
-    public var platform: Platform {
-        switch self {
-        case .iosBinary, .iosHTTP2: .ios
-        case .androidV1, .androidV2: .android
-        }
-    }
+    package var platform: Platform { facts.platform }
 }
 
-/// The addresses by which Adobe Campaign chooses a connector in its external accounts.
+/// What is to be known of a connector, in one place: its address, its credentials, the form of its payloads.
 ///
-/// They name a script on the marketing server itself, so only their path counts: people carry over whatever host and port stood
-/// there.
-public enum ConnectorAlias {
-    /// The connectors by the file names that Adobe's documentation gives (`nms/jsp/…`).
-    private static let files: [(name: String, connector: Connector)] = [
-        ("ios.jsp", .iosBinary), ("iosHTTP2.jsp", .iosHTTP2), ("androidPushConnector.js", .androidV1),
-        ("androidPushConnectorV2.js", .androidV2),
-    ]
+/// Whoever adds a connector adds its row here. How its gateway is made and spoken to says a `GatewayKind`.
+package struct ConnectorFacts: Sendable {
+    /// The platform whose applications it serves.
+    package var platform: Platform
+    /// The credentials that it takes, and the form of its payloads with each.
+    package var formats: [CredentialKind: PayloadFormat]
+    /// The form of its payloads as long as no credential says another.
+    package var usualFormat: PayloadFormat
+    /// The credentials that it takes, for people.
+    package var credentialWords: String
+    /// The hosts of the vendor's own gateway, for accounts that name no other.
+    package var hosts: [ApplicationEnvironment: String]
+    /// Other names of these hosts.
+    package var otherHosts: [String] = []
+    /// The ports on which they listen; the first one is the usual.
+    package var ports: [Int] = [443]
+    /// Whether the vendor has closed them: an account works with a stand-in only.
+    package var isClosed = false
+    /// Whether they have a feedback service beside, which names dead tokens.
+    package var hasFeedbackService = false
+    /// How many connections a child has, unless its account says otherwise.
+    package var connections: ConnectionCount
+    /// Whether an account may say otherwise.
+    package var hasConnectionOption = true
+    /// How Adobe's documentation names it; nil for a connector that Adobe Campaign does not have.
+    package var alias: Alias?
 
-    /// The connector that an address stands for; nil if it is none of Adobe's.
-    public static func connector(url: String) -> Connector? {
-        let path = url.split(separator: "/", omittingEmptySubsequences: true)
-        guard path.count >= 3, path.suffix(3).dropLast() == ["nms", "jsp"], let file = path.last else { return nil }
-        return files.first { $0.name == file }?.connector
+    /// The file by which Adobe's documentation names a connector (`nms/jsp/…`), and the scheme before it.
+    package struct Alias: Sendable {
+        package var scheme: String
+        package var file: String
     }
 
-    /// The addresses as Adobe's documentation writes them.
-    public static let known = files.map { url($0.connector, $0.name) }
+    /// How many connections a child has.
+    package enum ConnectionCount: Sendable {
+        case one
+        /// As a setting of children says.
+        case setting(@Sendable (ChildSettings) -> Int)
 
-    /// The address that stands for a connector, as Adobe's documentation writes it; nil if it has none.
-    public static func url(_ connector: Connector) -> String? {
-        files.first { $0.connector == connector }.map { url(connector, $0.name) }
-    }
-
-    private static func url(_ connector: Connector, _ file: String) -> String {
-        "\(connector == .iosHTTP2 ? "http" : "https")://localhost:8080/nms/jsp/\(file)"
-    }
-}
-
-/// An option of an external account beside its address, by the name under which the database keeps it.
-public enum AccountOption: String, Sendable, Hashable, CaseIterable {
-    /// A PEM file of certificate authorities to trust instead of the usual ones.
-    case certificateAuthorityFile = "ca_file"
-    /// Connections to the gateway of one child.
-    case connections
-    /// The host of the binary gateway's feedback service.
-    case feedbackHost = "feedback_host"
-    /// The port of that service.
-    case feedbackPort = "feedback_port"
-
-    /// The connectors that have it.
-    public func isKnown(to connector: Connector) -> Bool {
-        switch self {
-        case .certificateAuthorityFile: true
-        // One connection per child is what this connector is.
-        case .connections: connector != .androidV1
-        case .feedbackHost, .feedbackPort: connector == .iosBinary
-        }
-    }
-
-    /// The most connections of a child: Apple and Google want few of long life.
-    public static let connectionLimit = 1...100
-
-    /// What is wrong with options that are to be stored; nil if nothing is.
-    public static func problem(json: String, connector: Connector) -> String? {
-        guard case .object(let entries)? = try? JSONParser.parse(json.utf8) else { return "they are no JSON object" }
-        let known = allCases.filter { $0.isKnown(to: connector) }
-        for entry in entries {
-            guard let option = known.first(where: { $0.rawValue == entry.name }) else {
-                let nearest = NearestName.nearest(to: entry.name, among: known.map(\.rawValue))
-                let hint = nearest.map { "; did you mean \($0)?" } ?? ""
-                return "connector \(connector.rawValue) has no option \"\(entry.name)\"\(hint)"
+        /// The number.
+        package func number(_ settings: ChildSettings) -> Int {
+            switch self {
+            case .one: 1
+            case .setting(let number): number(settings)
             }
-            guard option.accepts(entry.value) else { return "\(entry.name) must be \(option.words)" }
-        }
-        return nil
-    }
-
-    /// The options that a connector has, of those that another one had.
-    public static func fitting(json: String, connector: Connector) -> String {
-        guard case .object(let entries)? = try? JSONParser.parse(json.utf8) else { return json }
-        var bytes: [UInt8] = []
-        let known = allCases.filter { $0.isKnown(to: connector) }.map(\.rawValue)
-        JSONValue.object(entries.filter { known.contains($0.name) }).append(to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private var words: String {
-        switch self {
-        case .certificateAuthorityFile: "the path of a PEM file"
-        case .connections:
-            "a whole number from \(Self.connectionLimit.lowerBound) to \(Self.connectionLimit.upperBound)"
-        case .feedbackHost: "a host name or an IP address"
-        case .feedbackPort: "a port from 1 to 65535"
         }
     }
 
-    private func accepts(_ value: JSONValue) -> Bool {
-        switch (self, value) {
-        case (.certificateAuthorityFile, .string(let path)): !path.isEmpty
-        case (.connections, .number(let digits)): Int(digits).map(Self.connectionLimit.contains) ?? false
-        case (.feedbackHost, .string(let host)): (try? GatewayHost(host)) != nil
-        case (.feedbackPort, .number(let digits)): Int(digits).map((1...65_535).contains) ?? false
-        default: false
+    fileprivate init(_ connector: Connector) {
+        switch connector {
+        case .iosHTTP2: self = Self.iosHTTP2
+        case .iosBinary: self = Self.iosBinary
+        case .androidV1: self = Self.androidV1
+        case .androidV2: self = Self.androidV2
         }
+    }
+
+    private init(
+        platform: Platform,
+        formats: [CredentialKind: PayloadFormat],
+        usualFormat: PayloadFormat,
+        credentialWords: String,
+        hosts: [ApplicationEnvironment: String],
+        connections: ConnectionCount,
+        alias: Alias?
+    ) {
+        self.platform = platform
+        self.formats = formats
+        self.usualFormat = usualFormat
+        self.credentialWords = credentialWords
+        self.hosts = hosts
+        self.connections = connections
+        self.alias = alias
+    }
+
+    private static let iosHTTP2: ConnectorFacts = {
+        var facts = ConnectorFacts(
+            platform: .ios,
+            formats: [.apnsKey: .apns, .apnsCertificate: .apns],
+            usualFormat: .apns,
+            credentialWords: "an APNs key (.p8) or an APNs certificate (.p12)",
+            hosts: [.production: "api.push.apple.com", .sandbox: "api.sandbox.push.apple.com"],
+            connections: .setting { $0.maxAPNsConnectPerChild },
+            alias: Alias(scheme: "http", file: "iosHTTP2.jsp")
+        )
+        facts.otherHosts = ["api.development.push.apple.com"]
+        // 2197 is for networks that let nothing but 443's web traffic through (Apple, "Sending notification requests to APNs").
+        facts.ports = [443, 2_197]
+        return facts
+    }()
+
+    private static let iosBinary: ConnectorFacts = {
+        var facts = ConnectorFacts(
+            platform: .ios,
+            formats: [.apnsCertificate: .apnsBinary],
+            usualFormat: .apnsBinary,
+            credentialWords: "an APNs certificate (.p12)",
+            hosts: [.production: "gateway.push.apple.com", .sandbox: "gateway.sandbox.push.apple.com"],
+            // One takes what a core makes, and the protocol has no answers that a second one would be needed for.
+            connections: .one,
+            alias: Alias(scheme: "https", file: "ios.jsp")
+        )
+        facts.ports = [2_195]
+        facts.isClosed = true
+        facts.hasFeedbackService = true
+        return facts
+    }()
+
+    private static let androidV1: ConnectorFacts = {
+        // One connection per child is what this connector is.
+        var facts = android(.one, "androidPushConnector.js")
+        facts.hasConnectionOption = false
+        return facts
+    }()
+
+    private static let androidV2 = android(.setting { $0.maxGCMConnectPerChild }, "androidPushConnectorV2.js")
+
+    private static func android(_ connections: ConnectionCount, _ file: String) -> ConnectorFacts {
+        ConnectorFacts(
+            platform: .android,
+            formats: [.fcmServiceAccount: .fcmV1, .fcmProjectKey: .fcmLegacy],
+            usualFormat: .fcmV1,
+            credentialWords: "a service account (JSON file) or a project key",
+            hosts: [.production: "fcm.googleapis.com", .sandbox: "fcm.googleapis.com"],
+            connections: connections,
+            alias: Alias(scheme: "https", file: file)
+        )
     }
 }

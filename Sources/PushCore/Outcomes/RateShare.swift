@@ -1,16 +1,21 @@
-/// What one process has of a rate that all hosts share: slices of the rate's line of time.
+/// One process's share of a rate limit that all hosts share, as slices of time.
 ///
-/// A slice is so many messages from a moment on, evenly, at the rate of that moment. Messages that are not used soon after their time lapse,
-/// so that a pause is not made up for by a burst.
-public struct RateShare: Sendable, Hashable {
-    /// A slice covers so long: what is lost with its owner, how long a change of the rate takes to be felt, and how long each of the others
-    /// has to wait. All have the same, so that all have the same share. The database keeps to it, too (`take_rates`).
-    public static let slice = Duration.milliseconds(50)
-    /// The next slice is asked for so long before the last one ends: a commit of a busy database, and a turn of the child's loop.
+/// A slice is a number of messages, spread evenly from a moment on at the rate of that moment. Messages that are not
+/// used soon after their time lapse, so that no burst follows a pause.
+package struct RateShare: Sendable, Hashable {
+    /// The time that a slice covers.
+    ///
+    /// It bounds what is lost if its owner dies, how soon a change of the rate takes effect, and how long other
+    /// processes wait. All processes use the same value, so that all get equal shares; so does the database
+    /// (`take_rates`).
+    package static let slice = Duration.milliseconds(50)
+    /// The next slice is requested this long before the last one ends. It covers a commit in a busy database and a turn
+    /// of the child's loop.
     static let lead = Duration.milliseconds(150)
-    /// Messages leave at least so often, and not one by one: each time costs a mark.
-    public static let step = Duration.milliseconds(50)
-    /// A message that has not left so long after its time lapses, and where messages are rarer than that when the time of the next one comes.
+    /// The pause between groups of messages. They leave in groups because each group costs a dispatch mark.
+    package static let step = Duration.milliseconds(50)
+    /// A message lapses if it was not sent this long after its time. If messages are rarer than that, it lapses when
+    /// the next one is due.
     static let grace = Duration.milliseconds(250)
 
     private struct Slice: Sendable, Hashable {
@@ -19,7 +24,7 @@ public struct RateShare: Sendable, Hashable {
         let count: Int
         var used = 0
 
-        /// How many of its messages may have left by a moment.
+        /// The number of its messages that may have left by a moment.
         func due(at moment: Duration) -> Int {
             guard moment >= start else { return 0 }
             guard rate.isFinite else { return count }
@@ -34,37 +39,39 @@ public struct RateShare: Sendable, Hashable {
 
     private var slices: [Slice] = []
     private var lastUse: Duration?
-    /// A slice has been asked for.
-    public private(set) var isAsking = false
-    /// Messages a second, as the last slice or the limit says.
-    public private(set) var rate: Double
+    /// Whether a slice has been requested.
+    package private(set) var isAsking = false
+    /// Messages a second, from the last slice or the limit.
+    package private(set) var rate: Double
     private var limit: Double
 
-    /// - Parameter rate: the limit, messages a second, as long as no slice says otherwise.
-    public init(rate: Double) {
+    /// - Parameter rate: the limit in messages a second, until a slice says otherwise.
+    package init(rate: Double) {
         self.rate = rate
         limit = rate
     }
 
-    /// The limit may be another one now: then slices of the old one are given up, as one of a message in an hour would last for an hour.
-    public mutating func limit(_ messagesPerSecond: Double) {
+    /// Sets the limit. If it changed, the slices of the old limit are dropped: at one message an hour a slice would
+    /// last an hour.
+    package mutating func limit(_ messagesPerSecond: Double) {
         guard messagesPerSecond != limit else { return }
         limit = messagesPerSecond
         rate = messagesPerSecond
         slices = []
     }
 
-    /// Messages that may leave now.
+    /// The number of messages that may leave now.
     ///
-    /// - Parameter waiting: how many would. Fewer than these go out together, a step after the last.
-    public func room(for waiting: Int, at moment: Duration) -> Int {
+    /// - Parameter waiting: the number of messages that wait. If fewer are due, they leave together, a step after the
+    ///   last group.
+    package func room(for waiting: Int, at moment: Duration) -> Int {
         let due = slices.reduce(0) { $0 + max(0, $1.due(at: moment) - $1.used) }
         if due < waiting, let lastUse, moment - lastUse < Self.step { return 0 }
         return due
     }
 
     /// Counts messages that leave.
-    public mutating func use(_ messages: Int, at moment: Duration) {
+    package mutating func use(_ messages: Int, at moment: Duration) {
         lastUse = moment
         var rest = messages
         for index in slices.indices where rest > 0 {
@@ -75,44 +82,45 @@ public struct RateShare: Sendable, Hashable {
         clean(at: moment)
     }
 
-    /// When to look again whether messages may leave; nil while nothing is to be had.
-    public func nextLook(at moment: Duration) -> Duration? {
+    /// When to check again whether messages may leave; nil if no slice has messages left.
+    package func nextLook(at moment: Duration) -> Duration? {
         guard let next = slices.first(where: { $0.used < $0.count })?.next else { return nil }
         return max(next, lastUse.map { $0 + Self.step } ?? next, moment + .milliseconds(1))
     }
 
-    /// How many messages to ask for; 0 if enough are there, or asked for.
+    /// The number of messages to request; 0 if enough are available or already requested.
     ///
     /// - Parameter waiting: messages that could leave.
-    public func wanted(for waiting: Int, at moment: Duration) -> Int {
+    package func wanted(for waiting: Int, at moment: Duration) -> Int {
         let (there, covered) = slices.reduce((0, Duration.zero)) { ($0.0 + $1.count - $1.used, max($0.1, $1.end)) }
         guard !isAsking, waiting > there, covered < moment + Self.lead else { return 0 }
         return max(1, min(waiting - there, Int((min(rate, 1_000_000_000) * (Self.slice / .seconds(1))).rounded(.up))))
     }
 
-    /// A slice is asked for.
-    public mutating func ask() {
+    /// Notes that a slice was requested.
+    package mutating func ask() {
         isAsking = true
     }
 
-    /// The answer did not come.
-    public mutating func askFailed() {
+    /// Notes that the request failed.
+    package mutating func askFailed() {
         isAsking = false
     }
 
-    /// A slice is there.
+    /// Adds a slice that was granted.
     ///
     /// - Parameters:
     ///   - rate: messages a second from its start; infinite without a limit.
-    ///   - delay: until its start.
-    public mutating func granted(_ count: Int, rate: Double, startsIn delay: Duration, at moment: Duration) {
+    ///   - delay: the time until its start.
+    package mutating func granted(_ count: Int, rate: Double, startsIn delay: Duration, at moment: Duration) {
         isAsking = false
         self.rate = rate
         clean(at: moment)
         slices.append(Slice(start: moment + delay, rate: rate, count: count))
     }
 
-    /// Takes away what is used, and what was not used in its time: of a slice that lasts long, as one message a minute, only what is due.
+    /// Removes used and lapsed messages. In a long slice, such as one message a minute, only messages that are due can
+    /// lapse.
     private mutating func clean(at moment: Duration) {
         for index in slices.indices {
             let grace = max(Self.grace, .seconds(1 / slices[index].rate))

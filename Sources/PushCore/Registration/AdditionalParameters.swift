@@ -2,21 +2,21 @@
 ///
 /// The iOS SDK writes `<additionalParams><param name="k" value="v" /></additionalParams>`, the Android SDK
 /// `<additionalParameters><param name="k" value="v"/></additionalParameters>` (RegistrationManager.swift and
-/// CampaignClassicMapSerializer.java of Adobe's public SDKs). Anything of this form is read, whoever wrote it: either
-/// root, any quotes and white space, entities and numeric references. Nothing else is XML enough: no comments, no CDATA,
-/// no document type, so that nothing can be smuggled in or blown up.
-public enum AdditionalParameters {
-    /// The most parameters of one registration.
-    public static let maximumCount = 200
+/// CampaignClassicMapSerializer.java of Adobe's public SDKs). Any document of this form is accepted: either root, any
+/// quotes and white space, entities and numeric references. Comments, CDATA and document types are refused, which rules
+/// out attacks through XML features.
+package enum AdditionalParameters {
+    /// The maximum number of parameters of one registration.
+    package static let maxCount = 200
 
-    /// Reads the document; an empty text has no parameters. Of a name that comes twice the last value counts.
-    public static func parse(_ text: String) throws(AdditionalParametersError) -> [String: String] {
+    /// Parses the document; an empty text has no parameters. If a name is repeated, the last value counts.
+    package static func parse(_ text: String) throws(AdditionalParametersError) -> [String: String] {
         var reader = AdditionalParametersReader(Array(text.utf8))
         return try reader.document()
     }
 }
 
-/// Reads the bytes of ``AdditionalParameters``, front to back; never past the end.
+/// Reads the bytes of ``AdditionalParameters`` from front to back, never past the end.
 struct AdditionalParametersReader {
     private let bytes: [UInt8]
     private var index = 0
@@ -57,7 +57,7 @@ struct AdditionalParametersReader {
             }
             guard take("<"), peekName() == Self.element else { throw failure(.element) }
             count += 1
-            guard count <= AdditionalParameters.maximumCount else { throw failure(.tooMany) }
+            guard count <= AdditionalParameters.maxCount else { throw failure(.tooMany) }
             index += Self.element.count
             let (name, value) = try attributes()
             values[name] = value
@@ -110,7 +110,7 @@ struct AdditionalParametersReader {
         }
         guard index < bytes.count else { throw failure(.attribute) }
         index += 1
-        // The bytes between ASCII characters of valid UTF-8 are valid, and references are appended as such.
+        // The bytes between ASCII characters of valid UTF-8 are valid UTF-8, and so are the appended references.
         return String(decoding: output, as: UTF8.self)
     }
 
@@ -127,7 +127,7 @@ struct AdditionalParametersReader {
         guard take(">") else { throw failure(.element) }
     }
 
-    /// The letters that stand here.
+    /// The letters at the current position.
     private func peekName() -> [UInt8] {
         var end = index
         while end < bytes.count, (bytes[end] | 0x20) >= UInt8(ascii: "a"), (bytes[end] | 0x20) <= UInt8(ascii: "z") {
@@ -157,12 +157,13 @@ struct AdditionalParametersReader {
 
 /// A reference to a character in XML: one of the five predefined entities, or a number (XML 1.0, section 4.1).
 ///
-/// Control characters are taken, though XML 1.0 has none: they are taken as themselves, too, and a device whose registration were
-/// refused because of one in a name would never send it again. U+0000 is not, as no database stores it.
+/// Control characters are accepted, although XML 1.0 forbids them; unescaped ones are accepted too. A device whose
+/// registration was refused because of one in a name would never send it again. U+0000 is refused, as no database
+/// stores it.
 struct XMLReference {
     /// The character that it stands for.
     let character: Unicode.Scalar
-    /// Where what follows it begins.
+    /// The index after the reference.
     let end: Int
 
     private static let entities: [(name: [UInt8], character: Unicode.Scalar)] = [
@@ -170,7 +171,7 @@ struct XMLReference {
         (Array("&quot;".utf8), "\""), (Array("&apos;".utf8), "'"),
     ]
 
-    /// Reads the reference that begins at the index with a `&`; nil if it is none.
+    /// Parses the reference that begins at the index with a `&`; nil if it is not a valid one.
     init?(_ bytes: [UInt8], at start: Int) {
         if let entity = Self.entities.first(where: { bytes[start...].starts(with: $0.name) }) {
             character = entity.character
@@ -185,7 +186,7 @@ struct XMLReference {
         var value: UInt32 = 0
         while index < bytes.count, let digit = HexDigit.value(bytes[index]), UInt32(digit) < radix {
             value = value * radix + UInt32(digit)
-            // Above the last character; going on would overflow.
+            // Above the last Unicode character; continuing would overflow.
             guard value <= 0x10FFFF else { return nil }
             index += 1
         }
@@ -198,38 +199,38 @@ struct XMLReference {
 }
 
 /// Why `additionalParams` is not the document that an SDK writes.
-public struct AdditionalParametersError: Error, Sendable, Hashable, CustomStringConvertible {
-    public enum Code: Sendable, Hashable, CaseIterable {
-        /// The root is none of the two, or there is none.
+package struct AdditionalParametersError: Error, Sendable, Hashable, CustomStringConvertible {
+    package enum Code: Sendable, Hashable, CaseIterable {
+        /// The root is missing, or is neither of the two.
         case root
-        /// Something other than a `param` stands in the root, or a tag is not closed as it should be.
+        /// The root contains something other than a `param`, or a tag is not closed properly.
         case element
-        /// A `param` without name or value, with one twice, or with another attribute.
+        /// A `param` lacks its name or value, repeats one, or has another attribute.
         case attribute
-        /// A `&` that begins none of the five entities and no numeric reference to a character other than U+0000.
+        /// A `&` begins neither one of the five entities nor a numeric reference to a character other than U+0000.
         case reference
-        /// There are more parameters than ``AdditionalParameters/maximumCount``.
+        /// There are more parameters than ``AdditionalParameters/maxCount``.
         case tooMany
     }
 
-    public let code: Code
-    /// Where it is wrong, in bytes from the beginning of the decoded document.
-    public let offset: Int
+    package let code: Code
+    /// The position of the error, in bytes from the beginning of the decoded document.
+    package let offset: Int
 
     init(_ code: Code, at offset: Int) {
         self.code = code
         self.offset = offset
     }
 
-    /// What is wrong and what it should be.
-    public var description: String {
+    /// What is wrong, and where.
+    package var description: String {
         let problem =
             switch code {
             case .root: "its root is neither additionalParams nor additionalParameters"
-            case .element: "it holds something other than closed param elements"
-            case .attribute: "a param has not just one name and one value"
+            case .element: "it contains something other than closed param elements"
+            case .attribute: "a param does not have exactly one name and one value"
             case .reference: "a & begins no known reference"
-            case .tooMany: "it has more than \(AdditionalParameters.maximumCount) params"
+            case .tooMany: "it has more than \(AdditionalParameters.maxCount) params"
             }
         return "additionalParams is malformed at byte \(offset): \(problem)."
     }

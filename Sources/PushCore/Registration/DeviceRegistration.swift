@@ -1,35 +1,36 @@
-/// What a device says of itself when it registers (reference: Adobe's `registerIOS.jssp` and `registerAndroid.jssp`).
-public struct DeviceRegistration: Sendable, Hashable {
-    /// Whose path it came by.
-    public var platform: Platform
-    /// `mobileAppUuid`: names the application.
-    public var integrationKey: String
-    /// `registrationToken`, as it is kept.
-    public var pushToken: String
-    /// `userKey`; "" if the app gives none.
-    public var userKey: String
-    /// `deviceImei` (Android's ANDROID_ID) or `deviceUuid`; nil if it is not given, as iOS does.
-    public var deviceID: String?
-    /// `osLanguage`: a language tag, or what the device takes for one.
-    public var locale: String
-    /// The parameters that describe the device, under their own names.
-    public var device: [String: String]
-    /// The app's own values of `additionalParams`.
-    public var parameters: [String: String]
-    /// Whether the app says which values it has: a document without any takes away those that it had.
-    public var saysParameters: Bool
+/// The data that a device sends when it registers (reference: Adobe's `registerIOS.jssp` and `registerAndroid.jssp`).
+package struct DeviceRegistration: Sendable, Hashable {
+    /// The platform of the path that the request used.
+    package var platform: Platform
+    /// `mobileAppUuid`, which names the application.
+    package var integrationKey: String
+    /// `registrationToken`, in the form in which it is stored.
+    package var pushToken: String
+    /// `userKey`; "" if the app sends none.
+    package var userKey: String
+    /// `deviceImei` (Android's ANDROID_ID) or `deviceUuid`; nil if absent, as on iOS.
+    package var deviceID: String?
+    /// `osLanguage`: a language tag, not validated.
+    package var locale: String
+    /// The parameters that describe the device, by name.
+    package var device: [String: String]
+    /// The app's own values from `additionalParams`.
+    package var parameters: [String: String]
+    /// Whether the app sent a document of values. A document without values removes those stored before.
+    package var saysParameters: Bool
     /// All other parameters, as sent.
-    public var extra: [String: String]
-    /// What the person has said in the app: that they want no messages (true), or messages again (false); nil for nothing. An app says the
-    /// second once, the first with each registration.
-    public var optOut: Bool?
-    /// The proof of the user key, which is checked and never stored; nil if there is none.
-    public var userKeyProof: String?
+    package var extra: [String: String]
+    /// The user's choice in the app: no messages (true) or messages again (false); nil if the app sent none. An app
+    /// sends true with each registration and false only once.
+    package var optOut: Bool?
+    /// The proof of the user key; nil if there is none. It is verified and never stored.
+    package var userKeyProof: String?
 
-    /// A user key and a device id are in an index, whose entries are limited to a third of a page.
-    public static let longestKey = 1_000
-    /// A locale is a few subtags.
-    public static let longestLocale = 200
+    /// The maximum length of a user key or device id in bytes. Both are indexed, and PostgreSQL limits an index entry
+    /// to a third of a page.
+    package static let maxKeyLength = 1_000
+    /// The maximum length of a locale in bytes; a locale is a few subtags.
+    package static let maxLocaleLength = 200
 
     private static let deviceNames: Set<String> = [
         "deviceName", "deviceModel", "deviceBrand", "deviceManufacturer", "osName", "osVersion", "osLanguage",
@@ -39,8 +40,8 @@ public struct DeviceRegistration: Sendable, Hashable {
         "registrationToken", "mobileAppUuid", "userKey", "deviceImei", "deviceUuid", "additionalParams", "optOut",
     ]
 
-    /// Reads the parameters of a request.
-    public init(_ form: FormParameters, platform: Platform) throws(RegistrationError) {
+    /// Reads a registration from the parameters of a request.
+    package init(_ form: FormParameters, platform: Platform) throws(RegistrationError) {
         guard let key = form["mobileAppUuid"], !key.isEmpty else { throw .missing("mobileAppUuid") }
         guard let token = form["registrationToken"], !token.isEmpty else { throw .missing("registrationToken") }
         guard let normalised = PushTokenForm.normalised(token, platform) else { throw .token(platform) }
@@ -67,10 +68,10 @@ public struct DeviceRegistration: Sendable, Hashable {
         } catch {
             throw .additionalParameters(error)
         }
-        try Self.check("mobileAppUuid", key, Self.longestKey)
-        try Self.check("userKey", userKey, Self.longestKey)
-        try Self.check("deviceImei", deviceID ?? "", Self.longestKey)
-        try Self.check("osLanguage", locale, Self.longestLocale)
+        try Self.check("mobileAppUuid", key, Self.maxKeyLength)
+        try Self.check("userKey", userKey, Self.maxKeyLength)
+        try Self.check("deviceImei", deviceID ?? "", Self.maxKeyLength)
+        try Self.check("osLanguage", locale, Self.maxLocaleLength)
     }
 
     private static func check(_ name: String, _ value: String, _ limit: Int) throws(RegistrationError) {
@@ -79,10 +80,11 @@ public struct DeviceRegistration: Sendable, Hashable {
 }
 
 extension DeviceRegistration {
-    /// A registration of values that did not come in a form; they are checked when they are placed.
+    /// Makes a registration from values that did not come as a form. They are validated when the registration is
+    /// placed.
     ///
-    /// - Parameter pushToken: as ``PushTokenForm/normalised(_:_:)`` gives it.
-    public init(
+    /// - Parameter pushToken: a token as ``PushTokenForm/normalised(_:_:)`` returns it.
+    package init(
         platform: Platform,
         integrationKey: String,
         pushToken: String,
@@ -107,29 +109,30 @@ extension DeviceRegistration {
     }
 }
 
-/// Why a registration is not taken; its description is the answer that an SDK can show.
-public enum RegistrationError: Error, Sendable, Hashable, CustomStringConvertible {
+/// Why a registration is refused. Its description is the answer, which an SDK can show.
+package enum RegistrationError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The parameters cannot be read.
     case form(FormError)
-    /// A parameter that every registration has is missing or empty; its name.
+    /// A required parameter, named here, is missing or empty.
     case missing(String)
-    /// The push token can be none of the platform.
+    /// The push token cannot be one of the platform.
     case token(Platform)
-    /// `additionalParams` is no document of an SDK.
+    /// `additionalParams` is not a document that an SDK writes.
     case additionalParameters(AdditionalParametersError)
-    /// `optOut` is something else than true or false.
+    /// `optOut` is neither true nor false.
     case optOut
-    /// A value is longer than the database can find again; its name and the most bytes it may have.
+    /// The value of a parameter is too long for the database's index. The values are its name and the maximum length in
+    /// bytes.
     case tooLong(String, limit: Int)
 
-    /// What is wrong and what it should be, without any value.
-    public var description: String {
+    /// What is wrong and what is expected; it never contains a parameter's value.
+    package var description: String {
         switch self {
         case .form(let error): error.description
         case .missing(let name): "Parameter \(name) is missing."
         case .token(let platform): "registrationToken is not \(PushTokenForm.words(platform))."
         case .additionalParameters(let error): error.description
-        case .optOut: "Parameter optOut is true or false."
+        case .optOut: "Parameter optOut must be true or false."
         case .tooLong(let name, let limit): "Parameter \(name) is longer than \(limit) bytes."
         }
     }

@@ -1,22 +1,23 @@
-/// Parameters of a request, from a query string or an `application/x-www-form-urlencoded` body: in any order, decoded,
-/// unknown ones kept.
+/// The parameters of a request, from a query string or an `application/x-www-form-urlencoded` body. They come in any
+/// order, are decoded, and unknown ones are kept.
 ///
-/// SDKs write spaces as `%20`; `+` is taken for one too, as the form standard (WHATWG URL, section 5) has it.
-public struct FormParameters: Sendable, Equatable {
-    /// The most parameters of one request: the SDKs send a dozen, and each costs memory before anything is checked.
-    public static let maximumCount = 200
+/// SDKs encode a space as `%20`; `+` is decoded as a space too, as the form standard requires (WHATWG URL, section 5).
+package struct FormParameters: Sendable, Equatable {
+    /// The maximum number of parameters of a request. SDKs send about a dozen, and each costs memory before anything is
+    /// validated.
+    package static let maxCount = 200
 
-    /// Names with their values; of a name that comes more than once the value that was read last.
-    public private(set) var values: [String: String] = [:]
-    /// Pairs that were read, repeated names included.
+    /// The values by name. If a name is repeated, the value read last counts.
+    package private(set) var values: [String: String] = [:]
+    /// The number of pairs read, including repeated names.
     private var count = 0
     private let most: Int
 
-    /// No parameters, of which so many are taken.
-    public init(most: Int = Self.maximumCount) { self.most = most }
+    /// Starts without parameters and accepts at most this many.
+    package init(most: Int = Self.maxCount) { self.most = most }
 
-    /// Reads pairs `name=value`, separated with `&`; what is read later wins over what was there.
-    public mutating func read(_ bytes: [UInt8]) throws(FormError) {
+    /// Reads pairs `name=value`, separated by `&`. A later value replaces an earlier one.
+    package mutating func read(_ bytes: [UInt8]) throws(FormError) {
         var start = 0
         while start < bytes.count {
             var end = start
@@ -30,8 +31,8 @@ public struct FormParameters: Sendable, Equatable {
         }
     }
 
-    /// The value of a name, nil if it was not given.
-    public subscript(_ name: String) -> String? { values[name] }
+    /// The value of a parameter; nil if it is absent.
+    package subscript(_ name: String) -> String? { values[name] }
 
     private mutating func add(_ bytes: [UInt8], _ start: Int, _ equals: Int, _ end: Int) throws(FormError) {
         count += 1
@@ -40,7 +41,7 @@ public struct FormParameters: Sendable, Equatable {
         values[name] = equals < end ? try Self.decode(bytes, equals + 1, end, name: name) : ""
     }
 
-    /// Undoes the encoding of a range; throws for what is no UTF-8, and for U+0000, which no database stores.
+    /// Decodes a range. Throws for invalid UTF-8 and for U+0000, which no database stores.
     static func decode(_ bytes: [UInt8], _ start: Int, _ end: Int, name: String) throws(FormError) -> String {
         var output: [UInt8] = []
         output.reserveCapacity(end - start)
@@ -68,35 +69,35 @@ public struct FormParameters: Sendable, Equatable {
     }
 }
 
-/// Why parameters of a request cannot be read.
-public struct FormError: Error, Sendable, Hashable, CustomStringConvertible {
-    public enum Code: Sendable, Hashable {
+/// Why the parameters of a request cannot be read.
+package struct FormError: Error, Sendable, Hashable, CustomStringConvertible {
+    package enum Code: Sendable, Hashable {
         /// A `%` is not followed by two hexadecimal digits.
         case malformedEscape
-        /// A value's bytes are no UTF-8.
+        /// A value is not valid UTF-8.
         case notUTF8
-        /// A value holds the character U+0000.
+        /// A value contains the character U+0000.
         case nulCharacter
-        /// There are more parameters than are taken.
+        /// There are more parameters than the limit.
         case tooManyParameters(most: Int)
     }
 
-    public let code: Code
-    /// The parameter at fault, "" if it is not known; never its value.
-    public let name: String
+    package let code: Code
+    /// The name of the parameter at fault, "" if unknown; never its value.
+    package let name: String
 
     init(_ code: Code, _ name: String = "") {
         self.code = code
         self.name = String(name.prefix(80))
     }
 
-    /// What is wrong and what it should be.
-    public var description: String {
+    /// What is wrong, with which parameter.
+    package var description: String {
         let place = name.isEmpty ? "A parameter" : "Parameter \(name)"
         return switch code {
         case .malformedEscape: "\(place) has a % without two hexadecimal digits."
         case .notUTF8: "\(place) is not UTF-8."
-        case .nulCharacter: "\(place) holds the character U+0000."
+        case .nulCharacter: "\(place) contains the character U+0000."
         case .tooManyParameters(let most): "There are more than \(most) parameters."
         }
     }

@@ -1,37 +1,40 @@
-/// Locales in one form, however written: he for iw, zh-Hans-CN for Android's zh-CN-#Hans, nb for no, sr-Latn-RS for POSIX' sr_RS@latin.
+/// Brings locales into one form: he for iw, zh-Hans-CN for Android's zh-CN-#Hans, nb for no, sr-Latn-RS for POSIX'
+/// sr_RS@latin.
 ///
-/// What is stored, what a content's variants are named, and what a filter compares with go through here, so that they meet. It is BCP 47
-/// in its outline: language, script, region, variants; extensions say how something is shown, and are left out. The script of Chinese is
-/// always said where the region tells it, as a variant for zh-Hant is for Taiwan and Hong Kong; one that a language has anyway is left out.
-public enum LocaleTag {
-    /// Names that languages had, and have no more, or have a second time (CLDR, `languageAlias`; Java and Android keep iw, in and ji).
+/// Stored locales, the variants of a content, and the values of filters all use this form, so that they match. It
+/// follows BCP 47 in outline: language, script, region, variants. Extensions only say how something is displayed, and
+/// are dropped. For Chinese the script is always added if the region implies it, as a variant for zh-Hant is for Taiwan
+/// and Hong Kong. The usual script of a language is dropped.
+package enum LocaleTag {
+    /// Obsolete and alternative names of languages (CLDR, `languageAlias`; Java and Android keep iw, in and ji).
     private static let aliases: [String: String] = [
         "iw": "he", "in": "id", "ji": "yi", "jw": "jv", "no": "nb", "tl": "fil", "mo": "ro", "sh": "sr", "cmn": "zh",
     ]
-    /// Scripts that a language has unless another one is said, of those that are written in several (CLDR, `likelySubtags`).
+    /// The usual scripts of languages that are written in several scripts (CLDR, `likelySubtags`).
     private static let usualScripts: [String: String] = [
         "sr": "Cyrl", "az": "Latn", "uz": "Latn", "bs": "Latn", "kk": "Cyrl", "mn": "Cyrl", "pa": "Guru", "ms": "Latn",
     ]
     private static let traditionalRegions: Set<String> = ["TW", "HK", "MO"]
-    /// POSIX names scripts so behind an `@`.
+    /// The names of scripts that POSIX writes after an `@`.
     private static let modifierScripts = ["latin": "Latn", "cyrillic": "Cyrl", "devanagari": "Deva"]
 
-    /// A locale in the one form; what cannot be one is left as it is, without blanks at its ends.
-    public static func canonical(_ text: String) -> String {
+    /// A locale in the one form. A text that cannot be a locale is only trimmed.
+    package static func canonical(_ text: String) -> String {
         let text = KeyText.trimmed(text)
         return parts(text).map { $0.text } ?? text
     }
 
-    /// What a filter looks for at the beginning of locales: zh-CN finds what is stored as zh-Hans-CN. A piece of a tag stays a piece.
-    public static func canonicalPrefix(_ text: String) -> String {
+    /// The prefix that a filter compares with stored locales: zh-CN finds zh-Hans-CN. An incomplete tag stays as it is.
+    package static func canonicalPrefix(_ text: String) -> String {
         let isCut = text.last.map(isSeparator) == true
         let base = isCut ? String(text.dropLast()) : text
         guard let parts = parts(base), parts.isWhole else { return text }
         return parts.text + (isCut ? "-" : "")
     }
 
-    /// Whether a locale may have another form, so that ``canonical(_:)`` is worth its cost: never for most that are stored.
-    public static func mayChange(_ locale: ArraySlice<UInt8>) -> Bool {
+    /// Whether ``canonical(_:)`` may change a locale, so that it is worth its cost. For most stored locales it is
+    /// false.
+    package static func mayChange(_ locale: ArraySlice<UInt8>) -> Bool {
         let language = locale.prefix { $0 != UInt8(ascii: "-") }
         if locale.contains(where: { "_#.@".utf8.contains($0) }) { return true }
         let name = String(decoding: language.prefix(4).map { $0 | 0x20 }, as: UTF8.self)
@@ -47,7 +50,7 @@ public enum LocaleTag {
         var script = ""
         var region = ""
         var variants: [String] = []
-        /// Whether all of the text was understood.
+        /// Whether the whole text was understood.
         var isWhole = true
 
         var text: String {
@@ -75,21 +78,21 @@ public enum LocaleTag {
         return parts
     }
 
-    /// Takes a tag behind the language; false for an extension, and for what is none.
+    /// Adds a subtag after the language; false for an extension or an invalid subtag.
     private static func add(_ tag: Substring, to parts: inout Parts) -> Bool {
-        // Java writes scripts behind a number sign.
+        // Java writes a number sign before a script.
         let word = tag.first == "#" ? tag.dropFirst() : tag
         let isBare = parts.script.isEmpty && parts.region.isEmpty && parts.variants.isEmpty
         switch word.utf8.count {
         case 4 where isLetters(word) && parts.script.isEmpty:
             parts.script = word.prefix(1).uppercased() + word.dropFirst().lowercased()
         case 2 where isLetters(word) && parts.region.isEmpty: parts.region = word.uppercased()
-        // Java's Nynorsk before it had a name.
+        // Java's code for Nynorsk before it had its own.
         case 2 where parts.language == "no" && word.uppercased() == "NY": parts.language = "nn"
         case 3 where isDigits(word) && parts.region.isEmpty: parts.region = String(word)
-        // A language of a group, as in zh-yue.
+        // An extended language, as in zh-yue.
         case 3 where isLetters(word) && isBare: parts.language = word.lowercased()
-        // CLDR writes it as an extension, en-US-u-va-posix: it is no language.
+        // CLDR writes it as an extension, en-US-u-va-posix, so it is dropped.
         case 5 where word.lowercased() == "posix": break
         case 5...8 where isAlphanumeric(word), 4 where isAlphanumeric(word) && isDigits(word.prefix(1)):
             parts.variants.append(word.lowercased())

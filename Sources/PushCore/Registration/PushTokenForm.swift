@@ -1,25 +1,27 @@
-/// What a push token looks like, for each platform.
+/// The form of a push token, for each platform.
 ///
-/// A registration is refused only for what can be no token: both gateways say that a token's length may change, and only
-/// they know whether one is theirs. What people type or export is looked at more closely, as it may be the wrong column or the token of
-/// the other platform.
-public enum PushTokenForm {
-    /// Hexadecimal digits of an APNs token: 64 today; Apple says that the length may grow, its own type has 100 bytes.
-    public static let iosLength = 16...200
-    /// Characters of an FCM token: about 160 today. An index holds it, whose entries are limited to a third of a page.
-    public static let androidLength = 8...2_000
-    /// Hexadecimal digits of an APNs token that people give: none has had fewer than 64.
-    public static let givenIOSLength = 64...200
-    /// Characters of an FCM token that people give: none has been shorter.
-    public static let givenAndroidLength = 20...2_000
+/// A registration is refused only if the text cannot be a token: both gateways say that the length of tokens may
+/// change, and only they know whether a token is theirs. Tokens that people type or export are checked more strictly,
+/// as they may come from the wrong column or the other platform.
+package enum PushTokenForm {
+    /// The number of hexadecimal digits of an APNs token: 64 today. Apple says that it may grow; Apple's own type has
+    /// 100 bytes.
+    package static let iosLength = 16...200
+    /// The number of characters of an FCM token: about 160 today. It is indexed, and PostgreSQL limits an index entry
+    /// to a third of a page.
+    package static let androidLength = 8...2_000
+    /// The number of hexadecimal digits of an APNs token that people give; no token has ever had fewer than 64.
+    package static let givenIOSLength = 64...200
+    /// The number of characters of an FCM token that people give; no token has ever been shorter.
+    package static let givenAndroidLength = 20...2_000
 
-    /// The token as it is kept, APNs' in lower case; nil if it is malformed.
-    public static func normalised(_ token: String, _ platform: Platform) -> String? {
+    /// The token in the form in which it is stored, an APNs token in lower case; nil if it is malformed.
+    package static func normalised(_ token: String, _ platform: Platform) -> String? {
         let bytes = token.utf8
         switch platform {
         case .ios:
             guard iosLength.contains(bytes.count), bytes.count % 2 == 0, isHex(bytes) else { return nil }
-            // The gateway takes one token in two cases for two.
+            // APNs treats the same token in upper and lower case as two tokens.
             return token.lowercased()
         case .android:
             return androidLength.contains(bytes.count) && isPrintable(bytes) && !isOfIOS(bytes) && !isSentinel(token)
@@ -27,13 +29,14 @@ public enum PushTokenForm {
         }
     }
 
-    /// Whether it could be a token of some platform: whoever is named by it is looked for in all applications.
-    public static func canBeToken(_ token: String) -> Bool {
+    /// Whether it could be a token of any platform. A person named by a token is searched in all applications.
+    package static func canBeToken(_ token: String) -> Bool {
         Platform.allCases.contains { normalised(token, $0) != nil }
     }
 
-    /// What is wrong with a token that people give, in a file or on the command line; nil if nothing is. Never the token itself.
-    public static func problem(_ token: String, _ platform: Platform) -> String? {
+    /// What is wrong with a token given in a file or on the command line; nil if it is valid. It never contains the
+    /// token itself.
+    package static func problem(_ token: String, _ platform: Platform) -> String? {
         let bytes = token.utf8
         switch platform {
         case .ios:
@@ -47,7 +50,7 @@ public enum PushTokenForm {
                 return "the push token is a word that SDKs send instead of a token"
             }
             if isOfIOS(bytes) {
-                return "the push token is that of an iOS device: hexadecimal digits only"
+                return "the push token belongs to an iOS device: it has hexadecimal digits only"
             }
             return givenAndroidLength.contains(bytes.count) && isPrintable(bytes)
                 ? nil
@@ -56,8 +59,8 @@ public enum PushTokenForm {
         }
     }
 
-    /// What a token has to be, for messages.
-    public static func words(_ platform: Platform) -> String {
+    /// The form of a token, for messages.
+    package static func words(_ platform: Platform) -> String {
         switch platform {
         case .ios:
             "an APNs token: an even number of \(iosLength.lowerBound) to \(iosLength.upperBound) hexadecimal digits"
@@ -66,8 +69,9 @@ public enum PushTokenForm {
         }
     }
 
-    /// Words that SDKs, and the programs around them, give where there is no token, in lower case and without what is neither letter nor
-    /// digit: Google's error codes, what its servers once answered, and what languages print for nothing.
+    /// Words that SDKs and other programs send when there is no token: Google's error codes, earlier answers of its
+    /// servers, and the words of programming languages for nothing. They are in lower case, with letters and digits
+    /// only.
     private static let sentinels: Set<String> = [
         "blacklisted", "undefined", "null", "nil", "none", "nan", "unknown", "notavailable", "unavailable",
         "notregistered",
@@ -76,15 +80,15 @@ public enum PushTokenForm {
         "internalservererror",
         "timeout", "unregistered", "placeholder", "dummytoken", "faketoken", "objectobject", "simulator", "emulator",
     ]
-    /// The longest of them, so that real tokens cost nothing.
-    private static let longestSentinel = 40
+    /// The length of the longest of them, so that real tokens are skipped at once.
+    private static let maxSentinelLength = 40
 
     private static func isSentinel(_ token: String) -> Bool {
-        guard token.utf8.count <= longestSentinel else { return false }
+        guard token.utf8.count <= maxSentinelLength else { return false }
         return sentinels.contains(token.lowercased().filter { $0.isLetter || $0.isNumber })
     }
 
-    /// Whether an Android token is that of an iOS device: hexadecimal digits only, as none of FCM's is.
+    /// Whether an Android token belongs to an iOS device: it has hexadecimal digits only, which no FCM token has.
     private static func isOfIOS(_ bytes: String.UTF8View) -> Bool {
         bytes.count >= givenIOSLength.lowerBound && isHex(bytes)
     }
@@ -96,33 +100,5 @@ public enum PushTokenForm {
     /// ASCII without the space: 0x21 to 0x7E.
     private static func isPrintable(_ bytes: String.UTF8View) -> Bool {
         bytes.allSatisfy { (0x21...0x7E).contains($0) }
-    }
-}
-
-/// Locales and time zones as people give them: fr-CA, zh-Hant-TW, en_US@rg=gbzzzz; Europe/Paris, Etc/GMT+2. Which there are changes
-/// with the years, so that only their form is looked at.
-public enum DeviceSetting {
-    /// Bytes of a locale or of a time zone's name: far more than the longest has.
-    public static let longest = 64
-
-    /// What is wrong with a locale; nil if nothing is, or if it is empty.
-    public static func problem(locale: String) -> String? {
-        isWord(locale, marks: "-_@=;.#")
-            ? nil : "is not a locale: give a language, with a region if needed, as in fr or fr-CA"
-    }
-
-    /// What is wrong with a time zone; nil if nothing is, or if it is empty.
-    public static func problem(timeZone: String) -> String? {
-        isWord(timeZone, marks: "/_+-") ? nil : "is not a time zone: give a name such as Europe/Paris"
-    }
-
-    private static func isWord(_ text: String, marks: String) -> Bool {
-        guard let first = text.utf8.first else { return true }
-        guard text.utf8.count <= longest, isLetter(first) else { return false }
-        return text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || marks.utf8.contains($0) }
-    }
-
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
     }
 }

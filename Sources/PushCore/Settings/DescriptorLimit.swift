@@ -1,8 +1,8 @@
 import Foundation
 
-/// How many files and connections this process may have open at once.
-public enum DescriptorLimit {
-    /// The default of Linux's fs.nr_open, above which no process comes.
+/// The maximum number of files and connections that this process may have open at once.
+package enum DescriptorLimit {
+    /// The default of Linux's fs.nr_open, the upper bound for a process.
     private static let most: rlim_t = 1_048_576
 
     #if canImport(Glibc)
@@ -11,20 +11,22 @@ public enum DescriptorLimit {
     private static let kind = RLIMIT_NOFILE
     #endif
 
-    /// What it may have now; that it cannot be told is not known of any system.
-    public static var current: Int { limit.map { Int(clamping: $0.rlim_cur) } ?? .max }
+    /// The current limit. It is unlimited if the system does not report it, which no known system does.
+    package static var current: Int { limit.map { Int(clamping: $0.rlim_cur) } ?? .max }
 
-    /// Raises the limit as far as the process may by itself: shells and service managers set a low one for programs that number
-    /// their files with few bits, and leave the raising to all others.
-    public static func raise() {
+    /// Raises the soft limit as far as an unprivileged process may.
+    ///
+    /// Shells and service managers set a low soft limit for programs that use `select`, and leave it to other programs
+    /// to raise it.
+    package static func raise() {
         guard var limit else { return }
         limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, most))
         _ = setrlimit(kind, &limit)
     }
 
-    /// What to say if a process may open fewer files than it needs; nil if there are enough. The system's own libraries end a process
-    /// that is short of them.
-    public static func shortage(of needed: Int, limit: Int = current, for process: String) -> String? {
+    /// A message if a process may open fewer files than it needs; nil if the limit is high enough. The system's
+    /// libraries crash a process that runs out of files.
+    package static func shortage(of needed: Int, limit: Int = current, for process: String) -> String? {
         guard limit < needed else { return nil }
         return "The \(process) may have \(limit) files open at once, and needs \(needed): raise the limit "
             + "(ulimit -n, or LimitNOFILE= of the service)."

@@ -1,6 +1,6 @@
 extension Settings {
     /// Every setting, in the order of the file.
-    public static let definitions: [SettingDefinition] =
+    package static let definitions: [SettingDefinition] =
         generalDefinitions + masterDefinitions + childDefinitions + webDefinitions + consoleDefinitions
         + feedbackDefinitions + metricsDefinitions
 
@@ -175,7 +175,7 @@ extension Settings {
 }
 
 extension Settings {
-    /// A century: nobody wants to wait for more.
+    /// At most a century.
     private static let days = 0...36_500
 
     static let feedbackDefinitions: [SettingDefinition] = [

@@ -1,87 +1,87 @@
 /// The settings of every PushMTA process, each with its default.
 ///
-/// Names are those of Adobe Campaign's `serverConf.xml` where the thing is the same. `Settings.definitions` lists every key
-/// with its unit and range; `Config/pushmta.yaml` shows the same keys with the reason for each default.
-public struct Settings: Sendable, Equatable {
-    public var database = DatabaseSettings()
-    /// The file that holds the key under which gateway credentials are sealed in the database. Empty: none, so that no
-    /// credential can be set or opened.
-    public var credentialKeyFile = ""
+/// A setting that Adobe Campaign's `serverConf.xml` also has keeps its name there. `Settings.definitions` lists every
+/// key with its unit and range; `Config/pushmta.yaml` shows the same keys with the reason for each default.
+package struct Settings: Sendable, Equatable {
+    package var database = DatabaseSettings()
+    /// The file with the key that seals gateway credentials in the database. Empty: no credential can be set or opened.
+    package var credentialKeyFile = ""
     /// What is written to standard error.
-    public var log = LogSettings()
+    package var log = LogSettings()
     /// The delivery engine: supervisor and MTA children.
-    public var mta = MTASettings()
-    /// What concerns the mobile gateways themselves.
-    public var nmac = NMACSettings()
+    package var mta = MTASettings()
+    /// The mobile gateways.
+    package var nmac = NMACSettings()
     /// The web process: registration and tracking of devices.
-    public var web = WebSettings()
-    /// The console: pages for people.
-    public var console = ConsoleSettings()
+    package var web = WebSettings()
+    /// The console: web pages for operators.
+    package var console = ConsoleSettings()
     /// The feedback worker: token events, statistics, retention.
-    public var feedback = FeedbackSettings()
+    package var feedback = FeedbackSettings()
     /// Where the processes serve their metrics.
-    public var metrics = MetricsSettings()
+    package var metrics = MetricsSettings()
 
     /// Creates the settings with their defaults.
-    public init() {}
+    package init() {}
 }
 
 /// Where the database is and how long one statement may take.
-public struct DatabaseSettings: Sendable, Equatable {
+package struct DatabaseSettings: Sendable, Equatable {
     /// The libpq connection string or URI. Empty: libpq's own environment (`PGHOST`, `PGSERVICE`, …).
-    public var url = ""
+    package var url = ""
     /// Where ``url`` was set, for messages.
-    public var origin = SettingOrigin(
+    package var origin = SettingOrigin(
         "database.url, which is not set: libpq's variables (PGHOST and so on) and defaults count"
     )
-    /// The longest time of one statement, in seconds (0 = no limit).
-    public var statementTimeoutSec = 60
+    /// The maximum time of one statement, in seconds (0 = no limit).
+    package var statementTimeoutSec = 60
 
     /// Creates the settings with their defaults.
-    public init() {}
+    package init() {}
 }
 
-/// Where the value of a setting came from, for messages. It makes no settings different: any two are equal.
-public struct SettingOrigin: Sendable, Equatable {
+/// Where the value of a setting came from, for messages. Any two origins are equal, so that they do not affect the
+/// comparison of settings.
+package struct SettingOrigin: Sendable, Equatable {
     /// The setting and the file, variable or flag, as in "database.url (file /etc/pushmta/pushmta.yaml)".
-    public var text: String
+    package var text: String
 
-    public init(_ text: String) {
+    package init(_ text: String) {
         self.text = text
     }
 
-    public static func == (_: Self, _: Self) -> Bool { true }
+    package static func == (_: Self, _: Self) -> Bool { true }
 }
 
 /// What is written to standard error.
-public struct LogSettings: Sendable, Equatable {
+package struct LogSettings: Sendable, Equatable {
     /// The least serious level that is written: trace, debug, info, notice, warning, error or critical.
-    public var level = "info"
-    /// How a line is written: text, for people, or json, an object a line.
-    public var format = "text"
+    package var level = "info"
+    /// The format of a line: text, for people, or json, one object a line.
+    package var format = "text"
 
     /// Creates the settings with their defaults.
-    public init() {}
+    package init() {}
 }
 
-/// Where the processes serve their metrics for Prometheus; never on a port that devices reach.
-public struct MetricsSettings: Sendable, Equatable {
+/// Where the processes serve their metrics for Prometheus. Devices must not be able to reach these ports.
+package struct MetricsSettings: Sendable, Equatable {
     /// The IP address that all of them listen on.
-    public var address = "127.0.0.1"
-    /// The port of the supervisor, whose page has its children's figures, too; 0 = none.
-    public var supervisorPort = 9741
+    package var address = "127.0.0.1"
+    /// The port of the supervisor, whose page includes its children's metrics; 0 = none.
+    package var supervisorPort = 9741
     /// The port of the feedback worker; 0 = none.
-    public var feedbackPort = 9742
+    package var feedbackPort = 9742
     /// The port of the web process; 0 = none.
-    public var webPort = 9743
+    package var webPort = 9743
     /// The port of the console; 0 = none.
-    public var consolePort = 9744
+    package var consolePort = 9744
 
     /// Creates the settings with their defaults.
-    public init() {}
+    package init() {}
 
     /// The settings under which no process serves metrics.
-    public static var off: MetricsSettings {
+    package static var off: MetricsSettings {
         var settings = MetricsSettings()
         settings.supervisorPort = 0
         settings.feedbackPort = 0
@@ -92,29 +92,29 @@ public struct MetricsSettings: Sendable, Equatable {
 }
 
 /// The feedback worker: token events, statistics, retention.
-public struct FeedbackSettings: Sendable, Equatable {
-    /// How much of the time it works while messages are sent, in percent of one processor.
-    public var shareWhileSendingPercent = 20
-    /// How long things are kept.
-    public var retention = FeedbackRetentionSettings()
+package struct FeedbackSettings: Sendable, Equatable {
+    /// The share of one processor that it may use while messages are sent, in percent.
+    package var shareWhileSendingPercent = 20
+    /// How long records are kept.
+    package var retention = FeedbackRetentionSettings()
 
     /// Creates the settings with their defaults.
-    public init() {}
+    package init() {}
 }
 
-/// How long the feedback worker keeps things, in days; 0: forever.
-public struct FeedbackRetentionSettings: Sendable, Equatable {
-    /// The outcome of each message, and whom it was for.
-    public var broadLogDays = 180
+/// How long the feedback worker keeps records, in days; 0 = forever.
+package struct FeedbackRetentionSettings: Sendable, Equatable {
+    /// The outcome and recipient of each message.
+    package var broadLogDays = 180
     /// Receipts and clicks.
-    public var trackingLogDays = 180
-    /// Who was left out of a delivery, and why.
-    public var exclusionLogDays = 180
-    /// What was said about tokens and was decided.
-    public var tokenEventDays = 180
+    package var trackingLogDays = 180
+    /// The people who were excluded from a delivery, and why.
+    package var exclusionLogDays = 180
+    /// Resolved token events.
+    package var tokenEventDays = 180
     /// Subscriptions that were disabled and not opted out (Adobe's option `NmsCleanup_AppSubscriptionRcpPurgeDelay`).
-    public var disabledSubscriptionDays = 180
+    package var disabledSubscriptionDays = 180
 
     /// Creates the settings with their defaults.
-    public init() {}
+    package init() {}
 }

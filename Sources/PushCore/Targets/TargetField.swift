@@ -1,18 +1,18 @@
 /// A field of a subscriber in a filter.
-public enum TargetField: Sendable, Hashable, CustomStringConvertible {
-    /// What is known of every subscription: `locale`, `registered_at`, …
+package enum TargetField: Sendable, Hashable, CustomStringConvertible {
+    /// A property that every subscription has: `locale`, `registered_at`, …
     case column(TargetColumn)
     /// `recipient.NAME`: a field of the recipient.
     case recipient(String)
     /// `parameters.NAME`: a parameter of the subscription.
     case parameter(String)
-    /// `device.NAME`: what the device said of itself.
+    /// `device.NAME`: a value that the device reported about itself.
     case device(String)
-    /// `mapping.NAME`: a column of the view in which the service's user keys reconcile.
+    /// `mapping.NAME`: a column of the view to which the service's target mapping maps user keys.
     case mapping(String)
 
-    /// What it holds; nil for a column of a view, which only the database knows.
-    public var kind: TargetKind? {
+    /// The kind of its values; nil for a column of a view, whose type only the database knows.
+    package var kind: TargetKind? {
         switch self {
         case .column(let column): column.kind
         case .recipient, .parameter, .device: .text
@@ -20,8 +20,8 @@ public enum TargetField: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The field as a filter names it.
-    public var description: String {
+    /// The field's name in a filter.
+    package var description: String {
         switch self {
         case .column(let column): column.rawValue
         case .recipient(let name): Self.path("recipient", name)
@@ -31,7 +31,22 @@ public enum TargetField: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The groups of fields whose names are open, with `parameter` for those who write as the import does.
+    /// Reads a field's name, as ``description`` writes it; nil if the text is not one.
+    package init?(_ text: String) {
+        if let column = TargetColumn(rawValue: text) {
+            self = .column(column)
+            return
+        }
+        let scalars = text.unicodeScalars
+        let group = scalars.prefix { $0 != "." }
+        let written = String(String.UnicodeScalarView(scalars.dropFirst(group.count + 1)))
+        guard let name = Self.isPlain(written) ? written : Self.unquoted(written),
+            let field = Self.named(String(String.UnicodeScalarView(group)), name)
+        else { return nil }
+        self = field
+    }
+
+    /// The field of a group whose names are open. `parameter` is accepted too, as in imports.
     static func named(_ group: String, _ name: String) -> TargetField? {
         switch group {
         case "recipient": .recipient(name)
@@ -42,72 +57,42 @@ public enum TargetField: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The groups by all their names.
+    /// All names of the groups.
     static let groups = ["recipient", "parameters", "parameter", "device", "mapping"]
 
-    /// The groups and columns, for the hint of a name that is none.
+    /// The columns and groups, for the hint about an unknown name.
     static let known = TargetColumn.allCases.map(\.rawValue) + groups.filter { $0 != "parameter" }
 
     private static func path(_ group: String, _ name: String) -> String {
+        group + "." + (isPlain(name) ? name : TargetFilter.quoted(name, by: "\""))
+    }
+
+    /// Whether a name needs no quotes. The database accepts some other characters as letters, too.
+    private static func isPlain(_ name: String) -> Bool {
         let scalars = name.unicodeScalars
-        let isPlain =
-            scalars.first.map(TargetFilterLexer.isNameStart) == true
-            && scalars.allSatisfy(TargetFilterLexer.isNamePart)
-        return group + "." + (isPlain ? name : "\"" + name.replacing("\"", with: "\"\"") + "\"")
+        return scalars.first.map(isLetter) == true
+            && scalars.allSatisfy { scalar in
+                isLetter(scalar) || ("0"..."9").contains(scalar)
+                    || (!scalar.isASCII && scalar.properties.generalCategory == .nonspacingMark)
+            }
     }
-}
 
-/// What is known of every subscription, by the name that a filter has for it.
-public enum TargetColumn: String, Sendable, Hashable, CaseIterable {
-    case subscriptionID = "subscription_id"
-    case application
-    case platform
-    case environment
-    case userKey = "user_key"
-    case locale
-    case timeZone = "time_zone"
-    case deviceID = "device_id"
-    case registeredAt = "registered_at"
-    case createdAt = "created_at"
-    case enabled
-    case optedOut = "opted_out"
-    case quarantineStatus = "quarantine_status"
-    case quarantineReason = "quarantine_reason"
-    case quarantinedAt = "quarantined_at"
-    case softErrors = "soft_errors"
-    case lastErrorAt = "last_error_at"
-
-    /// All texts that it can hold, where these are few; nil where it can hold any.
-    public var words: [String]? {
-        switch self {
-        case .platform: Platform.allCases.map(\.rawValue)
-        case .environment: ApplicationEnvironment.allCases.map(\.rawValue)
-        // As the view pushmta.subscription writes them.
-        case .quarantineStatus: ["valid", "with_errors", "quarantine", "denylisted"]
-        default: nil
+    private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
+        guard !scalar.isASCII else {
+            return scalar == "_" || ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
         }
+        return scalar.properties.isAlphabetic
     }
 
-    public var kind: TargetKind {
-        switch self {
-        case .subscriptionID, .softErrors: .number
-        case .enabled, .optedOut: .boolean
-        case .registeredAt, .createdAt, .quarantinedAt, .lastErrorAt: .time
-        case .application, .platform, .environment, .userKey, .locale, .timeZone, .deviceID, .quarantineStatus,
-            .quarantineReason:
-            .text
+    /// The name in double quotes; nil if the text is anything else.
+    private static func unquoted(_ text: String) -> String? {
+        var scalars = text.unicodeScalars[...]
+        guard scalars.popFirst() == "\"", scalars.popLast() == "\"" else { return nil }
+        var name = String.UnicodeScalarView()
+        while let scalar = scalars.popFirst() {
+            if scalar == "\"", scalars.popFirst() != "\"" { return nil }
+            name.append(scalar)
         }
+        return String(name)
     }
-}
-
-/// What a field of a subscriber holds, as far as a filter can compare it.
-public enum TargetKind: String, Sendable, Hashable, CaseIterable {
-    /// A text, which may also be compared as a number, a boolean or a time if it reads as one.
-    case text
-    case number
-    case boolean
-    case time
-
-    /// The kind with its article, for messages to people.
-    public var words: String { "a \(rawValue)" }
 }

@@ -1,41 +1,43 @@
-/// Which subscribers of its applications a delivery goes to.
+/// Selects the subscribers of its applications that a delivery goes to.
 ///
-/// A filter is written as text; README has the whole language:
+/// A filter is written as text; Config/targets.md describes the language:
 ///
 ///     recipient.city in ('Lyon', 'Oslo') and not (parameters.tier = 'gold' or registered_at < now - 90 days)
 ///
-/// Every test is true or false: with a field that is absent a test is false, but for `is null`; `!=` and `not in` are exactly
-/// `not` of `=` and `in`. So a filter and its `not` together are all subscribers.
-public indirect enum TargetFilter: Sendable, Hashable {
+/// Only the database parses the text (`pushmta_engine.parse_filter`), because marketing systems set filters in SQL.
+/// This is the tree that it returns; ``init(tree:)`` decodes it.
+///
+/// Every test is true or false, never null. If the field is absent, every test except `is null` is false. `!=` and `not
+/// in` are exactly `not` of `=` and `in`. So a filter and its `not` together select all subscribers.
+package indirect enum TargetFilter: Sendable, Hashable {
     /// All of them are true.
     case all([TargetFilter])
     /// One of them is true.
     case any([TargetFilter])
     case not(TargetFilter)
-    /// The field's value stands in this relation to the literal. Texts are compared by their code points.
+    /// The field's value compares like this with the literal. Texts are compared by code points.
     case compare(TargetField, TargetComparison, TargetLiteral)
-    /// The field's value is one of the literals, which are of one kind.
+    /// The field's value is one of the literals, which all have the same kind.
     case isIn(TargetField, [TargetLiteral])
     case contains(TargetField, String)
     case startsWith(TargetField, String)
     case isNull(TargetField)
 
-    /// The longest text of a filter in bytes: a list of a thousand user keys has room.
-    public static let maximumBytes = 65_536
-    /// How deep parentheses and `not` may be nested.
-    public static let maximumDepth = 64
-    /// The tests of a filter: more is a list, for which there are explicit targets and exclusion lists.
-    public static let maximumTests = 500
-    /// The values of one `in`.
-    public static let maximumListLength = 1_000
+    /// The maximum length of a filter's text in bytes: it has room for a list of a thousand user keys.
+    package static let maxBytes = 65_536
+    /// The maximum nesting of parentheses and `not`.
+    package static let maxDepth = 64
+    /// The maximum number of tests in a filter. Longer lists belong in explicit targets or exclusion lists.
+    package static let maxTests = 500
+    /// The maximum number of values in one `in`.
+    package static let maxListLength = 1_000
+    /// The maximum number of digits of a number. PostgreSQL's own limit is far higher, and no real value needs more.
+    package static let maxDigits = 100
+    /// The maximum distance of a time from `now`, the delivery's start, in seconds: a hundred years.
+    package static let maxSeconds: Int64 = 100 * 366 * 86_400
 
-    public init(parsing text: String) throws(TargetFilterError) {
-        var parser = try TargetFilterParser(text)
-        self = try parser.parse()
-    }
-
-    /// The columns of the mapping's view that it asks for.
-    public var mappingColumns: Set<String> {
+    /// The columns of the mapping's view that the filter uses.
+    package var mappingColumns: Set<String> {
         switch self {
         case .all(let filters), .any(let filters): filters.reduce(into: []) { $0.formUnion($1.mappingColumns) }
         case .not(let filter): filter.mappingColumns
@@ -46,15 +48,17 @@ public indirect enum TargetFilter: Sendable, Hashable {
     }
 }
 
-/// What the check of filters in the database takes from here: fields, their kinds, and limits. Its grammar is ``TargetFilterParser``'s.
+/// The database's filter parser gets the fields, their kinds, the units and the limits from here. The grammar itself is
+/// in the database.
 extension TargetFilter {
     /// The rules, a JSON object.
-    public static let rules = JSONText.compact(
+    package static let rules = JSONText.compact(
         object([
-            ("bytes", number(maximumBytes)), ("depth", number(maximumDepth)), ("tests", number(maximumTests)),
-            ("values", number(maximumListLength)), ("digits", number(TargetFilterLexer.maximumDigits)),
-            ("furthest", number(TargetFilterParser.furthestSeconds)),
-            ("units", object(TargetFilterParser.units.sorted { $0.key < $1.key }.map { ($0.key, number($0.value)) })),
+            ("bytes", number(maxBytes)), ("depth", number(maxDepth)), ("tests", number(maxTests)),
+            ("values", number(maxListLength)), ("digits", number(maxDigits)),
+            ("furthest", number(maxSeconds)),
+            ("units", object(units.sorted { $0.key < $1.key }.map { ($0.key, number($0.value)) })),
+            ("fields", .array(TargetField.known.map(JSONValue.string))),
             (
                 "groups",
                 object(
@@ -65,6 +69,12 @@ extension TargetFilter {
             ), ("columns", object(TargetColumn.allCases.map { ($0.rawValue, column($0)) })),
         ])
     )
+
+    /// The units of a distance from `now`, in seconds.
+    private static let units: [String: Int64] = [
+        "second": 1, "seconds": 1, "minute": 60, "minutes": 60, "hour": 3_600, "hours": 3_600, "day": 86_400,
+        "days": 86_400, "week": 604_800, "weeks": 604_800,
+    ]
 
     private static func column(_ column: TargetColumn) -> JSONValue {
         object(
@@ -81,7 +91,7 @@ extension TargetFilter {
 }
 
 /// How a filter compares a field with a value.
-public enum TargetComparison: String, Sendable, Hashable, CaseIterable {
+package enum TargetComparison: String, Sendable, Hashable, CaseIterable {
     case equal = "="
     case notEqual = "!="
     case less = "<"
@@ -89,47 +99,11 @@ public enum TargetComparison: String, Sendable, Hashable, CaseIterable {
     case greater = ">"
     case greaterOrEqual = ">="
 
-    /// Whether it needs an order and not only equality.
-    public var isOrder: Bool {
+    /// Whether it compares by order, not only by equality.
+    package var isOrder: Bool {
         switch self {
         case .equal, .notEqual: false
         case .less, .lessOrEqual, .greater, .greaterOrEqual: true
         }
-    }
-}
-
-/// Why a filter cannot be used.
-public struct TargetFilterError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of the error.
-    public enum Code: String, Sendable, Hashable {
-        /// The text is no filter.
-        case syntax
-        /// A field does not exist.
-        case unknownField
-        /// A field is compared with what it cannot be compared with.
-        case kind
-        /// It is longer, deeper or wider than a filter may be.
-        case limit
-    }
-
-    /// The kind of the error.
-    public let code: Code
-    /// Where in the text, 1 for the first character; nil where the place is not known.
-    public let position: Int?
-    /// What is wrong; never a value out of the filter, as it may be somebody's name.
-    public let cause: String
-    public let remedy: String
-
-    public init(_ code: Code, at position: Int?, _ cause: String, _ remedy: String) {
-        self.code = code
-        self.position = position
-        self.cause = cause
-        self.remedy = remedy
-    }
-
-    /// Place, cause and remedy in one line.
-    public var description: String {
-        let place = position.map { ", character \($0)" } ?? ""
-        return "target filter\(place): \(cause); \(remedy)"
     }
 }

@@ -1,8 +1,8 @@
 /// An IPv4 or IPv6 address.
 ///
-/// An IPv4 address that came over an IPv6 socket (`::ffff:1.2.3.4`) is the IPv4 address.
-public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
-    /// The address as 128 bits; IPv4 ones stand in `::ffff:0:0/96`.
+/// An IPv4-mapped IPv6 address (`::ffff:1.2.3.4`) is the same as the IPv4 address.
+package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
+    /// The address as 128 bits; an IPv4 address is in `::ffff:0:0/96`.
     package let high: UInt64
     package let low: UInt64
 
@@ -13,16 +13,16 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         self.low = low
     }
 
-    /// The IPv4 address with these 32 bits, the first number in the highest.
-    public init(ipv4 bits: UInt32) {
+    /// The IPv4 address with these 32 bits; the first number is the most significant byte.
+    package init(ipv4 bits: UInt32) {
         self.init(high: 0, low: Self.mappedPrefix | UInt64(bits))
     }
 
     /// Whether it is an IPv4 address.
-    public var isIPv4: Bool { high == 0 && low & 0xFFFF_FFFF_0000_0000 == Self.mappedPrefix }
+    package var isIPv4: Bool { high == 0 && low & 0xFFFF_FFFF_0000_0000 == Self.mappedPrefix }
 
-    /// Reads an address; a zone behind a `%` is left out. Nil if it is none.
-    public init?(_ text: some StringProtocol) {
+    /// Parses an address and drops a zone after a `%`; nil if the text is not an address.
+    package init?(_ text: some StringProtocol) {
         let plain = Array(text.utf8.prefix { $0 != UInt8(ascii: "%") })
         if let four = Self.ipv4(plain[...]) {
             self.init(high: 0, low: Self.mappedPrefix | UInt64(four))
@@ -37,7 +37,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Four numbers from 0 to 255 without leading zeros, which some take for octal.
+    /// Four numbers from 0 to 255 without leading zeros, which some parsers read as octal.
     private static func ipv4(_ text: ArraySlice<UInt8>) -> UInt32? {
         guard text.count <= 15 else { return nil }
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
@@ -54,7 +54,7 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         return value
     }
 
-    /// Eight groups, with `::` for those that are left out and perhaps an IPv4 address at the end (RFC 4291, section 2.2).
+    /// Eight groups, with `::` for omitted ones and optionally an IPv4 address at the end (RFC 4291, section 2.2).
     private static func ipv6(_ text: [UInt8]) -> [UInt16]? {
         guard (2...45).contains(text.count) else { return nil }
         let gap = text.indices.dropLast().first {
@@ -91,8 +91,9 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         return groups
     }
 
-    /// The usual text: four numbers, or eight groups in hexadecimal without leading zeros; PostgreSQL's `inet` reads both.
-    public var description: String {
+    /// The usual text form: four numbers, or eight hexadecimal groups without leading zeros. PostgreSQL's `inet` reads
+    /// both.
+    package var description: String {
         if isIPv4 {
             return "\(low >> 24 & 255).\(low >> 16 & 255).\(low >> 8 & 255).\(low & 255)"
         }

@@ -1,29 +1,31 @@
-/// A tracking request as it is kept until the database has it.
-public struct TrackingHit: Sendable, Hashable {
-    /// Which message, and what happened.
-    public var id: TrackingID
-    /// When it came, in microseconds of Unix time.
-    public var microseconds: Int64
-    public var address: IPAddress?
-    public var userAgent: String
+/// A tracking request, kept until the database has it.
+package struct TrackingHit: Sendable, Hashable {
+    /// The message, and what happened to it.
+    package var id: TrackingID
+    /// The time of the request, in microseconds of Unix time.
+    package var microseconds: Int64
+    package var address: IPAddress?
+    package var userAgent: String
 
-    /// The most bytes of a user agent that are kept: those of SDKs have about 100.
-    public static let longestAgent = 300
+    /// The maximum length of a user agent in bytes; the user agents of SDKs have about 100.
+    package static let maxAgentLength = 300
 
-    /// A hit; a long user agent is cut.
-    public init(id: TrackingID, microseconds: Int64, address: IPAddress?, userAgent: String) {
+    /// Makes a hit; a longer user agent is cut.
+    package init(id: TrackingID, microseconds: Int64, address: IPAddress?, userAgent: String) {
         self.id = id
         self.microseconds = microseconds
         self.address = address
         self.userAgent =
-            userAgent.utf8.count <= Self.longestAgent ? userAgent : Self.cut(userAgent)
+            userAgent.utf8.count <= Self.maxAgentLength ? userAgent : Self.cut(userAgent)
     }
 
-    /// The platform that the user agent names.
-    public var platform: Platform? { Self.platform(of: userAgent) }
+    /// The platform according to the user agent.
+    package var platform: Platform? { Self.platform(of: userAgent) }
 
-    /// Core of Adobe's SDKs sends `Mozilla/5.0 (Linux; U; …)` on Android and `Mozilla/5.0 (…; CPU OS 14_5 like Mac OS X; …)`
-    /// on iOS; other clients name their system or its network library.
+    /// The platform that a user agent names.
+    ///
+    /// Adobe's SDKs send `Mozilla/5.0 (Linux; U; …)` on Android and `Mozilla/5.0 (…; CPU OS 14_5 like Mac OS X; …)` on iOS.
+    /// Other clients name their system or its network library.
     static func platform(of userAgent: String) -> Platform? {
         let bytes = Array(userAgent.utf8)
         if androidWords.contains(where: { holds(bytes, $0) }) { return .android }
@@ -33,7 +35,7 @@ public struct TrackingHit: Sendable, Hashable {
     private static let androidWords = ["Android", "Linux; U;", "okhttp", "Dalvik"].map { Array($0.utf8) }
     private static let iosWords = ["like Mac OS X", "iPhone", "iPad", "CFNetwork", "Darwin"].map { Array($0.utf8) }
 
-    /// Each hit is looked through for up to nine words: the library's own search, generic as it is, led the profile.
+    /// Each hit is searched for up to nine words. The standard library's generic search led the profile.
     private static func holds(_ text: [UInt8], _ word: [UInt8]) -> Bool {
         guard text.count >= word.count else { return false }
         let first = word[0]
@@ -46,6 +48,6 @@ public struct TrackingHit: Sendable, Hashable {
     }
 
     private static func cut(_ text: String) -> String {
-        String(decoding: text.utf8.prefix(longestAgent), as: UTF8.self)
+        String(decoding: text.utf8.prefix(maxAgentLength), as: UTF8.self)
     }
 }

@@ -1,23 +1,23 @@
 /// The parameter `id` of a tracking request: `h<message>,<delivery>,<tag>`.
-public struct TrackingID: Sendable, Hashable {
-    public var message: TrackedMessageID
-    /// The deliveries that the second part may mean, the likeliest first; empty for what is no delivery's id.
-    public var deliveries: [Int64]
-    public var kind: TrackingKind
+package struct TrackingID: Sendable, Hashable {
+    package var message: TrackedMessageID
+    /// The deliveries that the second part may mean, the likeliest first; empty if it is not a delivery id.
+    package var deliveries: [Int64]
+    package var kind: TrackingKind
 
-    /// The longest id that is looked at: three texts of 36, 16 and 16 characters, and some leading zeros.
-    public static let longest = 200
+    /// The maximum length of an id: three texts of 36, 16 and 16 characters, and some leading zeros.
+    package static let longest = 200
 
-    /// An id from its parts.
-    public init(message: TrackedMessageID, deliveries: [Int64], kind: TrackingKind) {
+    /// Makes an id from its parts.
+    package init(message: TrackedMessageID, deliveries: [Int64], kind: TrackingKind) {
         self.message = message
         self.deliveries = deliveries
         self.kind = kind
     }
 
-    /// Reads the id; nil for what is no tracking id at all, such as those of e-mail links, whose third part is that of a
+    /// Parses an id; nil if it is not a tracking id. The ids of e-mail links are not: their third part is the id of a
     /// link.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count <= Self.longest, bytes.first == UInt8(ascii: "h") else { return nil }
         let parts = bytes.dropFirst().split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
@@ -26,12 +26,12 @@ public struct TrackingID: Sendable, Hashable {
         else { return nil }
         self.message = message
         self.kind = kind
-        // Ids are given out without leading zeros; an app that reads and writes numbers may put some before.
+        // PushMTA writes ids without leading zeros, but an app that parses and formats numbers may add some.
         let digits = parts[1].drop { $0 == UInt8(ascii: "0") }
         deliveries = DeliveryID.candidates(String(decoding: digits, as: UTF8.self))
     }
 
-    /// The tag, in hexadecimal as all parts; leading zeros do not count.
+    /// The tag, in hexadecimal like all parts; leading zeros are ignored.
     private static func kind(_ text: ArraySlice<UInt8>) -> TrackingKind? {
         let digits = text.drop { $0 == UInt8(ascii: "0") }
         guard digits.count == 1, let digit = digits.first.flatMap(HexDigit.value) else { return nil }
@@ -40,24 +40,25 @@ public struct TrackingID: Sendable, Hashable {
 }
 
 /// The message id of a tracking request, `_mId` as the SDKs write it.
-public enum TrackedMessageID: Sendable, Hashable {
-    /// The encrypted id; the SDKs send it as it was, in whatever case.
+package enum TrackedMessageID: Sendable, Hashable {
+    /// The encrypted id; the SDKs send it back unchanged, in either case.
     case uuid(MessageUUID)
     /// A number, which the SDKs write in hexadecimal.
     ///
-    /// Of a negative one iOS and Android 3.1.4 send the 8 digits of its 32 bits, Android 3.1.1 to 3.1.3 the 16 of its 64 bits:
-    /// both are read as the negative number. iOS 5.0.0 sends only the low 32 bits of a larger one, and two digits at least. Numbers
-    /// that PushMTA gives out are positive and have 32 bits, so that every version sends them whole.
+    /// For a negative number, iOS and Android 3.1.4 send the 8 digits of its 32 bits, and Android 3.1.1 to 3.1.3 the 16
+    /// digits of its 64 bits. Both are read as the negative number. iOS 5.0.0 sends only the low 32 bits of a larger
+    /// number, and at least two digits. PushMTA's numbers are positive and have 32 bits, so every version sends them
+    /// completely.
     case number(Int64)
 
-    /// Reads the text behind the `h`; nil if it is neither form.
-    public init?(_ text: some Collection<UInt8>) {
+    /// Parses the text after the `h`; nil if it has neither form.
+    package init?(_ text: some Collection<UInt8>) {
         if text.count == MessageUUID.textLength, let uuid = MessageUUID(text: text) {
             self = .uuid(uuid)
             return
         }
         let digits = text.drop { $0 == UInt8(ascii: "0") }
-        // 16 digits are the 64 bits of the largest number.
+        // 16 digits hold the 64 bits of the largest number.
         guard !text.isEmpty, digits.count <= 16 else { return nil }
         var value: UInt64 = 0
         for byte in digits {
@@ -69,10 +70,10 @@ public enum TrackedMessageID: Sendable, Hashable {
     }
 }
 
-/// What a device tells of a message: the third part of a tracking id.
-public enum TrackingKind: Int16, Sendable, Hashable, CaseIterable {
+/// What a device reports about a message: the third part of a tracking id.
+package enum TrackingKind: Int16, Sendable, Hashable, CaseIterable {
     /// It arrived (Adobe's tag 1, "receive" or impression).
     case received = 1
-    /// It was clicked or opened (tag 2; the Android SDK sends it for a dismissal too).
+    /// It was clicked or opened (tag 2; the Android SDK also sends it for a dismissal).
     case clicked = 2
 }

@@ -1,19 +1,19 @@
 import Crypto
 import CryptoExtras
 
-/// The tracking keys of all days that are kept: resolves the encrypted ids of messages without the database.
+/// The tracking keys of all retained days. It resolves encrypted message ids without the database.
 ///
-/// All deliveries of a day have one key, so there are as many keys as days, and an id under one of them says its delivery by
-/// itself.
-public struct TrackingKeyring: Sendable {
-    public enum Resolution: Sendable, Hashable {
-        /// A message of a delivery of a day.
+/// All deliveries of a day share one key, so there are as many keys as days. The key of an id's day decrypts its
+/// delivery id.
+package struct TrackingKeyring: Sendable {
+    package enum Resolution: Sendable, Hashable {
+        /// A message of a delivery, and the day of that delivery.
         case message(delivery: Int64, sequence: Int32, logDay: Int32)
-        /// A numbered message, by its number in the database: only that knows which message has it.
+        /// A message with a numeric id, by its number in the database. Only the database knows its message.
         case number(Int64)
-        /// No key makes this id: it was invented, or its day's key is gone, or not here yet.
+        /// No key made this id: it was invented, or the key of its day has been deleted or is not loaded yet.
         case unknown
-        /// The id is genuine, of another delivery than the request says.
+        /// The id is genuine but belongs to another delivery than the request says.
         case foreign
     }
 
@@ -22,25 +22,26 @@ public struct TrackingKeyring: Sendable {
         let key: SymmetricKey
     }
 
-    /// The latest day first, since most hits come soon after their message.
+    /// The latest day first, as most hits come soon after their message.
     private let entries: [Entry]
 
-    /// Days of keys that it has.
-    public var days: [Int32] { entries.map(\.logDay) }
+    /// The days whose keys it has.
+    package var days: [Int32] { entries.map(\.logDay) }
 
-    /// The last day up to which every key that there will ever be is here; nil: that is not known.
+    /// The last day up to which the keyring is complete; nil if unknown.
     private let lastDay: Int32?
     private let numbers: NumberPermutation?
 
-    /// Clocks of hosts differ; by an hour they do not.
+    /// The maximum difference between the clocks of hosts: an hour, in microseconds.
     private static let clockDifference: Int64 = 3_600_000_000
 
-    /// A keyring; keys of the wrong length are left out.
+    /// Makes a keyring; keys of the wrong length are ignored.
     ///
     /// - Parameters:
-    ///   - lastDay: no key of a day up to this one, as days since 2000-01-01, will be made that is not among these.
-    ///   - numbers: the permutation of numbered ids; nil if it is not known.
-    public init(_ keys: [TrackingKey] = [], lastDay: Int32? = nil, numbers: NumberPermutation? = nil) {
+    ///   - lastDay: the last day, as days since 2000-01-01, up to which `keys` has every key; no more keys will be made
+    ///     for these days.
+    ///   - numbers: the permutation of numeric ids; nil if unknown.
+    package init(_ keys: [TrackingKey] = [], lastDay: Int32? = nil, numbers: NumberPermutation? = nil) {
         self.lastDay = lastDay
         self.numbers = numbers
         entries = keys.filter { $0.key.count == MessageIDCodec.keyLength }
@@ -48,16 +49,16 @@ public struct TrackingKeyring: Sendable {
             .map { Entry(logDay: $0.logDay, key: SymmetricKey(data: $0.key)) }
     }
 
-    /// Whether no key can be missing here that an id of a hit at this time, in microseconds of Unix time, was made with: an id is
-    /// given out on the day of its delivery or later.
-    public func isComplete(at microseconds: Int64) -> Bool {
+    /// Whether the keyring has every key that could have made the id of a hit at this time, in microseconds of Unix
+    /// time. An id is given out on the day of its delivery or later.
+    package func isComplete(at microseconds: Int64) -> Bool {
         guard let lastDay else { return false }
         // 10,957 days from 1970 to 2000.
         return (microseconds &+ Self.clockDifference) / 86_400_000_000 - 10_957 <= Int64(lastDay)
     }
 
-    /// What a tracking id stands for.
-    public func resolve(_ id: TrackingID) -> Resolution {
+    /// Resolves a tracking id.
+    package func resolve(_ id: TrackingID) -> Resolution {
         let uuid: MessageUUID
         switch id.message {
         case .uuid(let value): uuid = value
@@ -68,7 +69,7 @@ public struct TrackingKeyring: Sendable {
         for entry in entries {
             guard let opened = MessageIDCodec.open(uuid, key: entry.key) else { continue }
             guard id.deliveries.contains(opened.deliveryID) else {
-                // By chance one of 2^33 wrong ids ends in zeros and positive numbers; it is none of ours either way.
+                // By chance one of 2^33 wrong ids decrypts to positive numbers and zeros; it is not ours either.
                 return .foreign
             }
             return .message(delivery: opened.deliveryID, sequence: opened.sequence, logDay: entry.logDay)
@@ -77,14 +78,14 @@ public struct TrackingKeyring: Sendable {
     }
 }
 
-/// The key under which the message ids of one day's deliveries are made.
-public struct TrackingKey: Sendable, Hashable {
+/// The key that encrypts the message ids of one day's deliveries.
+package struct TrackingKey: Sendable, Hashable {
     /// The day of the deliveries, as days since 2000-01-01.
-    public var logDay: Int32
-    /// 16 bytes.
-    public var key: [UInt8]
+    package var logDay: Int32
+    /// The 16 bytes of the key.
+    package var key: [UInt8]
 
-    public init(logDay: Int32, key: [UInt8]) {
+    package init(logDay: Int32, key: [UInt8]) {
         self.logDay = logDay
         self.key = key
     }

@@ -4,43 +4,44 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The bytes of a tracking spool. All numbers are little-endian.
+/// The format of a tracking spool. All numbers are little-endian.
 ///
-/// A file begins with `magic, version, 0, source id, created, checksum`; the checksum (CRC-32C) is over all before it. A record
-/// is `length, checksum, payload`, both over the payload: its position, a count, and so many hits. Records are appended and
-/// never changed; the database keeps the position of the last one that it has, in the transaction that stores its hits.
+/// A file begins with `magic, version, 0, source id, created, checksum`; the checksum (CRC-32C) covers all bytes before
+/// it. A record is `length, checksum, payload`; both cover the payload, which has the record's position, a count and
+/// that many hits. Records are appended and never changed. The transaction that stores the hits of a record also stores
+/// its position in the database.
 enum TrackingSpoolFormat {
     /// "PMTS".
     static let magic: UInt32 = 0x5354_4D50
-    /// The only one that is read; version 1 was that of development versions.
+    /// The only version that is read; version 1 was used during development.
     static let version: UInt16 = 2
     static let headerLength = 36
-    /// Length and checksum before each payload.
+    /// The length of a frame in bytes: length and checksum before each payload.
     static let frameLength = 8
-    /// A longer payload is no record: 10,000 hits, the most of a batch, with the longest texts of each.
-    static let longestPayload = 16 << 20
+    /// The maximum length of a payload. 10,000 hits, the maximum of a batch, with the longest texts stay below it.
+    static let maxPayloadLength = 16 << 20
 
     static let uuid: UInt8 = 1
     static let number: UInt8 = 2
 }
 
-/// The first bytes of a tracking spool: whose it is.
-public struct TrackingSpoolHeader: Sendable, Hashable {
-    /// The bytes that it takes.
-    public static let length = TrackingSpoolFormat.headerLength
+/// The header of a tracking spool, which identifies its source.
+package struct TrackingSpoolHeader: Sendable, Hashable {
+    /// Its length in bytes.
+    package static let length = TrackingSpoolFormat.headerLength
 
-    /// Names the positions of its records in the database.
-    public var source: UUID
-    /// When the file was made, in microseconds of Unix time: the older file is loaded first.
-    public var created: Int64
+    /// The id under which the database keeps the positions of its records.
+    package var source: UUID
+    /// When the file was created, in microseconds of Unix time. Older files are loaded first.
+    package var created: Int64
 
-    public init(source: UUID, created: Int64) {
+    package init(source: UUID, created: Int64) {
         self.source = source
         self.created = created
     }
 
     /// The bytes at the beginning of the file.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var output: [UInt8] = []
         TrackingSpoolWriter.append(TrackingSpoolFormat.magic, to: &output)
         TrackingSpoolWriter.append(TrackingSpoolFormat.version, to: &output)
@@ -52,8 +53,8 @@ public struct TrackingSpoolHeader: Sendable, Hashable {
         return output
     }
 
-    /// Reads the beginning of a file; nil if it is no spool of this version.
-    public init?(_ bytes: [UInt8]) {
+    /// Parses the beginning of a file; nil if it is not a spool of this version.
+    package init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.length else { return nil }
         var reader = JournalReader(bytes: bytes, range: 0..<Self.length)
         guard let magic: UInt32 = reader.number(), magic == TrackingSpoolFormat.magic,
@@ -65,19 +66,19 @@ public struct TrackingSpoolHeader: Sendable, Hashable {
     }
 }
 
-/// Hits that are stored together, and their place in the order of their source.
-public struct TrackingSpoolRecord: Sendable, Hashable {
-    /// Counts up with each record of a source; the database takes none whose position it has or has passed.
-    public var position: Int64
-    public var hits: [TrackingHit]
+/// Hits that are stored together, and their position in their source.
+package struct TrackingSpoolRecord: Sendable, Hashable {
+    /// Increases with each record of a source. The database ignores a record whose position it has reached.
+    package var position: Int64
+    package var hits: [TrackingHit]
 
-    public init(position: Int64, hits: [TrackingHit]) {
+    package init(position: Int64, hits: [TrackingHit]) {
         self.position = position
         self.hits = hits
     }
 
     /// The bytes of the record with its frame.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var payload: [UInt8] = []
         payload.reserveCapacity(hits.count * 160)
         TrackingSpoolWriter.append(position, to: &payload)
@@ -127,35 +128,36 @@ enum TrackingSpoolWriter {
     }
 }
 
-/// Reads the records of a tracking spool from a piece of the file, which may end anywhere.
-public struct TrackingSpoolDecoder: Sendable {
-    public enum Step: Sendable, Hashable {
+/// Reads the records of a tracking spool from a piece of the file, which may end within a record.
+package struct TrackingSpoolDecoder: Sendable {
+    package enum Step: Sendable, Hashable {
         /// A whole record.
         case record(TrackingSpoolRecord)
-        /// The piece ends, perhaps within a record; so many bytes are needed to read on, 0 if it ends after a record.
+        /// The piece ends, perhaps within a record. `missing` is the number of bytes needed to continue, 0 if it ends
+        /// after a record.
         case end(missing: Int)
-        /// What is here is no record: the disk is damaged, or somebody wrote into the file.
+        /// The bytes are not a record: the disk is damaged, or another program wrote into the file.
         case damaged
     }
 
     private let bytes: [UInt8]
-    /// How many bytes the records read so far take.
-    public private(set) var offset = 0
+    /// The length of the records read so far, in bytes.
+    package private(set) var offset = 0
 
-    /// A reader of bytes that begin with a record.
-    public init(_ bytes: [UInt8]) {
+    /// Makes a decoder for bytes that begin with a record.
+    package init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    /// The next record, or why there is none; it is the same again after the end and a damage.
-    public mutating func next() -> Step {
+    /// The next record, or why there is none. After the end or damage it returns the same result again.
+    package mutating func next() -> Step {
         let rest = bytes.count - offset
         guard rest > 0 else { return .end(missing: 0) }
         var frame = JournalReader(bytes: bytes, range: offset..<bytes.count)
         guard let length: UInt32 = frame.number(), let checksum: UInt32 = frame.number() else {
             return .end(missing: TrackingSpoolFormat.frameLength - rest)
         }
-        guard length <= TrackingSpoolFormat.longestPayload else { return .damaged }
+        guard length <= TrackingSpoolFormat.maxPayloadLength else { return .damaged }
         guard Int(length) <= frame.remaining else { return .end(missing: Int(length) - frame.remaining) }
         let start = offset + TrackingSpoolFormat.frameLength
         let payload = start..<start + Int(length)

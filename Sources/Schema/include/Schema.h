@@ -3,7 +3,7 @@
 
 /// A file of the database's schema, as it was when the program was built.
 struct schema_file {
-    /// The version of the schema that it belongs to; 0 behind the last file.
+    /// The version of the schema that it belongs to; 0 after the last file.
     int version;
     /// Its name without the folder.
     const char *name;
@@ -11,10 +11,10 @@ struct schema_file {
     const char *text;
 };
 
-/// The files in the order in which they are applied, by their index from 0 on.
+/// The file with this index, from 0, in the order of application.
 struct schema_file schema_file_at(int index);
 
-/// The query that gives the statements by which roles get the rights that they lack.
+/// The query that returns the GRANT statements that roles still lack.
 const char *schema_rights(void);
 
 #endif

@@ -1,25 +1,26 @@
--- What everything else stands on: the schemas, the record of what was applied, rules for names and tokens, names of codes.
+-- The foundations: the schemas, the record of what was applied, rules for names and tokens, names of codes, the console's caller.
 
 CREATE SCHEMA IF NOT EXISTS pushmta_engine;
 CREATE SCHEMA IF NOT EXISTS pushmta;
-COMMENT ON SCHEMA pushmta_engine IS 'PushMTA: its own tables. Read and write through schema pushmta.';
-COMMENT ON SCHEMA pushmta IS 'PushMTA: the contract. Views for monitoring, functions and delivery_target for marketing systems.';
+COMMENT ON SCHEMA pushmta_engine IS 'PushMTA''s own tables. Read and write them through schema pushmta.';
+COMMENT ON SCHEMA pushmta IS 'PushMTA''s contract: views for monitoring, functions and delivery_target for marketing systems.';
 
 CREATE TABLE pushmta_engine.schema_version (
     version integer NOT NULL,
     file text NOT NULL,
-    -- SHA-256 of the file, in hexadecimal: a file that was applied never changes afterwards.
+    -- SHA-256 of the file, in hexadecimal: an applied file never changes.
     checksum text NOT NULL,
     applied_at timestamptz NOT NULL DEFAULT now(),
     applied_by text NOT NULL DEFAULT session_user,
     PRIMARY KEY (version, file)
 );
-COMMENT ON TABLE pushmta_engine.schema_version IS 'What of the schema was applied: each file of each version, as it was then.';
+COMMENT ON TABLE pushmta_engine.schema_version IS
+    'The parts of the schema that were applied: each file of each version, with its checksum when it was applied.';
 
 CREATE VIEW pushmta.schema_version AS
 SELECT v.version, v.file, v.checksum, v.applied_at FROM pushmta_engine.schema_version v;
 COMMENT ON VIEW pushmta.schema_version IS
-    'What of the schema was applied, for programs that may not look into the engine''s schema.';
+    'The parts of the schema that were applied, for programs that may not read schema pushmta_engine.';
 
 CREATE TABLE pushmta_engine.installation (
     is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
@@ -27,32 +28,32 @@ CREATE TABLE pushmta_engine.installation (
     created_at timestamptz NOT NULL DEFAULT now()
 );
 COMMENT ON TABLE pushmta_engine.installation IS
-    'Which database this is: a journal that was written for another one is not replayed here.';
+    'Identifies this database: a journal that was written for another one is not replayed here.';
 
 INSERT INTO pushmta_engine.installation DEFAULT VALUES;
 
--- Locks are tables without columns. Any session may take an advisory lock; only roles of the engine and functions of this schema can
--- take these. A lock on a table writes nothing, unlike one on a row, and shows its name in pg_locks. The tables are never read, and
--- no mode that is taken blocks a backup.
+-- Locks are tables without columns. Any session can take an advisory lock; only the engine's roles and the functions of this schema
+-- can take these. Unlike a row lock, a table lock writes nothing, and it shows its name in pg_locks. The tables are never read, and
+-- none of the modes in use blocks a backup.
 CREATE TABLE pushmta_engine.partition_lock ();
-COMMENT ON TABLE pushmta_engine.partition_lock IS 'A session that makes partitions holds it, SHARE ROW EXCLUSIVE.';
+COMMENT ON TABLE pushmta_engine.partition_lock IS 'Held in SHARE ROW EXCLUSIVE mode by a session that creates partitions.';
 
 CREATE TABLE pushmta_engine.registration_lock ();
 COMMENT ON TABLE pushmta_engine.registration_lock IS
-    'A session that looks at subscriptions and then adds to them holds it, SHARE ROW EXCLUSIVE: registrations and imports.';
+    'Held in SHARE ROW EXCLUSIVE mode by a session that reads subscriptions and then adds to them: registrations and imports.';
 
 CREATE TABLE pushmta_engine.feedback_lock ();
-COMMENT ON TABLE pushmta_engine.feedback_lock IS 'The feedback worker that begins to act holds it, SHARE ROW EXCLUSIVE.';
+COMMENT ON TABLE pushmta_engine.feedback_lock IS 'Held in SHARE ROW EXCLUSIVE mode by a feedback worker while it takes over.';
 
 CREATE TABLE pushmta_engine.credential_key_lock ();
 COMMENT ON TABLE pushmta_engine.credential_key_lock IS
-    'A session that seals a credential holds it, ROW SHARE; one that changes the set of keys, EXCLUSIVE.';
+    'Held by a session that seals a credential (ROW SHARE) or changes the set of keys (EXCLUSIVE).';
 
 DO $$ BEGIN
     FOR slot IN 0..31 LOOP
         EXECUTE format('CREATE TABLE pushmta_engine.delivery_lock_%s ()', slot);
         EXECUTE format('COMMENT ON TABLE pushmta_engine.delivery_lock_%s IS %L', slot,
-            'The queue in front of the rows of deliveries: see pushmta_engine.lock_delivery.');
+            'Sessions queue for it before they lock the row of a delivery: see pushmta_engine.lock_delivery.');
     END LOOP;
 END $$;
 
@@ -60,46 +61,45 @@ CREATE FUNCTION pushmta_engine.is_plain(value text) RETURNS boolean LANGUAGE sql
     RETURN value !~ '[\u0001-\u001F\u007F-\u009F\u2028\u2029]'
         AND value ~ '[^ \u00A0\u00AD\u115F\u1160\u1680\u180E\u2000-\u200F\u202F\u205F-\u2064\u2800\u3000\u3164\uFEFF\uFFA0]';
 COMMENT ON FUNCTION pushmta_engine.is_plain(text) IS
-    'Control characters of C0 and C1, and what else begins a line, would be obeyed by terminals and tear tables and logs. '
-    'Blank is what has only white space and characters that show nothing. Rules of tables run with the rights of whoever writes.';
+    'Whether a text is plain. It has no control characters (C0, C1) and no other line breaks, which terminals would obey and which would '
+    'break tables and logs. It is not blank, so it has more than white space and invisible characters. Table constraints run it with the '
+    'rights of the writer.';
 
 CREATE FUNCTION pushmta_engine.is_name(value text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN octet_length(value) BETWEEN 1 AND 200 AND pushmta_engine.is_plain(value);
-COMMENT ON FUNCTION pushmta_engine.is_name(text) IS
-    'Whether a text can be a name: plain, not blank, up to 200 bytes.';
+COMMENT ON FUNCTION pushmta_engine.is_name(text) IS 'Whether a text is a valid name: plain, not blank, up to 200 bytes.';
 
 CREATE FUNCTION pushmta_engine.is_label(value text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN value = '' OR char_length(value) <= 500 AND pushmta_engine.is_plain(value);
 COMMENT ON FUNCTION pushmta_engine.is_label(text) IS
-    'Whether a text can be a label: plain, not blank, up to 500 characters; an empty one is none.';
+    'Whether a text is a valid label: plain, not blank, up to 500 characters. An empty text means no label.';
 
 CREATE FUNCTION pushmta_engine.is_integration_key(value text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN octet_length(value) BETWEEN 1 AND 1000 AND pushmta_engine.is_plain(value);
 COMMENT ON FUNCTION pushmta_engine.is_integration_key(text) IS
-    'Whether a text can be an integration key.';
+    'Whether a text is a valid integration key: plain, not blank, up to 1,000 bytes.';
 
 CREATE FUNCTION pushmta_engine.require_name(thing text, value text, code text) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
     IF NOT is_name(coalesce(value, '')) THEN
-        RAISE EXCEPTION 'The name of the % cannot be taken; it has % bytes.', thing, octet_length(coalesce(value, ''))
+        RAISE EXCEPTION 'The name of the % is not valid; it has % bytes.', thing, octet_length(coalesce(value, ''))
             USING ERRCODE = code, HINT = 'A name has 1 to 200 bytes, is not blank, and has no line breaks or control characters.';
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.require_name(text, text, text) IS
-    'Refuses a name in words; the name itself is not in them, as it may be what a terminal obeys.';
+    'Raises an error if a text is not a valid name. The message does not repeat the name, which could control a terminal.';
 
 CREATE FUNCTION pushmta_engine.require_label(thing text, value text, code text) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
     IF NOT is_label(coalesce(value, '')) THEN
-        RAISE EXCEPTION 'The label of the % cannot be taken; it has % characters.', thing, char_length(value)
+        RAISE EXCEPTION 'The label of the % is not valid; it has % characters.', thing, char_length(value)
             USING ERRCODE = code,
                 HINT = 'A label has at most 500 characters, is not blank, and has no line breaks or control characters.';
     END IF;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.require_label(text, text, text) IS
-    'Refuses a label in words.';
+COMMENT ON FUNCTION pushmta_engine.require_label(text, text, text) IS 'Raises an error if a text is not a valid label.';
 
 CREATE FUNCTION pushmta_engine.token_problem(platform text, token text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE
@@ -109,22 +109,21 @@ CREATE FUNCTION pushmta_engine.token_problem(platform text, token text) RETURNS 
         WHEN length(token) NOT BETWEEN 20 AND 2000 OR token ~ '[^!-~]'
             THEN 'an FCM token has 20 to 2,000 printable characters' END;
 COMMENT ON FUNCTION pushmta_engine.token_problem(text, text) IS
-    'What is wrong with a push token that people give for a platform; null if nothing is.';
+    'What is wrong with a push token given for a platform; null if nothing is.';
 
 CREATE FUNCTION pushmta_engine.is_push_token(token text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN length(token) BETWEEN 8 AND 2000 AND token !~ '[^!-~]';
-COMMENT ON FUNCTION pushmta_engine.is_push_token(text) IS
-    'Whether it could be a token of some platform.';
+COMMENT ON FUNCTION pushmta_engine.is_push_token(text) IS 'Whether a text could be a push token of any platform.';
 
 CREATE FUNCTION pushmta_engine.refuse_token() RETURNS trigger LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
-    RAISE EXCEPTION 'A push token of % characters cannot be one.', length(NEW.push_token)
+    RAISE EXCEPTION 'A value of % characters is not a push token.', length(NEW.push_token)
         USING ERRCODE = 'check_violation', TABLE = 'subscription', CONSTRAINT = 'subscription_push_token_form',
             HINT = 'A push token has at most 2,000 printable characters, and no spaces.';
 END $$;
 COMMENT ON FUNCTION pushmta_engine.refuse_token() IS
-    'No gateway has such a token, and an index could not hold it. A trigger and no rule of the table: gateways replace tokens '
-    'by what they like, and what they say of an old one must be noted whatever it looks like.';
+    'Refuses a push token that no gateway has and that an index could not hold. A trigger, not a table constraint: a gateway may replace '
+    'a token with any text, and what it reports about the old token must be recorded.';
 
 CREATE FUNCTION pushmta_engine.plain_token() RETURNS trigger LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
@@ -132,8 +131,8 @@ BEGIN
     RETURN NEW;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.plain_token() IS
-    'Subscriptions keep APNs tokens in lower case; written otherwise one would exclude nobody, and reach nobody. FCM tokens '
-    'have letters behind a colon and stay as they are.';
+    'Converts an APNs token to lower case, as subscriptions store it: in another case it would match no subscription. FCM tokens have '
+    'letters after a colon and stay as they are.';
 
 CREATE FUNCTION pushmta_engine.trimmed(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -142,60 +141,57 @@ CREATE FUNCTION pushmta_engine.trimmed(value text) RETURNS text LANGUAGE sql IMM
             '[\u0009-\u000D\u0085\u2028\u2029 \u00A0\u00AD\u115F\u1160\u1680\u180E'
             || '\u2000-\u200F\u202F\u205F-\u2064\u2800\u3000\u3164\uFEFF\uFFA0]+$', '') $$;
 COMMENT ON FUNCTION pushmta_engine.trimmed(text) IS
-    'A key without the invisible characters at its ends, as in Swift''s KeyText: to its writer it is the same key.';
+    'A user key without the invisible characters at its ends, as in Swift''s KeyText: to the person who wrote it, it is the same key.';
 
 CREATE FUNCTION pushmta_engine.plain_user_key() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
     NEW.user_key := trimmed(NEW.user_key);
-    -- As in Swift's KeyText. Never the key itself: messages go to logs.
+    -- As in Swift's KeyText. The message never has the key itself, because messages go to logs.
     IF NEW.user_key ~ '^[+-]?[0-9]+([.,][0-9]+)?[Ee][+-][0-9]{1,3}$|^[+-]?[0-9]+[.,][0-9]+[Ee][0-9]{1,3}$|^[0-9]+\.0+$' THEN
         RAISE EXCEPTION 'A user key for % is a number that a spreadsheet or program has rewritten, such as 1.2E+11 or 12.0.', TG_TABLE_NAME
             USING ERRCODE = 'PM007', HINT = 'Export numbers as text.';
     ELSIF lower(NEW.user_key) IN ('null', '(null)', 'nil', 'none', 'nan', 'undefined', '#n/a', 'n/a', '<null>', '\n') THEN
-        RAISE EXCEPTION 'A user key for % is a word for nothing, such as null.', TG_TABLE_NAME
+        RAISE EXCEPTION 'A user key for % stands for a missing value, such as null.', TG_TABLE_NAME
             USING ERRCODE = 'PM007', HINT = 'Leave out the rows of people without a key.';
     END IF;
     RETURN NEW;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.plain_user_key() IS
-    'Subscriptions keep user keys without blanks at their ends, and whole; any other would exclude no one, and reach no one.';
+    'Trims user keys as subscriptions do and refuses damaged ones: any other key would match no subscription.';
 
 CREATE FUNCTION pushmta_engine.status_name(status smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE status WHEN 0 THEN 'ignored' WHEN 1 THEN 'sent' WHEN 2 THEN 'failed' WHEN 6 THEN 'pending'
         WHEN 7 THEN 'canceled' WHEN 8 THEN 'not_applicable' WHEN 9 THEN 'unknown' END;
-COMMENT ON FUNCTION pushmta_engine.status_name(smallint) IS
-    'The name of a status of the broad log.';
+COMMENT ON FUNCTION pushmta_engine.status_name(smallint) IS 'The name of a broad log status.';
 
 CREATE FUNCTION pushmta_engine.failure_type(failure smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE failure >> 8 WHEN 0 THEN 'ignored' WHEN 1 THEN 'soft' WHEN 2 THEN 'hard' END;
-COMMENT ON FUNCTION pushmta_engine.failure_type(smallint) IS
-    'The type of a failure, by Adobe Campaign''s numbers.';
+COMMENT ON FUNCTION pushmta_engine.failure_type(smallint) IS 'The type of a failure, from Adobe Campaign''s number for it.';
 
 CREATE FUNCTION pushmta_engine.failure_reason(failure smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE failure & 255 WHEN 0 THEN 'Undefined' WHEN 1 THEN 'User unknown' WHEN 3 THEN 'Unreachable'
         WHEN 20 THEN 'Refused' END;
-COMMENT ON FUNCTION pushmta_engine.failure_reason(smallint) IS
-    'The reason of a failure, by Adobe Campaign''s numbers.';
+COMMENT ON FUNCTION pushmta_engine.failure_reason(smallint) IS 'The reason of a failure, from Adobe Campaign''s number for it.';
 
 CREATE FUNCTION pushmta_engine.exclusion_name(code smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE code WHEN 1 THEN 'disabled' WHEN 2 THEN 'opted_out' WHEN 3 THEN 'quarantine' WHEN 5 THEN 'duplicate'
         WHEN 6 THEN 'unknown_subscription' WHEN 7 THEN 'exclusion_list' WHEN 8 THEN 'condition_failed' WHEN 9 THEN 'seed'
         ELSE 'other' END;
 COMMENT ON FUNCTION pushmta_engine.exclusion_name(smallint) IS
-    'Why somebody is left out: subscription.exclusion, and what preparation adds.';
+    'The name of an exclusion code: the values of subscription.exclusion and those that preparation adds.';
 
 CREATE FUNCTION pushmta_engine.code_exclusion(exclusion smallint, enabled boolean, quarantine_status smallint) RETURNS smallint
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN exclusion <> 2 THEN exclusion WHEN quarantine_status >= 2 THEN 3 WHEN NOT enabled THEN 1 ELSE 0 END::smallint;
 COMMENT ON FUNCTION pushmta_engine.code_exclusion(smallint, boolean, smallint) IS
-    'A subscription''s exclusion for deliveries of one-time codes, which pass over an opt-out and over nothing else.';
+    'A subscription''s exclusion for deliveries of one-time codes, which ignore an opt-out and nothing else.';
 
 CREATE FUNCTION pushmta_engine.circuit_of(state text, next_probe_at timestamptz) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN next_probe_at IS NULL THEN 'closed' ELSE coalesce(state, 'closed') END;
 COMMENT ON FUNCTION pushmta_engine.circuit_of(text, timestamptz) IS
-    'The state of a circuit as it is shown: one without a time of its next probe is closed.';
+    'The state of a circuit as it is shown: closed if no next probe is due.';
 
 CREATE FUNCTION pushmta_engine.merge_json(base jsonb, patch jsonb) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -218,4 +214,9 @@ BEGIN
     RETURN merged;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.merge_json(jsonb, jsonb) IS
-    'RFC 7396, JSON Merge Patch: members of the patch take the place of those of the base, objects are merged, null removes.';
+    'RFC 7396, JSON Merge Patch: members of the patch replace those of the base, objects are merged, null removes.';
+
+CREATE TYPE pushmta_engine.console_caller AS (token bytea, moment timestamptz, idle interval, address text);
+COMMENT ON TYPE pushmta_engine.console_caller IS
+    'Who calls a function of the console: the SHA-256 of the session''s token, the time of the call, after how long without use the '
+    'session ends, and the address of the browser, for the audit log.';

@@ -1,4 +1,4 @@
--- The large tables, partitioned by day, and what makes their partitions; how receipts and clicks come into theirs.
+-- The large tables, partitioned by day; how their partitions are created, and how receipts and clicks are stored.
 
 CREATE TABLE pushmta_engine.broad_log (
     delivery_id bigint NOT NULL,
@@ -11,28 +11,28 @@ CREATE TABLE pushmta_engine.broad_log (
     status smallint NOT NULL,
     http_status smallint NOT NULL DEFAULT 0,
     attempt smallint NOT NULL DEFAULT 1,
-    -- Type x 256 + reason, by Adobe Campaign's numbers; null for what is no failure.
+    -- Type x 256 + reason, by Adobe Campaign's numbers; null if the outcome is not a failure.
     failure smallint,
     reason text,
     gateway_message_id text
 ) PARTITION BY RANGE (log_day);
 COMMENT ON TABLE pushmta_engine.broad_log IS
-    'One row for each message, written once with its final outcome. Every partition has a unique index on (delivery_id, '
-    'sequence): a second outcome is impossible, as a delivery''s log_day never changes.';
+    'One row for each message, written once with its final outcome. Every partition has a unique index on (delivery_id, sequence), and a '
+    'delivery''s log_day never changes, so a second outcome is impossible.';
 
--- COPY gathers 1,000 rows before it writes them and pins the table's description for each. PostgreSQL finds a pin among equal ones by
--- looking at them one after the other, so that a third of the time of 2,000 rows goes there. A partition with such a trigger takes no part
--- in the gathering: before a row of it COPY writes what it has.
+-- COPY buffers 1,000 rows before it writes them, and pins the table's description for each. PostgreSQL searches for a pin by
+-- comparing equal ones one after the other, which took a third of the time of 2,000 rows. A partition with such a trigger is not
+-- buffered: before a row for it, COPY writes what it has buffered.
 CREATE FUNCTION pushmta_engine.keep_no_row() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     RETURN NULL;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.keep_no_row() IS 'Keeps a table empty.';
 CREATE TABLE pushmta_engine.broad_log_flush PARTITION OF pushmta_engine.broad_log FOR VALUES FROM ('infinity') TO (MAXVALUE);
--- Who looks for outcomes plans for all partitions, and one without an index costs more than all others.
+-- Queries for outcomes are planned for all partitions, and a partition without an index costs more than all others.
 CREATE UNIQUE INDEX ON pushmta_engine.broad_log_flush (delivery_id, sequence);
 COMMENT ON TABLE pushmta_engine.broad_log_flush IS
-    'Always empty: a row for it, of the day infinity, makes COPY write the rows before it.';
+    'Always empty: a row for it, with the day infinity, makes COPY write the rows before it.';
 CREATE TRIGGER broad_log_flush_stays_empty BEFORE INSERT ON pushmta_engine.broad_log_flush
     FOR EACH ROW EXECUTE FUNCTION pushmta_engine.keep_no_row();
 
@@ -49,7 +49,7 @@ CREATE TABLE pushmta_engine.tracking_log (
     platform text,
     user_agent text
 ) PARTITION BY RANGE (log_day);
-COMMENT ON TABLE pushmta_engine.tracking_log IS 'Receipts (1) and clicks (2) of devices; log_day is that of the delivery.';
+COMMENT ON TABLE pushmta_engine.tracking_log IS 'Receipts (1) and clicks (2) of devices. log_day is the delivery''s.';
 
 CREATE TABLE pushmta_engine.exclusion_log (
     delivery_id bigint NOT NULL,
@@ -60,7 +60,7 @@ CREATE TABLE pushmta_engine.exclusion_log (
     log_day date NOT NULL,
     reason text NOT NULL
 ) PARTITION BY RANGE (log_day);
-COMMENT ON TABLE pushmta_engine.exclusion_log IS 'Who was left out at preparation, and why.';
+COMMENT ON TABLE pushmta_engine.exclusion_log IS 'Subscriptions that preparation left out, and why.';
 
 CREATE FUNCTION pushmta_engine.make_partition(parent text, day date, index_sql text[]) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -84,7 +84,7 @@ BEGIN
     RETURN true;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.make_partition(text, date, text[]) IS
-    'Makes one day''s partition of one table, attached without a lock that stops inserts.';
+    'Creates one table''s partition for a day and attaches it without a lock that blocks inserts.';
 
 CREATE FUNCTION pushmta_engine.ensure_partitions(first_day date, last_day date) RETURNS integer LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -93,16 +93,16 @@ DECLARE
     made integer := 0;
 BEGIN
     IF first_day IS NULL OR last_day IS NULL OR last_day - first_day > 1000 THEN
-        RAISE EXCEPTION 'Partitions from % to % make no sense.', first_day, last_day
+        RAISE EXCEPTION 'Partitions cannot be created from % to %.', first_day, last_day
             USING ERRCODE = 'PM007', HINT = 'Give two dates, at most 1,000 days apart.';
     END IF;
     IF (SELECT count(*) FROM generate_series(first_day, last_day, interval '1 day') g(d)
         WHERE to_regclass('pushmta_engine.exclusion_log_' || to_char(d, 'YYYYMMDD')) IS NULL) = 0 THEN
         RETURN 0;
     END IF;
-    -- exclusion_log comes last, so it stands for the day.
+    -- make_partition creates exclusion_log last, so its partition shows that the day is complete.
     LOCK TABLE pushmta_engine.partition_lock IN SHARE ROW EXCLUSIVE MODE;
-    -- Unpredictable: two random UUIDs carry 244 random bits, of which the hash keeps 128.
+    -- Unpredictable: two random UUIDs have 244 random bits, of which the hash keeps 128.
     INSERT INTO tracking_key (log_day, key)
     SELECT d::date, substring(sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())) FROM 1 FOR 16)
     FROM generate_series(first_day, last_day, interval '1 day') g(d)
@@ -114,7 +114,7 @@ BEGIN
                 'CREATE INDEX ON pushmta_engine.%I (delivery_id, status, reason) WHERE status <> 1'])::int
             + make_partition('tracking_log', day, ARRAY[
                 'CREATE UNIQUE INDEX ON pushmta_engine.%I (delivery_id, sequence, kind) WHERE first',
-                -- Few: a session that stores one more counts them.
+                -- Only a few: a session that stores another one counts them.
                 'CREATE INDEX ON pushmta_engine.%I (delivery_id, sequence, kind) WHERE NOT first'])::int
             + make_partition('delivery_part_target', day, ARRAY[
                 'CREATE UNIQUE INDEX ON pushmta_engine.%I (part_id)'])::int
@@ -124,8 +124,8 @@ BEGIN
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.ensure_partitions(date, date) IS
-    'Makes what is missing of the partitions and tracking keys of these days; returns how many partitions it made. Any number of hosts '
-    'may call it, under roles that cannot create tables.';
+    'Creates the missing partitions and tracking keys of these days, and returns how many partitions it created. Any number of hosts may '
+    'call it, also under roles that cannot create tables.';
 
 -- Receipts and clicks of devices.
 CREATE TABLE pushmta_engine.tracking_source (
@@ -133,9 +133,10 @@ CREATE TABLE pushmta_engine.tracking_source (
     host text NOT NULL DEFAULT '',
     position bigint NOT NULL DEFAULT 0,
     hits bigint NOT NULL DEFAULT 0,
-    -- Of these, what was counted and not stored: one message had said it too often.
+    -- Of these, the hits that were counted but not stored, because their message had too many.
     repeated bigint NOT NULL DEFAULT 0,
-    -- What was dropped: no tracking id at all; no key makes it; another delivery's; of a day that is gone.
+    -- Dropped hits: malformed, without a tracking id; forged, an id that no key made; foreign_ids, an id of another delivery;
+    -- expired, of a day whose data is deleted.
     malformed bigint NOT NULL DEFAULT 0,
     forged bigint NOT NULL DEFAULT 0,
     foreign_ids bigint NOT NULL DEFAULT 0,
@@ -144,28 +145,27 @@ CREATE TABLE pushmta_engine.tracking_source (
     changed_at timestamptz NOT NULL DEFAULT now()
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 COMMENT ON TABLE pushmta_engine.tracking_source IS
-    'Where hits come from: one row for each run of a web process. `position` counts its transactions and is stored with their '
-    'hits, so that one whose end nobody heard, and a spool that is loaded later, are stored once and in order.';
+    'The sources of hits: one row for each run of a web process. position counts its transactions and is stored with their hits. So a '
+    'transaction whose end was not reported, and a spool that is loaded later, are stored once and in order.';
 
 CREATE FUNCTION pushmta_engine.tracking_position(source uuid) RETURNS bigint
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
         SELECT coalesce((SELECT s.position FROM tracking_source s WHERE s.id = source), 0) $$;
-COMMENT ON FUNCTION pushmta_engine.tracking_position(uuid) IS
-    'The position of the last transaction of a source, 0 if it has none.';
+COMMENT ON FUNCTION pushmta_engine.tracking_position(uuid) IS 'The position of a source''s last transaction, 0 if it has none.';
 
 CREATE TABLE pushmta_engine.tracking_uncounted (
     id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
     delivery_id bigint NOT NULL,
     hour timestamptz NOT NULL,
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    -- When hits that were left are looked at again; null for new ones.
+    -- When hits that were put back are tried again; null for new ones.
     next_at timestamptz,
     log_day date NOT NULL,
     measure smallint NOT NULL,
     sequences integer[] NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 COMMENT ON TABLE pushmta_engine.tracking_uncounted IS
-    'Hits that are not counted yet: a row for each delivery, hour and kind of those that one statement stored.';
+    'Hits that are not counted yet: one row for each delivery, hour and kind that a statement stored.';
 
 CREATE FUNCTION pushmta_engine.note_hits() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -177,49 +177,17 @@ BEGIN
     RETURN NULL;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.note_hits() IS
-    'Notes hits that are not counted yet. A web process only adds a row here: no counter that several of them would wait for.';
+    'Records hits that are not counted yet. A web process only adds a row here; a counter would make web processes wait for each other.';
 
--- A web process only adds a row here: no counter that several of them would wait for.
 CREATE TRIGGER tracking_log_noted AFTER INSERT ON pushmta_engine.tracking_log
     REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION pushmta_engine.note_hits();
 
-CREATE FUNCTION pushmta_engine.record_hits(
-    source uuid, at_position bigint, from_host text, delivery_ids bigint[], other_ids bigint[], numbers bigint[],
-    sequences integer[], days integer[], kinds smallint[], times timestamptz[], addresses text[], platforms text[],
-    agents text[], malformed_hits bigint, forged_hits bigint, foreign_hits bigint
-) RETURNS integer[] LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
-#variable_conflict use_column
-DECLARE
-    -- Of one message and kind. A phone says once that a message came, some more times where an answer was lost, and a person opens it a
-    -- few times. A client that has a tracking id can repeat it for ever, at 330 bytes a row.
-    most CONSTANT integer := 10;
-    dropped integer[];
-    kept integer[];
-    stored bigint;
-    beyond bigint;
-    touched bigint;
-    -- More than one transaction can have of any kind.
-    most_hits constant bigint := 1000000000;
-BEGIN
-    INSERT INTO tracking_source AS s (id, host, position, malformed, forged, foreign_ids)
-    VALUES (source, CASE WHEN is_name(from_host) THEN from_host ELSE '' END, at_position,
-        -- A web process is least trusted: what it counts stays a count, and when it hears of a hit stays a time.
-        greatest(least(malformed_hits, most_hits), 0), greatest(least(forged_hits, most_hits), 0),
-        greatest(least(foreign_hits, most_hits), 0))
-    ON CONFLICT (id) DO UPDATE SET position = excluded.position, malformed = s.malformed + excluded.malformed,
-        forged = s.forged + excluded.forged, foreign_ids = s.foreign_ids + excluded.foreign_ids, changed_at = now()
-    WHERE s.position < excluded.position;
-    GET DIAGNOSTICS touched = ROW_COUNT;
-    IF touched = 0 THEN
-        RETURN NULL;
-    END IF;
-    IF cardinality(kinds) = 0 THEN
-        RETURN ARRAY[]::integer[];
-    END IF;
-    kept := ARRAY(SELECT DISTINCT k.log_day - date '2000-01-01' FROM tracking_key k
-        WHERE to_regclass('pushmta_engine.tracking_log_' || to_char(k.log_day, 'YYYYMMDD')) IS NOT NULL);
-    WITH given AS MATERIALIZED (
+-- Returns a set and sets no search path, so that the planner inlines it into the calling statement.
+CREATE FUNCTION pushmta_engine.located_hits(kept integer[], delivery_ids bigint[], other_ids bigint[], numbers bigint[],
+    sequences integer[], days integer[], kinds smallint[], times timestamptz[], addresses text[], platforms text[], agents text[])
+    RETURNS TABLE (n integer, kind smallint, tracked_at timestamptz, address text, platform text, agent text, delivery_id bigint,
+        sequence integer, log_day date, is_known boolean) LANGUAGE sql STABLE
+    BEGIN ATOMIC
         SELECT g.n::integer AS n, g.kind, g.tracked_at, g.address, g.platform, g.agent,
             coalesce(r.delivery_id, g.delivery_id) AS delivery_id, coalesce(r.sequence, g.sequence) AS sequence,
             date '2000-01-01' + coalesce(r.day, g.day) AS log_day,
@@ -230,17 +198,37 @@ BEGIN
         LEFT JOIN LATERAL (
             SELECT d.id AS delivery_id, (g.number - m.first_id + 1)::integer AS sequence,
                 d.log_day - date '2000-01-01' AS day
-            FROM message_id_range m JOIN delivery d ON d.id = m.delivery_id
+            FROM pushmta_engine.message_id_range m JOIN pushmta_engine.delivery d ON d.id = m.delivery_id
             WHERE g.number IS NOT NULL AND m.delivery_id IN (g.delivery_id, g.other_id)
                 AND g.number BETWEEN m.first_id AND m.last_id AND g.number - m.first_id < d.target
                 AND d.log_day IS NOT NULL
             LIMIT 1
-        ) r ON true
+        ) r ON true;
+    END;
+COMMENT ON FUNCTION pushmta_engine.located_hits(integer[], bigint[], bigint[], bigint[], integer[], integer[], smallint[], timestamptz[],
+    text[], text[], text[]) IS
+    'The messages that hits name, by delivery and sequence or by number, and whether the hits can be stored: kept are the days, counted '
+    'from 2000, whose data is kept.';
+
+-- A part of record_hits, whose settings hold in it, too.
+CREATE FUNCTION pushmta_engine.store_hits(delivery_ids bigint[], other_ids bigint[], numbers bigint[], sequences integer[],
+    days integer[], kinds smallint[], times timestamptz[], addresses text[], platforms text[], agents text[],
+    OUT stored bigint, OUT beyond bigint, OUT dropped integer[]) LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    -- The maximum for one message and kind. A phone reports a message once, and a few times more if an answer was lost; a person
+    -- opens it a few times. A client with a tracking id can repeat it without end, at 330 bytes a row.
+    most CONSTANT integer := 10;
+    kept integer[] := ARRAY(SELECT DISTINCT k.log_day - date '2000-01-01' FROM tracking_key k
+        WHERE to_regclass('pushmta_engine.tracking_log_' || to_char(k.log_day, 'YYYYMMDD')) IS NOT NULL);
+BEGIN
+    WITH given AS MATERIALIZED (
+        SELECT h.* FROM located_hits(kept, delivery_ids, other_ids, numbers, sequences, days, kinds, times, addresses, platforms, agents) h
     ), placed AS MATERIALIZED (
         SELECT g.*, b.subscription_id, p.is_kept,
             -- No receipt comes before its message's day, and clocks are at most an hour fast.
             greatest(least(g.tracked_at, now() + interval '1 hour'), g.log_day - interval '1 day') AS heard_at,
-            -- The message's first of its kind is 1.
+            -- The first hit of a message and kind is 1.
             row_number() OVER (PARTITION BY g.log_day, g.delivery_id, g.sequence, g.kind ORDER BY g.n)
                 + CASE WHEN t.sequence IS NULL THEN 0 ELSE 1 + (SELECT count(*) FROM (SELECT FROM tracking_log x
                     WHERE x.log_day = g.log_day AND x.delivery_id = g.delivery_id AND x.sequence = g.sequence AND x.kind = g.kind
@@ -258,13 +246,13 @@ BEGIN
         INSERT INTO tracking_log (delivery_id, subscription_id, tracked_at, sequence, log_day, kind, first, address, platform,
             user_agent)
         SELECT p.delivery_id, p.subscription_id, p.heard_at, p.sequence, p.log_day, p.kind, p.place = 1,
-            -- As the web process cuts them, which is least trusted.
+            -- Cut as the web process cuts them, because it is the least trusted.
             CASE WHEN p.is_kept THEN p.address::inet END, CASE WHEN p.platform IN ('ios', 'android') THEN p.platform END,
             CASE WHEN p.is_kept THEN left(p.agent, 300) END
         FROM placed p WHERE p.place <= most ORDER BY p.n
         RETURNING 1
     ), counted AS (
-        -- As note_hits does for those that are stored.
+        -- As note_hits does for stored hits.
         INSERT INTO tracking_uncounted (delivery_id, hour, log_day, measure, sequences)
         SELECT p.delivery_id, date_trunc('hour', p.heard_at, 'UTC'), p.log_day, 16 + 2 * p.kind, array_agg(p.sequence)
         FROM placed p WHERE p.place > most GROUP BY 1, 2, 3, 4
@@ -273,15 +261,50 @@ BEGIN
     SELECT (SELECT count(*) FROM added), (SELECT coalesce(sum(c.n), 0) FROM counted c),
         (SELECT coalesce(array_agg(g.n ORDER BY g.n), '{}') FROM given g WHERE g.is_known IS NOT TRUE)
     INTO stored, beyond, dropped;
-    UPDATE tracking_source s SET hits = s.hits + stored + beyond, repeated = s.repeated + beyond,
-        expired = s.expired + cardinality(dropped)
+END $$;
+COMMENT ON FUNCTION pushmta_engine.store_hits(bigint[], bigint[], bigint[], integer[], integer[], smallint[], timestamptz[], text[], text[],
+    text[]) IS
+    'Stores hits, as record_hits says. Returns how many it stored, how many were beyond the ten of their message and kind, and which ones, '
+    'numbered from 1, it dropped.';
+
+CREATE FUNCTION pushmta_engine.record_hits(
+    source uuid, at_position bigint, from_host text, delivery_ids bigint[], other_ids bigint[], numbers bigint[],
+    sequences integer[], days integer[], kinds smallint[], times timestamptz[], addresses text[], platforms text[],
+    agents text[], malformed_hits bigint, forged_hits bigint, foreign_hits bigint
+) RETURNS integer[] LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+    seen record;
+    touched bigint;
+    -- More than one transaction can have of any kind.
+    most_hits constant bigint := 1000000000;
+BEGIN
+    INSERT INTO tracking_source AS s (id, host, position, malformed, forged, foreign_ids)
+    VALUES (source, CASE WHEN is_name(from_host) THEN from_host ELSE '' END, at_position,
+        -- A web process is the least trusted: whatever it sends must stay a valid count and a plausible time.
+        greatest(least(malformed_hits, most_hits), 0), greatest(least(forged_hits, most_hits), 0),
+        greatest(least(foreign_hits, most_hits), 0))
+    ON CONFLICT (id) DO UPDATE SET position = excluded.position, malformed = s.malformed + excluded.malformed,
+        forged = s.forged + excluded.forged, foreign_ids = s.foreign_ids + excluded.foreign_ids, changed_at = now()
+    WHERE s.position < excluded.position;
+    GET DIAGNOSTICS touched = ROW_COUNT;
+    IF touched = 0 THEN
+        RETURN NULL;
+    END IF;
+    IF cardinality(kinds) = 0 THEN
+        RETURN ARRAY[]::integer[];
+    END IF;
+    seen := store_hits(delivery_ids, other_ids, numbers, sequences, days, kinds, times, addresses, platforms, agents);
+    UPDATE tracking_source s SET hits = s.hits + seen.stored + seen.beyond, repeated = s.repeated + seen.beyond,
+        expired = s.expired + cardinality(seen.dropped)
     WHERE s.id = source;
-    RETURN dropped;
+    RETURN seen.dropped;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.record_hits(
     uuid, bigint, text, bigint[], bigint[], bigint[], integer[], integer[], smallint[], timestamptz[], text[], text[], text[],
     bigint, bigint, bigint) IS
-    'Stores hits in one transaction, at most ten of a message and kind; more are only counted. Those of forgotten '
-    'subscriptions are dropped, however late they come: from a spool, or from a '
-    'notification that still lies on the device. A late one of which no outcome is left to say whose it is keeps no address and no '
-    'browser, as nobody could find these when that person is forgotten.';
+    'Stores hits in one transaction, at most ten for each message and kind; further ones are only counted. Drops hits of forgotten '
+    'subscriptions, however late they arrive, for example from a spool or from a notification still on the device. A late hit whose '
+    'message has no outcome left keeps no address and no browser: without the outcome they could not be found when the person is '
+    'forgotten.';

@@ -1,15 +1,17 @@
--- Pause, resume, stop and failure of deliveries, and the end of what nobody will send any more.
+-- Pause, resume, stop and failure of deliveries, and the end of parts that will not be sent any more.
 --
--- The order of locks is everywhere: the delivery, then its parts. Who changes a delivery's state locks its row FOR UPDATE; who makes or
--- gives back a part locks it FOR KEY SHARE first, so the part gets the state that the delivery has then.
+-- The lock order is the same everywhere: first the delivery, then its parts. A session that changes a delivery's state locks its
+-- row FOR UPDATE. A session that creates or returns a part first locks the row FOR KEY SHARE, so the part gets the delivery's
+-- present state.
 --
--- Sessions that share a row's key never make way for one that waits to have it alone. So there is a queue in front: a table that makers
--- of parts lock ROW SHARE, and a session that changes the state EXCLUSIVE. Deliveries share the tables, so the queue is only manners: no
--- session waits there for long, and what counts is the row. Each limit is below deadlock_timeout (1 s), as sessions that lock several do
--- so in no common order.
+-- Sessions that share a row's lock do not make way for one that waits to have it alone. Therefore they queue first, at a table:
+-- sessions that create parts lock it ROW SHARE, and a session that changes the state locks it EXCLUSIVE. Several deliveries share a
+-- table, so this queue is only a courtesy: no session waits there for long, and the row lock is what counts. Each timeout is below
+-- deadlock_timeout (1 s), because sessions lock several of these tables in no common order.
 CREATE FUNCTION pushmta_engine.delivery_slot(delivery bigint) RETURNS integer LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN hashint8(delivery) & 31;
-COMMENT ON FUNCTION pushmta_engine.delivery_slot(bigint) IS 'The number of the table that is the queue in front of a delivery.';
+COMMENT ON FUNCTION pushmta_engine.delivery_slot(bigint) IS
+    'The number of the table at which sessions queue before they lock a delivery''s row.';
 
 CREATE FUNCTION pushmta_engine.share_turn(deliveries bigint[]) RETURNS boolean LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '200ms' AS $$
@@ -24,8 +26,8 @@ EXCEPTION WHEN lock_not_available THEN
     RETURN false;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.share_turn(bigint[]) IS
-    'Lets sessions go first that wait to pause or end one of the deliveries, for 200 ms at most; the caller then locks the rows. Returns '
-    'whether it had its turn.';
+    'Lets sessions that wait to pause or end one of the deliveries go first, for at most 200 ms; the caller then locks the rows. Returns '
+    'false if the time ran out.';
 
 CREATE FUNCTION pushmta_engine.take_turn(delivery bigint) RETURNS boolean LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '500ms' AS $$
@@ -36,11 +38,12 @@ EXCEPTION WHEN lock_not_available THEN
     RETURN false;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.take_turn(bigint) IS
-    'Goes ahead of all sessions that make or give back parts of a delivery from now on; the caller then locks its row.';
+    'Puts the caller ahead of all sessions that from now on create or return parts of a delivery; the caller then locks its row. Returns '
+    'false after 500 ms.';
 
--- A session that adds messages to a day has taken numbers of its sequence, or looked at it, and so holds it ROW EXCLUSIVE until its
--- transaction ends. ALTER SEQUENCE, which changes nothing here, conflicts with that: LOCK TABLE takes no sequence. So a session that adds a
--- message needs no other lock, and writes to nothing that others write to.
+-- A session that adds messages to a day has taken numbers from the day's sequence, or read it, and so holds it in ROW EXCLUSIVE
+-- mode until its transaction ends. ALTER SEQUENCE, which changes nothing here, conflicts with that lock; LOCK TABLE does not accept
+-- sequences. So a session that adds a message needs no other lock and writes to no shared row.
 CREATE FUNCTION pushmta_engine.lock_day(day bigint) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
@@ -49,7 +52,7 @@ BEGIN
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.lock_day(bigint) IS
-    'Waits for all sessions that add messages to a day, and keeps others from it until the end of the transaction.';
+    'Waits for all sessions that add messages to a day, and keeps new ones out until the end of the transaction.';
 
 CREATE FUNCTION pushmta_engine.try_day(day bigint) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET lock_timeout = '1ms' AS $$
@@ -60,7 +63,7 @@ EXCEPTION WHEN lock_not_available THEN
     RETURN false;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.try_day(bigint) IS
-    'lock_day without waiting; returns whether it has the day.';
+    'Does what lock_day does, but without waiting; returns whether it locked the day.';
 
 CREATE FUNCTION pushmta_engine.holder_text(delivery bigint) RETURNS text LANGUAGE sql VOLATILE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -74,9 +77,9 @@ CREATE FUNCTION pushmta_engine.holder_text(delivery bigint) RETURNS text LANGUAG
             OR l.transactionid = (SELECT d.xmax FROM delivery d WHERE d.id = delivery))
     ) h LEFT JOIN pg_stat_activity a ON a.pid = h.pid $$;
 COMMENT ON FUNCTION pushmta_engine.holder_text(bigint) IS
-    'Which sessions hold the row of a delivery, or add messages to it as a day; null if that is no longer known.';
+    'The sessions that hold the row of a delivery, or that add messages to it if it is a day; null if they can no longer be found.';
 
--- 2 s as all waits of the engine: while this waits for the day's senders, others wait behind it.
+-- 2 s, like all waits of the engine: while this waits for the sessions that add messages to a day, others wait for it.
 CREATE FUNCTION pushmta_engine.lock_delivery(delivery bigint) RETURNS text LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
 #variable_conflict use_variable
@@ -95,12 +98,12 @@ BEGIN
     END;
     IF found_state IS NULL THEN
         RAISE EXCEPTION 'There is no delivery %.', delivery
-            USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery makes one.';
+            USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery creates one.';
     END IF;
     RETURN found_state;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.lock_delivery(bigint) IS
-    'The state of a delivery, which is locked against every other change and against parts that are made or given back.';
+    'Locks a delivery against every other change and against parts that are created or returned. Returns its state.';
 
 CREATE FUNCTION pushmta_engine.lock_days(delivery bigint) RETURNS bigint[] LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -119,7 +122,7 @@ BEGIN
     RETURN days;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.lock_days(bigint) IS
-    'Locks the days of a delivery that are not at their end, which it has locked before, and returns them.';
+    'Locks the unfinished days of a delivery, and returns them. The caller has locked the delivery.';
 
 CREATE FUNCTION pushmta_engine.refuse_day(delivery bigint) RETURNS void LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -133,7 +136,7 @@ BEGIN
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.refuse_day(bigint) IS
-    'A day goes as its continuous delivery does.';
+    'Raises an error for a day of a continuous delivery, which can only be controlled as a whole.';
 
 CREATE FUNCTION pushmta_engine.ambiguous_parts(parts bigint[]) RETURNS bigint[] LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -146,8 +149,8 @@ CREATE FUNCTION pushmta_engine.ambiguous_parts(parts bigint[]) RETURNS bigint[] 
         JOIN delivery_part_recovery r ON r.part_id = q.id AND r.fencing_token = q.fencing_token
         WHERE p.id = ANY(parts) AND p.parent_part_id IS NOT NULL AND r.ambiguous <> '{}') o $$;
 COMMENT ON FUNCTION pushmta_engine.ambiguous_parts(bigint[]) IS
-    'Those of some parts that have a message which may have reached a gateway without an answer that we know. Of messages '
-    'that the part before handed over, those count that it closed with (under its last token).';
+    'Returns those of the parts that have an ambiguous message: it may have reached a gateway, and no answer is recorded. For messages '
+    'that a parent part handed over, only what it recorded under its last fencing token counts.';
 
 CREATE FUNCTION pushmta_engine.record_unknown(parts bigint[], words text) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -195,8 +198,8 @@ BEGIN
     RETURN recorded;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.record_unknown(bigint[], text) IS
-    'Records the ambiguous messages of parts as unknown, as far as they have no outcome: an earlier send may have arrived, '
-    'whatever a later one was answered. The caller holds the parts or has locked them. Returns how many.';
+    'Records the ambiguous messages of parts as unknown, if they have no outcome. An earlier send may have arrived, whatever the answer '
+    'to a later one was. The caller holds the parts or has locked them. Returns how many it recorded.';
 
 CREATE FUNCTION pushmta_engine.cancel_parts(delivery bigint, words text) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -205,7 +208,7 @@ DECLARE
     open bigint[] := ARRAY(SELECT p.id FROM delivery_part p
         WHERE p.delivery_id = delivery AND p.state IN ('ready', 'waiting'));
 BEGIN
-    -- A claim under way is waited for, and its part is left to the child.
+    -- Waits for a claim under way and leaves its part to the child.
     UPDATE delivery_part p SET state = 'done', finished_at = now(), fencing_token = p.fencing_token + 1,
         rest_status = 7, rest_reason = words
     WHERE p.id = ANY(ARRAY(SELECT unnest(open) EXCEPT SELECT unnest(ambiguous_parts(open)) ORDER BY 1))
@@ -214,8 +217,8 @@ BEGIN
     RETURN NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = delivery AND p.state <> 'done');
 END $$;
 COMMENT ON FUNCTION pushmta_engine.cancel_parts(bigint, text) IS
-    'Ends what nobody holds of a delivery that is locked, without a row for each message; parts with ambiguous messages are '
-    'held back, and a duty finishes them. Returns whether no part is left.';
+    'Ends the parts of a locked delivery that no child holds, without a row for each message. Parts with ambiguous messages are held '
+    'back, and a duty finishes them. Returns whether no part is left.';
 
 CREATE FUNCTION pushmta_engine.end_days(delivery bigint, final_state text, words text) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -235,7 +238,7 @@ BEGIN
     RETURN all_complete;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.end_days(bigint, text, text) IS
-    'Ends what nobody holds of the days of a continuous delivery that is locked; returns whether no part of them is left.';
+    'Ends the parts that no child holds in all days of a locked continuous delivery. Returns whether no part is left.';
 
 CREATE FUNCTION pushmta_engine.drop_message_numbers(day bigint) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -284,8 +287,9 @@ BEGIN
     RETURN cardinality(picked);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.finish_delivery(bigint, integer) IS
-    'Ends up to so many parts of a stopped, failed or expired delivery that nobody holds, and puts right what is ready or waiting '
-    'against the delivery''s state. Any number of hosts may call it; it waits for nobody. Returns the number of parts it changed.';
+    'Ends up to the given number of parts of a stopped, failed or expired delivery that no child holds. Corrects parts whose state (ready '
+    'or waiting) does not fit the delivery''s state. Any number of hosts may call it; it never waits. Returns the number of parts it '
+    'changed.';
 
 CREATE FUNCTION pushmta.start_delivery(delivery bigint, start_at timestamptz DEFAULT NULL) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
@@ -293,7 +297,7 @@ CREATE FUNCTION pushmta.start_delivery(delivery bigint, start_at timestamptz DEF
 DECLARE
     current_state text;
     current_kind text;
-    -- A client's clock, or one read within this transaction, may be ahead by a moment.
+    -- A client's clock, or one read within this transaction, may be slightly ahead.
     begins timestamptz := CASE WHEN start_at > clock_timestamp() + interval '1 second' THEN start_at ELSE now() END;
     day date := (begins AT TIME ZONE 'UTC')::date;
     at_once boolean;
@@ -304,11 +308,11 @@ BEGIN
         RAISE EXCEPTION 'Delivery % cannot be started now: another transaction has held it for 2 s (%).', delivery,
             coalesce(holder_text(delivery), 'no longer known which')
             USING ERRCODE = 'lock_not_available',
-                HINT = 'Try again, or end that transaction: it has changed the delivery, or added to whom it goes.';
+                HINT = 'Try again, or end that transaction: it has changed the delivery, or added targets to it.';
     END;
     IF current_state IS NULL THEN
         RAISE EXCEPTION 'There is no delivery %.', delivery
-            USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery makes one.';
+            USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery creates one.';
     END IF;
     IF current_state <> 'editing' THEN
         RAISE EXCEPTION 'Delivery % is % and cannot be started again.', delivery, current_state
@@ -317,14 +321,15 @@ BEGIN
     IF NOT isfinite(begins) OR NOT isfinite(start_at) THEN
         RAISE EXCEPTION 'Delivery % cannot begin at %.', delivery, start_at
             USING ERRCODE = 'PM007', HINT = 'Give a time, or none to start it now.';
-    -- A moment that passed while a person filled in a form means now. An older one was a mistake: another day, or another zone.
+    -- A time up to 60 s ago means now: it passed while a person filled in a form. An older one is a mistake: another day, or
+    -- another time zone.
     ELSIF start_at < clock_timestamp() - interval '60 seconds' THEN
         RAISE EXCEPTION 'Delivery % cannot begin at % UTC: that is in the past, the database''s clock says % UTC.', delivery,
                 to_char(start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'),
                 to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
             USING ERRCODE = 'PM009', HINT = 'Give a later time, with its zone, as in 2026-11-24 18:00+01, or none to start it now.';
     END IF;
-    -- A continuous one has no target to prepare: its caller may send at once, even in the same transaction.
+    -- A continuous delivery has no target to prepare: its caller may send at once, even in the same transaction.
     at_once := current_kind = 'continuous' AND begins = now();
     UPDATE pushmta_engine.delivery d SET state = CASE WHEN at_once THEN 'in_progress' ELSE 'pending' END, state_reason = '',
         start_at = begins, started_at = CASE WHEN at_once THEN now() END, prepared = at_once, prepare_to = CASE WHEN at_once THEN 0 END,
@@ -332,15 +337,15 @@ BEGIN
         valid_until = CASE WHEN d.kind = 'continuous' THEN NULL ELSE begins + d.validity END
     WHERE d.id = delivery;
     IF at_once THEN
-        -- So that no sender makes it, for whose transaction all others would wait.
+        -- Opened here, so that no session that sends messages has to, whose transaction all others would wait for.
         PERFORM open_day(delivery);
     END IF;
     PERFORM pg_notify('pushmta_wake', delivery::text);
 END $$;
 COMMENT ON FUNCTION pushmta.start_delivery(bigint, timestamptz) IS
-    'Starts a delivery, now (null) or at a time, which must not be more than 60 s in the past; from here its targets are frozen. A '
-    'continuous one that starts now takes messages at once, even in the same transaction. Its validity is that of each message: it has no '
-    'end of its own.';
+    'Starts a delivery, now (null) or at a time, which must not be more than 60 s in the past. From then on its targets are frozen. A '
+    'continuous delivery that starts now accepts messages at once, even in the same transaction. It has no end of its own: its validity '
+    'is that of each message.';
 
 CREATE FUNCTION pushmta.pause_delivery(delivery bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -355,7 +360,7 @@ BEGIN
     END IF;
     IF found_state NOT IN ('pending', 'preparing', 'in_progress') THEN
         RAISE EXCEPTION 'Delivery % is % and cannot be paused.', delivery, found_state
-            USING ERRCODE = 'PM008', HINT = 'Only a delivery that was started and is not at its end can be paused.';
+            USING ERRCODE = 'PM008', HINT = 'Only a delivery that was started and has not ended can be paused.';
     END IF;
     held := delivery || lock_days(delivery);
     UPDATE pushmta_engine.delivery d SET state = 'paused', preparing_host = '', changed_at = now() WHERE d.id = ANY(held);
@@ -363,7 +368,7 @@ BEGIN
     PERFORM pg_notify('pushmta_wake', 'control');
 END $$;
 COMMENT ON FUNCTION pushmta.pause_delivery(bigint) IS
-    'Holds a delivery back: nothing new leaves, what is on its way to the gateway is resolved and recorded.';
+    'Pauses a delivery: nothing new is sent; messages on their way to the gateway are resolved and recorded.';
 
 CREATE FUNCTION pushmta.resume_delivery(delivery bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -388,8 +393,7 @@ BEGIN
     PERFORM pg_notify('pushmta_wake', 'control');
 END $$;
 COMMENT ON FUNCTION pushmta.resume_delivery(bigint) IS
-    'Lets a paused delivery go on where it was: waiting for its start, in preparation, or sending. Why it was held is over '
-    'then.';
+    'Resumes a paused delivery where it was: waiting for its start, in preparation, or sending. Clears the reason of the pause.';
 
 CREATE FUNCTION pushmta.stop_delivery(delivery bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -404,7 +408,7 @@ BEGIN
     END IF;
     IF found_state IN ('finished', 'failed') THEN
         RAISE EXCEPTION 'Delivery % is % and cannot be stopped.', delivery, found_state
-            USING ERRCODE = 'PM008', HINT = 'It is at its end already.';
+            USING ERRCODE = 'PM008', HINT = 'It has already ended.';
     END IF;
     complete := cancel_parts(delivery, 'stopped');
     complete := end_days(delivery, 'stopped', '') AND complete;
@@ -414,7 +418,7 @@ BEGIN
     PERFORM pg_notify('pushmta_wake', 'control');
 END $$;
 COMMENT ON FUNCTION pushmta.stop_delivery(bigint) IS
-    'Ends a delivery for good: nothing new leaves, what is on its way to the gateway is resolved and recorded, the rest is '
+    'Stops a delivery permanently: nothing new is sent; messages on their way to the gateway are resolved and recorded, and the rest is '
     'canceled.';
 
 CREATE FUNCTION pushmta_engine.fail_delivery(delivery bigint, words text) RETURNS boolean LANGUAGE plpgsql
@@ -438,8 +442,8 @@ BEGIN
     RETURN true;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.fail_delivery(bigint, text) IS
-    'Gives a delivery up because it cannot be sent; false if it is at its end already. What one day cannot send the next ones '
-    'cannot either, so the whole fails.';
+    'Marks a delivery as failed because it cannot be sent; false if it has already ended. If a day of a continuous delivery cannot be '
+    'sent, neither can the next ones, so the whole delivery fails.';
 
 CREATE FUNCTION pushmta_engine.return_delivery(delivery bigint, words text) RETURNS text LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -451,7 +455,7 @@ BEGIN
     IF found_state NOT IN ('pending', 'preparing') THEN
         RETURN found_state;
     END IF;
-    -- What its parts have is on its way, and stays.
+    -- Messages of its parts are on their way, so the parts stay.
     IF EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = delivery) THEN
         UPDATE pushmta_engine.delivery d SET wait_reason = '', wait_failures = 0, wait_until = NULL WHERE d.id = delivery;
         PERFORM hold_delivery(delivery, words);
@@ -475,8 +479,8 @@ BEGIN
     RETURN 'editing';
 END $$;
 COMMENT ON FUNCTION pushmta_engine.return_delivery(bigint, text) IS
-    'Puts a delivery that cannot be prepared back into editing, with every problem on a line of state_reason, and gives its draft back '
-    'to the writer, who corrects it and starts it again. If some of its parts were made, it is paused instead. Returns its new state.';
+    'Returns a delivery that cannot be prepared to editing, with each problem on a line of state_reason. Returns its draft to the author, '
+    'who corrects it and starts it again. If some of its parts were created, pauses the delivery instead. Returns its new state.';
 
 CREATE FUNCTION pushmta_engine.hold_delivery(delivery bigint, words text) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -498,16 +502,16 @@ BEGIN
     RETURN true;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.hold_delivery(bigint, text) IS
-    'Pauses a delivery because of what a gateway says of it alone; a continuous one as a whole, as what one day cannot send '
-    'the next ones cannot either. False if it is paused already or not under way.';
+    'Pauses a delivery because of what a gateway answers to this delivery alone. A continuous one is paused as a whole: what one day '
+    'cannot send, the next ones cannot either. False if it is already paused or not under way.';
 
--- What an application waits for, and its end.
+-- What an application's messages wait for, and how these waits end.
 
 CREATE FUNCTION pushmta_engine.is_doubtful(kind text, part bigint) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN kind IN ('canonical', 'soft_error') OR kind = 'invalid' AND part IS NOT NULL;
 COMMENT ON FUNCTION pushmta_engine.is_doubtful(text, bigint) IS
-    'Whether what was said of a token may be a mistake of ours: neither a message that got through, nor an answer that no mix-up '
-    'causes, which names no part.';
+    'Whether a report about a token may be caused by a mistake in our settings, such as mixed-up environments. Not doubtful: a message '
+    'that got through, and a refused token whose report names no part, because no mix-up can cause it.';
 
 CREATE FUNCTION pushmta_engine.close_circuit(application integer, believing boolean) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -515,8 +519,8 @@ CREATE FUNCTION pushmta_engine.close_circuit(application integer, believing bool
 DECLARE
     was_open boolean;
 BEGIN
-    -- One statement: what is asked of the sequence is asked when the row is locked, so it knows of parts that are not committed too, and of
-    -- those that came while the statement waited.
+    -- One statement: the sequence is read after the row is locked. So it covers parts that are not committed yet, and those created
+    -- while the statement waited.
     WITH before AS MATERIALIZED (
         SELECT h.application_id, circuit_of(h.state, h.next_probe_at) <> 'closed' AS was_open, h.token_effects_held
         FROM application_health h WHERE h.application_id = application FOR NO KEY UPDATE
@@ -545,10 +549,10 @@ BEGIN
     RETURN coalesce(was_open, false);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.close_circuit(integer, boolean) IS
-    'Closes an application''s circuit, and undoes what was said of its tokens while it was open: events that are pending still came '
-    'meanwhile, or the next duty would have held them. Others of that time come later, from a transaction that has not committed or from '
-    'a host that was cut off: what is said of the parts that there are by now is void, unless the gateway dates it. Returns whether it '
-    'was open.';
+    'Closes an application''s circuit, and undoes what was reported about its tokens while it was open. Pending events are undone, too: '
+    'they came during that time, or the next duty would have held them. Others of that time come later, from a transaction that has not '
+    'committed or from a host that was cut off. Therefore reports about parts that exist now are ignored, unless the gateway dates them. '
+    'Returns whether the circuit was open.';
 
 CREATE FUNCTION pushmta_engine.free_waiting_parts(application integer, account integer, words text, most integer) RETURNS integer
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
@@ -569,7 +573,7 @@ BEGIN
     RETURN freed;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.free_waiting_parts(integer, integer, text, integer) IS
-    'Lets up to so many parts go that waited for a credential which now works; returns how many.';
+    'Releases up to the given number of parts that waited for a credential which now works; returns how many.';
 
 CREATE FUNCTION pushmta_engine.end_credential_wait(application integer, account integer, words text) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -581,7 +585,7 @@ BEGIN
     PERFORM pg_notify('pushmta_wake', 'circuit');
 END $$;
 COMMENT ON FUNCTION pushmta_engine.end_credential_wait(integer, integer, text) IS
-    'A message that waited for a credential got through: the others go, the first of them at once.';
+    'Records that a message which waited for a credential got through. The other waiting parts are released, up to 1,000 at once.';
 
 CREATE FUNCTION pushmta_engine.try_credential_waits(most integer) RETURNS integer LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -609,15 +613,15 @@ BEGIN
             WHERE w.application_id = due.application_id AND w.external_account_id = due.external_account_id AND w.reason = due.reason;
             freed := freed + 1;
         ELSE
-            -- Nothing of it is left, or all of it is claimed, or held back with its delivery.
+            -- No part is left, or all are claimed, or they are held back with their delivery.
             PERFORM free_waiting_parts(due.application_id, due.external_account_id, due.reason, 0);
         END IF;
     END LOOP;
     RETURN freed;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.try_credential_waits(integer) IS
-    'Makes one part due of those that wait for a credential and whose turn has come, so that one of its messages finds out whether the '
-    'credential now works, and lets go what waited for one that does. Returns how many parts became due. It waits for no lock.';
+    'Makes one part due for each credential whose probe is due, so that one of its messages tests whether the credential now works. '
+    'Releases parts whose credential works. Returns how many parts became due. It never waits for a lock.';
 
 CREATE FUNCTION pushmta_engine.resume_application(application integer, believing boolean)
     RETURNS TABLE (was_open boolean, parts bigint, load_problem text, preparations bigint[], accounts text[]) LANGUAGE plpgsql
@@ -629,7 +633,7 @@ BEGIN
     VALUES (application, 'closed', '', '', clock_timestamp())
     ON CONFLICT (application_id) DO UPDATE SET resumed_at = clock_timestamp();
     PERFORM pg_notify('pushmta_wake', 'resume');
-    -- A part that was tried and could not be loaded waits for nothing else. One that somebody has locked is being given back or claimed.
+    -- A part that was tried and could not be loaded waits for nothing else. A locked part is being returned or claimed.
     WITH due AS MATERIALIZED (
         SELECT p.id FROM delivery_part p
         WHERE p.load_failures > 0 AND p.state <> 'done' AND p.state = 'ready' AND p.application_id = application AND p.not_before > now()
@@ -660,16 +664,15 @@ BEGIN
     RETURN NEXT;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.resume_application(integer, boolean) IS
-    'Ends what an application''s messages wait for and that can be ended: its circuit closes, supervisors start its children at once, '
-    'parts that could not be loaded and preparations that were put off are tried again, gateways in trouble are tried at once, and so is '
-    'one message of those that wait for a credential stored with the gateway.';
+    'Ends those waits of an application''s messages that can be ended. Its circuit closes, and supervisors start its children at once. '
+    'Parts that could not be loaded and postponed preparations are tried again. Gateways in trouble are tried at once, and so is one '
+    'message of those that wait for a credential stored with the gateway.';
 
-CREATE FUNCTION pushmta_engine.console_resume(token bytea, moment timestamptz, idle interval, address text, application integer,
-    believing boolean) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.console_resume(caller pushmta_engine.console_caller, application integer, believing boolean) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    who text := console_user_of(token, moment, idle, ARRAY['operate', 'admin']);
+    who text := console_user_of(caller, ARRAY['operate', 'admin']);
     found_name text;
 BEGIN
     SELECT a.name INTO found_name FROM pushmta_engine.application a WHERE a.id = application;
@@ -678,7 +681,8 @@ BEGIN
             USING ERRCODE = 'PM001', HINT = 'pushmta app list shows them.';
     END IF;
     PERFORM resume_application(application, believing);
-    PERFORM note_audit(who, 'application.resume', found_name, CASE WHEN believing THEN 'refused tokens are believed' ELSE '' END, address);
+    PERFORM note_audit(who, 'application.resume', found_name, CASE WHEN believing THEN 'refused tokens are believed' ELSE '' END,
+        caller.address);
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_resume(bytea, timestamptz, interval, text, integer, boolean) IS
-    'Ends what an application''s messages wait for, for somebody who has signed in.';
+COMMENT ON FUNCTION pushmta_engine.console_resume(pushmta_engine.console_caller, integer, boolean) IS
+    'Ends what an application''s messages wait for, for a signed-in operator or administrator.';

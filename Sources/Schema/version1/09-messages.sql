@@ -17,14 +17,14 @@ CREATE INDEX message_key_created ON pushmta_engine.message_key (created_at);
 CREATE TYPE pushmta.message_reference AS (
     message_id text, delivery_id bigint, sequence integer, subscription_id bigint, repeated boolean);
 COMMENT ON TYPE pushmta.message_reference IS
-    'A message that send_message made, or had made before under the same idempotency key (repeated).';
+    'A message that send_message created, or had created before under the same idempotency key (repeated).';
 
 CREATE TYPE pushmta.sent_message AS (
     element integer, message_id text, delivery_id bigint, sequence integer, subscription_id bigint, repeated boolean,
     refusal text, reason text);
 COMMENT ON TYPE pushmta.sent_message IS
-    'What became of an element of the arrays of send_messages, the first being 1: a message, or the SQLSTATE with which '
-    'send_message would have refused it, and why.';
+    'The result for one element of the arrays of send_messages, numbered from 1: a message, or the SQLSTATE with which send_message would '
+    'have refused it, and the reason.';
 
 CREATE FUNCTION pushmta.make_continuous(delivery bigint) RETURNS bigint LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -42,13 +42,48 @@ BEGIN
     INTO whole FROM pushmta_engine.delivery d WHERE d.id = delivery;
     IF whole.proof OR whole.has_target THEN
         RAISE EXCEPTION 'Delivery % is a proof, or has a filter, targets or seed addresses, and cannot be made continuous.', delivery
-            USING ERRCODE = 'PM007', HINT = 'Who gets a message is said with each pushmta.send_message.';
+            USING ERRCODE = 'PM007', HINT = 'Name the addressee in each call of pushmta.send_message.';
     END IF;
     UPDATE pushmta_engine.delivery d SET kind = 'continuous', target_kind = 'explicit', changed_at = now() WHERE d.id = delivery;
     RETURN delivery;
 END $$;
-COMMENT ON FUNCTION pushmta.make_continuous(bigint) IS
-    'Makes a delivery that was not started continuous, and returns its id.';
+COMMENT ON FUNCTION pushmta.make_continuous(bigint) IS 'Makes a delivery continuous, unless it was started, and returns its id.';
+
+CREATE FUNCTION pushmta_engine.make_day(delivery bigint, day date) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    -- A day of a delivery with int32 numbers reserves a million of them: enough for 2,147 days before the numbers start over.
+    numbers integer := 2147483647;
+    made bigint;
+BEGIN
+    PERFORM ensure_partitions(day, day);
+    IF EXISTS (SELECT FROM delivery_application a JOIN application p ON p.id = a.application_id
+        WHERE a.delivery_id = delivery AND p.message_id_format = 'int32') THEN
+        numbers := 1000000;
+    END IF;
+    INSERT INTO pushmta_engine.delivery (label, kind, parent_delivery_id, state, content, target_kind, one_per_user,
+        allow_duplicates, priority, start_at, started_at, validity, valid_until, ambiguity_policy, max_retries,
+        retry_period_seconds, log_day, target, prepared, one_time_code, has_exclusions, created_by)
+    -- Long enough for the whole validity of a message sent at the day's last moment, or after a clock was set back.
+    SELECT d.label, 'continuous', d.id, 'in_progress', d.content, 'explicit', d.one_per_user, d.allow_duplicates, d.priority,
+        now(), now(), d.validity, (day + 2)::timestamp AT TIME ZONE 'UTC' + d.validity, d.ambiguity_policy, d.max_retries,
+        d.retry_period_seconds, day, numbers, true, d.one_time_code,
+        EXISTS (SELECT FROM delivery_exclusion_list l WHERE l.delivery_id = delivery)
+            OR EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = delivery), d.created_by
+    FROM pushmta_engine.delivery d WHERE d.id = delivery
+    RETURNING id INTO made;
+    INSERT INTO delivery_application (delivery_id, application_id, external_account_id, prepared)
+    SELECT made, a.application_id, a.external_account_id, true FROM delivery_application a WHERE a.delivery_id = delivery;
+    IF numbers < 2147483647 THEN
+        PERFORM take_message_ids(made, numbers);
+    END IF;
+    -- A sequence, because a counter in a row would make all senders wait for each other's commit. It may leave gaps.
+    EXECUTE format('CREATE SEQUENCE pushmta_engine.%I AS integer', 'message_number_' || made);
+    RETURN made;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.make_day(bigint, date) IS
+    'Creates a day of a continuous delivery, with the counter of its numbers, and returns it. The caller has locked the delivery.';
 
 CREATE FUNCTION pushmta_engine.open_day(delivery bigint, used_up bigint DEFAULT NULL, waits boolean DEFAULT true) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -56,11 +91,8 @@ CREATE FUNCTION pushmta_engine.open_day(delivery bigint, used_up bigint DEFAULT 
 DECLARE
     day date := message_day();
     newest record;
-    -- Of one of these deliveries a million messages a day have a number of their own: 2,147 such days until they begin anew.
-    numbers integer := 2147483647;
-    -- A session that opens a day locks its row.
+    -- A session that creates a day first locks the row of this application.
     door integer := (SELECT min(a.application_id) FROM delivery_application a WHERE a.delivery_id = delivery);
-    made bigint;
 BEGIN
     FOR look IN 1..2 LOOP
         SELECT d.id, d.log_day INTO newest FROM pushmta_engine.delivery d
@@ -70,7 +102,7 @@ BEGIN
         ELSIF look = 2 THEN
             EXIT;
         ELSIF waits AND (newest.id IS NULL OR newest.id = used_up) THEN
-            -- Not the delivery: a session that pauses it waits for the day, which the caller may have already.
+            -- Not the delivery's row: a session that pauses the delivery waits for the day, which the caller may already hold.
             PERFORM FROM delivery_application a WHERE a.delivery_id = delivery AND a.application_id = door FOR NO KEY UPDATE;
         ELSE
             PERFORM FROM delivery_application a WHERE a.delivery_id = delivery AND a.application_id = door
@@ -88,48 +120,18 @@ BEGIN
     IF NOT FOUND THEN
         RETURN nullif(newest.id, used_up);
     END IF;
-    PERFORM ensure_partitions(day, day);
-    IF EXISTS (SELECT FROM delivery_application a JOIN application p ON p.id = a.application_id
-        WHERE a.delivery_id = delivery AND p.message_id_format = 'int32') THEN
-        numbers := 1000000;
-    END IF;
-    INSERT INTO pushmta_engine.delivery (label, kind, parent_delivery_id, state, content, target_kind, one_per_user,
-        allow_duplicates, priority, start_at, started_at, validity, valid_until, ambiguity_policy, max_retries,
-        retry_period_seconds, log_day, target, prepared, one_time_code, has_exclusions, created_by)
-    -- A message of its last moment, or of a clock that is set back, has its whole validity.
-    SELECT d.label, 'continuous', d.id, 'in_progress', d.content, 'explicit', d.one_per_user, d.allow_duplicates, d.priority,
-        now(), now(), d.validity, (day + 2)::timestamp AT TIME ZONE 'UTC' + d.validity, d.ambiguity_policy, d.max_retries,
-        d.retry_period_seconds, day, numbers, true, d.one_time_code,
-        EXISTS (SELECT FROM delivery_exclusion_list l WHERE l.delivery_id = delivery)
-            OR EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = delivery), d.created_by
-    FROM pushmta_engine.delivery d WHERE d.id = delivery
-    RETURNING id INTO made;
-    INSERT INTO delivery_application (delivery_id, application_id, external_account_id, prepared)
-    SELECT made, a.application_id, a.external_account_id, true FROM delivery_application a WHERE a.delivery_id = delivery;
-    IF numbers < 2147483647 THEN
-        PERFORM take_message_ids(made, numbers);
-    END IF;
-    -- A counter in a row would make all who send wait for each other's commit. It may leave gaps.
-    EXECUTE format('CREATE SEQUENCE pushmta_engine.%I AS integer', 'message_number_' || made);
-    RETURN made;
+    RETURN make_day(delivery, day);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.open_day(bigint, bigint, boolean) IS
-    'The delivery that messages of a continuous one go to now: the newest of its days, or a new one if that is of the past or '
-    'its numbers are used up. Null if there is none and it cannot be made now. Callers may hold locks of a day already, so '
-    'nobody waits here who has a day to go on with.';
+    'Returns the delivery that messages of a continuous delivery now go to: its newest day, or a new one if the newest is in the past or '
+    'its numbers are used up. Null if there is none and none can be created now. A caller may already hold locks of a day, so it waits '
+    'here only if there is no day to use.';
 
-CREATE FUNCTION pushmta_engine.maintain_continuous_deliveries(most integer) RETURNS integer LANGUAGE plpgsql
-    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
+CREATE FUNCTION pushmta_engine.end_old_days() RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
 DECLARE
     place record;
-    removed integer;
-    forgotten integer;
 BEGIN
-    FOR place IN SELECT d.id FROM delivery d
-        WHERE d.state = 'in_progress' AND d.kind = 'continuous' AND d.parent_delivery_id IS NULL ORDER BY d.id
-    LOOP
-        PERFORM open_day(place.id, waits => false);
-    END LOOP;
     FOR place IN SELECT d.id FROM delivery d
         WHERE d.state = 'in_progress' AND d.kind = 'continuous' AND d.parent_delivery_id IS NOT NULL
             AND EXISTS (SELECT FROM delivery n WHERE n.kind = 'continuous' AND n.parent_delivery_id = d.parent_delivery_id
@@ -141,11 +143,11 @@ BEGIN
         CONTINUE WHEN NOT try_day(place.id);
         PERFORM FROM delivery d WHERE d.id = place.id AND d.state = 'in_progress' FOR UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
-        -- What was added before the lock is seen by this statement only.
+        -- Only this statement sees what was added before the lock.
         CONTINUE WHEN EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = place.id AND p.state <> 'done');
         UPDATE delivery d SET state = 'finished', finished_at = now(), changed_at = now() WHERE d.id = place.id;
     END LOOP;
-    -- No session that adds messages remembers a day of the day before yesterday and waits for it.
+    -- No session that adds messages still remembers the day before yesterday and waits for its lock.
     FOR place IN SELECT c.id FROM (SELECT substr(c.relname, 16)::bigint AS id FROM pg_class c
             WHERE c.relnamespace = 'pushmta_engine'::regnamespace AND c.relkind = 'S' AND c.relname ~ '^message_number_[0-9]{1,18}$') c
         LEFT JOIN delivery d ON d.id = c.id
@@ -155,21 +157,30 @@ BEGIN
             PERFORM drop_message_numbers(place.id);
         END IF;
     END LOOP;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.end_old_days() IS
+    'Ends days of continuous deliveries that have a newer day and no open parts, and drops the counters of days that ended long ago. It '
+    'never waits.';
 
+CREATE FUNCTION pushmta_engine.fold_parts(most integer) RETURNS integer LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
+DECLARE
+    removed integer;
+BEGIN
     WITH picked AS MATERIALIZED (
         SELECT p.id FROM delivery_part p
         WHERE p.state = 'done' AND p.valid_until IS NOT NULL AND p.rest_status IS NULL
-            -- The statistics have them.
+            -- The statistics have counted them.
             AND p.finished_at < now() - interval '1 hour' AND p.counted
             AND (p.handed_over = 0 OR p.late_outcomes + p.resent_after_ambiguity + p.journal_replayed = 0)
-            -- What is on record of lost owners, and what a retry part inherits as ambiguous, hangs on the part.
+            -- The records of lost owners, and the ambiguous messages that a retry part inherits, refer to the part.
             AND NOT EXISTS (SELECT FROM delivery_part_recovery r WHERE r.part_id = p.id)
             AND NOT EXISTS (SELECT FROM delivery_part q WHERE q.parent_part_id = p.id AND q.state <> 'done')
         ORDER BY p.finished_at LIMIT most FOR UPDATE OF p SKIP LOCKED
     ), gone AS (
         DELETE FROM delivery_part p WHERE p.id = ANY(ARRAY(SELECT k.id FROM picked k)) RETURNING p.*
     ), kept AS (
-        -- What a part handed over is in the size of another.
+        -- Messages that a part handed over are in the size of another part.
         INSERT INTO delivery_part AS f (delivery_id, application_id, external_account_id, log_day, size, sent, failed, ignored,
             not_applicable, canceled, unknown, late_outcomes, resent_after_ambiguity, journal_replayed, priority, state,
             finished_at, folded, counted)
@@ -187,7 +198,26 @@ BEGIN
             journal_replayed = f.journal_replayed + excluded.journal_replayed, finished_at = excluded.finished_at
     )
     SELECT count(*) INTO removed FROM gone;
+    RETURN removed;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.fold_parts(integer) IS
+    'Folds up to the given number of parts of continuous deliveries that ended an hour ago into one part for each day, application and '
+    'account; returns how many. It never waits.';
 
+CREATE FUNCTION pushmta_engine.maintain_continuous_deliveries(most integer) RETURNS integer LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
+DECLARE
+    place record;
+    removed integer;
+    forgotten integer;
+BEGIN
+    FOR place IN SELECT d.id FROM delivery d
+        WHERE d.state = 'in_progress' AND d.kind = 'continuous' AND d.parent_delivery_id IS NULL ORDER BY d.id
+    LOOP
+        PERFORM open_day(place.id, waits => false);
+    END LOOP;
+    PERFORM end_old_days();
+    removed := fold_parts(most);
     WITH old AS MATERIALIZED (
         SELECT k.delivery_id, k.idempotency_key FROM message_key k WHERE k.created_at < now() - interval '48 hours'
         ORDER BY k.created_at LIMIT most FOR UPDATE SKIP LOCKED
@@ -199,12 +229,38 @@ BEGIN
     RETURN removed + forgotten;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.maintain_continuous_deliveries(integer) IS
-    'Looks after continuous deliveries: opens their new days, ends the old ones that have no open part, puts the sums of '
-    'parts in their place that ended an hour ago, and forgets old idempotency keys. Any number of hosts may call it; it waits '
-    'for nobody. Returns how many parts and keys it removed.';
+    'Maintains continuous deliveries: creates their new days, ends old days without open parts, folds parts that ended an hour ago into '
+    'sums, and deletes old idempotency keys. Any number of hosts may call it; it never waits. Returns how many parts and keys it removed.';
 
--- The settings hold for every caller, here and below: plans go by index, however small a table was, and what such a plan is said
--- to cost must not have it compiled.
+-- Returns a set and sets no search path, so that the planner inlines it into the calling statement.
+CREATE FUNCTION pushmta_engine.named_subscriptions(delivery bigint, subscription_ids bigint[], user_keys text[], push_tokens text[])
+    RETURNS TABLE (n bigint, by_user boolean, id bigint, application_id integer, exclusion smallint, enabled boolean,
+        quarantine_status smallint, user_key text, push_token text, registered_at timestamptz) LANGUAGE sql STABLE
+    BEGIN ATOMIC
+        SELECT u.n, false, s.id, s.application_id, s.exclusion, s.enabled, s.quarantine_status, s.user_key, s.push_token, s.registered_at
+        FROM unnest(subscription_ids) WITH ORDINALITY u(subscription_id, n) JOIN pushmta_engine.subscription s ON s.id = u.subscription_id
+        UNION ALL
+        SELECT u.n, true, s.id, s.application_id, s.exclusion, s.enabled, s.quarantine_status, s.user_key, s.push_token, s.registered_at
+        FROM unnest(user_keys) WITH ORDINALITY u(user_key, n)
+        JOIN pushmta_engine.delivery_application a ON a.delivery_id = delivery
+        JOIN pushmta_engine.subscription s ON s.user_key = u.user_key AND s.user_key <> '' AND s.application_id = a.application_id
+        UNION ALL
+        SELECT u.n, false, s.id, s.application_id, s.exclusion, s.enabled, s.quarantine_status, s.user_key, s.push_token, s.registered_at
+        FROM unnest(push_tokens) WITH ORDINALITY u(push_token, n)
+        JOIN pushmta_engine.delivery_application a ON a.delivery_id = delivery
+        JOIN pushmta_engine.subscription s ON s.application_id = a.application_id AND s.push_token = u.push_token AND s.enabled
+        UNION ALL
+        SELECT u.n, false, s.id, s.application_id, s.exclusion, s.enabled, s.quarantine_status, s.user_key, s.push_token, s.registered_at
+        FROM unnest(push_tokens) WITH ORDINALITY u(push_token, n)
+        JOIN pushmta_engine.delivery_application a ON a.delivery_id = delivery
+        JOIN pushmta_engine.subscription s ON s.application_id = a.application_id AND s.push_token = u.push_token AND NOT s.enabled;
+    END;
+COMMENT ON FUNCTION pushmta_engine.named_subscriptions(bigint, bigint[], text[], text[]) IS
+    'The subscriptions that elements of the arrays name, whether or not anything may be sent to them. Users and push tokens are looked up '
+    'in the applications of a delivery.';
+
+-- These settings apply whoever calls, here and below: plans use indexes even if a table was small when they were made, and their
+-- estimated cost must not trigger JIT compilation.
 CREATE FUNCTION pushmta_engine.message_addressees(delivery bigint, subscription_ids bigint[], user_keys text[], push_tokens text[])
     RETURNS TABLE (element integer, id bigint, application_id integer, external_account_id integer, exclusion smallint)
     LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off
@@ -217,24 +273,7 @@ DECLARE
 BEGIN
     RETURN QUERY
     WITH named AS MATERIALIZED (
-        SELECT u.n, false AS by_user, s.id, s.application_id, s.exclusion, s.enabled, s.quarantine_status, s.user_key, s.push_token,
-            s.registered_at
-        FROM unnest($2) WITH ORDINALITY u(subscription_id, n) JOIN subscription s ON s.id = u.subscription_id
-        UNION ALL
-        SELECT u.n, true, s.id, s.application_id, s.exclusion, s.enabled, s.quarantine_status, s.user_key, s.push_token, s.registered_at
-        FROM unnest($3) WITH ORDINALITY u(user_key, n)
-        JOIN delivery_application a ON a.delivery_id = $1
-        JOIN subscription s ON s.user_key = u.user_key AND s.user_key <> '' AND s.application_id = a.application_id
-        UNION ALL
-        SELECT u.n, false, s.id, s.application_id, s.exclusion, s.enabled, s.quarantine_status, s.user_key, s.push_token, s.registered_at
-        FROM unnest($4) WITH ORDINALITY u(push_token, n)
-        JOIN delivery_application a ON a.delivery_id = $1
-        JOIN subscription s ON s.application_id = a.application_id AND s.push_token = u.push_token AND s.enabled
-        UNION ALL
-        SELECT u.n, false, s.id, s.application_id, s.exclusion, s.enabled, s.quarantine_status, s.user_key, s.push_token, s.registered_at
-        FROM unnest($4) WITH ORDINALITY u(push_token, n)
-        JOIN delivery_application a ON a.delivery_id = $1
-        JOIN subscription s ON s.application_id = a.application_id AND s.push_token = u.push_token AND NOT s.enabled
+        SELECT s.* FROM named_subscriptions($1, $2, $3, $4) s
     ), weighed AS (
         SELECT m.n, m.by_user, m.id, m.application_id, m.user_key, m.push_token, m.registered_at,
             CASE WHEN is_code THEN code_exclusion(m.exclusion, m.enabled, m.quarantine_status) ELSE m.exclusion END AS exclusion
@@ -267,15 +306,15 @@ BEGIN
     WHERE (d.allow_duplicates OR r.of_token = 1) AND (NOT r.by_user OR NOT d.one_per_user OR r.of_user = 1);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.message_addressees(bigint, bigint[], text[], text[]) IS
-    'Whom messages of a continuous delivery go to: the subscriptions of each element of the arrays, with the reason, an '
-    'exclusion or 0, for which one gets nothing. Of a push token that several applications have, and of a user where the '
-    'delivery says so, only the latest registered one is returned.';
+    'The subscriptions that messages of a continuous delivery go to, for each element of the arrays, each with the exclusion that bars '
+    'it, or 0. If several applications have a push token, returns only the subscription registered last; likewise for a user, if the '
+    'delivery says so.';
 
 CREATE FUNCTION pushmta_engine.message_request(subscription_id bigint, user_key text, push_token text, variables jsonb) RETURNS bytea
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN sha256(convert_to(jsonb_build_array(subscription_id, user_key, push_token, variables)::text, 'UTF8'));
 COMMENT ON FUNCTION pushmta_engine.message_request(bigint, text, text, jsonb) IS
-    'The hash of what a message was asked for with; the same for the same message.';
+    'The hash of the arguments of a message; equal for equal messages.';
 
 CREATE FUNCTION pushmta_engine.check_messages(delivery bigint, subscription_ids bigint[], user_keys text[], push_tokens text[],
     variables jsonb[], idempotency_keys text[], single boolean) RETURNS void LANGUAGE plpgsql
@@ -306,10 +345,24 @@ BEGIN
             USING ERRCODE = 'PM065', HINT = 'Give an object of at most 16,384 bytes, such as {"firstName": "Ada"}.';
     END IF;
     RAISE EXCEPTION 'The idempotency key of % has % bytes.', whose, wrong.key_bytes
-        USING ERRCODE = 'PM065', HINT = 'It has 1 to 255 bytes.';
+        USING ERRCODE = 'PM065', HINT = 'Give a key of 1 to 255 bytes.';
 END $$;
 COMMENT ON FUNCTION pushmta_engine.check_messages(bigint, bigint[], text[], text[], jsonb[], text[], boolean) IS
-    'Refuses what no message can be made of, and says of which element unless there is a single one.';
+    'Raises an error if an element is not a valid message, and names the element unless there is only one.';
+
+CREATE FUNCTION pushmta_engine.refuse_delivery(delivery bigint, found_kind text, parent bigint) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    IF found_kind IS NULL THEN
+        RAISE EXCEPTION 'There is no delivery %.', delivery
+            USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery creates one.';
+    END IF;
+    RAISE EXCEPTION 'Delivery % is not continuous: no message can be added to it.', delivery
+        USING ERRCODE = 'PM060', HINT = CASE WHEN found_kind = 'continuous' THEN format('It is a day of delivery %s.', parent)
+            ELSE 'Create one and make it continuous with pushmta.make_continuous.' END;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.refuse_delivery(bigint, text, bigint) IS
+    'Raises an error for a message to a delivery that does not exist (found_kind is null) or is not continuous.';
 
 CREATE FUNCTION pushmta_engine.refuse_message(delivery bigint, found_state text) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -318,17 +371,16 @@ BEGIN
         USING ERRCODE = 'PM061', HINT = 'Messages are added to a continuous delivery in progress: start or resume it.';
 END $$;
 COMMENT ON FUNCTION pushmta_engine.refuse_message(bigint, text) IS
-    'Refuses a message to a delivery that takes none in its state.';
+    'Raises an error for a message to a delivery whose state does not allow new messages.';
 
 CREATE FUNCTION pushmta_engine.refuse_key(delivery bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
-    -- Without the key, which may say more than it should.
+    -- The message does not repeat the key, which may hold sensitive data.
     RAISE EXCEPTION 'This idempotency key of delivery % was used with other arguments.', delivery
-        USING ERRCODE = 'PM063', HINT = 'Take a new key for another message.';
+        USING ERRCODE = 'PM063', HINT = 'Use a new key for another message.';
 END $$;
-COMMENT ON FUNCTION pushmta_engine.refuse_key(bigint) IS
-    'Refuses a message under a key that another message has.';
+COMMENT ON FUNCTION pushmta_engine.refuse_key(bigint) IS 'Raises an error for an idempotency key that another message has used.';
 
 CREATE FUNCTION pushmta_engine.take_message_numbers(delivery bigint, needed integer, OUT day_id bigint, OUT log_day date,
     OUT numbers integer[]) LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
@@ -343,7 +395,8 @@ BEGIN
         IF day_id IS NULL THEN
             EXIT;
         END IF;
-        -- After sessions that wait to pause or end it, and then holding its state as it is: see lock_day.
+        -- Reading the sequence waits for sessions that want to pause or end the day, and then keeps its state as it is: see
+        -- lock_day.
         counter := to_regclass('pushmta_engine.message_number_' || day_id);
         last := pg_sequence_last_value(counter);
         SELECT d.state, d.log_day, d.target INTO place FROM pushmta_engine.delivery d WHERE d.id = day_id;
@@ -359,8 +412,8 @@ BEGIN
         (SELECT nullif(d.state, 'in_progress') FROM pushmta_engine.delivery d WHERE d.id = delivery), 'changing its day'));
 END $$;
 COMMENT ON FUNCTION pushmta_engine.take_message_numbers(bigint, integer) IS
-    'The day that messages of a continuous delivery go to, which nobody ends, pauses or stops until the transaction''s end, and '
-    'so many numbers of it in rising order.';
+    'Returns the day that messages of a continuous delivery go to, and takes this many of its numbers, in rising order. No other session '
+    'can end, pause or stop the day until the transaction ends.';
 
 CREATE FUNCTION pushmta_engine.unsent_messages(delivery bigint, idempotency_keys text[], requests bytea[], firsts bigint[],
     sent integer[], barred integer[], bars smallint[], elements integer) RETURNS SETOF pushmta.sent_message LANGUAGE plpgsql
@@ -387,27 +440,135 @@ BEGIN
     ORDER BY o.n, m.sequence;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.unsent_messages(bigint, text[], bytea[], bigint[], integer[], integer[], smallint[], integer) IS
-    'What became of the elements that no message was made of: those that were made before under the same key, and those that '
-    'are refused.';
+    'The results for the elements that created no message: those sent before under the same key, and those refused.';
 
--- Arrays are joined with each other here, so hash joins stay allowed; what is looked up in a table is looked up one by one.
+-- Four parts of add_messages, whose settings hold in them, too. message_requests and message_targets return a set and set no search
+-- path, so that the planner inlines them into the calling statements.
+CREATE FUNCTION pushmta_engine.message_requests(delivery bigint, subscription_ids bigint[], user_keys text[], push_tokens text[],
+    variables jsonb[], idempotency_keys text[]) RETURNS TABLE (wanted boolean[], requests bytea[], firsts bigint[],
+    wanted_ids bigint[], wanted_users text[], wanted_tokens text[]) LANGUAGE sql STABLE
+    BEGIN ATOMIC
+        SELECT array_agg(w.wanted ORDER BY w.n), array_agg(w.request ORDER BY w.n), array_agg(w.first ORDER BY w.n),
+            array_agg(CASE WHEN w.wanted THEN w.subscription_id END ORDER BY w.n),
+            array_agg(CASE WHEN w.wanted THEN w.user_key END ORDER BY w.n),
+            array_agg(CASE WHEN w.wanted THEN w.push_token END ORDER BY w.n)
+        FROM (SELECT e.*, e.key IS NULL OR e.first = e.n AND e.known IS NULL AS wanted
+            FROM (SELECT u.*, CASE WHEN u.key IS NOT NULL THEN min(u.n) OVER (PARTITION BY u.key) END AS first, k.known, CASE
+                    WHEN u.key IS NOT NULL THEN pushmta_engine.message_request(u.subscription_id, u.user_key, u.push_token, u.given)
+                    END AS request
+                FROM unnest(subscription_ids, user_keys, push_tokens, variables, idempotency_keys)
+                    WITH ORDINALITY u(subscription_id, user_key, push_token, given, key, n)
+                LEFT JOIN LATERAL (SELECT true AS known FROM pushmta_engine.message_key m
+                    WHERE m.delivery_id = delivery AND m.idempotency_key = u.key LIMIT 1) k ON true) e) w;
+    END;
+COMMENT ON FUNCTION pushmta_engine.message_requests(bigint, bigint[], text[], text[], jsonb[], text[]) IS
+    'For each element, some of which have keys: whether it may create messages, and, if it has a key, the hash of its arguments and the '
+    'first element with that key. Also the addressees of the elements that may.';
+
+CREATE FUNCTION pushmta_engine.message_targets(delivery bigint, subscription_ids bigint[], user_keys text[], push_tokens text[])
+    RETURNS TABLE (elements integer[], ids bigint[], applications integer[], accounts integer[], barred integer[], bars smallint[])
+    LANGUAGE sql STABLE
+    BEGIN ATOMIC
+        SELECT array_agg(a.element ORDER BY a.application_id, a.external_account_id, a.element, a.id) FILTER (WHERE a.goes),
+            array_agg(a.id ORDER BY a.application_id, a.external_account_id, a.element, a.id) FILTER (WHERE a.goes),
+            array_agg(a.application_id ORDER BY a.application_id, a.external_account_id, a.element, a.id) FILTER (WHERE a.goes),
+            array_agg(a.external_account_id ORDER BY a.application_id, a.external_account_id, a.element, a.id) FILTER (WHERE a.goes),
+            array_agg(a.element) FILTER (WHERE a.bar IS NOT NULL), array_agg(a.bar) FILTER (WHERE a.bar IS NOT NULL)
+        FROM (SELECT x.*, x.exclusion = 0 AND x.reached <= 1000 AS goes,
+                CASE WHEN x.reached > 1000 AND x.place = 1 THEN 0::smallint
+                    WHEN x.reached = 0 AND x.place = 1 THEN x.exclusion END AS bar
+            FROM (SELECT m.*, count(*) FILTER (WHERE m.exclusion = 0) OVER (PARTITION BY m.element) AS reached,
+                    row_number() OVER (PARTITION BY m.element ORDER BY m.id DESC) AS place
+                FROM pushmta_engine.message_addressees(delivery, subscription_ids, user_keys, push_tokens) m) x) a;
+    END;
+COMMENT ON FUNCTION pushmta_engine.message_targets(bigint, bigint[], text[], text[]) IS
+    'The messages of a call, one entry for each in the first four arrays, and the elements that reach a subscription, but nothing may be '
+    'sent to it, with what bars them (0: they reach more than 1,000 subscriptions).';
+
+CREATE FUNCTION pushmta_engine.keep_message_keys(delivery bigint, day_id bigint, idempotency_keys text[], requests bytea[],
+    elements integer[], ids bigint[], numbers integer[]) RETURNS integer[] LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    lost integer[];
+BEGIN
+    WITH kept AS (
+        INSERT INTO message_key (delivery_id, idempotency_key, request, day_id, sequences, subscription_ids)
+        SELECT delivery, k.key, k.request, day_id, array_agg(u.number ORDER BY u.number),
+            array_agg(u.id ORDER BY u.number)
+        FROM unnest(elements, ids, numbers) u(element, id, number)
+        JOIN unnest(idempotency_keys, requests) WITH ORDINALITY k(key, request, n) ON k.n = u.element
+        WHERE k.key IS NOT NULL GROUP BY k.key, k.request ORDER BY k.key
+        ON CONFLICT ON CONSTRAINT message_key_pkey DO NOTHING RETURNING idempotency_key AS key
+    )
+    -- Keys that another session was quicker to use, and has committed.
+    SELECT array_agg(k.n::integer) INTO lost
+    FROM unnest(idempotency_keys) WITH ORDINALITY k(key, n)
+    WHERE EXISTS (SELECT FROM unnest(elements) e(element) WHERE e.element = k.n) AND k.key IS NOT NULL
+        AND NOT EXISTS (SELECT FROM kept o WHERE o.key = k.key);
+    RETURN lost;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.keep_message_keys(bigint, bigint, text[], bytea[], integer[], bigint[], integer[]) IS
+    'Stores the idempotency keys of messages. Returns the elements whose keys another session has used meanwhile.';
+
+CREATE FUNCTION pushmta_engine.add_message_parts(day_id bigint, log_day date, priority smallint, validity interval, elements integer[],
+    ids bigint[], applications integer[], accounts integer[], numbers integer[], variables jsonb[]) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    -- Parts of the same size as preparation creates.
+    WITH cut AS (
+        SELECT u.*, (row_number() OVER (PARTITION BY u.application, u.account ORDER BY u.n) - 1) / 1000 AS piece
+        FROM unnest(elements, ids, applications, accounts, numbers)
+            WITH ORDINALITY u(element, id, application, account, number, n)
+    ), part AS MATERIALIZED (
+        SELECT nextval('pushmta_engine.delivery_part_id_seq') AS id, q.*,
+            coalesce(q.given <> '{}', true) AS has_variables
+        FROM (SELECT c.application, c.account, count(*)::integer AS size, array_agg(c.id ORDER BY c.n) AS ids,
+                array_agg(c.number ORDER BY c.n) AS numbers,
+                CASE WHEN min(c.element) = max(c.element) OR bool_and(g.given = '{}') THEN (array_agg(g.given))[1] END AS given,
+                array_agg(g.given ORDER BY c.n) AS each_given
+            FROM cut c JOIN unnest(variables) WITH ORDINALITY g(given, n) ON g.n = c.element
+            GROUP BY c.application, c.account, c.piece ORDER BY min(c.n)) q
+    ), made AS (
+        -- A person waits for the message, so it has priority over deliveries that are merely under way, as proofs do.
+        INSERT INTO delivery_part (id, delivery_id, application_id, external_account_id, log_day, size, priority, has_variables,
+            valid_until)
+        SELECT p.id, day_id, p.application, p.account, log_day, p.size, greatest(priority, 50::smallint),
+            p.has_variables, clock_timestamp() + validity
+        FROM part p
+    )
+    INSERT INTO delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence, sequences, subscription_ids,
+        variables, message_variables)
+    SELECT p.id, day_id, log_day, p.numbers[1], p.numbers[p.size],
+        CASE WHEN p.numbers[p.size] - p.numbers[1] >= p.size THEN p.numbers END, p.ids, nullif(p.given, '{}'),
+        CASE WHEN p.given IS NULL THEN p.each_given END
+    FROM part p;
+    -- Once, however many messages there are, and only if a host sleeps, as in send_message.
+    IF EXISTS (SELECT FROM mta_host h WHERE h.asleep AND h.state IN ('starting', 'running')
+        AND h.last_heartbeat > clock_timestamp() - interval '15 seconds') THEN
+        PERFORM pg_notify('pushmta_wake', 'message');
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.add_message_parts(bigint, date, smallint, interval, integer[], bigint[], integer[], integer[], integer[],
+    jsonb[]) IS
+    'Creates the parts of messages, one entry for each in the arrays, except that variables has one for each element.';
+
+-- Arrays are joined with each other here, so hash joins stay enabled. Look-ups in tables are made one by one.
 CREATE FUNCTION pushmta_engine.add_messages(delivery bigint, subscription_ids bigint[], user_keys text[], push_tokens text[],
     variables jsonb[], idempotency_keys text[]) RETURNS SETOF pushmta.sent_message LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_variable
 DECLARE
     whole record;
-    -- Of each element whether it may make messages, and if it has a key the hash of its arguments and the first one with the key.
+    is_keyed boolean := EXISTS (SELECT FROM unnest(idempotency_keys) u(key) WHERE u.key IS NOT NULL);
     wanted boolean[];
     requests bytea[];
     firsts bigint[];
-    is_keyed boolean := EXISTS (SELECT FROM unnest(idempotency_keys) u(key) WHERE u.key IS NOT NULL);
-    -- A message each.
     elements integer[];
     ids bigint[];
     applications integer[];
     accounts integer[];
-    -- An element each that nothing is sent to although somebody is there.
     barred integer[];
     bars smallint[];
     place record;
@@ -415,65 +576,22 @@ DECLARE
 BEGIN
     SELECT d.kind, d.state, d.parent_delivery_id, d.priority, d.validity INTO whole
     FROM pushmta_engine.delivery d WHERE d.id = delivery;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'There is no delivery %.', delivery
-            USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery makes one.';
-    ELSIF whole.kind <> 'continuous' OR whole.parent_delivery_id IS NOT NULL THEN
-        RAISE EXCEPTION 'Delivery % is not continuous: no message can be added to it.', delivery
-            USING ERRCODE = 'PM060', HINT = CASE WHEN whole.kind = 'continuous'
-                THEN format('It is a day of delivery %s.', whole.parent_delivery_id)
-                ELSE 'Create one and make it continuous with pushmta.make_continuous.' END;
+    IF whole.kind IS DISTINCT FROM 'continuous' OR whole.parent_delivery_id IS NOT NULL THEN
+        PERFORM refuse_delivery(delivery, whole.kind, whole.parent_delivery_id);
     END IF;
     IF is_keyed THEN
-        SELECT array_agg(e.key IS NULL OR e.first = e.n AND e.known IS NULL ORDER BY e.n), array_agg(e.request ORDER BY e.n),
-            array_agg(e.first ORDER BY e.n)
-        INTO wanted, requests, firsts
-        FROM (SELECT u.n, u.key, CASE WHEN u.key IS NOT NULL THEN min(u.n) OVER (PARTITION BY u.key) END AS first, k.known,
-                CASE WHEN u.key IS NOT NULL THEN message_request(u.subscription_id, u.user_key, u.push_token, u.given) END AS request
-            FROM unnest(subscription_ids, user_keys, push_tokens, variables, idempotency_keys)
-                WITH ORDINALITY u(subscription_id, user_key, push_token, given, key, n)
-            LEFT JOIN LATERAL (SELECT true AS known FROM message_key m
-                WHERE m.delivery_id = delivery AND m.idempotency_key = u.key LIMIT 1) k ON true) e;
-        SELECT array_agg(CASE WHEN u.wanted THEN u.subscription_id END ORDER BY u.n),
-            array_agg(CASE WHEN u.wanted THEN u.user_key END ORDER BY u.n),
-            array_agg(CASE WHEN u.wanted THEN u.push_token END ORDER BY u.n)
-        INTO subscription_ids, user_keys, push_tokens
-        FROM unnest(subscription_ids, user_keys, push_tokens, wanted) WITH ORDINALITY u(subscription_id, user_key, push_token, wanted, n);
+        SELECT r.* INTO wanted, requests, firsts, subscription_ids, user_keys, push_tokens
+        FROM message_requests(delivery, subscription_ids, user_keys, push_tokens, variables, idempotency_keys) r;
     END IF;
     IF whole.state <> 'in_progress' AND (NOT is_keyed OR true = ANY(wanted)) THEN
         PERFORM refuse_message(delivery, whole.state);
     END IF;
-
-    SELECT array_agg(a.element ORDER BY a.application_id, a.external_account_id, a.element, a.id) FILTER (WHERE a.goes),
-        array_agg(a.id ORDER BY a.application_id, a.external_account_id, a.element, a.id) FILTER (WHERE a.goes),
-        array_agg(a.application_id ORDER BY a.application_id, a.external_account_id, a.element, a.id) FILTER (WHERE a.goes),
-        array_agg(a.external_account_id ORDER BY a.application_id, a.external_account_id, a.element, a.id) FILTER (WHERE a.goes),
-        array_agg(a.element) FILTER (WHERE a.bar IS NOT NULL), array_agg(a.bar) FILTER (WHERE a.bar IS NOT NULL)
-    INTO elements, ids, applications, accounts, barred, bars
-    FROM (SELECT x.*, x.exclusion = 0 AND x.reached <= 1000 AS goes,
-            CASE WHEN x.reached > 1000 AND x.place = 1 THEN 0::smallint
-                WHEN x.reached = 0 AND x.place = 1 THEN x.exclusion END AS bar
-        FROM (SELECT m.*, count(*) FILTER (WHERE m.exclusion = 0) OVER (PARTITION BY m.element) AS reached,
-                row_number() OVER (PARTITION BY m.element ORDER BY m.id DESC) AS place
-            FROM message_addressees(delivery, subscription_ids, user_keys, push_tokens) m) x) a;
-
+    SELECT t.* INTO elements, ids, applications, accounts, barred, bars
+    FROM message_targets(delivery, subscription_ids, user_keys, push_tokens) t;
     IF ids IS NOT NULL THEN
         SELECT t.day_id, t.log_day, t.numbers INTO place FROM take_message_numbers(delivery, cardinality(ids)) t;
         IF is_keyed THEN
-            WITH kept AS (
-                INSERT INTO message_key (delivery_id, idempotency_key, request, day_id, sequences, subscription_ids)
-                SELECT delivery, k.key, k.request, place.day_id, array_agg(u.number ORDER BY u.number),
-                    array_agg(u.id ORDER BY u.number)
-                FROM unnest(elements, ids, place.numbers) u(element, id, number)
-                JOIN unnest(idempotency_keys, requests) WITH ORDINALITY k(key, request, n) ON k.n = u.element
-                WHERE k.key IS NOT NULL GROUP BY k.key, k.request ORDER BY k.key
-                ON CONFLICT ON CONSTRAINT message_key_pkey DO NOTHING RETURNING idempotency_key AS key
-            )
-            -- Somebody was quicker, and has committed.
-            SELECT array_agg(k.n::integer) INTO lost
-            FROM unnest(idempotency_keys) WITH ORDINALITY k(key, n)
-            WHERE EXISTS (SELECT FROM unnest(elements) e(element) WHERE e.element = k.n) AND k.key IS NOT NULL
-                AND NOT EXISTS (SELECT FROM kept o WHERE o.key = k.key);
+            lost := keep_message_keys(delivery, place.day_id, idempotency_keys, requests, elements, ids, place.numbers);
             IF lost IS NOT NULL THEN
                 SELECT array_agg(u.element ORDER BY u.n), array_agg(u.id ORDER BY u.n), array_agg(u.application ORDER BY u.n),
                     array_agg(u.account ORDER BY u.n), array_agg(u.number ORDER BY u.n)
@@ -483,39 +601,8 @@ BEGIN
                 WHERE NOT EXISTS (SELECT FROM unnest(lost) l(element) WHERE l.element = u.element);
             END IF;
         END IF;
-        -- As many in a part as preparation puts there.
-        WITH cut AS (
-            SELECT u.*, (row_number() OVER (PARTITION BY u.application, u.account ORDER BY u.n) - 1) / 1000 AS piece
-            FROM unnest(elements, ids, applications, accounts, place.numbers)
-                WITH ORDINALITY u(element, id, application, account, number, n)
-        ), part AS MATERIALIZED (
-            SELECT nextval('pushmta_engine.delivery_part_id_seq') AS id, q.*,
-                coalesce(q.given <> '{}', true) AS has_variables
-            FROM (SELECT c.application, c.account, count(*)::integer AS size, array_agg(c.id ORDER BY c.n) AS ids,
-                    array_agg(c.number ORDER BY c.n) AS numbers,
-                    CASE WHEN min(c.element) = max(c.element) OR bool_and(g.given = '{}') THEN (array_agg(g.given))[1] END AS given,
-                    array_agg(g.given ORDER BY c.n) AS each_given
-                FROM cut c JOIN unnest(variables) WITH ORDINALITY g(given, n) ON g.n = c.element
-                GROUP BY c.application, c.account, c.piece ORDER BY min(c.n)) q
-        ), made AS (
-            -- Somebody waits for it, so it goes before what is merely under way, as proofs do.
-            INSERT INTO delivery_part (id, delivery_id, application_id, external_account_id, log_day, size, priority, has_variables,
-                valid_until)
-            SELECT p.id, place.day_id, p.application, p.account, place.log_day, p.size, greatest(whole.priority, 50::smallint),
-                p.has_variables, clock_timestamp() + whole.validity
-            FROM part p
-        )
-        INSERT INTO delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence, sequences, subscription_ids,
-            variables, message_variables)
-        SELECT p.id, place.day_id, place.log_day, p.numbers[1], p.numbers[p.size],
-            CASE WHEN p.numbers[p.size] - p.numbers[1] >= p.size THEN p.numbers END, p.ids, nullif(p.given, '{}'),
-            CASE WHEN p.given IS NULL THEN p.each_given END
-        FROM part p;
-        -- Once, however many messages there are; not if nobody sleeps, as in send_message.
-        IF EXISTS (SELECT FROM mta_host h WHERE h.asleep AND h.state IN ('starting', 'running')
-            AND h.last_heartbeat > clock_timestamp() - interval '15 seconds') THEN
-            PERFORM pg_notify('pushmta_wake', 'message');
-        END IF;
+        PERFORM add_message_parts(place.day_id, place.log_day, whole.priority, whole.validity, elements, ids, applications, accounts,
+            place.numbers, variables);
         RETURN QUERY SELECT u.element, place.day_id || '-' || u.number, place.day_id, u.number, u.id, false, NULL::text, NULL::text
             FROM unnest(elements, ids, place.numbers) WITH ORDINALITY u(element, id, number, n);
     END IF;
@@ -525,8 +612,8 @@ BEGIN
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.add_messages(bigint, bigint[], text[], text[], jsonb[], text[]) IS
-    'What send_message and send_messages do of all kinds of messages; the arrays are as long as one another and were checked. '
-    'The messages that are made share parts, 1,000 in each at most. First come the rows of what was made.';
+    'Does the work of send_message and send_messages in all cases. The arrays have equal lengths and were checked. The created messages '
+    'share parts of up to 1,000. The rows of created messages come first.';
 
 CREATE FUNCTION pushmta.send_messages(
     delivery bigint, subscription_ids bigint[] DEFAULT NULL, user_keys text[] DEFAULT NULL, push_tokens text[] DEFAULT NULL,
@@ -543,7 +630,7 @@ BEGIN
         cardinality(idempotency_keys)]) u(n) WHERE u.n IS NOT NULL;
     IF lengths > 1 THEN
         RAISE EXCEPTION 'The arrays of a call for delivery % differ in their lengths; the longest has % elements.', delivery, elements
-            USING ERRCODE = 'PM065', HINT = 'Give arrays that are as long as one another, with nulls in them, or null for one.';
+            USING ERRCODE = 'PM065', HINT = 'Give arrays of equal length, with nulls where needed, or null in place of an array.';
     ELSIF elements > 10000 THEN
         RAISE EXCEPTION 'A call for delivery % has % messages.', delivery, elements
             USING ERRCODE = 'PM065', HINT = 'Give at most 10,000 with one call: pausing and stopping wait for its transaction.';
@@ -559,17 +646,151 @@ BEGIN
         ORDER BY m.element, m.sequence;
 END $$;
 COMMENT ON FUNCTION pushmta.send_messages(bigint, bigint[], text[], text[], jsonb[], text[]) IS
-    'Adds up to 10,000 messages to a continuous delivery in progress, each as send_message does it; they share parts. Element n '
-    'of each array is of message n: one of subscription_ids, user_keys and push_tokens has a value there, the others are null, '
-    'and arrays that nobody needs are left out. Returns the rows of message 1 first: one for each subscription that it goes to, '
-    'or one with the reason if nothing is sent to its addressee (refusal PM062, PM064 or PM065) or its key was used with other '
-    'arguments (PM063); then the others are sent all the same. What no message can be made of (PM065, with the number of the '
-    'element) and a delivery that takes none (PM002, PM060, PM061) refuse the whole call. Of elements with the same key the '
-    'first makes the message.';
+    'Adds up to 10,000 messages to a continuous delivery in progress, as send_message does for one; they share parts. Element n of each '
+    'array belongs to message n. Exactly one of subscription_ids, user_keys and push_tokens has a value there. Arrays that are not needed '
+    'are left out. Returns the rows of message 1 first: one for each subscription that it goes to, or one with the refusal and its '
+    'reason. A message is refused if nothing can be sent to its addressee (PM062, PM064 or PM065), or if its key was used with other '
+    'arguments (PM063); the other messages are sent all the same. The whole call fails if an element is not a valid message (PM065, with '
+    'its number), or if the delivery takes no messages (PM002, PM060, PM061). Of elements with the same key, the first one creates the '
+    'message.';
 
--- Nearly all messages go to subscriptions of one application that nothing stands against, of a delivery whose day is open: for
--- these as few statements as can be, each of them by keys. All others go the way of many. Who waits for another's transaction, as for
--- the first message of a day or the same key, waits 2 s, as all of the engine.
+CREATE TYPE pushmta_engine.message_goal AS (reached integer, ids bigint[], application_id integer, account_id integer, log_day date,
+    highest bigint, priority smallint, validity interval, sleeps boolean);
+COMMENT ON TYPE pushmta_engine.message_goal IS
+    'What send_message needs to create a message: how many subscriptions it reaches and which, their application and account, the day, its '
+    'highest number, priority and validity, and whether a host sleeps. reached is null if add_messages has to create the message.';
+
+-- These two set no search path, so that the planner inlines them into the calling statements.
+CREATE FUNCTION pushmta_engine.goal_of_subscription(delivery bigint, day bigint, to_subscription bigint)
+    RETURNS SETOF pushmta_engine.message_goal LANGUAGE sql STABLE
+    BEGIN ATOMIC
+        SELECT 1, ARRAY[s.id], s.application_id, a.external_account_id, d.log_day, d.target, d.priority, d.validity,
+            EXISTS (SELECT FROM pushmta_engine.mta_host h WHERE h.asleep AND h.state IN ('starting', 'running')
+                AND h.last_heartbeat > clock_timestamp() - interval '15 seconds')
+        FROM pushmta_engine.delivery d
+        JOIN pushmta_engine.subscription s ON s.id = to_subscription
+            AND (s.exclusion = 0 OR d.one_time_code AND pushmta_engine.code_exclusion(s.exclusion, s.enabled, s.quarantine_status) = 0)
+        JOIN pushmta_engine.delivery_application a ON a.delivery_id = delivery AND a.application_id = s.application_id
+        WHERE d.id = day AND d.kind = 'continuous' AND d.parent_delivery_id = delivery AND d.state = 'in_progress'
+            AND d.log_day >= pushmta_engine.message_day() AND NOT d.has_exclusions;
+    END;
+COMMENT ON FUNCTION pushmta_engine.goal_of_subscription(bigint, bigint, bigint) IS
+    'The goal of a message to a subscription; no row if the day takes no messages or nothing is sent to the subscription.';
+
+CREATE FUNCTION pushmta_engine.goal_of_user(delivery bigint, day bigint, to_user text, to_token text)
+    RETURNS SETOF pushmta_engine.message_goal LANGUAGE sql STABLE
+    BEGIN ATOMIC
+        -- Within an application, no two enabled subscriptions have the same token.
+        SELECT CASE WHEN min(x.application_id) = max(x.application_id) AND (count(*) = 1 OR NOT bool_or(x.one_per_user))
+                THEN count(*)::integer END,
+            array_agg(x.id ORDER BY x.id), min(x.application_id), min(x.external_account_id), min(x.log_day), min(x.target),
+            min(x.priority), min(x.validity),
+            EXISTS (SELECT FROM pushmta_engine.mta_host h WHERE h.asleep AND h.state IN ('starting', 'running')
+                AND h.last_heartbeat > clock_timestamp() - interval '15 seconds')
+        FROM (
+            SELECT s.id, s.application_id, a.external_account_id, d.log_day, d.target, d.priority, d.validity, d.one_per_user
+            FROM pushmta_engine.delivery d
+            JOIN pushmta_engine.delivery_application a ON a.delivery_id = delivery
+            CROSS JOIN LATERAL (
+                SELECT s.id, s.application_id FROM pushmta_engine.subscription s
+                WHERE s.user_key = to_user AND s.user_key <> '' AND s.application_id = a.application_id
+                    AND (s.exclusion = 0
+                        OR d.one_time_code AND pushmta_engine.code_exclusion(s.exclusion, s.enabled, s.quarantine_status) = 0)
+                UNION ALL
+                SELECT s.id, s.application_id FROM pushmta_engine.subscription s
+                WHERE s.push_token = to_token AND s.application_id = a.application_id AND s.enabled
+                    AND (s.exclusion = 0
+                        OR d.one_time_code AND pushmta_engine.code_exclusion(s.exclusion, s.enabled, s.quarantine_status) = 0)
+            ) s
+            WHERE d.id = day AND d.kind = 'continuous' AND d.parent_delivery_id = delivery AND d.state = 'in_progress'
+                AND d.log_day >= pushmta_engine.message_day() AND NOT d.has_exclusions
+            LIMIT 1001
+        ) x;
+    END;
+COMMENT ON FUNCTION pushmta_engine.goal_of_user(bigint, bigint, text, text) IS
+    'The goal of a message to all subscriptions of a user, or (null) to the owner of a push token.';
+
+CREATE FUNCTION pushmta_engine.repeat_message(known pushmta_engine.message_key, request bytea)
+    RETURNS SETOF pushmta.message_reference LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    IF known.request <> request THEN
+        PERFORM refuse_key(known.delivery_id);
+    END IF;
+    RETURN QUERY SELECT known.day_id || '-' || u.sequence, known.day_id, u.sequence, u.subscription_id, true
+        FROM unnest(known.sequences, known.subscription_ids) u(sequence, subscription_id);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.repeat_message(pushmta_engine.message_key, bytea) IS
+    'The messages that were created under an idempotency key; an error if it was used with other arguments.';
+
+CREATE FUNCTION pushmta_engine.add_message(delivery bigint, subscription_id bigint, user_key text, token text, given jsonb,
+    idempotency_key text) RETURNS SETOF pushmta.message_reference LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    sent record;
+BEGIN
+    FOR sent IN SELECT * FROM add_messages(delivery, ARRAY[subscription_id], ARRAY[user_key], ARRAY[token], ARRAY[given],
+        ARRAY[idempotency_key])
+    LOOP
+        IF sent.refusal = 'PM062' THEN
+            -- The message never has the token or the user's key, because messages go to logs.
+            RAISE EXCEPTION 'There is no such subscription in the applications of delivery %.', delivery
+                USING ERRCODE = 'PM062', HINT = 'pushmta.subscription lists them.';
+        ELSIF sent.refusal = 'PM063' THEN
+            PERFORM refuse_key(delivery);
+        ELSIF sent.refusal = 'PM064' THEN
+            RAISE EXCEPTION 'Nothing is sent to the addressee of a message of delivery %: %.', delivery, sent.reason
+                USING ERRCODE = 'PM064', HINT = 'pushmta.subscription shows the reason, and since when.';
+        ELSIF sent.refusal IS NOT NULL THEN
+            RAISE EXCEPTION 'The user of a message of delivery % has more than 1,000 subscriptions.', delivery
+                USING ERRCODE = 'PM065', HINT = 'Send to this user with a separate delivery.';
+        END IF;
+        RETURN NEXT (sent.message_id, sent.delivery_id, sent.sequence, sent.subscription_id, sent.repeated)::pushmta.message_reference;
+        PERFORM set_config('pushmta.day_of_' || delivery, sent.delivery_id::text, false) WHERE NOT sent.repeated;
+    END LOOP;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.add_message(bigint, bigint, text, text, jsonb, text) IS
+    'Does the work of send_message in all cases, through add_messages.';
+
+CREATE FUNCTION pushmta_engine.create_message(delivery bigint, day bigint, goal pushmta_engine.message_goal, numbers integer[], given jsonb,
+    idempotency_key text, request bytea) RETURNS boolean LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    part bigint;
+BEGIN
+    IF idempotency_key IS NOT NULL THEN
+        INSERT INTO message_key (delivery_id, idempotency_key, request, day_id, sequences, subscription_ids)
+        VALUES (delivery, idempotency_key, request, day, numbers, goal.ids)
+        ON CONFLICT ON CONSTRAINT message_key_pkey DO NOTHING;
+        IF NOT FOUND THEN
+            RETURN false;
+        END IF;
+    END IF;
+    part := nextval('pushmta_engine.delivery_part_id_seq');
+    -- A person waits for the message, so it has priority over deliveries that are merely under way, as proofs do.
+    INSERT INTO delivery_part (id, delivery_id, application_id, external_account_id, log_day, size, priority,
+        has_variables, valid_until)
+    VALUES (part, day, goal.application_id, goal.account_id, goal.log_day, goal.reached, greatest(goal.priority, 50::smallint),
+        given <> '{}', clock_timestamp() + goal.validity);
+    INSERT INTO delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence, sequences, subscription_ids,
+        variables)
+    VALUES (part, day, goal.log_day, numbers[1], numbers[goal.reached], CASE WHEN goal.reached > 1 THEN numbers END, goal.ids,
+        nullif(given, '{}'));
+    -- A notification makes commits wait for each other, so it is sent only if a host sleeps; others look for messages many times a
+    -- second.
+    IF goal.sleeps THEN
+        PERFORM pg_notify('pushmta_wake', 'message');
+    END IF;
+    RETURN true;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.create_message(bigint, bigint, pushmta_engine.message_goal, integer[], jsonb, text, bytea) IS
+    'Creates a message with these numbers, one for each subscription, and returns true; or returns false, if another session was quicker '
+    'to use the idempotency key, and has committed.';
+
+-- Nearly all messages go to subscriptions of one application without any exclusion, and to a delivery whose day is open. These take
+-- as few statements as possible, each of them by key. All others go through add_messages. A call that waits for another
+-- transaction, as for the first message of a day or the same key, waits up to 2 s, like everything in the engine.
 CREATE FUNCTION pushmta.send_message(
     delivery bigint, subscription_id bigint DEFAULT NULL, user_key text DEFAULT NULL, push_token text DEFAULT NULL,
     variables jsonb DEFAULT '{}', idempotency_key text DEFAULT NULL
@@ -580,40 +801,24 @@ CREATE FUNCTION pushmta.send_message(
 DECLARE
     token text := CASE WHEN push_token ~ '^[0-9A-Fa-f]{64,200}$' THEN lower(push_token) ELSE push_token END;
     given jsonb := coalesce(variables, '{}');
-    -- The day of this session's last message of the delivery. It is looked at again, so that a wrong one does no harm.
+    -- The day of this session's last message to the delivery. It is checked again, so a stale value does no harm.
     day bigint := nullif(current_setting('pushmta.day_of_' || delivery, true), '')::bigint;
     counter regclass;
     last bigint;
     request bytea;
-    known record;
-    reached integer;
-    ids bigint[];
-    application integer;
-    account integer;
-    day_date date;
-    highest bigint;
-    day_priority smallint;
-    day_validity interval;
-    sleeps boolean;
+    known pushmta_engine.message_key;
+    goal pushmta_engine.message_goal;
     numbers integer[];
-    part bigint;
-    sent record;
 BEGIN
     IF num_nonnulls(subscription_id, user_key, token) <> 1 OR jsonb_typeof(given) <> 'object'
         OR octet_length(given::text) > 16384 OR octet_length(idempotency_key) NOT BETWEEN 1 AND 255 THEN
-        PERFORM check_messages(delivery, ARRAY[subscription_id], ARRAY[user_key], ARRAY[token], ARRAY[given],
-            ARRAY[idempotency_key], true);
+        PERFORM check_messages(delivery, ARRAY[subscription_id], ARRAY[user_key], ARRAY[token], ARRAY[given], ARRAY[idempotency_key], true);
     END IF;
     IF idempotency_key IS NOT NULL THEN
         request := message_request(subscription_id, user_key, token, given);
-        SELECT k.day_id, k.sequences, k.subscription_ids, k.request = request AS is_same INTO known
-        FROM message_key k WHERE k.delivery_id = delivery AND k.idempotency_key = idempotency_key;
+        SELECT k.* INTO known FROM message_key k WHERE k.delivery_id = delivery AND k.idempotency_key = idempotency_key;
         IF FOUND THEN
-            IF NOT known.is_same THEN
-                PERFORM refuse_key(delivery);
-            END IF;
-            RETURN QUERY SELECT known.day_id || '-' || u.sequence, known.day_id, u.sequence, u.subscription_id, true
-                FROM unnest(known.sequences, known.subscription_ids) u(sequence, subscription_id);
+            RETURN QUERY SELECT * FROM repeat_message(known, request);
             RETURN;
         END IF;
     END IF;
@@ -622,105 +827,34 @@ BEGIN
             ORDER BY d.id DESC LIMIT 1);
         PERFORM set_config('pushmta.day_of_' || delivery, day::text, false) WHERE day IS NOT NULL;
     END IF;
-    -- A look at the sequence locks it until the end of the transaction, as nextval does: after sessions that wait to pause or end the
-    -- day, and then holding its state as it is (lock_day).
+    -- Reading the sequence locks it until the end of the transaction, as nextval does. It waits for sessions that want to pause or
+    -- end the day, and then keeps the day's state as it is (lock_day).
     counter := to_regclass('pushmta_engine.message_number_' || day);
     last := pg_sequence_last_value(counter);
-    -- A notification makes commits wait for each other, so sessions that look many times a second get none.
     IF subscription_id IS NOT NULL THEN
-        SELECT 1, ARRAY[s.id], s.application_id, a.external_account_id, d.log_day, d.target, d.priority, d.validity,
-            EXISTS (SELECT FROM mta_host h WHERE h.asleep AND h.state IN ('starting', 'running')
-                AND h.last_heartbeat > clock_timestamp() - interval '15 seconds')
-        INTO reached, ids, application, account, day_date, highest, day_priority, day_validity, sleeps
-        FROM pushmta_engine.delivery d
-        JOIN subscription s ON s.id = subscription_id
-            AND (s.exclusion = 0 OR d.one_time_code AND code_exclusion(s.exclusion, s.enabled, s.quarantine_status) = 0)
-        JOIN delivery_application a ON a.delivery_id = delivery AND a.application_id = s.application_id
-        WHERE d.id = day AND d.kind = 'continuous' AND d.parent_delivery_id = delivery AND d.state = 'in_progress'
-            AND d.log_day >= message_day() AND NOT d.has_exclusions;
+        SELECT g.* INTO goal FROM goal_of_subscription(delivery, day, subscription_id) g;
     ELSE
-        -- Within an application nobody has the token of another one.
-        SELECT CASE WHEN min(x.application_id) = max(x.application_id) AND (count(*) = 1 OR NOT bool_or(x.one_per_user))
-                THEN count(*) END,
-            array_agg(x.id ORDER BY x.id), min(x.application_id), min(x.external_account_id), min(x.log_day), min(x.target),
-            min(x.priority), min(x.validity),
-            EXISTS (SELECT FROM mta_host h WHERE h.asleep AND h.state IN ('starting', 'running')
-                AND h.last_heartbeat > clock_timestamp() - interval '15 seconds')
-        INTO reached, ids, application, account, day_date, highest, day_priority, day_validity, sleeps
-        FROM (
-            SELECT s.id, s.application_id, a.external_account_id, d.log_day, d.target, d.priority, d.validity, d.one_per_user
-            FROM pushmta_engine.delivery d
-            JOIN delivery_application a ON a.delivery_id = delivery
-            CROSS JOIN LATERAL (
-                SELECT s.id, s.application_id FROM subscription s
-                WHERE s.user_key = user_key AND s.user_key <> '' AND s.application_id = a.application_id
-                    AND (s.exclusion = 0 OR d.one_time_code AND code_exclusion(s.exclusion, s.enabled, s.quarantine_status) = 0)
-                UNION ALL
-                SELECT s.id, s.application_id FROM subscription s
-                WHERE s.push_token = token AND s.application_id = a.application_id AND s.enabled
-                    AND (s.exclusion = 0 OR d.one_time_code AND code_exclusion(s.exclusion, s.enabled, s.quarantine_status) = 0)
-            ) s
-            WHERE d.id = day AND d.kind = 'continuous' AND d.parent_delivery_id = delivery AND d.state = 'in_progress'
-                AND d.log_day >= message_day() AND NOT d.has_exclusions
-            LIMIT 1001
-        ) x;
+        SELECT g.* INTO goal FROM goal_of_user(delivery, day, user_key, token) g;
     END IF;
-    IF reached = 1 AND coalesce(last, 0) < highest THEN
-        numbers := ARRAY[nextval(counter)];
-    ELSIF reached <= 1000 THEN
-        numbers := ARRAY(SELECT nextval(counter) FROM generate_series(1, reached) ORDER BY 1);
+    IF goal.reached = 1 AND coalesce(last, 0) < goal.highest THEN
+        numbers := ARRAY[nextval(counter)::integer];
+    ELSIF goal.reached <= 1000 THEN
+        numbers := ARRAY(SELECT nextval(counter) FROM generate_series(1, goal.reached) ORDER BY 1);
     END IF;
-    IF numbers[reached] <= highest THEN
-        IF idempotency_key IS NOT NULL THEN
-            INSERT INTO message_key (delivery_id, idempotency_key, request, day_id, sequences, subscription_ids)
-            VALUES (delivery, idempotency_key, request, day, numbers, ids)
-            ON CONFLICT ON CONSTRAINT message_key_pkey DO NOTHING;
-        END IF;
-        -- Otherwise somebody was quicker, and has committed.
-        IF idempotency_key IS NULL OR FOUND THEN
-            part := nextval('pushmta_engine.delivery_part_id_seq');
-            -- Somebody waits for it, so it goes before what is merely under way, as proofs do.
-            INSERT INTO delivery_part (id, delivery_id, application_id, external_account_id, log_day, size, priority,
-                has_variables, valid_until)
-            VALUES (part, day, application, account, day_date, reached, greatest(day_priority, 50::smallint), given <> '{}',
-                clock_timestamp() + day_validity);
-            INSERT INTO delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence, sequences, subscription_ids,
-                variables)
-            VALUES (part, day, day_date, numbers[1], numbers[reached], CASE WHEN reached > 1 THEN numbers END, ids, nullif(given, '{}'));
-            IF sleeps THEN
-                PERFORM pg_notify('pushmta_wake', 'message');
-            END IF;
-            FOR place IN 1..reached LOOP
-                RETURN NEXT (day || '-' || numbers[place], day, numbers[place], ids[place], false)::pushmta.message_reference;
+    IF numbers[goal.reached] <= goal.highest THEN
+        IF create_message(delivery, day, goal, numbers, given, idempotency_key, request) THEN
+            FOR place IN 1..goal.reached LOOP
+                RETURN NEXT (day || '-' || numbers[place], day, numbers[place], goal.ids[place], false)::pushmta.message_reference;
             END LOOP;
             RETURN;
         END IF;
     END IF;
-
-    FOR sent IN SELECT * FROM add_messages(delivery, ARRAY[subscription_id], ARRAY[user_key], ARRAY[token], ARRAY[given],
-        ARRAY[idempotency_key])
-    LOOP
-        IF sent.refusal = 'PM062' THEN
-            -- Never the token or the user's key: messages go to logs.
-            RAISE EXCEPTION 'There is no such subscription in the applications of delivery %.', delivery
-                USING ERRCODE = 'PM062', HINT = 'pushmta.subscription lists them.';
-        ELSIF sent.refusal = 'PM063' THEN
-            PERFORM refuse_key(delivery);
-        ELSIF sent.refusal = 'PM064' THEN
-            RAISE EXCEPTION 'Nothing is sent to the addressee of a message of delivery %: %.', delivery, sent.reason
-                USING ERRCODE = 'PM064', HINT = 'pushmta.subscription says why and since when.';
-        ELSIF sent.refusal IS NOT NULL THEN
-            RAISE EXCEPTION 'The user of a message of delivery % has more than 1,000 subscriptions.', delivery
-                USING ERRCODE = 'PM065', HINT = 'Send to so many with a delivery of their own.';
-        END IF;
-        RETURN NEXT (sent.message_id, sent.delivery_id, sent.sequence, sent.subscription_id, sent.repeated)::pushmta.message_reference;
-        PERFORM set_config('pushmta.day_of_' || delivery, sent.delivery_id::text, false) WHERE NOT sent.repeated;
-    END LOOP;
+    RETURN QUERY SELECT * FROM add_message(delivery, subscription_id, user_key, token, given, idempotency_key);
 END $$;
 COMMENT ON FUNCTION pushmta.send_message(bigint, bigint, text, text, jsonb, text) IS
-    'Adds a message to a continuous delivery in progress: to a subscription, to all of a user, or to the owner of a push '
-    'token. It is ready to be sent as soon as the caller''s transaction commits; until then, pausing and stopping the '
-    'delivery wait. With an idempotency key the message is made once: within 24 hours the same call returns the same message.';
+    'Adds a message to a continuous delivery in progress: to a subscription, to all subscriptions of a user, or to the owner of a push '
+    'token. It can be sent as soon as the caller''s transaction commits; until then, pausing and stopping the delivery wait. With an '
+    'idempotency key the message is created only once: within 24 hours, the same call returns the same message.';
 
 CREATE VIEW pushmta.message_status AS
 SELECT b.delivery_id, b.sequence, b.subscription_id, pushmta_engine.status_name(b.status) AS status,
@@ -750,11 +884,11 @@ WHERE (p.state <> 'done' OR p.rest_status IS NOT NULL)
     AND NOT EXISTS (SELECT FROM pushmta_engine.broad_log b
         WHERE b.log_day = p.log_day AND b.delivery_id = p.delivery_id AND b.sequence = m.sequence);
 COMMENT ON VIEW pushmta.message_status IS
-    'Every message of a delivery with its outcome, and the id by which send_message names it; those without an outcome are '
-    'read out of the frozen targets of its parts. A click is no receipt: many apps report the one and not the other.';
+    'Every message of a delivery with its outcome, and the id that send_message returned. Messages without an outcome are read from the '
+    'frozen targets of the delivery''s parts. A click does not imply a receipt: many apps report only one of them.';
 
--- The rest of the file finds a message by whatever id of it somebody has. Ids that PushMTA makes are opened again here, so that no key
--- leaves the database for it. PostgreSQL has no AES of its own, and an extension is not everywhere: one block takes 0.4 ms so.
+-- The rest of the file finds a message by any kind of id. Ids that PushMTA makes are decrypted here, so that no key has to leave
+-- the database. PostgreSQL has no AES of its own, and extensions are not available everywhere. One block takes 0.4 ms this way.
 
 CREATE FUNCTION pushmta_engine.aes_substitute(bytes bytea, places integer[], backwards boolean) RETURNS bytea LANGUAGE plpgsql
     IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -778,25 +912,26 @@ BEGIN
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.aes_substitute(bytea, integer[], boolean) IS
-    'Takes the bytes at these places and puts each through the S-box of AES, or back.';
+    'Selects the bytes at these places and puts each through the AES S-box, or through its inverse.';
 
 CREATE FUNCTION pushmta_engine.aes_twice(state bit(128)) RETURNS bit(128) LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ((state & x'7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f7f') << 1)
         # ((state & x'80808080808080808080808080808080') >> 7) # ((state & x'80808080808080808080808080808080') >> 6)
         # ((state & x'80808080808080808080808080808080') >> 4) # ((state & x'80808080808080808080808080808080') >> 3);
-COMMENT ON FUNCTION pushmta_engine.aes_twice(bit) IS 'Each of 16 bytes times two, in the field of AES.';
+COMMENT ON FUNCTION pushmta_engine.aes_twice(bit) IS 'Doubles each of 16 bytes in the field of AES.';
 
 CREATE FUNCTION pushmta_engine.aes_turned(state bit(128), bytes integer) RETURNS bit(128) LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE bytes
         WHEN 1 THEN ((state << 8) & x'ffffff00ffffff00ffffff00ffffff00') | ((state >> 24) & x'000000ff000000ff000000ff000000ff')
         WHEN 2 THEN ((state << 16) & x'ffff0000ffff0000ffff0000ffff0000') | ((state >> 16) & x'0000ffff0000ffff0000ffff0000ffff')
         ELSE ((state << 24) & x'ff000000ff000000ff000000ff000000') | ((state >> 8) & x'00ffffff00ffffff00ffffff00ffffff') END;
-COMMENT ON FUNCTION pushmta_engine.aes_turned(bit, integer) IS 'Each of four columns of AES turned by so many bytes.';
+COMMENT ON FUNCTION pushmta_engine.aes_turned(bit, integer) IS
+    'Rotates each of the four columns of an AES state by this many bytes.';
 
 CREATE FUNCTION pushmta_engine.aes_block(key bytea, block bytea, backwards boolean) RETURNS bytea LANGUAGE plpgsql IMMUTABLE
     SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
-    -- ShiftRows, and back.
+    -- ShiftRows, or its inverse.
     places CONSTANT integer[] := CASE WHEN backwards THEN '{0,13,10,7,4,1,14,11,8,5,2,15,12,9,6,3}'::integer[]
         ELSE '{0,5,10,15,4,9,14,3,8,13,2,7,12,1,6,11}' END;
     rounds CONSTANT text[] := ARRAY['01', '02', '04', '08', '10', '20', '40', '80', '1b', '36'];
@@ -816,7 +951,7 @@ BEGIN
         state := ('x' || encode(aes_substitute(bytes, places, backwards), 'hex'))::bit(128);
         IF backwards THEN
             state := state # keys[11 - n];
-            -- MixColumns thrice is the way back; two of them are this.
+            -- The inverse of MixColumns is MixColumns applied three times; this is two of them.
             state := CASE WHEN n = 10 THEN state ELSE state # aes_twice(aes_twice(state # aes_turned(state, 2))) END;
         END IF;
         IF n < 10 THEN
@@ -830,7 +965,7 @@ BEGIN
     RETURN int8send(substring(state FROM 1 FOR 64)::bit(64)::bigint) || int8send(substring(state FROM 65)::bit(64)::bigint);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.aes_block(bytea, bytea, boolean) IS
-    'AES-128 of one block, or back (FIPS 197): what MessageIDCodec and MessageNumbers make message ids with.';
+    'Encrypts or decrypts one block with AES-128 (FIPS 197), which MessageIDCodec and MessageNumbers use for message ids.';
 
 CREATE FUNCTION pushmta_engine.number_of_message_id(id bigint) RETURNS bigint LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -846,8 +981,8 @@ BEGIN
     IF id NOT BETWEEN 1 AND 2147483647 THEN
         RETURN NULL;
     END IF;
-    -- As NumberPermutation goes back: ten rounds, again and again until there is a positive number. Of its tables, which are the key
-    -- stream of AES in counter mode, only the blocks that are looked at are made.
+    -- The inverse of NumberPermutation: ten rounds, repeated until the number is positive. Its tables are the key stream of AES in
+    -- counter mode; only the blocks that are read are computed.
     LOOP
         high := number >> 16;
         low := number & 65535;
@@ -864,7 +999,7 @@ BEGIN
     RETURN number;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.number_of_message_id(bigint) IS
-    'The number in the database that an int32 message id stands for; null for what is none.';
+    'The number in the database that an int32 message id stands for; null if it is not a valid id.';
 
 CREATE FUNCTION pushmta_engine.message_of_uuid(id uuid) RETURNS TABLE (delivery_id bigint, sequence integer) LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -872,7 +1007,8 @@ DECLARE
     day record;
     opened bytea;
 BEGIN
-    -- Keys stay when their days' outcomes go. A thousand take 0.4 s, which only an id that is none of ours needs.
+    -- Keys stay when the outcomes of their days are deleted. Trying a thousand takes 0.4 s, which happens only with an id that
+    -- PushMTA did not make.
     FOR day IN SELECT k.key FROM tracking_key k ORDER BY k.log_day DESC LIMIT 1000 LOOP
         opened := aes_block(day.key, uuid_send(id), true);
         CONTINUE WHEN substring(opened FROM 13) <> '\x00000000';
@@ -885,16 +1021,17 @@ BEGIN
     END LOOP;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.message_of_uuid(uuid) IS
-    'The message whose _mId or apns-id this is; no row if none of the last 1,000 days'' keys made it.';
+    'The message of an _mId or apns-id; no row if none of the last 1,000 days'' keys made it.';
 
 CREATE FUNCTION pushmta_engine.messages_of_number(number bigint) RETURNS TABLE (delivery_id bigint, sequence integer) LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
-        -- After 2,147,480,000 of them numbers start over, so that two deliveries may have one.
+        -- After 2,147,480,000 numbers they start over, so two deliveries may share one.
         SELECT r.delivery_id, (number - r.first_id + 1)::integer
         FROM message_id_range r JOIN pushmta_engine.delivery d ON d.id = r.delivery_id
         WHERE int8range(r.first_id, r.last_id, '[]') @> number AND number - r.first_id < d.target
         ORDER BY r.delivery_id DESC $$;
-COMMENT ON FUNCTION pushmta_engine.messages_of_number(bigint) IS 'The messages that have a number for int32 message ids, the newest first.';
+COMMENT ON FUNCTION pushmta_engine.messages_of_number(bigint) IS
+    'The messages that have a number for int32 message ids, newest delivery first.';
 
 CREATE FUNCTION pushmta_engine.message_readings(given text, within bigint)
     RETURNS TABLE (form text, delivery_id bigint, sequence integer) LANGUAGE plpgsql STABLE
@@ -902,7 +1039,7 @@ CREATE FUNCTION pushmta_engine.message_readings(given text, within bigint)
     SET jit = off AS $$
 #variable_conflict use_column
 DECLARE
-    -- Of a request of a device, the message's part: h<message>,<delivery>,<tag>.
+    -- From a device's tracking request, the part of the message: h<message>,<delivery>,<tag>.
     tracked text := (regexp_match(left(given, 2000), '^(?:.*[?&]id=)?h([0-9A-Fa-f-]{1,36})(?:,|%2[Cc])'))[1];
     id text := coalesce(tracked, left(btrim(given, E' \t\r\n"{}'), 300));
     digits text := lower(replace(id, '-', ''));
@@ -943,10 +1080,10 @@ BEGIN
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.message_readings(text, bigint) IS
-    'What an id may be, and the message that it names then, null if none. A gateway''s id is looked for in one delivery alone: outcomes '
-    'have no index of these, which would cost each message half as much again.';
+    'The possible meanings of an id, each with the message that it names, null if there is none. A gateway''s id is searched in one '
+    'delivery only: outcomes have no index of gateway ids, which would add half to the cost of each message.';
 
--- Each reading by itself: with its delivery and its number the indexes find it.
+-- One query for each reading, so that the indexes find it by its delivery and number.
 CREATE FUNCTION pushmta.find_message(id text, delivery bigint DEFAULT NULL)
     RETURNS TABLE (delivery_id bigint, sequence integer, subscription_id bigint, status text, http_status smallint, reason text,
         gateway_message_id text, attempt smallint, logged_at timestamptz, part_id bigint, received boolean, failure_type text,
@@ -965,11 +1102,10 @@ BEGIN
     END LOOP;
 END $$;
 COMMENT ON FUNCTION pushmta.find_message(text, bigint) IS
-    'The message of an id, of whatever kind: the one that send_message returned and pushmta.message_status shows (message_id); _mId or '
-    'apns-id (uuid); a numbered _mId, decimal (int32) or as devices send it (int32_hex); of a tracking request its message; the name that '
-    'FCM gave, whole or its last part (gateway_id), for which the delivery must be said: all of its outcomes are looked through. '
-    'matched_as says what the id was taken for; one that can be several things may have several rows. If there is none, '
-    'explain_message_id says why.';
+    'Finds a message by any of its ids: the id that send_message returned and pushmta.message_status shows (message_id); _mId or apns-id '
+    '(uuid); a numbered _mId, decimal (int32) or hexadecimal as devices send it (int32_hex); a tracking request. Also the name that FCM '
+    'returned, whole or its last part (gateway_id): this needs the delivery, because all of its outcomes are searched. matched_as says '
+    'how the id was read; an id with several meanings may give several rows. If there is no row, explain_message_id says why.';
 
 CREATE FUNCTION pushmta_engine.message_finding_words(form text, finding text, delivery bigint, sequence integer) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -987,7 +1123,7 @@ CREATE FUNCTION pushmta_engine.message_finding_words(form text, finding text, de
             WHEN 'int32_hex' THEN 'As a hexadecimal _mId it belongs to no delivery that is kept.'
             ELSE format('No outcome of delivery %s has it as its gateway''s id.', delivery) END END;
 COMMENT ON FUNCTION pushmta_engine.message_finding_words(text, text, bigint, integer) IS
-    'What was looked for by an id, and what was found.';
+    'The result of a search by id, as a sentence.';
 
 CREATE FUNCTION pushmta.explain_message_id(id text, delivery bigint DEFAULT NULL)
     RETURNS TABLE (form text, delivery_id bigint, sequence integer, finding text, words text)
@@ -1014,6 +1150,6 @@ BEGIN
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta.explain_message_id(text, bigint) IS
-    'What find_message takes an id for, where it looks, and what it finds there: found, or why not: no_message (the delivery has none of '
-    'this number), no_delivery, expired (its outcomes are older than they are kept), not_given (nobody made this id, or its delivery has '
-    'none), needs_delivery (a gateway''s id is looked for in one delivery), unreadable.';
+    'Explains how find_message reads an id, and what it finds for each reading. finding is found, or the reason why not: no_message (the '
+    'delivery has no message with this number), no_delivery, expired (the outcome was deleted at the end of its retention), not_given (no '
+    'message has this id), needs_delivery (a gateway''s id is searched in one delivery), unreadable.';

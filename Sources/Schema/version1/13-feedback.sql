@@ -1,4 +1,4 @@
--- The feedback workers, and the feedback services of binary gateways that they read.
+-- The feedback workers, and the feedback services of binary gateways, which they read.
 
 CREATE TABLE pushmta_engine.feedback_worker (
     id uuid PRIMARY KEY,
@@ -16,11 +16,12 @@ CREATE TABLE pushmta_engine.feedback_worker (
     messages_counted bigint NOT NULL DEFAULT 0,
     hits_counted bigint NOT NULL DEFAULT 0,
     hits_loaded bigint NOT NULL DEFAULT 0,
-    -- Tracking spools on the worker's host with hits that are not loaded though their process is gone.
+    -- Tracking spools on the worker's host whose process has ended and whose hits are not loaded yet.
     waiting_spools integer NOT NULL DEFAULT 0,
     waiting_spool_bytes bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
-COMMENT ON TABLE pushmta_engine.feedback_worker IS 'The processes of `pushmta feedback`. One acts, the others stand by.';
+COMMENT ON TABLE pushmta_engine.feedback_worker IS
+    'The processes of pushmta feedback. One is active (state acting), the others are on standby.';
 CREATE UNIQUE INDEX feedback_worker_acting ON pushmta_engine.feedback_worker ((true)) WHERE state = 'acting';
 
 CREATE FUNCTION pushmta_engine.feedback_fence(worker uuid) RETURNS boolean LANGUAGE plpgsql
@@ -30,16 +31,15 @@ BEGIN
     RETURN FOUND;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.feedback_fence(uuid) IS
-    'Whether a worker is the one that acts. For the rest of the transaction it stays that: who takes over locks the row of '
-    'the one before, and so waits for what that one is in the middle of. A worker that was silent for too long does nothing '
-    'more, whenever it wakes up.';
+    'Whether a worker is the active one. If so, it stays active for the rest of the transaction: a worker that takes over locks the row '
+    'of its predecessor, and so waits for its open transaction. A worker that was silent for too long finds that it is no longer active.';
 
 CREATE FUNCTION pushmta_engine.feedback_is_acting(within interval) RETURNS boolean LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
         SELECT EXISTS (SELECT FROM feedback_worker w WHERE w.state = 'acting'
             AND w.last_heartbeat BETWEEN clock_timestamp() - within AND clock_timestamp() + within) $$;
 COMMENT ON FUNCTION pushmta_engine.feedback_is_acting(interval) IS
-    'Whether a worker acts that was heard of lately. A heartbeat to come says nothing: the clock was set back.';
+    'Whether an active worker has sent a heartbeat within this time. A heartbeat in the future is ignored: the clock was set back.';
 
 CREATE FUNCTION pushmta_engine.feedback_heartbeat(worker uuid, on_host text, process integer, of_version text, action text,
     more_events bigint, more_messages bigint, more_hits bigint, lease interval) RETURNS boolean LANGUAGE plpgsql
@@ -71,14 +71,14 @@ BEGIN
     RETURN true;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.feedback_heartbeat(uuid, text, integer, text, text, bigint, bigint, bigint, interval) IS
-    'Keeps a worker''s row and returns whether it acts. It begins to when nobody does, or when nothing was heard for a lease '
-    'of the one that did.';
+    'Updates a worker''s row and returns whether it is active. A worker becomes active if no other is, or if the active one has sent no '
+    'heartbeat for a lease.';
 
 CREATE FUNCTION pushmta_engine.feedback_stop(worker uuid) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
         UPDATE feedback_worker w SET state = 'stopped', last_heartbeat = clock_timestamp() WHERE w.id = worker $$;
 COMMENT ON FUNCTION pushmta_engine.feedback_stop(uuid) IS
-    'A worker that ends in order lets another one act at once.';
+    'Marks a worker as stopped in order, so that another one takes over at once.';
 
 CREATE VIEW pushmta.feedback_worker AS
 SELECT w.id, w.host, w.pid, w.version,
@@ -88,23 +88,24 @@ SELECT w.id, w.host, w.pid, w.version,
     w.last_action_at, w.token_events, w.messages_counted, w.hits_counted, w.hits_loaded, w.waiting_spools,
     w.waiting_spool_bytes
 FROM pushmta_engine.feedback_worker w;
-COMMENT ON VIEW pushmta.feedback_worker IS 'The processes of pushmta feedback: which one acts, since when, and what it did last.';
+COMMENT ON VIEW pushmta.feedback_worker IS
+    'The processes of pushmta feedback: which one is active, since when, and what it did last.';
 
 CREATE TABLE pushmta_engine.feedback_reading (
     application_id integer NOT NULL REFERENCES pushmta_engine.application ON DELETE CASCADE,
     external_account_id integer NOT NULL REFERENCES pushmta_engine.external_account ON DELETE CASCADE,
-    -- Nobody else reads before. While one is under way, the end of its lease.
+    -- No other worker reads before this time. During a reading it is the end of the reader's lease.
     next_at timestamptz NOT NULL,
     begun_at timestamptz NOT NULL,
-    -- The last one that came to its end.
+    -- The end of the last completed reading.
     ended_at timestamptz,
-    -- Tokens that it has named in all.
+    -- Tokens that the service has named in total.
     tokens bigint NOT NULL DEFAULT 0,
     trouble text NOT NULL DEFAULT '',
     PRIMARY KEY (application_id, external_account_id)
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE pushmta_engine.feedback_reading IS
-    'The feedback services of binary gateways: who asks which one, when next, and what came of it.';
+    'The feedback services of binary gateways: when each was read and is read next, and the result.';
 
 CREATE VIEW pushmta_engine.feedback_route AS
 SELECT p.id AS application_id, e.id AS external_account_id
@@ -118,7 +119,7 @@ JOIN pushmta_engine.application p ON p.id = a.application_id
 WHERE e.connector = 'ios-binary' AND e.active AND p.platform = 'ios' AND p.credential_id IS NOT NULL
     AND d.state IN ('pending', 'preparing', 'in_progress', 'paused');
 COMMENT ON VIEW pushmta_engine.feedback_route IS
-    'What should be read: the binary gateways that applications or open deliveries go to.';
+    'The feedback services to read: those of the binary gateways that applications or open deliveries use.';
 
 CREATE VIEW pushmta.feedback_backlog AS
 SELECT extract(epoch FROM now() - least(
@@ -131,11 +132,11 @@ SELECT extract(epoch FROM now() - least(
     extract(epoch FROM now() - (SELECT u.created_at FROM pushmta_engine.tracking_uncounted u
         ORDER BY u.id LIMIT 1))::double precision AS oldest_hit_seconds,
     (SELECT count(*) FROM pushmta_engine.feedback_route) AS feedback_services,
-    -- A heartbeat to come says nothing: the clock was set back.
+    -- A heartbeat in the future is ignored: the clock was set back.
     EXISTS (SELECT FROM pushmta.feedback_worker w WHERE w.state = 'acting' AND w.heartbeat_age_seconds >= -30) AS worker_acting;
 COMMENT ON VIEW pushmta.feedback_backlog IS
-    'What waits for a feedback worker: the ages of the oldest token event and of the oldest hits, finished parts that are not counted, '
-    'feedback services that somebody has to read; and whether a worker acts that was heard of within 30 s.';
+    'What waits for a feedback worker: the ages of the oldest token event and of the oldest hits, finished parts that are not counted '
+    'yet, and feedback services to read. Also whether a worker is active that has sent a heartbeat within 30 s.';
 
 CREATE FUNCTION pushmta_engine.claim_feedback_readings(worker uuid, most integer, period interval, lease interval)
     RETURNS TABLE (application_id integer, external_account_id integer) LANGUAGE plpgsql
@@ -157,9 +158,9 @@ BEGIN
     RETURNING f.application_id, f.external_account_id;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.claim_feedback_readings(uuid, integer, interval, interval) IS
-    'Gives the worker that acts up to so many services to read; nothing to any other one. A service forgets what it has told, '
-    'so it has one reader: who claims it has it for the lease, which each batch that he stores renews, even when another '
-    'worker acts meanwhile. A time beyond any pause says nothing: the clock was set back, or the period is shorter now.';
+    'Gives the active worker up to the given number of services to read; gives others none. A service forgets what it has reported, so it '
+    'has only one reader. A claim lasts for the lease, and each stored batch renews it, even if another worker becomes active meanwhile. '
+    'A time further ahead than any period is ignored: the clock was set back, or the period is shorter now.';
 
 CREATE VIEW pushmta.feedback_service AS
 SELECT p.name AS application, e.name AS account, r.application_id IS NOT NULL AS in_use, f.begun_at, f.ended_at,
@@ -170,4 +171,4 @@ JOIN pushmta_engine.external_account e ON e.id = f.external_account_id
 LEFT JOIN pushmta_engine.feedback_route r
     ON r.application_id = f.application_id AND r.external_account_id = f.external_account_id;
 COMMENT ON VIEW pushmta.feedback_service IS
-    'The feedback services of binary gateways: when each was read, what it named, and what went wrong.';
+    'The feedback services of binary gateways: when each was read, how many tokens it named, and what went wrong.';

@@ -1,4 +1,4 @@
--- What is thrown away because of its age, and what of a person who asks for it.
+-- Deletion of old data, and of a person's data on request.
 
 CREATE TABLE pushmta_engine.retention_log (
     day date NOT NULL,
@@ -7,24 +7,23 @@ CREATE TABLE pushmta_engine.retention_log (
     changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (day, what)
 );
-COMMENT ON TABLE pushmta_engine.retention_log IS 'What was thrown away, a row for each day and thing.';
+COMMENT ON TABLE pushmta_engine.retention_log IS 'What was deleted because of its age: one row for each day and kind of data.';
 
 CREATE TABLE pushmta_engine.retention_hold (
     what text PRIMARY KEY,
     since timestamptz NOT NULL DEFAULT clock_timestamp(),
-    -- Rounds of the worker that found it so.
+    -- The worker's rounds that found such data.
     rounds integer NOT NULL DEFAULT 1,
     last_round timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 COMMENT ON TABLE pushmta_engine.retention_hold IS
-    'What is not thrown away though it is old enough by the database''s clock, a row for each kind of thing.';
+    'Data that is old enough by the database''s clock but is not deleted yet: one row for each kind of data.';
 
 CREATE FUNCTION pushmta_engine.note_retention(thing text, number bigint) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
         INSERT INTO retention_log AS r (day, what, n) SELECT (now() AT TIME ZONE 'UTC')::date, thing, number WHERE number > 0
         ON CONFLICT (day, what) DO UPDATE SET n = r.n + excluded.n, changed_at = clock_timestamp() $$;
-COMMENT ON FUNCTION pushmta_engine.note_retention(text, bigint) IS
-    'Adds to what was thrown away today.';
+COMMENT ON FUNCTION pushmta_engine.note_retention(text, bigint) IS 'Adds to the record of what was deleted today.';
 
 CREATE FUNCTION pushmta_engine.retention_passes(thing text, is_much boolean, once_a_round boolean) RETURNS boolean
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
@@ -44,11 +43,10 @@ BEGIN
     RETURN is_over AND (is_new OR NOT once_a_round);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.retention_passes(text, boolean, boolean) IS
-    'Whether old things of one kind may go now. How old they are is told by the database''s clock alone, and one that jumps '
-    'ahead makes everything old in a moment. So what is far beyond its time is held for a day, in which the status says so: '
-    'for 144 rounds of the worker, which come every ten minutes. They are counted, as it is the clock that is not believed. '
-    'Then it goes, once in a round if it is asked for so. As soon as nothing is far beyond its time any more, the hold is '
-    'over.';
+    'Whether old data of a kind may be deleted now. Only the database''s clock says how old it is, and a clock that jumps ahead makes '
+    'everything old at once. So data far beyond its retention is held for a day, and the status reports that. The day is 144 rounds of '
+    'the worker, one every ten minutes; they are counted because the clock is not trusted. Then the data is deleted, once in a round if '
+    'once_a_round is set. The hold ends as soon as no data is far beyond its retention.';
 
 CREATE FUNCTION pushmta_engine.drop_old_partition(parent text, before date) RETURNS text LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '300ms' AS $$
@@ -59,14 +57,14 @@ DECLARE
     names text[] := ARRAY[]::text[];
 BEGIN
     IF parent IS NULL OR parent NOT IN ('broad_log', 'tracking_log', 'exclusion_log', 'delivery_part_target') THEN
-        RAISE EXCEPTION '% is no table with partitions.', parent USING ERRCODE = 'PM007';
+        RAISE EXCEPTION '% is not a partitioned table.', parent USING ERRCODE = 'PM007';
     END IF;
     FOR found IN SELECT c.relname::text AS name, to_date(right(c.relname, 8), 'YYYYMMDD') AS day
         FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
         WHERE i.inhparent = ('pushmta_engine.' || parent)::regclass AND c.relname ~ ('^' || parent || '_[0-9]{8}$')
         ORDER BY 2
     LOOP
-        -- A delivery that was started before midnight is prepared after it.
+        -- A delivery that was started before midnight may be prepared after it.
         EXIT WHEN found.day >= least(before, (now() AT TIME ZONE 'UTC')::date - 1) OR cardinality(names) > most;
         IF NOT EXISTS (SELECT FROM delivery_part p WHERE p.state <> 'done' AND p.log_day = found.day)
             AND NOT EXISTS (SELECT FROM delivery_part p WHERE p.state = 'done' AND NOT p.counted AND p.log_day = found.day)
@@ -88,10 +86,10 @@ EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
     RETURN NULL;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.drop_old_partition(text, date) IS
-    'Drops the oldest partition of a large table that is older than a day, unless something there is to be done or counted '
-    'yet; returns its name, null if there is none. Of more than three days at once none goes, and later one in a round. It '
-    'waits for others for a moment only, as all others wait behind it. Roles that own no table may call it, so it takes no '
-    'other table''s name.';
+    'Drops the oldest partition of a large table that is older than a day, unless messages of its day are unfinished or not counted yet. '
+    'Returns its name, null if there is none. If more than three days are due at once, it first drops none, and later one in a round. It '
+    'waits for locks only briefly, as all others wait for it. Roles that own no table may call it, so it accepts only the names of these '
+    'tables.';
 
 CREATE FUNCTION pushmta_engine.purge_subscriptions(most integer, older interval) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
@@ -111,8 +109,8 @@ BEGIN
     RETURN purged;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_subscriptions(integer, interval) IS
-    'Deletes up to so many subscriptions that have been disabled for longer than the time; returns how many. If one is more '
-    'than three days beyond it, all are held for a day.';
+    'Deletes up to the given number of subscriptions that have been disabled for longer than the given time; returns how many. If one is '
+    'more than three days beyond it, all are held for a day.';
 
 CREATE FUNCTION pushmta_engine.purge_token_events(most integer, older interval) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
@@ -136,9 +134,9 @@ BEGIN
     RETURN purged;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_token_events(integer, interval) IS
-    'Deletes up to so many token events that were decided and are older than the time; returns how many. Only the oldest rows '
-    'are looked at: they are in the order of their ids, nearly. If one is more than three days beyond the time, all are held '
-    'for a day.';
+    'Deletes up to the given number of token events that were decided and are older than the given time; returns how many. Only the '
+    'oldest rows are read, in the order of their ids, which is nearly that of their age. If one is more than three days beyond the time, '
+    'all are held for a day.';
 
 CREATE FUNCTION pushmta_engine.purge_tracking_sources(most integer) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -156,8 +154,8 @@ BEGIN
     RETURN purged;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_tracking_sources(integer) IS
-    'Deletes up to so many sources of hits that stored none since before the oldest day whose hits are kept; returns how '
-    'many. A spool that comes back after that cannot count a hit again: those days are gone.';
+    'Deletes up to the given number of sources of hits that have stored none since before the oldest day whose hits are kept; returns how '
+    'many. A spool that is found later cannot count a hit twice, because those days are deleted.';
 
 CREATE FUNCTION pushmta_engine.fold_parts(parts bigint[]) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -187,8 +185,8 @@ CREATE FUNCTION pushmta_engine.fold_parts(parts bigint[]) RETURNS void LANGUAGE 
         resent_after_ambiguity = f.resent_after_ambiguity + excluded.resent_after_ambiguity,
         journal_replayed = f.journal_replayed + excluded.journal_replayed, finished_at = excluded.finished_at $$;
 COMMENT ON FUNCTION pushmta_engine.fold_parts(bigint[]) IS
-    'Puts done parts together, one for each delivery, application and account. What a part handed over is in the size of '
-    'another; what had no outcome of its own is counted as what the part''s end made of it.';
+    'Folds done parts into one for each delivery, application and account. Messages that a part handed over are in the size of another '
+    'part. Messages without an outcome of their own count under the outcome with which their part ended.';
 
 CREATE FUNCTION pushmta_engine.purge_delivery_rows(most integer, before date) RETURNS bigint LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
@@ -238,7 +236,7 @@ BEGIN
         UPDATE delivery d SET purged = true WHERE d.id = place.id;
         purged_rows := purged_rows + 1;
     END LOOP;
-    -- Those of deliveries that nobody started.
+    -- Targets of deliveries that were never started.
     DELETE FROM pushmta.delivery_target t WHERE t.id = ANY(ARRAY(SELECT x.id
         FROM delivery d CROSS JOIN LATERAL (SELECT y.id FROM pushmta.delivery_target y
             WHERE y.delivery_id = d.id AND y.created_at < (before::timestamp AT TIME ZONE 'UTC')) x
@@ -249,11 +247,11 @@ BEGIN
     RETURN purged_rows;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_delivery_rows(integer, date) IS
-    'Deletes what ended deliveries of days before `before` leave behind their counts, up to about so many rows: targets and '
-    'exclusions, parts (which become one for each application and account, with the sums of all), what is on record of lost '
-    'owners, numbers of int32 message ids. Nothing of a day whose outcomes are there: these hold what an unfinished delivery '
-    'needs, and what the statistics have not counted, and are not dropped at once when the clock jumps. Of deliveries that '
-    'were never started, targets as old. Returns how many rows.';
+    'Deletes the rows of ended deliveries of days before the given one, up to about the given number of rows: targets and exclusions, '
+    'parts (folded into one for each application and account, with their sums), records of lost owners, and numbers of int32 message ids. '
+    'Their counts stay. Skips days whose outcomes are still there: an unfinished delivery and the statistics may need them, and a clock '
+    'that jumps ahead does not drop them at once. Also deletes targets of the same age of deliveries that were never started. Returns how '
+    'many rows it deleted.';
 
 CREATE FUNCTION pushmta_engine.purge_children(most integer, older interval) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
@@ -283,8 +281,8 @@ BEGIN
     RETURN purged_rows;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_children(integer, interval) IS
-    'Deletes up to so many children that ended, or were heard of last, longer ago than the time, and hosts without any that '
-    'were; returns how many. None that holds a part. If one is more than three days beyond the time, all are held for a day.';
+    'Deletes up to the given number of children that ended or last reported longer ago than the given time, and such hosts without '
+    'children; returns how many. Keeps children that hold a part. If one is more than three days beyond the time, all are held for a day.';
 
 CREATE FUNCTION pushmta.remove_host(host text, journals_lost boolean DEFAULT false)
     RETURNS TABLE (id uuid, name text, children bigint) LANGUAGE plpgsql
@@ -296,7 +294,7 @@ DECLARE
     n bigint;
 BEGIN
     found := ARRAY(SELECT h.id FROM pushmta.mta_host h WHERE h.id::text = lower(remove_host.host));
-    -- A machine that was set up anew has the name of the one before: of two with a name it is the one that is not there.
+    -- A machine that was set up again has the name of the one before it. Of two hosts with one name, the one that is gone is meant.
     IF found = '{}' THEN
         found := ARRAY(SELECT h.id FROM pushmta.mta_host h WHERE h.name = remove_host.host AND h.health NOT IN ('alive', 'late'));
     END IF;
@@ -307,7 +305,7 @@ BEGIN
         RAISE EXCEPTION '% hosts have the name "%": %.', cardinality(found), remove_host.host, array_to_string(found, ', ')
             USING ERRCODE = 'PM081', HINT = 'Name one of them by its id.';
     END IF;
-    -- Its supervisor's next heartbeat waits for the end, and makes the row again.
+    -- The supervisor's next heartbeat waits until the transaction ends, and creates the row again.
     PERFORM FROM pushmta_engine.mta_host h WHERE h.id = ANY(found) FOR UPDATE;
     SELECT h.id, h.name, h.health, h.journal_folder, floor(h.heartbeat_age_seconds)::bigint AS age INTO wanted
     FROM pushmta.mta_host h WHERE h.id = ANY(found);
@@ -316,20 +314,20 @@ BEGIN
             USING ERRCODE = 'PM080', HINT = 'pushmta.mta_host lists them.';
     END IF;
     IF wanted.health IN ('alive', 'late') THEN
-        RAISE EXCEPTION 'Host "%" (%) was heard of % s ago, so it is not gone.', wanted.name, wanted.id, wanted.age
+        RAISE EXCEPTION 'Host "%" (%) reported % s ago, so it is not gone.', wanted.name, wanted.id, wanted.age
             USING ERRCODE = 'PM082', HINT = 'Let its supervisor end first: pushmta supervisor drain --host. '
                 'It is gone after 15 s of silence.';
     END IF;
     SELECT count(*) INTO n FROM delivery_part p JOIN mta_child c ON c.id = p.owner WHERE p.state = 'claimed' AND c.host_id = wanted.id;
     IF n > 0 THEN
         RAISE EXCEPTION 'Host "%" (%) holds % parts.', wanted.name, wanted.id, n
-            USING ERRCODE = 'PM083', HINT = 'Another host''s supervisor takes them when nobody has renewed them for a lease (15 s): '
+            USING ERRCODE = 'PM083', HINT = 'Another host''s supervisor takes them when they were not renewed for a lease (15 s): '
                 'start one if none runs, then try again.';
     END IF;
     SELECT count(*) INTO n FROM mta_child c WHERE c.host_id = wanted.id AND c.exited_at IS NULL;
     IF n > 0 AND NOT coalesce(journals_lost, false) THEN
-        RAISE EXCEPTION 'Host "%" (%) has % children whose end nobody has seen: their journals, in its folder %, may have answers '
-            'that are not stored.', wanted.name, wanted.id, n, wanted.journal_folder
+        RAISE EXCEPTION 'Host "%" (%) has % children without a recorded end: their journals, in its folder %, may have answers '
+            'that are not stored yet.', wanted.name, wanted.id, n, wanted.journal_folder
             USING ERRCODE = 'PM084', HINT = 'Start its supervisor once more with that folder, which stores them. '
                 'If the disk is lost, say so: journals_lost (pushmta host remove --journals-lost).';
     END IF;
@@ -341,43 +339,26 @@ BEGIN
     RETURN NEXT;
 END $$;
 COMMENT ON FUNCTION pushmta.remove_host(text, boolean) IS
-    'Removes a host that is gone for good, by id or name, with its children from the status tables, and returns what it was. '
-    'Refused while it was heard of within 15 s, while it holds parts, and while children of it have no end on record, unless '
-    'journals_lost says that their journals will never be read. Nothing is removed of messages; a supervisor that is started there '
-    'again is a host again.';
+    'Removes a host that is permanently gone, by id or name, and its children from the status tables, and returns what it was. Refused if '
+    'the host has reported within 15 s, if it holds parts, or if some of its children have no recorded end. journals_lost overrides the '
+    'last check: it says that their journals will never be read. No messages are removed. A supervisor that is started there again is '
+    'added as a host again.';
 
 CREATE FUNCTION pushmta_engine.forgotten_text(service text, subscriptions bigint, targets bigint, exclusions bigint, seeds bigint)
     RETURNS text LANGUAGE sql STABLE PARALLEL SAFE
     RETURN format('%s: subscriptions %s, targets %s, exclusions %s, seed addresses %s', service, subscriptions, targets, exclusions, seeds);
 COMMENT ON FUNCTION pushmta_engine.forgotten_text(text, bigint, bigint, bigint, bigint) IS
-    'How much there was of a person who is forgotten, for the audit log, and not who it was.';
+    'How many rows a forgotten person had, as text for the audit log, without naming the person.';
 
--- What belongs to somebody else too stays: a push token that another user has by now, a user key on an exclusion list that is a
--- user key of another service.
-CREATE FUNCTION pushmta_engine.forget_person(service text, user_key text)
-    RETURNS TABLE (device bigint, subscriptions bigint, targets bigint, exclusions bigint, seeds bigint)
+-- Data that also belongs to another person stays: a push token that another user now has, or an exclusion list's user key that
+-- exists in another service, too.
+CREATE FUNCTION pushmta_engine.lock_person(person text, apps integer[], OUT ids bigint[], OUT tokens text[])
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp
     SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
-    person CONSTANT text := forget_person.user_key;
-    others integer[];
-    apps integer[];
-    ids bigint[];
-    tokens text[];
     devices text[];
-    deliveries bigint[];
-    more bigint;
 BEGIN
-    IF NOT EXISTS (SELECT FROM pushmta_engine.service v WHERE v.name = forget_person.service) THEN
-        RAISE EXCEPTION 'There is no service "%".', forget_person.service
-            USING ERRCODE = 'PM071', HINT = 'pushmta.service lists them.';
-    ELSIF coalesce(person, '') = '' THEN
-        RAISE EXCEPTION 'The user key of the user to forget is empty.'
-            USING ERRCODE = 'PM072', HINT = 'Without a user key nobody is known: name a device with pushmta.unregister_device.';
-    END IF;
-    apps := ARRAY(SELECT a.id FROM application a JOIN pushmta_engine.service v ON v.id = a.service_id
-        WHERE v.name = forget_person.service);
     ids := ARRAY(SELECT s.id FROM subscription s WHERE s.user_key = person AND s.user_key <> '' AND s.application_id = ANY(apps));
     SELECT coalesce(array_agg(DISTINCT s.push_token), '{}'),
         coalesce(array_agg(DISTINCT s.device_id) FILTER (WHERE s.device_id IS NOT NULL), '{}')
@@ -392,7 +373,7 @@ BEGIN
         SELECT s.id FROM subscription s
         WHERE s.application_id = ANY(apps) AND s.device_id = ANY(devices) AND s.device_id IS NOT NULL AND s.user_key = '');
     PERFORM FROM subscription s WHERE s.id = ANY(ids) ORDER BY s.id FOR UPDATE;
-    -- All tokens they ever had here, but those that somebody else has by now.
+    -- All tokens the person ever had here, except those that another person now has.
     tokens := ARRAY(SELECT t.token FROM (
             SELECT s.push_token AS token FROM subscription s WHERE s.id = ANY(ids)
             UNION
@@ -403,10 +384,24 @@ BEGIN
                 UNION ALL
                 SELECT o.id FROM subscription o WHERE o.application_id = a.id AND o.push_token = t.token AND NOT o.enabled) x
             WHERE x.id <> ALL(ids)));
+END $$;
+COMMENT ON FUNCTION pushmta_engine.lock_person(text, integer[]) IS
+    'Locks the subscriptions of a user in these applications, and those without a user that share a push token or device. Returns them, '
+    'and the tokens by which the person can be found.';
 
+CREATE FUNCTION pushmta_engine.forget_targets(person text, apps integer[], ids bigint[], tokens text[],
+    OUT targets bigint, OUT exclusions bigint)
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp
+    SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+    others integer[];
+    deliveries bigint[];
+    more bigint;
+BEGIN
     deliveries := ARRAY(SELECT DISTINCT a.delivery_id FROM delivery_application a
         JOIN pushmta_engine.delivery d ON d.id = a.delivery_id AND NOT d.purged WHERE a.application_id = ANY(apps));
-    -- Where the delivery goes to somebody of that key in another service, too, the row is also theirs.
+    -- If the delivery also goes to a person with the same key in another service, the row belongs to both.
     others := ARRAY(SELECT DISTINCT o.application_id FROM subscription o
         WHERE o.user_key = person AND o.user_key <> '' AND o.application_id <> ALL(apps));
     PERFORM set_config('pushmta.forgetting', 'on', true);
@@ -435,10 +430,37 @@ BEGIN
             WHERE o.user_key = person AND o.user_key <> '' AND o.application_id <> ALL(apps)));
     GET DIAGNOSTICS more = ROW_COUNT;
     exclusions := exclusions + more;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.forget_targets(text, integer[], bigint[], text[]) IS
+    'Removes a person from the targets and exclusions of deliveries to these applications, and from exclusion lists; returns how many rows '
+    'there were.';
+
+CREATE FUNCTION pushmta_engine.forget_person(service text, user_key text)
+    RETURNS TABLE (device bigint, subscriptions bigint, targets bigint, exclusions bigint, seeds bigint)
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp
+    SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+    person CONSTANT text := forget_person.user_key;
+    apps integer[];
+    ids bigint[];
+    tokens text[];
+BEGIN
+    IF NOT EXISTS (SELECT FROM pushmta_engine.service v WHERE v.name = forget_person.service) THEN
+        RAISE EXCEPTION 'There is no service "%".', forget_person.service
+            USING ERRCODE = 'PM071', HINT = 'pushmta.service lists them.';
+    ELSIF coalesce(person, '') = '' THEN
+        RAISE EXCEPTION 'The user key of the user to forget is empty.'
+            USING ERRCODE = 'PM072', HINT = 'Give a user key, or a device with pushmta.unregister_device.';
+    END IF;
+    apps := ARRAY(SELECT a.id FROM application a JOIN pushmta_engine.service v ON v.id = a.service_id
+        WHERE v.name = forget_person.service);
+    SELECT p.ids, p.tokens INTO ids, tokens FROM lock_person(person, apps) p;
+    SELECT t.targets, t.exclusions INTO targets, exclusions FROM forget_targets(person, apps, ids, tokens) t;
     DELETE FROM pushmta_engine.seed d WHERE d.subscription_id = ANY(ids);
     GET DIAGNOSTICS seeds = ROW_COUNT;
     DELETE FROM pushmta_engine.user_opt_out u WHERE u.user_key = person AND u.application_id = ANY(apps);
-    -- A key may say whose it is.
+    -- An idempotency key may reveal the person.
     DELETE FROM message_key k WHERE k.subscription_ids && ids;
     UPDATE token_event e SET new_token = NULL, old_token = NULL,
         state = CASE WHEN e.state IN ('pending', 'held', 'doubted') THEN 'outdated' ELSE e.state END
@@ -460,7 +482,7 @@ BEGIN
     RETURN NEXT;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.forget_person(text, text) IS
-    'Does what pushmta.forget_user does, and returns the first of the emptied subscriptions, too. The caller logs it.';
+    'Does what pushmta.forget_user does, and also returns the first of the emptied subscriptions. The caller logs it.';
 
 CREATE FUNCTION pushmta.forget_user(service text, user_key text)
     RETURNS TABLE (subscriptions bigint, targets bigint, exclusions bigint, seeds bigint)
@@ -477,11 +499,11 @@ BEGIN
     RETURN NEXT;
 END $$;
 COMMENT ON FUNCTION pushmta.forget_user(text, text) IS
-    'Forgets the user of a service, for a data-protection request: empties the subscriptions, those without a user of the '
-    'same push token or device too, and takes the user out of targets, exclusions, seed addresses, token events and '
-    'idempotency keys, of whatever deliveries. Logs keep the ids of messages and subscriptions, which lead to nobody; the '
-    'feedback worker takes addresses, browsers and variables out of them day by day. A device that registers later is '
-    'somebody new. Returns how many rows there were; all 0 if there is no such user. There is no way back.';
+    'Forgets a user of a service, for a data-protection request. Empties the user''s subscriptions, and those without a user that share a '
+    'push token or device. Removes the user from targets, exclusions, seed addresses, token events and idempotency keys of all '
+    'deliveries. Logs keep the ids of messages and subscriptions, which lead to no person; the feedback worker removes addresses, '
+    'browsers and variables from them day by day. A device that registers later counts as a new person. Returns how many rows there were; '
+    'all 0 if there is no such user. This cannot be undone.';
 
 CREATE FUNCTION pushmta_engine.clean_forgotten_logs(most integer) RETURNS bigint LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_mergejoin = off AS $$
@@ -509,7 +531,7 @@ BEGIN
             WHERE t.log_day = %L AND t.message_variables IS NOT NULL AND t.subscription_ids && $1 $sql$, cleaned) USING ids;
     END IF;
     IF to_regclass('pushmta_engine.tracking_log_' || to_char(cleaned, 'YYYYMMDD')) IS NOT NULL THEN
-        -- A hit may have been stored before its message's outcome, and then says nothing of the subscription.
+        -- A hit may have been stored before its message's outcome; then it does not name the subscription.
         EXECUTE format($sql$
             UPDATE tracking_log h SET address = NULL, user_agent = NULL
             WHERE h.log_day = %1$L AND (h.address IS NOT NULL OR h.user_agent IS NOT NULL)
@@ -529,9 +551,9 @@ BEGIN
     RETURN cardinality(ids);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.clean_forgotten_logs(integer) IS
-    'Takes what is left of up to so many forgotten subscriptions out of the logs of one day, the newest that is left: the '
-    'variables of messages, and the addresses and browsers of hits. It begins a minute later, when what was under way is '
-    'over. Returns how many subscriptions it was for.';
+    'Removes what is left of up to the given number of forgotten subscriptions from the logs of one day, the newest one not cleaned yet: '
+    'variables of messages, and addresses and browsers of hits. Starts a minute after they were forgotten, when open transactions have '
+    'ended. Returns how many subscriptions it cleaned.';
 
 CREATE FUNCTION pushmta_engine.purge_forgotten(most integer) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -551,14 +573,14 @@ BEGIN
     RETURN purged_rows;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_forgotten(integer) IS
-    'Deletes up to so many notes of forgotten subscriptions all of whose messages are of days that are gone, so that nothing '
-    'can come of them any more; returns how many.';
+    'Deletes the records of up to the given number of forgotten subscriptions if the days of all their messages are deleted, so that '
+    'nothing about them can arrive any more; returns how many.';
 
 CREATE VIEW pushmta.retention_log AS SELECT r.day, r.what, r.n, r.changed_at FROM pushmta_engine.retention_log r;
-COMMENT ON VIEW pushmta.retention_log IS 'What was thrown away because of its age, by day.';
+COMMENT ON VIEW pushmta.retention_log IS 'What was deleted because of its age, by day.';
 
 CREATE VIEW pushmta.retention_hold AS
 SELECT h.what, h.since, h.rounds <= 144 AS held, greatest(144 - h.rounds, 0) * interval '10 minutes' AS goes_in
 FROM pushmta_engine.retention_hold h;
 COMMENT ON VIEW pushmta.retention_hold IS
-    'What is far beyond the time that it is kept for, and is held back for a day, as the clock may be wrong.';
+    'Data far beyond its retention that is held for a day before it is deleted, because the clock may be wrong.';

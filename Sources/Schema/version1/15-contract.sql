@@ -1,16 +1,16 @@
--- What marketing systems and monitoring use to make deliveries and to watch them.
+-- The contract with which marketing systems and monitoring make deliveries and watch them.
 
 CREATE VIEW pushmta_engine.obstacle AS
 SELECT t.application_id, t.external_account_id, a.name AS application, e.name AS account,
-    format('The gateway of account %s has taken nothing from application %s since %s (%s): its messages wait and keep their attempts, '
-        'and sending goes on by itself when a probe is taken.', e.name, a.name,
+    format('The gateway of account %s has accepted nothing from application %s since %s (%s): its messages wait and lose no attempts, '
+        'and sending resumes when a probe is accepted.', e.name, a.name,
         to_char(t.began_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'), t.reason) AS words
 FROM pushmta_engine.gateway_trouble t
 JOIN pushmta_engine.application a ON a.id = t.application_id
 JOIN pushmta_engine.external_account e ON e.id = t.external_account_id
 WHERE t.state = 'trouble'
 UNION ALL
-SELECT a.id, NULL, a.name, '', format('The circuit of application %s is open: its messages wait until a probe is taken.', a.name)
+SELECT a.id, NULL, a.name, '', format('The circuit of application %s is open: its messages wait until a probe is accepted.', a.name)
 FROM pushmta_engine.application_health h
 JOIN pushmta_engine.application a ON a.id = h.application_id
 WHERE h.state <> 'closed'
@@ -18,8 +18,8 @@ UNION ALL
 SELECT NULL, e.id, '', e.name, format('External account %s is not active: messages wait until it is.', e.name)
 FROM pushmta_engine.external_account e WHERE NOT e.active;
 COMMENT ON VIEW pushmta_engine.obstacle IS
-    'What keeps messages of an application over an account from being sent now, in words: the gateway''s trouble, an open circuit (over '
-    'every account), an account that is not active (of every application).';
+    'What prevents messages of an application over an account from being sent now, in words: the gateway''s trouble, an open circuit '
+    '(for every account), an inactive account (for every application).';
 
 CREATE VIEW pushmta.delivery_progress AS
 SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority,
@@ -47,7 +47,7 @@ SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority,
                 AND (w.application_id = o.application_id OR o.application_id IS NULL)
                 AND (w.external_account_id = o.external_account_id OR o.external_account_id IS NULL))), (
             SELECT string_agg(format('Some of its messages to application %s wait for a credential stored with the gateway of '
-                'account %s (%s); all others go on.', a.name, e.name, w.reason), ' ' ORDER BY a.name, e.name, w.reason)
+                'account %s (%s); all others continue.', a.name, e.name, w.reason), ' ' ORDER BY a.name, e.name, w.reason)
             FROM pushmta_engine.credential_wait w
             JOIN pushmta_engine.application a ON a.id = w.application_id
             JOIN pushmta_engine.external_account e ON e.id = w.external_account_id
@@ -55,9 +55,9 @@ SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority,
                 AND p.external_account_id = w.external_account_id AND p.waits_for = w.reason AND p.state <> 'done'
                 AND p.delivery_id = d.id)), '')
         ELSE '' END AS waiting_reason,
-    -- Whether it goes to those who opted out, too.
+    -- Whether it also goes to subscribers who opted out.
     d.one_time_code,
-    -- How many of its messages went to seed addresses beside the target.
+    -- How many of its messages went to seed addresses in addition to the target.
     d.seeds
 FROM pushmta_engine.delivery d
 LEFT JOIN pushmta_engine.delivery_sum u ON u.delivery_id = d.id
@@ -75,7 +75,7 @@ LEFT JOIN LATERAL (
         count(*) FILTER (WHERE p.state = 'claimed') AS parts_claimed,
         count(*) FILTER (WHERE p.state = 'waiting' OR p.state = 'ready' AND p.not_before > now()) AS parts_waiting,
         count(*) FILTER (WHERE p.state = 'done') AS parts_done,
-        -- What was sent in part was loaded.
+        -- A part with a dispatch mark has been loaded.
         max(p.load_error) FILTER (WHERE p.load_failures > 0 AND p.state <> 'done' AND p.dispatch_mark = 0) AS load_error
     FROM pushmta_engine.open_part p
     CROSS JOIN LATERAL (SELECT p.size - p.handed_over - p.sent - p.failed - p.ignored - p.not_applicable - p.canceled
@@ -83,9 +83,9 @@ LEFT JOIN LATERAL (
     WHERE p.delivery_id = d.id
 ) c ON true;
 COMMENT ON VIEW pushmta.delivery_progress IS
-    'A delivery''s counts, from its parts and the sums of those that are counted, in the statement''s snapshot: target = pending + '
-    'sent + failed + ignored + not_applicable + canceled + unknown; and what it waits for. parts_done are those that ended, whether or '
-    'not they were put together since.';
+    'A delivery''s counts, from its open parts and the sums of its counted ones, in the statement''s snapshot; and what it waits for. '
+    'target = pending + sent + failed + ignored + not_applicable + canceled + unknown. parts_done counts all parts that ended, whether '
+    'or not they were summed up since.';
 
 CREATE TABLE pushmta_engine.delivery_refusal (
     delivery_id bigint NOT NULL,
@@ -95,15 +95,15 @@ CREATE TABLE pushmta_engine.delivery_refusal (
     PRIMARY KEY (delivery_id, reason, words)
 );
 COMMENT ON TABLE pushmta_engine.delivery_refusal IS
-    'How gateways explained the final refusal of messages of a delivery, such as the field that they reject: each text once, at most 20 '
-    'for a delivery.';
+    'How gateways explained final refusals of a delivery''s messages, such as the field that they reject: each text once, at most 20 for '
+    'a delivery.';
 CREATE INDEX delivery_refusal_age ON pushmta_engine.delivery_refusal (first_at);
 
 CREATE VIEW pushmta.delivery_refusal AS
 SELECT r.delivery_id, r.reason, r.words, r.first_at FROM pushmta_engine.delivery_refusal r;
 COMMENT ON VIEW pushmta.delivery_refusal IS
-    'How gateways explained the final refusal of messages of a delivery: each text once, without what it quoted of a message. A '
-    'continuous delivery''s are those of its days.';
+    'How gateways explained final refusals of a delivery''s messages: each text once, without its quotes from a message. Those of a '
+    'continuous delivery are listed under its days.';
 
 CREATE FUNCTION pushmta.delivery_status(delivery bigint) RETURNS SETOF pushmta.delivery_progress
     LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -115,9 +115,9 @@ BEGIN
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta.delivery_status(bigint) IS
-    'The row of pushmta.delivery_progress of one delivery; an error if there is none.';
+    'A delivery''s row of pushmta.delivery_progress; an error if there is no such delivery.';
 
--- The days of continuous deliveries with their counts.
+-- The days of continuous deliveries, with their counts.
 CREATE VIEW pushmta.delivery_day AS
 SELECT d.parent_delivery_id AS delivery_id, p.id AS day_id, d.log_day, p.state, p.target, p.pending, p.sent, p.failed, p.ignored,
     p.not_applicable, p.canceled, p.unknown, p.started_at, p.finished_at, p.waiting_reason
@@ -125,7 +125,7 @@ FROM pushmta_engine.delivery d
 JOIN pushmta.delivery_progress p ON p.id = d.id
 WHERE d.kind = 'continuous' AND d.parent_delivery_id IS NOT NULL;
 COMMENT ON VIEW pushmta.delivery_day IS
-    'A continuous delivery''s messages belong to a delivery of their day (UTC), which ends when the next day has begun.';
+    'A continuous delivery''s messages belong to a delivery for their day (UTC), which ends once the next day has begun.';
 
 CREATE VIEW pushmta.ambiguous_message AS
 SELECT p.delivery_id, u.sequence, p.id AS part_id, r.fencing_token, false AS journal_lost
@@ -139,8 +139,8 @@ JOIN pushmta_engine.delivery_part_recovery r ON r.part_id = p.id AND r.ambiguous
 JOIN pushmta_engine.delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
 CROSS JOIN LATERAL generate_series(1, least(r.ambiguous_through, cardinality(t.subscription_ids))) n(place);
 COMMENT ON VIEW pushmta.ambiguous_message IS
-    'Messages that a gateway may have had without an answer that we know, as far as they are on record: when one of them was '
-    'sent twice, this is why. Where a journal was lost it is every message that may have left.';
+    'Messages that a gateway may have received without a known answer, as far as recorded; if one of them was sent twice, this is why. '
+    'If a journal was lost, every message that may have left is listed.';
 
 CREATE VIEW pushmta.exclusion_log AS
 SELECT e.delivery_id, a.name AS application, e.reason, e.subscription_id, s.user_key, e.target_id,
@@ -152,25 +152,48 @@ LEFT JOIN pushmta_engine.application a ON a.id = e.application_id
 LEFT JOIN pushmta_engine.subscription s ON s.id = e.subscription_id
 LEFT JOIN pushmta.delivery_target t ON t.id = e.target_id;
 COMMENT ON VIEW pushmta.exclusion_log IS
-    'Who was left out of a delivery at its preparation, and why; target_… is the row of pushmta.delivery_target that named them, of its '
-    'push token the SHA-256 and the last six characters.';
+    'Who was left out of a delivery at its preparation, and why. target_… is the row of pushmta.delivery_target that named the '
+    'recipient; of its push token only the SHA-256 and the last six characters are shown.';
 
-CREATE FUNCTION pushmta_engine.make_delivery(
-    label text, applications text[], content text, priority integer DEFAULT 0, validity interval DEFAULT '5 days',
-    explicit_targets boolean DEFAULT false, one_per_user boolean DEFAULT false, ambiguity_policy text DEFAULT 'resend',
-    accounts text[] DEFAULT NULL
-) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
-#variable_conflict use_variable
+CREATE FUNCTION pushmta_engine.setting_problem(settings jsonb, OUT problem text, OUT remedy text) LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT format('%s: %s', coalesce(nullif(substr(p.pointer, 2), ''), 'settings'), p.problem), p.remedy
+    FROM input_rule r, schema_problems(r.document, r.document, coalesce(setting_problem.settings, 'null'), '') p
+    WHERE r.name = 'delivery' LIMIT 1 $$;
+COMMENT ON FUNCTION pushmta_engine.setting_problem(jsonb) IS
+    'The first problem of a delivery''s settings, and its remedy; nulls if there is none.';
+
+CREATE FUNCTION pushmta_engine.require_settings(subject text, settings jsonb) RETURNS void LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    wrong record;
+BEGIN
+    SELECT p.* INTO wrong FROM setting_problem(settings) p;
+    IF wrong.problem IS NOT NULL THEN
+        RAISE EXCEPTION '%: %.', subject, wrong.problem USING ERRCODE = 'PM007', HINT = wrong.remedy;
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.require_settings(text, jsonb) IS
+    'Raises an error about the subject if one of these settings of a delivery has an invalid value.';
+
+CREATE FUNCTION pushmta_engine.default_settings() RETURNS jsonb LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT coalesce(jsonb_object_agg(p.key, p.value -> 'default'), '{}')
+    FROM input_rule r, jsonb_each(r.document -> 'properties') p
+    WHERE r.name = 'delivery' AND p.value ? 'default' $$;
+COMMENT ON FUNCTION pushmta_engine.default_settings() IS 'The default settings of a delivery.';
+
+CREATE FUNCTION pushmta_engine.interval_seconds(span interval) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    -- extract() counts a year as 365.25 days, comparisons count it as 360. An interval far out of range may be infinite.
+    RETURN CASE WHEN span <= interval '0' THEN 0 WHEN span > interval '10000 days' THEN 864000000
+        ELSE ceil(extract(epoch FROM span) - 453600 * extract(year FROM span)) END;
+COMMENT ON FUNCTION pushmta_engine.interval_seconds(interval) IS
+    'The seconds of an interval, rounded up, as PostgreSQL compares intervals: a month has 30 days.';
+
+CREATE FUNCTION pushmta_engine.content_document(label text, content text) RETURNS jsonb LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
     document jsonb;
-    made bigint;
-    app record;
-    problems pushmta_engine.input_problem[];
 BEGIN
-    IF coalesce(label, '') = '' THEN
-        RAISE EXCEPTION 'The delivery has no label.'
-            USING ERRCODE = 'PM007', HINT = 'A label has 1 to 500 characters, is not blank, and has no line breaks or control characters.';
-    END IF;
     BEGIN
         document := content::jsonb;
     EXCEPTION WHEN invalid_text_representation OR untranslatable_character OR program_limit_exceeded THEN
@@ -181,28 +204,15 @@ BEGIN
         RAISE EXCEPTION 'The content of delivery "%" is %, not a JSON object.', label, coalesce(jsonb_typeof(document), 'null')
             USING ERRCODE = 'PM004', HINT = 'Give an object such as {"ios": {"title": "Hello"}, "android": {"title": "Hello"}}.';
     END IF;
-    IF coalesce(cardinality(applications), 0) = 0 THEN
-        RAISE EXCEPTION 'Delivery "%" names no application.', label
-            USING ERRCODE = 'PM007', HINT = 'pushmta.application lists them by name.';
-    END IF;
-    IF accounts IS NOT NULL AND cardinality(accounts) <> cardinality(applications) THEN
-        RAISE EXCEPTION 'Delivery "%" has % applications and % accounts.', label, cardinality(applications), cardinality(accounts)
-            USING ERRCODE = 'PM007', HINT = 'Give one account for each application, or none for their own.';
-    END IF;
-    IF explicit_targets IS NULL THEN
-        RAISE EXCEPTION 'Delivery "%": explicit_targets is null.', label
-            USING ERRCODE = 'PM007', HINT = 'true sends to pushmta.delivery_target, false to all subscribers.';
-    END IF;
-    IF coalesce(ambiguity_policy, '') NOT IN ('resend', 'report') OR validity IS NULL
-        OR validity > interval '10 years' OR validity <= interval '0'
-        OR priority IS NULL OR priority NOT BETWEEN -100 AND 100 THEN
-        RAISE EXCEPTION 'Delivery "%": ambiguity_policy is %, validity %, priority %.', label, ambiguity_policy, validity, priority
-            USING ERRCODE = 'PM007', HINT = 'The policy is resend or report, validity is above zero, priority from -100 to 100.';
-    END IF;
-    INSERT INTO delivery (label, content, priority, validity, target_kind, one_per_user, ambiguity_policy)
-    VALUES (label, document, priority, validity,
-        CASE WHEN explicit_targets THEN 'explicit' ELSE 'subscribers' END, coalesce(one_per_user, false), ambiguity_policy)
-    RETURNING id INTO made;
+    RETURN document;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.content_document(text, text) IS 'A content as a JSON object; an error if it is not one.';
+
+CREATE FUNCTION pushmta_engine.route_delivery(delivery bigint, applications text[], accounts text[]) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    app record;
+BEGIN
     FOR place IN 1 .. cardinality(applications) LOOP
         SELECT a.id, a.platform, coalesce(e.id, own.id) AS account_id, coalesce(e.connector, own.connector) AS connector,
             coalesce(e.name, own.name) AS account
@@ -228,30 +238,63 @@ BEGIN
                 USING ERRCODE = 'PM005', HINT = 'Name an account of the same platform.';
         END IF;
         INSERT INTO delivery_application (delivery_id, application_id, external_account_id)
-        VALUES (made, app.id, app.account_id) ON CONFLICT DO NOTHING;
+        VALUES (delivery, app.id, app.account_id) ON CONFLICT DO NOTHING;
     END LOOP;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.route_delivery(bigint, text[], text[]) IS
+    'Adds a delivery''s applications, each with the account at the same position or, if that is null, with its own account.';
+
+CREATE FUNCTION pushmta_engine.make_delivery(
+    label text, applications text[], content text, settings jsonb, accounts text[] DEFAULT NULL, validity interval DEFAULT NULL
+) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    subject text := format('Delivery "%s"', label);
+    document jsonb;
+    chosen jsonb := default_settings() || settings;
+    made bigint;
+    problems pushmta_engine.input_problem[];
+BEGIN
+    IF coalesce(label, '') = '' THEN
+        RAISE EXCEPTION 'The delivery has no label.'
+            USING ERRCODE = 'PM007', HINT = 'A label has 1 to 500 characters, is not blank, and has no line breaks or control characters.';
+    END IF;
+    PERFORM require_label('delivery', label, 'PM007');
+    PERFORM require_settings(subject, chosen);
+    document := content_document(label, content);
+    IF coalesce(cardinality(applications), 0) = 0 THEN
+        RAISE EXCEPTION 'Delivery "%" names no application.', label
+            USING ERRCODE = 'PM007', HINT = 'pushmta.application lists them by name.';
+    END IF;
+    IF accounts IS NOT NULL AND cardinality(accounts) <> cardinality(applications) THEN
+        RAISE EXCEPTION 'Delivery "%" has % applications and % accounts.', label, cardinality(applications), cardinality(accounts)
+            USING ERRCODE = 'PM007', HINT = 'Give one account for each application, or none for their own.';
+    END IF;
+    INSERT INTO delivery (label, content, priority, weight, validity, target_kind, one_per_user, ambiguity_policy, max_retries,
+        retry_period_seconds, retry_schedule)
+    SELECT label, document, s.priority, s.weight, coalesce(validity, make_interval(secs => s.validity_seconds)),
+        CASE WHEN s.explicit_targets THEN 'explicit' ELSE 'subscribers' END, s.one_per_user, s.ambiguity_policy, s.max_retries,
+        s.retry_period_seconds, s.retry_schedule
+    FROM jsonb_to_record(chosen) AS s(priority integer, weight integer, validity_seconds double precision, explicit_targets boolean,
+        one_per_user boolean, ambiguity_policy text, max_retries integer, retry_period_seconds integer, retry_schedule text)
+    RETURNING id INTO made;
+    PERFORM route_delivery(made, applications, accounts);
     problems := ARRAY(SELECT p FROM content_problems(document,
         ARRAY(SELECT DISTINCT a.platform FROM application a WHERE a.name = ANY(applications))) p);
     IF cardinality(problems) > 0 THEN
         PERFORM refuse_content(label, problems);
     END IF;
+    IF chosen ? 'messages_per_second' THEN
+        PERFORM pushmta.set_delivery_rate(made, (chosen ->> 'messages_per_second')::double precision);
+    END IF;
+    IF (chosen ->> 'all_seeds')::boolean THEN
+        PERFORM pushmta.set_seeds(made);
+    END IF;
     RETURN made;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.make_delivery(text, text[], text, integer, interval, boolean, boolean, text, text[]) IS
-    'Behind create_delivery: a delivery with a label, whose content says something right for each of its applications.';
-
-CREATE FUNCTION pushmta_engine.retry_schedule_named(subject text, schedule text) RETURNS text LANGUAGE plpgsql STABLE
-    SET search_path = pushmta_engine, pg_temp AS $$
-BEGIN
-    IF coalesce(schedule, 'default') NOT IN ('default', 'daily', 'exponential') THEN
-        RAISE EXCEPTION '%: there is no retry schedule "%".', subject, left(schedule, 64)
-            USING ERRCODE = 'PM007', HINT = 'It is daily (max_retries on the first day, then one a day until the validity is over), '
-                'exponential (max_retries after pauses that double from retry_period_seconds), or default: by the delivery''s kind.';
-    END IF;
-    RETURN coalesce(schedule, 'default');
-END $$;
-COMMENT ON FUNCTION pushmta_engine.retry_schedule_named(text, text) IS
-    'The retry schedule of a name, default without one; an error about the subject if there is none.';
+COMMENT ON FUNCTION pushmta_engine.make_delivery(text, text[], text, jsonb, text[], interval) IS
+    'Implements create_delivery: makes a delivery with these settings, and the defaults for all others. A validity given as an interval '
+    'is kept as an interval.';
 
 CREATE FUNCTION pushmta.create_delivery(
     label text, applications text[], content text, priority integer DEFAULT 0, validity interval DEFAULT '5 days',
@@ -259,30 +302,12 @@ CREATE FUNCTION pushmta.create_delivery(
     accounts text[] DEFAULT NULL, max_retries integer DEFAULT 5, retry_period_seconds integer DEFAULT NULL,
     retry_schedule text DEFAULT NULL, messages_per_second double precision DEFAULT NULL
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
-#variable_conflict use_variable
-DECLARE
-    schedule text := retry_schedule_named(format('Delivery "%s"', label), retry_schedule);
-    made bigint;
 BEGIN
-    PERFORM require_label('delivery', coalesce(label, ''), 'PM007');
-    IF validity IS NULL OR validity <= interval '0' OR validity > interval '3600 days' THEN
-        RAISE EXCEPTION 'Delivery "%": the validity is %, and can be at most 3,600 days.', label, coalesce(validity::text, 'null')
-            USING ERRCODE = 'PM007', HINT = 'The validity is above zero and at most 3,600 days (311,040,000 seconds).';
-    END IF;
-    IF max_retries IS NULL OR max_retries NOT BETWEEN 0 AND 1000
-        OR retry_period_seconds NOT BETWEEN 1 AND 31536000 THEN
-        RAISE EXCEPTION 'Delivery "%": max_retries is %, retry_period_seconds %.', label, max_retries, retry_period_seconds
-            USING ERRCODE = 'PM007', HINT = 'max_retries is from 0 to 1,000, retry_period_seconds from 1 to 31,536,000 (a year).';
-    END IF;
-    made := make_delivery(label, applications, content, priority, validity, explicit_targets, one_per_user,
-        ambiguity_policy, accounts);
-    UPDATE pushmta_engine.delivery d SET max_retries = create_delivery.max_retries,
-        retry_period_seconds = create_delivery.retry_period_seconds, retry_schedule = schedule
-    WHERE d.id = made;
-    IF messages_per_second IS NOT NULL THEN
-        PERFORM pushmta.set_delivery_rate(made, messages_per_second);
-    END IF;
-    RETURN made;
+    RETURN make_delivery(label, applications, content, jsonb_build_object('priority', priority,
+            'validity_seconds', interval_seconds(validity), 'explicit_targets', explicit_targets,
+            'one_per_user', coalesce(one_per_user, false), 'ambiguity_policy', ambiguity_policy, 'max_retries', max_retries)
+        || jsonb_strip_nulls(jsonb_build_object('retry_period_seconds', retry_period_seconds, 'retry_schedule', retry_schedule,
+            'messages_per_second', nullif(messages_per_second, 'Infinity'))), accounts, validity);
 END $$;
 COMMENT ON FUNCTION pushmta.create_delivery(
     text, text[], text, integer, interval, boolean, boolean, text, text[], integer, integer, text, double precision) IS
@@ -305,13 +330,14 @@ CREATE FUNCTION pushmta.set_retry_schedule(delivery bigint, schedule text) RETUR
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 BEGIN
+    PERFORM require_settings(format('Delivery %s', delivery), jsonb_strip_nulls(jsonb_build_object('retry_schedule', schedule)));
     PERFORM lock_delivery(delivery);
-    UPDATE pushmta_engine.delivery d SET retry_schedule = retry_schedule_named(format('Delivery %s', delivery), schedule),
+    UPDATE pushmta_engine.delivery d SET retry_schedule = coalesce(schedule, default_settings() ->> 'retry_schedule'),
         changed_at = now()
     WHERE d.id = delivery;
 END $$;
 COMMENT ON FUNCTION pushmta.set_retry_schedule(bigint, text) IS
-    'Sets how the attempts of a delivery are spread: daily, exponential, or default, that of its kind.';
+    'Sets how the attempts of a delivery are spaced: daily, exponential, or default, the schedule of its kind.';
 
 CREATE FUNCTION pushmta_engine.keep_one_time_code(delivery bigint, one_time_code boolean) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -320,15 +346,15 @@ DECLARE
     found_state text := lock_delivery(delivery);
 BEGIN
     IF found_state <> 'editing' THEN
-        RAISE EXCEPTION 'Delivery % is %: whether it brings one-time codes can no longer be changed.', delivery, found_state
-            USING ERRCODE = 'PM006', HINT = 'Say it before start_delivery, or create another delivery.';
+        RAISE EXCEPTION 'Delivery % is %: whether it carries one-time codes can no longer be changed.', delivery, found_state
+            USING ERRCODE = 'PM006', HINT = 'Set it before start_delivery, or create another delivery.';
     END IF;
     UPDATE pushmta_engine.delivery d SET one_time_code = keep_one_time_code.one_time_code, changed_at = now()
     WHERE d.id = delivery AND d.one_time_code <> keep_one_time_code.one_time_code;
     RETURN FOUND;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.keep_one_time_code(bigint, boolean) IS
-    'Does what pushmta.set_one_time_code does, and returns whether that changed anything. The caller logs it.';
+    'Implements pushmta.set_one_time_code; returns whether it changed anything. The caller writes the audit log.';
 
 CREATE FUNCTION pushmta.set_one_time_code(delivery bigint, one_time_code boolean DEFAULT true) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -340,8 +366,8 @@ BEGIN
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta.set_one_time_code(bigint, boolean) IS
-    'Says, before its start, that a delivery brings a code that somebody has asked for, such as one for signing in: it goes to those '
-    'who opted out, too. Disabled tokens, quarantine and exclusion lists hold as ever. It is in the audit log who said so.';
+    'Declares, before its start, that a delivery carries a code that the user has requested, such as one for signing in: it also goes to '
+    'those who opted out. Disabled tokens, quarantine and exclusion lists still apply. The audit log records the caller.';
 
 CREATE FUNCTION pushmta.set_target(
     delivery bigint, filter text DEFAULT NULL, exclude text[] DEFAULT NULL, allow_duplicates boolean DEFAULT NULL
@@ -359,8 +385,8 @@ BEGIN
     END IF;
     SELECT d.target_kind INTO kind FROM pushmta_engine.delivery d WHERE d.id = delivery;
     IF wanted IS NOT NULL AND kind = 'explicit' THEN
-        RAISE EXCEPTION 'Delivery % has explicit targets, which a filter does not choose from.', delivery
-            USING ERRCODE = 'PM007', HINT = 'Leave out of pushmta.delivery_target whom it shall not go to, or use exclusions.';
+        RAISE EXCEPTION 'Delivery % has explicit targets, to which no filter applies.', delivery
+            USING ERRCODE = 'PM007', HINT = 'Remove unwanted recipients from pushmta.delivery_target, or use exclusions.';
     END IF;
     IF octet_length(wanted) > 65536 THEN
         RAISE EXCEPTION 'The filter of delivery % has % bytes.', delivery, octet_length(wanted)
@@ -384,9 +410,9 @@ BEGIN
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta.set_target(bigint, text, text[], boolean) IS
-    'Says who of the subscribers a delivery goes to, before its start: those whom the filter chooses, but those on the lists. '
-    'What is null stays as it is; an empty filter is none. Whether the columns of a mapping are there is known when the '
-    'delivery is prepared.';
+    'Sets, before its start, which subscribers a delivery goes to: those that the filter matches, except those on the lists. A null '
+    'leaves a value unchanged; an empty filter removes it. Whether the columns of a mapping exist is checked when the delivery is '
+    'prepared.';
 
 CREATE FUNCTION pushmta.set_seeds(delivery bigint, seeds text[] DEFAULT NULL) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -399,7 +425,7 @@ BEGIN
         RAISE EXCEPTION 'Delivery % is %: its seed addresses can no longer be changed.', delivery, found_state
             USING ERRCODE = 'PM006', HINT = 'Set them before start_delivery, or create another delivery.';
     ELSIF EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery AND (d.kind = 'continuous' OR d.proof)) THEN
-        RAISE EXCEPTION 'Delivery % is continuous or a proof, and takes no seed addresses.', delivery
+        RAISE EXCEPTION 'Delivery % is continuous or a proof, and cannot have seed addresses.', delivery
             USING ERRCODE = 'PM007', HINT = 'Send a proof to them with pushmta.proof_delivery.';
     END IF;
     SELECT w.name, a.name AS application INTO wrong
@@ -414,7 +440,7 @@ BEGIN
         RAISE EXCEPTION 'There is no seed address "%".', coalesce(wrong.name, '')
             USING ERRCODE = 'PM041', HINT = 'pushmta.seed lists them; pushmta.add_seed makes one.';
     ELSIF FOUND THEN
-        RAISE EXCEPTION 'Seed address "%" is of application "%", to which delivery % does not go.', wrong.name, wrong.application,
+        RAISE EXCEPTION 'Seed address "%" belongs to application "%", to which delivery % does not go.', wrong.name, wrong.application,
             delivery
             USING ERRCODE = 'PM044', HINT = 'Name seed addresses of the delivery''s applications; pushmta.seed lists them.';
     END IF;
@@ -422,13 +448,13 @@ BEGIN
     WHERE d.id = delivery AND d.seed_names IS DISTINCT FROM seeds;
 END $$;
 COMMENT ON FUNCTION pushmta.set_seeds(bigint, text[]) IS
-    'Says, before its start, which seed addresses get a delivery beside its target: those of these names, null for all that its '
+    'Sets, before its start, which seed addresses get a delivery in addition to its target: those of these names, null for all that its '
     'applications have when it begins, an empty array for none. pushmta.delivery_progress counts their messages as seeds.';
 
--- A condition in SQL of the caller's own: it runs with the rights of the supervisor, so whoever may write it may read, and
--- through functions change, what the supervisor can. Nobody has the right but who is given the role pushmta_raw_sql.
+-- The caller's own condition in SQL. It runs with the rights of the supervisor, so its author can read, and change through functions,
+-- everything that the supervisor can. Only members of the role pushmta_raw_sql may set one.
 CREATE SCHEMA IF NOT EXISTS pushmta_raw;
-COMMENT ON SCHEMA pushmta_raw IS 'PushMTA: what only members of pushmta_raw_sql may call.';
+COMMENT ON SCHEMA pushmta_raw IS 'PushMTA: functions that only members of pushmta_raw_sql may call.';
 
 CREATE FUNCTION pushmta_raw.set_target_sql(delivery bigint, condition text) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -449,8 +475,8 @@ BEGIN
     WHERE d.id = delivery;
 END $$;
 COMMENT ON FUNCTION pushmta_raw.set_target_sql(bigint, text) IS
-    'Sets a condition in SQL beside the filter of a delivery: one expression over s, a row of pushmta_engine.subscription. It '
-    'is checked when the delivery is prepared, and not here: planning can call functions, with the rights of who plans.';
+    'Sets a condition in SQL in addition to the filter of a delivery: one expression over s, a row of pushmta_engine.subscription. It is '
+    'checked when the delivery is prepared and not here, because planning can call functions, with the rights of the planning role.';
 
 CREATE FUNCTION pushmta_engine.try_condition(delivery bigint, subscription bigint) RETURNS smallint LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_variable
@@ -465,9 +491,9 @@ EXCEPTION WHEN data_exception OR cardinality_violation OR external_routine_excep
     RETURN 8;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.try_condition(bigint, bigint) IS
-    'What a delivery''s condition in SQL says of one subscription: 0 chosen, -1 not chosen, 8 that it cannot be computed. Much slower '
-    'than the condition in a statement, so only for chunks that hold a value it fails with. It runs with the rights and the search '
-    'path of its caller, as the condition does.';
+    'The result of a delivery''s condition in SQL for one subscription: 0 chosen, -1 not chosen, 8 cannot be computed. Much slower than '
+    'the condition in a statement, so only for chunks with a value on which it fails. It runs with the rights and the search path of its '
+    'caller, as the condition does.';
 
 CREATE VIEW pushmta.delivery_targeting AS
 SELECT d.id AS delivery_id, d.target_kind, d.target_filter, d.target_sql IS NOT NULL AS has_target_sql, d.one_per_user,
@@ -476,7 +502,7 @@ SELECT d.id AS delivery_id, d.target_kind, d.target_filter, d.target_sql IS NOT 
     -- Null: all seed addresses of its applications.
     d.seed_names AS seeds
 FROM pushmta_engine.delivery d;
-COMMENT ON VIEW pushmta.delivery_targeting IS 'Whom a delivery goes to: its filter, its exclusions and its seed addresses.';
+COMMENT ON VIEW pushmta.delivery_targeting IS 'The targeting of a delivery: its filter, its exclusions and its seed addresses.';
 
 CREATE FUNCTION pushmta.add_targets(
     delivery bigint, user_keys text[], subscription_ids bigint[], push_tokens text[], variable_sets text[]
@@ -487,7 +513,7 @@ DECLARE
     kind text;
     added bigint;
 BEGIN
-    -- As the foreign key of an insert does it: start_delivery waits for this, and others who add do not.
+    -- The same lock as an insert's foreign key takes: start_delivery waits for it, and other sessions that add targets do not.
     SELECT d.state, d.target_kind INTO found_state, kind FROM pushmta_engine.delivery d WHERE d.id = delivery FOR KEY SHARE;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'There is no delivery %.', delivery
@@ -508,8 +534,8 @@ BEGIN
     RETURN added;
 END $$;
 COMMENT ON FUNCTION pushmta.add_targets(bigint, text[], bigint[], text[], text[]) IS
-    'Adds to whom a delivery with explicit targets goes; each is named by one of user_keys, subscription_ids and push_tokens, '
-    'which are as long as one another, and has its own variables or null. Returns how many were added.';
+    'Adds recipients to a delivery with explicit targets. Each is named by one of user_keys, subscription_ids and push_tokens, arrays of '
+    'equal length, and has its own variables or null. Returns how many were added.';
 
 CREATE FUNCTION pushmta_engine.find_exclusion_list(list text) RETURNS integer LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -523,8 +549,7 @@ BEGIN
     END IF;
     RETURN found_id;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.find_exclusion_list(text) IS
-    'The id of the exclusion list of a name; an error if there is none.';
+COMMENT ON FUNCTION pushmta_engine.find_exclusion_list(text) IS 'The id of the exclusion list with a name; an error if there is none.';
 
 CREATE FUNCTION pushmta.create_exclusion_list(name text, label text DEFAULT '') RETURNS integer LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -537,13 +562,12 @@ BEGIN
     INSERT INTO pushmta_engine.exclusion_list (name, label) VALUES (name, coalesce(label, ''))
     ON CONFLICT ON CONSTRAINT exclusion_list_name_key DO NOTHING RETURNING id INTO made;
     IF made IS NULL THEN
-        RAISE EXCEPTION 'There is an exclusion list "%" already.', name
+        RAISE EXCEPTION 'Exclusion list "%" already exists.', name
             USING ERRCODE = 'PM051', HINT = 'Choose another name, or add to that one.';
     END IF;
     RETURN made;
 END $$;
-COMMENT ON FUNCTION pushmta.create_exclusion_list(text, text) IS
-    'Makes an exclusion list and returns its id.';
+COMMENT ON FUNCTION pushmta.create_exclusion_list(text, text) IS 'Creates an exclusion list and returns its id.';
 
 CREATE FUNCTION pushmta.remove_targets(delivery bigint, ids bigint[] DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
@@ -551,14 +575,14 @@ CREATE FUNCTION pushmta.remove_targets(delivery bigint, ids bigint[] DEFAULT NUL
 DECLARE
     removed bigint;
 BEGIN
-    -- Anybody may set it for himself, and with the rights of this function it would count.
+    -- Any role can set this variable for its session, and with the rights of this function it would take effect.
     PERFORM set_config('pushmta.forgetting', '', true);
     DELETE FROM pushmta.delivery_target t WHERE t.delivery_id = delivery AND (ids IS NULL OR t.id = ANY(ids));
     GET DIAGNOSTICS removed = ROW_COUNT;
     RETURN removed;
 END $$;
 COMMENT ON FUNCTION pushmta.remove_targets(bigint, bigint[]) IS
-    'Removes targets of a delivery by their ids, or all of them, before its start or after its end; returns how many.';
+    'Removes targets of a delivery by their ids, or all of them, before its start or after its end. Returns how many.';
 
 CREATE FUNCTION pushmta.remove_delivery_exclusions(delivery bigint, ids bigint[] DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
@@ -566,14 +590,14 @@ CREATE FUNCTION pushmta.remove_delivery_exclusions(delivery bigint, ids bigint[]
 DECLARE
     removed bigint;
 BEGIN
-    -- Anybody may set it for himself, and with the rights of this function it would count.
+    -- Any role can set this variable for its session, and with the rights of this function it would take effect.
     PERFORM set_config('pushmta.forgetting', '', true);
     DELETE FROM pushmta.delivery_exclusion t WHERE t.delivery_id = delivery AND (ids IS NULL OR t.id = ANY(ids));
     GET DIAGNOSTICS removed = ROW_COUNT;
     RETURN removed;
 END $$;
 COMMENT ON FUNCTION pushmta.remove_delivery_exclusions(bigint, bigint[]) IS
-    'Removes exclusions of a delivery by their ids, or all of them, before its start or after its end; returns how many.';
+    'Removes exclusions of a delivery by their ids, or all of them, before its start or after its end. Returns how many.';
 
 CREATE FUNCTION pushmta_engine.put_exclusions(list text, user_keys text[], subscription_ids bigint[], push_tokens text[])
     RETURNS bigint LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
@@ -582,16 +606,16 @@ DECLARE
     added bigint;
     place bigint;
 BEGIN
-    -- Whoever is named wrongly would go on getting everything. Never the token itself: messages go to logs.
+    -- A misspelt recipient would continue to get everything. The error never contains the token itself, as errors are logged.
     SELECT u.n INTO place FROM unnest(push_tokens) WITH ORDINALITY u(token, n)
     WHERE u.token <> '' AND NOT is_push_token(u.token) ORDER BY u.n LIMIT 1;
     IF FOUND THEN
-        RAISE EXCEPTION 'Push token number % for exclusion list "%" cannot be one.', place, list
+        RAISE EXCEPTION 'Push token number % for exclusion list "%" is not valid.', place, list
             USING ERRCODE = 'PM053', HINT = 'A push token has 8 to 2,000 printable characters, and no spaces.';
     END IF;
     SELECT u.id INTO place FROM unnest(subscription_ids) WITH ORDINALITY u(id, n) WHERE u.id < 1 ORDER BY u.n LIMIT 1;
     IF FOUND THEN
-        RAISE EXCEPTION 'No subscription has the id %, so exclusion list "%" cannot have it.', place, list
+        RAISE EXCEPTION 'Subscription id % for exclusion list "%" is not valid.', place, list
             USING ERRCODE = 'PM053', HINT = 'Ids of subscriptions begin with 1; pushmta.subscription lists them.';
     END IF;
     WITH given AS (
@@ -609,7 +633,7 @@ BEGIN
     RETURN added;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.put_exclusions(text, text[], bigint[], text[]) IS
-    'Adds to an exclusion list; returns how many are new on it. The caller logs it.';
+    'Adds to an exclusion list; returns how many entries are new. The caller writes the audit log.';
 
 CREATE FUNCTION pushmta.add_exclusions(
     list text, user_keys text[] DEFAULT NULL, subscription_ids bigint[] DEFAULT NULL, push_tokens text[] DEFAULT NULL
@@ -617,14 +641,14 @@ CREATE FUNCTION pushmta.add_exclusions(
 DECLARE
     n bigint := put_exclusions(list, user_keys, subscription_ids, push_tokens);
 BEGIN
-    -- How many, never who: rows of the log are never taken away, and somebody may ask to be forgotten.
+    -- The number, never the recipients: rows of the audit log are never removed, and a person may ask for erasure.
     IF n > 0 THEN
         PERFORM note_change('list.put', list, n::text);
     END IF;
     RETURN n;
 END $$;
 COMMENT ON FUNCTION pushmta.add_exclusions(text, text[], bigint[], text[]) IS
-    'Adds to an exclusion list; returns how many are new on it.';
+    'Adds to an exclusion list; returns how many entries are new.';
 
 CREATE FUNCTION pushmta_engine.take_exclusions(list text, user_keys text[], subscription_ids bigint[], push_tokens text[])
     RETURNS bigint LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
@@ -643,7 +667,7 @@ BEGIN
     RETURN removed;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.take_exclusions(text, text[], bigint[], text[]) IS
-    'Takes off an exclusion list; returns how many were on it. The caller logs it.';
+    'Removes entries from an exclusion list; returns how many were on it. The caller writes the audit log.';
 
 CREATE FUNCTION pushmta.remove_exclusions(
     list text, user_keys text[] DEFAULT NULL, subscription_ids bigint[] DEFAULT NULL, push_tokens text[] DEFAULT NULL
@@ -657,7 +681,7 @@ BEGIN
     RETURN n;
 END $$;
 COMMENT ON FUNCTION pushmta.remove_exclusions(text, text[], bigint[], text[]) IS
-    'Takes off an exclusion list; returns how many were on it.';
+    'Removes entries from an exclusion list; returns how many were on it.';
 
 CREATE VIEW pushmta.exclusion_list AS
 SELECT l.id, l.name, l.label,
@@ -667,4 +691,4 @@ SELECT l.id, l.name, l.label,
     (SELECT count(*) FROM pushmta_engine.exclusion_entry e WHERE e.list_id = l.id AND e.push_token IS NOT NULL) AS push_tokens,
     l.created_at, l.changed_at
 FROM pushmta_engine.exclusion_list l;
-COMMENT ON VIEW pushmta.exclusion_list IS 'Exclusion lists and how many are on each.';
+COMMENT ON VIEW pushmta.exclusion_list IS 'Exclusion lists with their numbers of entries.';

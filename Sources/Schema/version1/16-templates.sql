@@ -1,54 +1,5 @@
 -- Templates, seed addresses and proofs.
 
-CREATE FUNCTION pushmta_engine.template_problem(settings jsonb) RETURNS text LANGUAGE plpgsql IMMUTABLE
-    SET search_path = pushmta_engine, pg_temp AS $$
-DECLARE
-    setting record;
-    is_right boolean;
-BEGIN
-    IF settings IS NULL OR jsonb_typeof(settings) <> 'object' THEN
-        RETURN 'they are no JSON object';
-    END IF;
-    FOR setting IN SELECT key, value, value #>> '{}' AS text, jsonb_typeof(value) AS type FROM jsonb_each(settings) LOOP
-        is_right := CASE setting.key
-            WHEN 'priority' THEN setting.type = 'number' AND setting.text ~ '^-?[0-9]{1,3}$'
-                AND setting.text::integer BETWEEN -100 AND 100
-            WHEN 'weight' THEN setting.type = 'number' AND setting.text ~ '^[0-9]{1,2}$' AND setting.text::integer BETWEEN 1 AND 10
-            WHEN 'validity_seconds' THEN setting.type = 'number' AND setting.text ~ '^[0-9]{1,9}$'
-                AND setting.text::integer BETWEEN 1 AND 311040000
-            WHEN 'max_retries' THEN setting.type = 'number' AND setting.text ~ '^[0-9]{1,4}$'
-                AND setting.text::integer BETWEEN 0 AND 1000
-            WHEN 'retry_period_seconds' THEN setting.type = 'number' AND setting.text ~ '^[0-9]{1,8}$'
-                AND setting.text::integer BETWEEN 1 AND 31536000
-            WHEN 'retry_schedule' THEN coalesce(setting.text, '') IN ('default', 'daily', 'exponential')
-            WHEN 'messages_per_second' THEN setting.type = 'number' AND length(setting.text) < 32
-                AND setting.text::numeric BETWEEN 0.001 AND 1000000
-            WHEN 'one_per_user' THEN setting.type = 'boolean'
-            WHEN 'explicit_targets' THEN setting.type = 'boolean'
-            WHEN 'all_seeds' THEN setting.type = 'boolean'
-            WHEN 'ambiguity_policy' THEN coalesce(setting.text, '') IN ('resend', 'report')
-        END;
-        IF setting.key = 'one_time_code' THEN
-            RETURN 'one_time_code is said by each delivery for itself, as it passes over opt-outs';
-        ELSIF is_right IS NULL THEN
-            RETURN format('there is no setting "%s"', left(setting.key, 64));
-        ELSIF NOT is_right THEN
-            RETURN format('%s cannot be %s%s', setting.key, left(setting.value::text, 64), CASE setting.key
-                WHEN 'priority' THEN ', it is from -100 to 100'
-                WHEN 'weight' THEN ', it is from 1 to 10'
-                WHEN 'validity_seconds' THEN ', it is from 1 to 311,040,000 (3,600 days)'
-                WHEN 'max_retries' THEN ', it is from 0 to 1,000'
-                WHEN 'retry_period_seconds' THEN ', it is from 1 to 31,536,000 (a year)'
-                WHEN 'retry_schedule' THEN ', it is default, daily or exponential'
-                WHEN 'messages_per_second' THEN ', it is from 0.001 to 1,000,000'
-                WHEN 'ambiguity_policy' THEN ', it is resend or report' ELSE ', it is true or false' END);
-        END IF;
-    END LOOP;
-    RETURN NULL;
-END $$;
-COMMENT ON FUNCTION pushmta_engine.template_problem(jsonb) IS
-    'What is wrong with a template''s settings; null if nothing is.';
-
 CREATE FUNCTION pushmta_engine.template_content_problems(content jsonb) RETURNS SETOF pushmta_engine.input_problem
     LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp AS $$
     SELECT p.* FROM input_rule r, schema_problems(r.document, r.document - 'anyOf', template_content_problems.content, '') p
@@ -56,7 +7,7 @@ CREATE FUNCTION pushmta_engine.template_content_problems(content jsonb) RETURNS 
     UNION ALL
     SELECT t.* FROM text_problems(template_content_problems.content, '') t $$;
 COMMENT ON FUNCTION pushmta_engine.template_content_problems(jsonb) IS
-    'What is wrong with the keys of a template''s content. What is still missing from it comes from whoever uses it.';
+    'The problems with the keys of a template''s content. Missing parts are not checked: the delivery supplies them.';
 
 CREATE FUNCTION pushmta_engine.find_template(wanted text) RETURNS pushmta_engine.delivery_template LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -70,20 +21,15 @@ BEGIN
     END IF;
     RETURN found_template;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.find_template(text) IS
-    'The template of a name; an error if there is none.';
+COMMENT ON FUNCTION pushmta_engine.find_template(text) IS 'The template with a name; an error if there is none.';
 
-CREATE FUNCTION pushmta.add_template(
-    name text, content jsonb, label text DEFAULT '', settings jsonb DEFAULT '{}', replacing boolean DEFAULT false,
-    applications text[] DEFAULT NULL, filter text DEFAULT NULL, exclude text[] DEFAULT NULL
-) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.check_template(name text, content jsonb, label text, settings jsonb, applications text[], wanted text,
+    exclude text[]) RETURNS void LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    problem text := template_problem(settings);
+    wrong_setting record;
     wrong pushmta_engine.input_problem;
-    wanted text := nullif(btrim(filter, E' \t\r\n'), '');
     missing text;
-    made integer;
 BEGIN
     PERFORM require_name('delivery template', name, 'PM043');
     PERFORM require_label('delivery template', coalesce(label, ''), 'PM043');
@@ -96,11 +42,15 @@ BEGIN
         RAISE EXCEPTION 'The content of delivery template "%" cannot be used: "%": %.', name, wrong.pointer, wrong.problem
             USING ERRCODE = 'PM020', HINT = wrong.remedy;
     END IF;
-    IF problem IS NOT NULL THEN
-        RAISE EXCEPTION 'The settings of delivery template "%" are wrong: %.', name, problem
-            USING ERRCODE = 'PM043', HINT = 'Settings are priority, weight, validity_seconds, one_per_user, explicit_targets, all_seeds, '
-                'ambiguity_policy, max_retries, retry_schedule, retry_period_seconds and messages_per_second, with the values that '
-                'create_delivery takes.';
+    IF settings ? 'one_time_code' THEN
+        RAISE EXCEPTION 'Delivery template "%" cannot set one_time_code.', name
+            USING ERRCODE = 'PM043', HINT = 'Each delivery sets it itself, with pushmta.set_one_time_code, as it also reaches those who '
+                'opted out.';
+    END IF;
+    SELECT p.* INTO wrong_setting FROM setting_problem(settings) p;
+    IF wrong_setting.problem IS NOT NULL THEN
+        RAISE EXCEPTION 'The settings of delivery template "%" cannot be used: %.', name, wrong_setting.problem
+            USING ERRCODE = 'PM043', HINT = wrong_setting.remedy;
     END IF;
     SELECT u.name INTO missing FROM unnest(applications) u(name)
     WHERE NOT EXISTS (SELECT FROM pushmta_engine.application a WHERE a.name = u.name) LIMIT 1;
@@ -110,8 +60,8 @@ BEGIN
     END IF;
     PERFORM find_exclusion_list(coalesce(u.name, '')) FROM unnest(exclude) u(name);
     IF wanted IS NOT NULL AND coalesce((settings ->> 'explicit_targets')::boolean, false) THEN
-        RAISE EXCEPTION 'Delivery template "%" has explicit targets, which a filter does not choose from.', name
-            USING ERRCODE = 'PM043', HINT = 'Leave out the filter, or explicit_targets of the settings.';
+        RAISE EXCEPTION 'Delivery template "%" has explicit targets, to which no filter applies.', name
+            USING ERRCODE = 'PM043', HINT = 'Omit the filter, or explicit_targets in the settings.';
     ELSIF wanted IS NOT NULL THEN
         wrong := filter_problem(wanted);
         IF wrong.problem IS NOT NULL THEN
@@ -119,6 +69,20 @@ BEGIN
                 USING ERRCODE = 'PM021', HINT = wrong.remedy;
         END IF;
     END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.check_template(text, jsonb, text, jsonb, text[], text, text[]) IS
+    'Raises an error if a delivery template has an invalid name, label, content, settings, or target.';
+
+CREATE FUNCTION pushmta.add_template(
+    name text, content jsonb, label text DEFAULT '', settings jsonb DEFAULT '{}', replacing boolean DEFAULT false,
+    applications text[] DEFAULT NULL, filter text DEFAULT NULL, exclude text[] DEFAULT NULL
+) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    wanted text := nullif(btrim(filter, E' \t\r\n'), '');
+    made integer;
+BEGIN
+    PERFORM check_template(name, content, label, settings, applications, wanted, exclude);
     INSERT INTO delivery_template AS t (name, label, content, settings, applications, target_filter, exclusion_lists)
     VALUES (name, coalesce(label, ''), content, settings, coalesce(applications, '{}'), wanted, coalesce(exclude, '{}'))
     ON CONFLICT ON CONSTRAINT delivery_template_name_key DO UPDATE
@@ -127,14 +91,14 @@ BEGIN
         WHERE coalesce(replacing, false) AND NOT t.ready_made
     RETURNING t.id INTO made;
     IF made IS NULL THEN
-        RAISE EXCEPTION 'There is a delivery template "%" already.', name
-            USING ERRCODE = 'PM042', HINT = 'Choose another name. A template of your own can be replaced, a ready-made one duplicated.';
+        RAISE EXCEPTION 'Delivery template "%" already exists.', name
+            USING ERRCODE = 'PM042', HINT = 'Choose another name. You can replace your own template, and duplicate a ready-made one.';
     END IF;
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta.add_template(text, jsonb, text, jsonb, boolean, text[], text, text[]) IS
-    'Stores a template; with replacing one of that name may be there, unless it came with the product. Applications, filter and '
-    'exclusion lists are whom its deliveries go to that say nothing themselves.';
+    'Stores a template. With replacing, it may replace a template of the same name, unless that came with the product. Applications, '
+    'filter and exclusion lists apply to deliveries that set none themselves.';
 
 CREATE FUNCTION pushmta.duplicate_template(
     template text, new_name text, label text DEFAULT NULL, applications text[] DEFAULT NULL, filter text DEFAULT NULL,
@@ -148,8 +112,8 @@ BEGIN
         coalesce(applications, source.applications), coalesce(filter, source.target_filter), coalesce(exclude, source.exclusion_lists));
 END $$;
 COMMENT ON FUNCTION pushmta.duplicate_template(text, text, text, text[], text, text[]) IS
-    'Copies a template under another name, with another label and target where they are given. An empty filter or list is one: the copy '
-    'has none.';
+    'Copies a template under another name, with the given label and target if there are any. An empty filter or list counts as given: '
+    'the copy has none.';
 
 CREATE FUNCTION pushmta.remove_template(name text) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -158,13 +122,13 @@ DECLARE
     source pushmta_engine.delivery_template := find_template(name);
 BEGIN
     IF source.ready_made THEN
-        RAISE EXCEPTION 'Delivery template "%" came with the product and stays.', name
+        RAISE EXCEPTION 'Delivery template "%" came with the product and cannot be removed.', name
             USING ERRCODE = 'PM042', HINT = 'Duplicate it, and change the copy.';
     END IF;
     DELETE FROM delivery_template t WHERE t.id = source.id;
 END $$;
 COMMENT ON FUNCTION pushmta.remove_template(text) IS
-    'Takes a template away, unless it came with the product. Deliveries that were made from it stay as they are.';
+    'Removes a template, unless it came with the product. Deliveries that were made from it do not change.';
 
 CREATE FUNCTION pushmta.create_delivery_from_template(
     template text, label text, applications text[] DEFAULT NULL, content jsonb DEFAULT NULL, priority integer DEFAULT NULL,
@@ -176,33 +140,19 @@ CREATE FUNCTION pushmta.create_delivery_from_template(
 #variable_conflict use_variable
 DECLARE
     source pushmta_engine.delivery_template := find_template(template);
-    settings jsonb := source.settings;
+    settings jsonb := source.settings || jsonb_strip_nulls(jsonb_build_object('priority', priority,
+        'validity_seconds', CASE WHEN validity IS NOT NULL THEN interval_seconds(validity) END, 'explicit_targets', explicit_targets,
+        'one_per_user', one_per_user, 'ambiguity_policy', ambiguity_policy, 'max_retries', max_retries,
+        'retry_period_seconds', retry_period_seconds, 'retry_schedule', retry_schedule, 'messages_per_second', messages_per_second));
     merged jsonb := CASE WHEN content IS NULL THEN source.content ELSE merge_json(source.content, content) END;
-    is_explicit boolean := coalesce(explicit_targets, (settings ->> 'explicit_targets')::boolean, false);
+    is_explicit boolean := coalesce((settings ->> 'explicit_targets')::boolean, false);
     wanted text := CASE WHEN filter IS NOT NULL OR is_explicit THEN filter ELSE source.target_filter END;
     lists text[] := coalesce(exclude, nullif(source.exclusion_lists, '{}'));
     made bigint;
 BEGIN
-    made := pushmta.create_delivery(
-        label => label, applications => coalesce(applications, source.applications), content => merged::text,
-        priority => coalesce(priority, (settings ->> 'priority')::integer, 0),
-        validity => coalesce(validity, make_interval(secs => (settings ->> 'validity_seconds')::double precision), interval '5 days'),
-        explicit_targets => is_explicit,
-        one_per_user => coalesce(one_per_user, (settings ->> 'one_per_user')::boolean, false),
-        ambiguity_policy => coalesce(ambiguity_policy, settings ->> 'ambiguity_policy', 'resend'),
-        accounts => accounts,
-        max_retries => coalesce(max_retries, (settings ->> 'max_retries')::integer, 5),
-        retry_period_seconds => coalesce(retry_period_seconds, (settings ->> 'retry_period_seconds')::integer),
-        retry_schedule => coalesce(retry_schedule, settings ->> 'retry_schedule'),
-        messages_per_second => coalesce(messages_per_second, (settings ->> 'messages_per_second')::double precision));
-    IF settings ? 'weight' THEN
-        PERFORM pushmta.set_delivery_weight(made, (settings ->> 'weight')::integer);
-    END IF;
+    made := make_delivery(label, coalesce(applications, source.applications), merged::text, settings, accounts, validity);
     IF wanted IS NOT NULL OR lists IS NOT NULL THEN
         PERFORM pushmta.set_target(made, wanted, lists);
-    END IF;
-    IF (settings ->> 'all_seeds')::boolean THEN
-        PERFORM pushmta.set_seeds(made);
     END IF;
     RETURN made;
 END $$;
@@ -219,7 +169,7 @@ SELECT t.id, t.name, t.label, t.content, t.settings, ARRAY(SELECT DISTINCT v.nam
     t.applications, t.target_filter, t.exclusion_lists, t.ready_made, t.created_at, t.changed_at
 FROM pushmta_engine.delivery_template t;
 COMMENT ON VIEW pushmta.delivery_template IS
-    'Content, settings and target that deliveries start from: see pushmta.create_delivery_from_template.';
+    'The content, settings and target that deliveries start from: see pushmta.create_delivery_from_template.';
 
 CREATE FUNCTION pushmta_engine.token_bar(application integer, token text) RETURNS text LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -236,9 +186,8 @@ CREATE FUNCTION pushmta_engine.token_bar(application integer, token text) RETURN
     WHERE own.id = $1 AND s.exclusion <> 0
     ORDER BY a.id <> own.id, a.id LIMIT 1 $$;
 COMMENT ON FUNCTION pushmta_engine.token_bar(integer, text) IS
-    'What the last subscriber who had a push token has come to, in any application of the platform; null if nothing speaks '
-    'against a message. Whoever opted out, or whose device is gone, gets no proof by way of a seed''s own subscription '
-    'either.';
+    'Why the latest subscriber with a push token, in any application of the platform, gets no messages; null if they may. A subscriber '
+    'who opted out, or whose device is gone, also gets no proof through a seed''s own subscription.';
 
 CREATE VIEW pushmta.seed AS
 SELECT d.id, d.name, d.label, a.name AS application, v.name AS service, a.platform, d.subscription_id,
@@ -252,7 +201,66 @@ FROM pushmta_engine.seed d
 JOIN pushmta_engine.subscription s ON s.id = d.subscription_id
 JOIN pushmta_engine.application a ON a.id = s.application_id
 JOIN pushmta_engine.service v ON v.id = a.service_id;
-COMMENT ON VIEW pushmta.seed IS 'Seed addresses: who gets proofs, and deliveries that say so, and what speaks against it.';
+COMMENT ON VIEW pushmta.seed IS 'Seed addresses: who gets proofs, and deliveries that include them, and why a seed address gets none.';
+
+CREATE FUNCTION pushmta_engine.check_seed(name text, label text, locale text, variables jsonb, ways integer) RETURNS void
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    PERFORM require_name('seed address', name, 'PM043');
+    PERFORM require_label('seed address', coalesce(label, ''), 'PM043');
+    IF name ~ '^[0-9]+$' OR name ~ ',' THEN
+        RAISE EXCEPTION 'A seed address cannot be named "%".', name
+            USING ERRCODE = 'PM043', HINT = 'Choose a name that is not a number and has no comma.';
+    END IF;
+    IF coalesce(locale, '') !~ '^([A-Za-z][A-Za-z0-9_@=;.-]{0,63})?$' THEN
+        RAISE EXCEPTION 'The locale of seed address "%" is not valid.', name
+            USING ERRCODE = 'PM043', HINT = 'A locale is a language, optionally with a region and more, as in fr or fr-CA.';
+    END IF;
+    IF ways <> 1 THEN
+        RAISE EXCEPTION 'Seed address "%" names its subscription in % ways.', name, ways
+            USING ERRCODE = 'PM043', HINT = 'Give exactly one of subscription_id, user_key and push_token.';
+    END IF;
+    IF variables IS NOT NULL AND jsonb_typeof(variables) <> 'object' THEN
+        RAISE EXCEPTION 'The variables of seed address "%" are %, not a JSON object.', name, jsonb_typeof(variables)
+            USING ERRCODE = 'PM043', HINT = 'Give an object such as {"firstName": "Ada"}.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.check_seed(text, text, text, jsonb, integer) IS
+    'Raises an error if a seed address is not valid, or does not name its subscription in exactly one way.';
+
+CREATE FUNCTION pushmta_engine.subscription_of_seed(name text, app_id integer, app_platform text, push_token text, locale text)
+    RETURNS bigint LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    token text := CASE WHEN app_platform = 'ios' THEN lower(push_token) ELSE push_token END;
+    bar text;
+    found_id bigint;
+BEGIN
+    IF token_problem(app_platform, token) IS NOT NULL THEN
+        RAISE EXCEPTION 'The push token of seed address "%" is not valid: %.', name, token_problem(app_platform, token)
+            USING ERRCODE = 'PM043', HINT = 'Use the token that the app on the device prints for this platform.';
+    END IF;
+    bar := token_bar(app_id, token);
+    IF bar IS NOT NULL THEN
+        RAISE EXCEPTION 'The push token of seed address "%" belongs to a subscriber to whom nothing is sent: %.', name, bar
+            USING ERRCODE = 'PM045', HINT = 'The device can be used again once its app registers it; use another one until then.';
+    END IF;
+    SELECT s.id INTO found_id FROM subscription s
+    WHERE s.application_id = app_id AND s.push_token = token AND s.enabled;
+    IF found_id IS NULL THEN
+        SELECT s.id INTO found_id FROM subscription s
+        WHERE s.application_id = app_id AND s.push_token = token AND NOT s.enabled AND s.disabled_reason = 'seed'
+        ORDER BY s.id DESC LIMIT 1;
+    END IF;
+    IF found_id IS NULL THEN
+        INSERT INTO subscription (application_id, push_token, enabled, disabled_reason, locale)
+        VALUES (app_id, token, false, 'seed', coalesce(locale, ''))
+        RETURNING id INTO found_id;
+    END IF;
+    RETURN found_id;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.subscription_of_seed(text, integer, text, text, text) IS
+    'The subscription for a seed address with this push token: the enabled one, or else the seed''s own, created if needed.';
 
 CREATE FUNCTION pushmta.add_seed(
     name text, application text DEFAULT NULL, subscription_id bigint DEFAULT NULL, user_key text DEFAULT NULL,
@@ -262,28 +270,9 @@ CREATE FUNCTION pushmta.add_seed(
 DECLARE
     app_id integer;
     app_platform text;
-    token text := push_token;
-    bar text;
     found_id bigint;
 BEGIN
-    PERFORM require_name('seed address', name, 'PM043');
-    PERFORM require_label('seed address', coalesce(label, ''), 'PM043');
-    IF name ~ '^[0-9]+$' OR name ~ ',' THEN
-        RAISE EXCEPTION 'A seed address cannot be named "%".', name
-            USING ERRCODE = 'PM043', HINT = 'Give it a name that is no number and has no comma.';
-    END IF;
-    IF coalesce(locale, '') !~ '^([A-Za-z][A-Za-z0-9_@=;.-]{0,63})?$' THEN
-        RAISE EXCEPTION 'The locale of seed address "%" is none.', name
-            USING ERRCODE = 'PM043', HINT = 'A locale is a language, and what belongs to it, as in fr or fr-CA.';
-    END IF;
-    IF num_nonnulls(subscription_id, user_key, push_token) <> 1 THEN
-        RAISE EXCEPTION 'Seed address "%" names its subscription in % ways.', name, num_nonnulls(subscription_id, user_key, push_token)
-            USING ERRCODE = 'PM043', HINT = 'Give exactly one of subscription_id, user_key and push_token.';
-    END IF;
-    IF variables IS NOT NULL AND jsonb_typeof(variables) <> 'object' THEN
-        RAISE EXCEPTION 'The variables of seed address "%" are %, not a JSON object.', name, jsonb_typeof(variables)
-            USING ERRCODE = 'PM043', HINT = 'Give an object such as {"firstName": "Ada"}.';
-    END IF;
+    PERFORM check_seed(name, label, locale, variables, num_nonnulls(subscription_id, user_key, push_token));
     IF subscription_id IS NULL OR application IS NOT NULL THEN
         SELECT a.id, a.platform INTO app_id, app_platform FROM pushmta_engine.application a WHERE a.name = application;
         IF NOT FOUND THEN
@@ -299,46 +288,23 @@ BEGIN
         WHERE s.user_key = user_key AND s.user_key <> '' AND s.application_id = app_id AND s.exclusion = 0
         ORDER BY s.registered_at DESC, s.id DESC LIMIT 1;
     ELSE
-        IF app_platform = 'ios' THEN
-            token := lower(token);
-        END IF;
-        IF token_problem(app_platform, token) IS NOT NULL THEN
-            RAISE EXCEPTION 'The push token of seed address "%" cannot be one: %.', name, token_problem(app_platform, token)
-                USING ERRCODE = 'PM043', HINT = 'Take the token that the app on the device prints for this platform.';
-        END IF;
-        bar := token_bar(app_id, token);
-        IF bar IS NOT NULL THEN
-            RAISE EXCEPTION 'The push token of seed address "%" is that of a subscriber to whom nothing is sent: %.', name, bar
-                USING ERRCODE = 'PM045', HINT = 'A device is a test device again when its app registers it; name another one until then.';
-        END IF;
-        SELECT s.id INTO found_id FROM subscription s
-        WHERE s.application_id = app_id AND s.push_token = token AND s.enabled;
-        IF found_id IS NULL THEN
-            SELECT s.id INTO found_id FROM subscription s
-            WHERE s.application_id = app_id AND s.push_token = token AND NOT s.enabled AND s.disabled_reason = 'seed'
-            ORDER BY s.id DESC LIMIT 1;
-        END IF;
-        IF found_id IS NULL THEN
-            INSERT INTO subscription (application_id, push_token, enabled, disabled_reason, locale)
-            VALUES (app_id, token, false, 'seed', coalesce(locale, ''))
-            RETURNING id INTO found_id;
-        END IF;
+        found_id := subscription_of_seed(name, app_id, app_platform, push_token, locale);
     END IF;
     IF found_id IS NULL THEN
-        RAISE EXCEPTION 'Seed address "%": there is no such subscription.', name
+        RAISE EXCEPTION 'The subscription of seed address "%" does not exist.', name
             USING ERRCODE = 'PM044', HINT = 'pushmta.subscription lists them; a push token needs none.';
     END IF;
     INSERT INTO seed (name, label, subscription_id, variables) VALUES (name, coalesce(label, ''), found_id, variables)
     ON CONFLICT ON CONSTRAINT seed_name_key DO NOTHING;
     IF NOT FOUND THEN
-        RAISE EXCEPTION 'There is a seed address "%" already.', name
+        RAISE EXCEPTION 'Seed address "%" already exists.', name
             USING ERRCODE = 'PM042', HINT = 'Choose another name, or remove that one first.';
     END IF;
     RETURN found_id;
 END $$;
 COMMENT ON FUNCTION pushmta.add_seed(text, text, bigint, text, text, jsonb, text, text) IS
-    'Names a test address by exactly one of subscription_id, user_key and push_token; the last two need the application. '
-    'Returns the id of its subscription.';
+    'Adds a seed address by exactly one of subscription_id, user_key and push_token; the last two need the application. Returns the id '
+    'of its subscription.';
 
 CREATE FUNCTION pushmta.remove_seed(name text) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -355,8 +321,80 @@ BEGIN
     WHERE s.id = freed AND s.disabled_reason = 'seed' AND NOT EXISTS (SELECT FROM seed d WHERE d.subscription_id = freed);
 END $$;
 COMMENT ON FUNCTION pushmta.remove_seed(text) IS
-    'Takes a seed address away. A subscription that was made for it stays, as outcomes refer to it, and gets nothing any '
-    'more.';
+    'Removes a seed address. A subscription that was made for it stays, as outcomes refer to it, but gets no more messages.';
+
+CREATE FUNCTION pushmta_engine.make_proof(delivery bigint, proof_label text) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    made bigint;
+BEGIN
+    INSERT INTO pushmta_engine.delivery (label, content, priority, validity, target_kind, allow_duplicates, ambiguity_policy,
+        max_retries, retry_period_seconds, one_time_code, parent_delivery_id, proof)
+    -- A user waits for the proof, so it precedes running deliveries. Two seeds may be one device with different values.
+    SELECT proof_label, d.content, greatest(d.priority, 50::smallint), d.validity, 'explicit', true,
+        d.ambiguity_policy, d.max_retries, d.retry_period_seconds, d.one_time_code, d.id, true
+    FROM pushmta_engine.delivery d WHERE d.id = delivery
+    RETURNING id INTO made;
+    INSERT INTO delivery_application (delivery_id, application_id, external_account_id)
+    SELECT made, a.application_id, a.external_account_id FROM delivery_application a WHERE a.delivery_id = delivery;
+    RETURN made;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.make_proof(bigint, text) IS 'Creates the proof of a delivery, without targets, and returns its id.';
+
+CREATE FUNCTION pushmta_engine.check_proof(made bigint, delivery bigint, seeds text[], push_tokens text[]) RETURNS void
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_seed record;
+    place bigint;
+    bar text;
+BEGIN
+    -- The error shows the name that the caller gave, not an id.
+    SELECT s.name, a.name AS application INTO found_seed FROM seed s
+    JOIN subscription b ON b.id = s.subscription_id
+    JOIN application a ON a.id = b.application_id
+    WHERE s.name = ANY(seeds) AND NOT EXISTS (SELECT FROM delivery_application x
+        WHERE x.delivery_id = made AND x.application_id = a.id)
+    ORDER BY s.id LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'Seed address "%" belongs to application "%", to which delivery % does not go.', found_seed.name,
+            found_seed.application, delivery
+            USING ERRCODE = 'PM044', HINT = 'Name seed addresses of the delivery''s applications; pushmta.seed lists them.';
+    END IF;
+    SELECT t.subscription_id INTO place FROM pushmta.delivery_target t
+    WHERE t.delivery_id = made AND NOT EXISTS (SELECT FROM subscription s
+        JOIN delivery_application a ON a.delivery_id = made AND a.application_id = s.application_id
+        WHERE s.id = t.subscription_id)
+    ORDER BY t.id LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'Subscription % belongs to none of the applications of delivery %.', place, delivery
+            USING ERRCODE = 'PM044', HINT = 'pushmta.subscription and pushmta.seed show their applications.';
+    END IF;
+    -- Its user may have registered and opted out since it became a seed address. This is checked again when the proof is sent.
+    SELECT s.id, token_bar(s.application_id, s.push_token) INTO place, bar
+    FROM pushmta.delivery_target t JOIN subscription s ON s.id = t.subscription_id
+    WHERE t.delivery_id = made AND s.exclusion = 9 AND s.disabled_reason = 'seed'
+        AND token_bar(s.application_id, s.push_token) IS NOT NULL
+    ORDER BY t.id LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'Subscription % of a seed address has the push token of a subscriber to whom nothing is sent: %.', place, bar
+            USING ERRCODE = 'PM045', HINT = 'pushmta.seed shows which it is; remove it with pushmta.remove_seed.';
+    END IF;
+    -- The error never contains the token itself, as errors are logged.
+    SELECT u.n INTO place FROM unnest(push_tokens) WITH ORDINALITY u(token, n)
+    WHERE NOT EXISTS (SELECT FROM pushmta.delivery_target t JOIN subscription s ON s.id = t.subscription_id
+        JOIN application p ON p.id = s.application_id
+        WHERE t.delivery_id = made AND s.push_token = CASE WHEN p.platform = 'ios' THEN lower(u.token) ELSE u.token END)
+    ORDER BY u.n LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'Push token number % belongs to no enabled subscription of the applications of delivery %.', place, delivery
+            USING ERRCODE = 'PM044', HINT = 'Make it a seed address with pushmta.add_seed; that needs no subscription.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.check_proof(bigint, bigint, text[], text[]) IS
+    'Raises an error if a target of a delivery''s proof belongs to another application, if nothing may be sent to it, or if no '
+    'subscription has a push token.';
 
 CREATE FUNCTION pushmta.proof_delivery(
     delivery bigint, seeds text[] DEFAULT NULL, subscription_ids bigint[] DEFAULT NULL, push_tokens text[] DEFAULT NULL,
@@ -366,11 +404,8 @@ CREATE FUNCTION pushmta.proof_delivery(
 DECLARE
     made bigint;
     missing text;
-    bar text;
-    place bigint;
     targets integer;
     proof_label text;
-    found_seed record;
 BEGIN
     SELECT left(coalesce(label_prefix, '') || d.label, 500) INTO proof_label FROM pushmta_engine.delivery d
     WHERE d.id = delivery;
@@ -379,7 +414,7 @@ BEGIN
             USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery makes one.';
     END IF;
     PERFORM require_label('proof', proof_label, 'PM007');
-    -- An empty list is not all there are: a caller that found nobody must not write to everybody.
+    -- An empty list does not mean all: a caller that found no recipient must not send to everyone.
     IF num_nonnulls(seeds, subscription_ids, push_tokens) = 0 THEN
         seeds := ARRAY(SELECT s.name FROM seed s JOIN subscription b ON b.id = s.subscription_id
             JOIN delivery_application a ON a.application_id = b.application_id AND a.delivery_id = delivery
@@ -393,16 +428,7 @@ BEGIN
             USING ERRCODE = 'PM041', HINT = 'pushmta.seed lists them; pushmta.add_seed makes one.';
     END IF;
 
-    INSERT INTO pushmta_engine.delivery (label, content, priority, validity, target_kind, allow_duplicates, ambiguity_policy,
-        max_retries, retry_period_seconds, one_time_code, parent_delivery_id, proof)
-    -- Somebody waits for it, so it goes before what is merely under way. Two seeds may be one device with other values.
-    SELECT proof_label, d.content, greatest(d.priority, 50::smallint), d.validity, 'explicit', true,
-        d.ambiguity_policy, d.max_retries, d.retry_period_seconds, d.one_time_code, d.id, true
-    FROM pushmta_engine.delivery d WHERE d.id = delivery
-    RETURNING id INTO made;
-    INSERT INTO delivery_application (delivery_id, application_id, external_account_id)
-    SELECT made, a.application_id, a.external_account_id FROM delivery_application a WHERE a.delivery_id = delivery;
-
+    made := make_proof(delivery, proof_label);
     INSERT INTO pushmta.delivery_target (delivery_id, subscription_id, variables)
     SELECT made, t.subscription_id, t.variables
     FROM (SELECT s.subscription_id, s.variables, s.id::bigint AS place, 1 AS kind FROM seed s WHERE s.name = ANY(seeds)
@@ -418,50 +444,9 @@ BEGIN
     GROUP BY t.subscription_id, t.variables
     ORDER BY min(t.kind), min(t.place);
     GET DIAGNOSTICS targets = ROW_COUNT;
-
-    -- By the name that was typed, of which the id says nothing.
-    SELECT s.name, a.name AS application INTO found_seed FROM seed s
-    JOIN subscription b ON b.id = s.subscription_id
-    JOIN application a ON a.id = b.application_id
-    WHERE s.name = ANY(seeds) AND NOT EXISTS (SELECT FROM delivery_application x
-        WHERE x.delivery_id = made AND x.application_id = a.id)
-    ORDER BY s.id LIMIT 1;
-    IF FOUND THEN
-        RAISE EXCEPTION 'Seed address "%" is of application "%", to which delivery % does not go.', found_seed.name,
-            found_seed.application, delivery
-            USING ERRCODE = 'PM044', HINT = 'Name seed addresses of the delivery''s applications; pushmta.seed lists them.';
-    END IF;
-    SELECT t.subscription_id INTO place FROM pushmta.delivery_target t
-    WHERE t.delivery_id = made AND NOT EXISTS (SELECT FROM subscription s
-        JOIN delivery_application a ON a.delivery_id = made AND a.application_id = s.application_id
-        WHERE s.id = t.subscription_id)
-    ORDER BY t.id LIMIT 1;
-    IF FOUND THEN
-        RAISE EXCEPTION 'Subscription % is of none of the applications of delivery %.', place, delivery
-            USING ERRCODE = 'PM044', HINT = 'pushmta.subscription and pushmta.seed say of which applications they are.';
-    END IF;
-    -- Its user may have registered and opted out since it became a seed address. It is checked again when it is sent.
-    SELECT s.id, token_bar(s.application_id, s.push_token) INTO place, bar
-    FROM pushmta.delivery_target t JOIN subscription s ON s.id = t.subscription_id
-    WHERE t.delivery_id = made AND s.exclusion = 9 AND s.disabled_reason = 'seed'
-        AND token_bar(s.application_id, s.push_token) IS NOT NULL
-    ORDER BY t.id LIMIT 1;
-    IF FOUND THEN
-        RAISE EXCEPTION 'Subscription % of a seed address has the push token of a subscriber to whom nothing is sent: %.', place, bar
-            USING ERRCODE = 'PM045', HINT = 'pushmta.seed shows which it is; remove it with pushmta.remove_seed.';
-    END IF;
-    -- Never the token itself: messages go to logs.
-    SELECT u.n INTO place FROM unnest(push_tokens) WITH ORDINALITY u(token, n)
-    WHERE NOT EXISTS (SELECT FROM pushmta.delivery_target t JOIN subscription s ON s.id = t.subscription_id
-        JOIN application p ON p.id = s.application_id
-        WHERE t.delivery_id = made AND s.push_token = CASE WHEN p.platform = 'ios' THEN lower(u.token) ELSE u.token END)
-    ORDER BY u.n LIMIT 1;
-    IF FOUND THEN
-        RAISE EXCEPTION 'Push token number % is of no enabled subscription of the applications of delivery %.', place, delivery
-            USING ERRCODE = 'PM044', HINT = 'Make it a seed address with pushmta.add_seed; that needs no subscription.';
-    END IF;
+    PERFORM check_proof(made, delivery, seeds, push_tokens);
     IF targets = 0 THEN
-        RAISE EXCEPTION 'There is nobody to send a proof of delivery % to.', delivery
+        RAISE EXCEPTION 'The proof of delivery % has no recipient.', delivery
             USING ERRCODE = 'PM044',
                 HINT = 'Add a seed address with pushmta.add_seed, or name subscriptions of the delivery''s applications.';
     END IF;
@@ -471,9 +456,8 @@ BEGIN
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta.proof_delivery(bigint, text[], bigint[], text[], text, boolean) IS
-    'Sends what a delivery will say, as it is now and in whatever state it is, to seed addresses, subscriptions, and push '
-    'tokens of subscriptions; to all seed addresses of its applications if none are named. Returns the proof, a delivery of '
-    'its own.';
+    'Sends a proof of a delivery in its current form and any state to seed addresses, subscriptions, and push tokens of subscriptions; '
+    'if none are named, to all seed addresses of its applications. Returns the proof, a separate delivery.';
 
 CREATE VIEW pushmta.delivery_proof AS
 SELECT d.parent_delivery_id AS delivery_id, p.id AS proof_id, p.label, p.state, p.state_reason, p.target, p.excluded, p.pending,
@@ -481,14 +465,13 @@ SELECT d.parent_delivery_id AS delivery_id, p.id AS proof_id, p.label, p.state, 
 FROM pushmta_engine.delivery d
 JOIN pushmta.delivery_progress p ON p.id = d.id
 WHERE d.proof;
-COMMENT ON VIEW pushmta.delivery_proof IS 'The proofs of deliveries; their messages count for no delivery but themselves.';
+COMMENT ON VIEW pushmta.delivery_proof IS 'The proofs of deliveries. Their messages count only for the proof, not for the delivery.';
 
-CREATE FUNCTION pushmta_engine.console_test_push(token bytea, moment timestamptz, idle interval, address text, application integer,
-    content text, seed text, subscription bigint) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.console_test_push(caller pushmta_engine.console_caller, application integer, content text, seed text,
+    subscription bigint) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    who text := console_user_of(token, moment, idle, ARRAY['operate', 'admin']);
+    who text := console_user_of(caller, ARRAY['operate', 'admin']);
     found_name text;
     addressee record;
     wrong record;
@@ -512,14 +495,14 @@ BEGIN
         INTO addressee FROM pushmta_engine.subscription b WHERE b.id = subscription AND b.application_id = application;
         IF NOT FOUND THEN
             RAISE EXCEPTION 'Application "%" has no subscription %.', found_name, subscription
-                USING ERRCODE = 'PM044', HINT = 'The page of a subscriber has its number.';
+                USING ERRCODE = 'PM044', HINT = 'A subscriber''s page shows the number.';
         END IF;
     END IF;
     IF addressee.problem <> '' THEN
         RAISE EXCEPTION 'Nothing is sent to this address: %.', addressee.problem
             USING ERRCODE = 'PM045', HINT = 'Choose another one.';
     END IF;
-    -- What is not sent within an hour is no answer to whoever waits for it.
+    -- A test push that takes more than an hour is useless to the waiting user.
     made := pushmta.create_delivery(label => left('Test push: ' || found_name, 500), applications => ARRAY[found_name],
         content => content, priority => 50, validity => interval '1 hour', explicit_targets => true, max_retries => 2);
     UPDATE pushmta_engine.delivery d SET proof = true WHERE d.id = made;
@@ -532,67 +515,65 @@ BEGIN
     END IF;
     PERFORM pushmta.start_delivery(made);
     PERFORM note_audit(who, 'application.test', found_name,
-        concat_ws(', ', 'delivery ' || made, coalesce('seed address ' || seed, 'subscription ' || addressee.id)), address);
+        concat_ws(', ', 'delivery ' || made, coalesce('seed address ' || seed, 'subscription ' || addressee.id)), caller.address);
     RETURN made;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_test_push(bytea, timestamptz, interval, text, integer, text, text, bigint) IS
-    'Sends one message of an application to a seed address, or (null) to a subscription, for somebody who has signed in; returns its '
-    'delivery. It goes the way of all messages, so that it shows whether credential, account and app go together.';
+COMMENT ON FUNCTION pushmta_engine.console_test_push(pushmta_engine.console_caller, integer, text, text, bigint) IS
+    'Sends one message of an application to a seed address or, if that is null, to a subscription, for a signed-in user; returns its '
+    'delivery. It takes the path of all messages, so it shows whether credential, account and app match.';
 
-CREATE FUNCTION pushmta_engine.console_seeds(token bytea, moment timestamptz, idle interval, application integer, most integer)
+CREATE FUNCTION pushmta_engine.console_seeds(caller pushmta_engine.console_caller, application integer, most integer)
     RETURNS TABLE (name text, label text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_column
 BEGIN
-    PERFORM console_user_of(token, moment, idle, ARRAY['operate', 'admin']);
+    PERFORM console_user_of(caller, ARRAY['operate', 'admin']);
     RETURN QUERY SELECT s.name, s.label FROM pushmta.seed s
         WHERE s.application = (SELECT a.name FROM pushmta_engine.application a WHERE a.id = console_seeds.application)
             AND s.problem = ''
         ORDER BY s.name LIMIT most;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_seeds(bytea, timestamptz, interval, integer, integer) IS
-    'The seed addresses of an application that get messages, without their tokens, for somebody who has signed in and may send a test '
-    'push.';
+COMMENT ON FUNCTION pushmta_engine.console_seeds(pushmta_engine.console_caller, integer, integer) IS
+    'The seed addresses of an application that get messages, without their tokens, for a signed-in user who may send a test push.';
 
-CREATE FUNCTION pushmta_engine.console_seed_list(token bytea, moment timestamptz, idle interval, behind text, most integer)
-    RETURNS TABLE (name text, label text, application text, platform text, subscription bigint, locale text, variables jsonb,
-        is_seed_only boolean, problem text) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.console_seed_list(caller pushmta_engine.console_caller, behind text, most integer) RETURNS TABLE (name text,
+    label text, application text, platform text, subscription bigint, locale text, variables jsonb, is_seed_only boolean, problem text)
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 BEGIN
-    PERFORM console_composer(token, moment, idle);
+    PERFORM console_composer(caller);
     RETURN QUERY SELECT s.name, s.label, s.application, s.platform, s.subscription_id, s.locale, s.variables, s.is_seed_only, s.problem
     FROM pushmta.seed s WHERE s.name > behind ORDER BY s.name LIMIT most;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_seed_list(bytea, timestamptz, interval, text, integer) IS
-    'The seed addresses behind a name, without their tokens, for somebody who has signed in and may compose deliveries.';
+COMMENT ON FUNCTION pushmta_engine.console_seed_list(pushmta_engine.console_caller, text, integer) IS
+    'The seed addresses after a name, without their tokens, for a signed-in user who may compose deliveries.';
 
-CREATE FUNCTION pushmta_engine.console_add_seed(token bytea, moment timestamptz, idle interval, address text, seed text, application text,
-    subscription bigint, user_key text, push_token text, variables jsonb, label text, locale text) RETURNS bigint
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.console_add_seed(caller pushmta_engine.console_caller, seed text, application text, subscription bigint,
+    user_key text, push_token text, variables jsonb, label text, locale text) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    who text := console_composer(token, moment, idle);
+    who text := console_composer(caller);
     found_id bigint := pushmta.add_seed(name => seed, application => application, subscription_id => subscription,
         user_key => user_key, push_token => push_token, variables => variables, label => label, locale => locale);
 BEGIN
-    PERFORM note_audit(who, 'seed.add', seed, 'subscription ' || found_id, address);
+    PERFORM note_audit(who, 'seed.add', seed, 'subscription ' || found_id, caller.address);
     RETURN found_id;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_add_seed(bytea, timestamptz, interval, text, text, text, bigint, text, text, jsonb, text,
-    text) IS
-    'Names a seed address for somebody who has signed in; returns the id of its subscription. On record is the id, and neither user key '
-    'nor push token.';
+COMMENT ON FUNCTION pushmta_engine.console_add_seed(pushmta_engine.console_caller, text, text, bigint, text, text, jsonb, text, text) IS
+    'Adds a seed address for a signed-in user; returns the id of its subscription. The audit log has the id, but neither user key nor '
+    'push token.';
 
-CREATE FUNCTION pushmta_engine.console_remove_seed(token bytea, moment timestamptz, idle interval, address text, seed text) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.console_remove_seed(caller pushmta_engine.console_caller, seed text) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    who text := console_composer(token, moment, idle);
+    who text := console_composer(caller);
 BEGIN
     PERFORM pushmta.remove_seed(seed);
-    PERFORM note_audit(who, 'seed.remove', seed, '', address);
+    PERFORM note_audit(who, 'seed.remove', seed, '', caller.address);
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_remove_seed(bytea, timestamptz, interval, text, text) IS
-    'Takes a seed address away for somebody who has signed in.';
+COMMENT ON FUNCTION pushmta_engine.console_remove_seed(pushmta_engine.console_caller, text) IS
+    'Removes a seed address for a signed-in user.';
 
 CREATE FUNCTION pushmta_engine.counted_lists(list integer, wanted text, behind text, most integer, most_counted integer)
     RETURNS TABLE (id integer, name text, label text, user_keys bigint, subscriptions bigint, push_tokens bigint, is_used boolean,
@@ -606,32 +587,32 @@ CREATE FUNCTION pushmta_engine.counted_lists(list integer, wanted text, behind t
     FROM pushmta_engine.exclusion_list l
     WHERE l.name > behind AND (list IS NULL OR l.id = list) AND (wanted IS NULL OR l.name = wanted) ORDER BY l.name LIMIT most $$;
 COMMENT ON FUNCTION pushmta_engine.counted_lists(integer, text, text, integer, integer) IS
-    'The exclusion list of an id or a name, or (null) those behind a name, with how many are on each, counted to a limit.';
+    'The exclusion list with an id or a name, or (null) those after a name, with their numbers of entries, counted up to a limit.';
 
-CREATE FUNCTION pushmta_engine.console_lists(token bytea, moment timestamptz, idle interval, list integer, behind text, most integer,
+CREATE FUNCTION pushmta_engine.console_lists(caller pushmta_engine.console_caller, list integer, behind text, most integer,
     most_counted integer) RETURNS TABLE (id integer, name text, label text, user_keys bigint, subscriptions bigint, push_tokens bigint,
     is_used boolean, changed_at timestamptz) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 BEGIN
-    PERFORM console_composer(token, moment, idle);
+    PERFORM console_composer(caller);
     RETURN QUERY SELECT l.* FROM counted_lists(list, NULL, behind, most, most_counted) l;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_lists(bytea, timestamptz, interval, integer, text, integer, integer) IS
-    'One exclusion list, or (null) those behind a name, with how many are on each, counted to a limit, for somebody who has signed in '
-    'and may compose deliveries.';
+COMMENT ON FUNCTION pushmta_engine.console_lists(pushmta_engine.console_caller, integer, text, integer, integer) IS
+    'One exclusion list, or (null) those after a name, with their numbers of entries, counted up to a limit, for a signed-in user who '
+    'may compose deliveries.';
 
-CREATE FUNCTION pushmta_engine.console_add_list(token bytea, moment timestamptz, idle interval, address text, list text, label text)
-    RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.console_add_list(caller pushmta_engine.console_caller, list text, label text) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    who text := console_composer(token, moment, idle);
+    who text := console_composer(caller);
     made integer := pushmta.create_exclusion_list(list, label);
 BEGIN
-    PERFORM note_audit(who, 'list.add', list, label, address);
+    PERFORM note_audit(who, 'list.add', list, label, caller.address);
     RETURN made;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_add_list(bytea, timestamptz, interval, text, text, text) IS
-    'Makes an exclusion list for somebody who has signed in, and returns its id.';
+COMMENT ON FUNCTION pushmta_engine.console_add_list(pushmta_engine.console_caller, text, text) IS
+    'Creates an exclusion list for a signed-in user, and returns its id.';
 
 CREATE FUNCTION pushmta_engine.list_named(list integer) RETURNS text LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -647,12 +628,12 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.list_named(integer) IS
     'The name of an exclusion list; an error if there is none.';
 
-CREATE FUNCTION pushmta_engine.console_change_list(token bytea, moment timestamptz, idle interval, address text, list integer,
-    action text, user_keys text[], subscription_ids bigint[], push_tokens text[]) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
+CREATE FUNCTION pushmta_engine.console_change_list(caller pushmta_engine.console_caller, list integer, action text, user_keys text[],
+    subscription_ids bigint[], push_tokens text[]) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_variable
 DECLARE
-    who text := console_composer(token, moment, idle);
+    who text := console_composer(caller);
     found_name text := list_named(list);
     n bigint;
 BEGIN
@@ -663,52 +644,52 @@ BEGIN
             OR e.subscription_id = ANY(subscription_ids)
             OR e.push_token = ANY(push_tokens || ARRAY(SELECT lower(t) FROM unnest(push_tokens) t WHERE t ~ '^[0-9A-Fa-f]{64,200}$'))))
         END;
-    -- Who was named is not on record: rows of it are never taken away, and somebody may ask to be forgotten.
-    PERFORM note_audit(who, 'list.' || action, found_name, n::text, address);
+    -- The audit log does not name the recipients: its rows are never removed, and a person may ask for erasure.
+    PERFORM note_audit(who, 'list.' || action, found_name, n::text, caller.address);
     RETURN n;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_change_list(bytea, timestamptz, interval, text, integer, text, text[], bigint[], text[]) IS
-    'Adds people to an exclusion list, takes them off it, or says how many of them are on it, for somebody who has signed in; returns '
-    'how many were new, were on it, or are.';
+COMMENT ON FUNCTION pushmta_engine.console_change_list(pushmta_engine.console_caller, integer, text, text[], bigint[], text[]) IS
+    'Adds recipients to an exclusion list (put), removes them (take), or looks them up (find), for a signed-in user. Returns how many '
+    'were added, removed or found.';
 
 CREATE FUNCTION pushmta_engine.remove_unused_list(list integer, found_name text, most integer) RETURNS void
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     is_gone boolean := false;
 BEGIN
-    -- Before the entries are looked at, which takes longer.
+    -- Checked before the entries, which takes longer.
     IF NOT EXISTS (SELECT FROM delivery_exclusion_list x WHERE x.list_id = list) THEN
-        -- All or nothing: a delivery that is prepared meanwhile must not find half of a list.
+        -- All or nothing: a delivery that is prepared meanwhile must not see half of a list.
         IF EXISTS (SELECT FROM exclusion_entry e WHERE e.list_id = list OFFSET most) THEN
-            RAISE EXCEPTION 'More than % people are on exclusion list "%": pushmta exclusion delete "%" deletes it.', most, found_name,
-                found_name USING ERRCODE = 'PM135', HINT = 'pushmta exclusion delete takes the time that it needs.';
+            RAISE EXCEPTION 'More than % entries are on exclusion list "%": delete it with pushmta exclusion delete "%".', most, found_name,
+                found_name USING ERRCODE = 'PM135', HINT = 'pushmta exclusion delete has no time limit.';
         END IF;
         BEGIN
             DELETE FROM pushmta_engine.exclusion_list l WHERE l.id = list;
             is_gone := true;
         EXCEPTION WHEN foreign_key_violation THEN
-            -- One that appeared meanwhile.
+            -- A delivery that was added meanwhile.
             NULL;
         END;
     END IF;
     IF NOT is_gone THEN
         RAISE EXCEPTION 'Exclusion list "%" belongs to a delivery.', found_name
-            USING ERRCODE = 'PM008', HINT = 'Take everybody off it instead.';
+            USING ERRCODE = 'PM008', HINT = 'Remove all its entries instead.';
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.remove_unused_list(integer, text, integer) IS
-    'Takes an exclusion list away that no delivery has and so many people at most are on. The caller logs it, as the deletion is in a '
-    'block of its own, whose rows are not the transaction''s.';
+    'Removes an exclusion list that no delivery uses and that has at most this many entries. The caller writes the audit log, because '
+    'the deletion runs in its own block, whose rows do not count as the transaction''s.';
 
-CREATE FUNCTION pushmta_engine.console_remove_list(token bytea, moment timestamptz, idle interval, address text, list integer,
-    most integer) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.console_remove_list(caller pushmta_engine.console_caller, list integer, most integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    who text := console_composer(token, moment, idle);
+    who text := console_composer(caller);
     found_name text := list_named(list);
 BEGIN
     PERFORM remove_unused_list(list, found_name, most);
-    PERFORM note_audit(who, 'list.remove', found_name, '', address);
+    PERFORM note_audit(who, 'list.remove', found_name, '', caller.address);
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_remove_list(bytea, timestamptz, interval, text, integer, integer) IS
-    'Takes an exclusion list away that no delivery has and so many people at most are on, for somebody who has signed in.';
+COMMENT ON FUNCTION pushmta_engine.console_remove_list(pushmta_engine.console_caller, integer, integer) IS
+    'Removes an exclusion list that no delivery uses and that has at most this many entries, for a signed-in user.';

@@ -1,20 +1,19 @@
--- What the API of the web process reads and writes beside the contract.
+-- What the API of the web process reads and writes in addition to the contract.
 
 CREATE FUNCTION pushmta_engine.api_applications() RETURNS SETOF pushmta.application
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
         SELECT * FROM pushmta.application a ORDER BY a.name $$;
-COMMENT ON FUNCTION pushmta_engine.api_applications() IS
-    'The applications, as the API shows them.';
+COMMENT ON FUNCTION pushmta_engine.api_applications() IS 'The applications, as the API shows them.';
 
 CREATE VIEW pushmta_engine.known_device AS
 SELECT s.*, t.push_token FROM pushmta.subscription s JOIN pushmta.subscription_token t ON t.id = s.id;
-COMMENT ON VIEW pushmta_engine.known_device IS 'Subscriptions as the API shows them to keys that may read devices: with their push tokens.';
+COMMENT ON VIEW pushmta_engine.known_device IS
+    'Subscriptions with their push tokens, as the API shows them to keys that may read devices.';
 
 CREATE FUNCTION pushmta_engine.api_device(device bigint) RETURNS SETOF pushmta_engine.known_device
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
         SELECT * FROM known_device s WHERE s.id = api_device.device $$;
-COMMENT ON FUNCTION pushmta_engine.api_device(bigint) IS
-    'One device, as the API shows it.';
+COMMENT ON FUNCTION pushmta_engine.api_device(bigint) IS 'One device, as the API shows it.';
 
 CREATE FUNCTION pushmta_engine.api_find_devices(applications integer[], token text, person text, most integer)
     RETURNS SETOF pushmta_engine.known_device LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -35,7 +34,7 @@ BEGIN
         ORDER BY s.registered_at DESC, s.id DESC LIMIT most;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.api_find_devices(integer[], text, text, integer) IS
-    'The devices that have a push token, or are a user''s, in some applications (null: in all); the last registered first.';
+    'The devices with a push token, or of a user, in some applications (null: in all); last registered first.';
 
 CREATE FUNCTION pushmta_engine.api_set_user_opt_out(applications integer[], person text, opted_out boolean) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -45,7 +44,7 @@ BEGIN
         coalesce(opted_out, true), is_short => true);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.api_set_user_opt_out(integer[], text, boolean) IS
-    'What pushmta.set_user_opt_out does, in some applications (null: in all), in a transaction of its own.';
+    'Does what pushmta.set_user_opt_out does, in some applications (null: in all), in a transaction of its own.';
 
 CREATE FUNCTION pushmta_engine.api_create_delivery(
     label text, applications text[], content text, continuous boolean, priority integer, validity_seconds bigint,
@@ -74,7 +73,7 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.api_create_delivery(
     text, text[], text, boolean, integer, bigint, boolean, boolean, text, integer, integer, text, text[], text, double precision,
     boolean) IS
-    'Creates a delivery whole or not at all: with its kind, its filter and its exclusion lists (null: none).';
+    'Creates a delivery with its kind, its filter and its exclusion lists (null: none), or fails as a whole.';
 
 CREATE FUNCTION pushmta_engine.api_deliveries(lowest bigint, highest bigint, only_applications integer[], most integer)
     RETURNS TABLE (id bigint, label text, kind text, state text, state_reason text, priority integer, target bigint,
@@ -95,8 +94,7 @@ CREATE FUNCTION pushmta_engine.api_deliveries(lowest bigint, highest bigint, onl
         JOIN pushmta.delivery_progress p ON p.id = w.id
         ORDER BY p.id DESC $$;
 COMMENT ON FUNCTION pushmta_engine.api_deliveries(bigint, bigint, integer[], integer) IS
-    'Deliveries with ids in a range, newest first, with their counts. With applications given: only those that go to no other '
-    'one.';
+    'Deliveries with ids in a range, newest first, with their counts. With applications given, only deliveries that go to no others.';
 
 CREATE FUNCTION pushmta_engine.api_forms(delivery bigint, names text[], only_applications integer[])
     RETURNS TABLE (id integer, service_id integer, name text, label text, platform text, environment text, integration_key text,
@@ -113,15 +111,15 @@ CREATE FUNCTION pushmta_engine.api_forms(delivery bigint, names text[], only_app
             AND (only_applications IS NULL OR a.id = ANY(only_applications))
         ORDER BY a.name $$;
 COMMENT ON FUNCTION pushmta_engine.api_forms(bigint, text[], integer[]) IS
-    'What decides the form of messages: the applications of a delivery (null: those of these names, as far as they are among the given '
-    'ones), with the connector of the account that they go over.';
+    'The applications that determine the form of messages: those of a delivery, or (null) those of these names among the given ones. '
+    'Includes the connector of the account that each uses.';
 
 CREATE FUNCTION pushmta_engine.api_content(delivery bigint)
     RETURNS TABLE (content text, continuous boolean, one_time_code boolean, has_validity boolean)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
         SELECT d.content::text, d.kind = 'continuous', d.one_time_code, d.valid_until IS NOT NULL
         FROM pushmta_engine.delivery d WHERE d.id = api_content.delivery $$;
-COMMENT ON FUNCTION pushmta_engine.api_content(bigint) IS 'What a delivery says, and how it says it, for the API''s preview.';
+COMMENT ON FUNCTION pushmta_engine.api_content(bigint) IS 'The content of a delivery and its kind, for the API''s preview.';
 
 CREATE FUNCTION pushmta_engine.api_reader(seed_name text, wanted bigint, applications integer[])
     RETURNS TABLE (id bigint, application_id integer, variables text, is_seed_only boolean)
@@ -133,20 +131,19 @@ CREATE FUNCTION pushmta_engine.api_reader(seed_name text, wanted bigint, applica
                 ELSE (SELECT n.subscription_id FROM seed n WHERE n.name = seed_name) END
             AND s.application_id = ANY(applications) $$;
 COMMENT ON FUNCTION pushmta_engine.api_reader(text, bigint, integer[]) IS
-    'The subscription, named by a seed address or (null) by its id, that the API shows a message for; no row if the applications have '
-    'none. Proofs go to one that is a seed''s only, although it is disabled.';
+    'The subscription that the API shows a message for, named by a seed address or (null) by its id; no row if the applications do not '
+    'have it. is_seed_only: it belongs to seed addresses only, and gets proofs although it is disabled.';
 
 CREATE FUNCTION pushmta_engine.api_reader_row(device bigint) RETURNS SETOF pushmta_engine.console_audience
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
         SELECT * FROM console_audience s WHERE s.id = api_reader_row.device $$;
 COMMENT ON FUNCTION pushmta_engine.api_reader_row(bigint) IS
-    'A subscription without its push token: what the fields of a message are read from.';
+    'A subscription without its push token, from which the fields of a message are read.';
 
 CREATE FUNCTION pushmta_engine.api_read_view(device bigint, columns text[]) RETURNS SETOF text[]
     LANGUAGE sql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
         SELECT r.list FROM view_of_person(device, columns) r(list) $$;
-COMMENT ON FUNCTION pushmta_engine.api_read_view(bigint, text[]) IS
-    'What the view of its service''s target mapping says of the person of one subscription, for the API''s preview.';
+COMMENT ON FUNCTION pushmta_engine.api_read_view(bigint, text[]) IS 'Does what view_of_person does, for the API''s preview.';
 
 CREATE FUNCTION pushmta_engine.api_prove_delivery(wanted bigint, seeds text[], devices bigint[], tokens text[], start boolean,
     only_applications integer[]) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -160,20 +157,20 @@ BEGIN
     ORDER BY w.n LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'There is no seed address "%".', missing
-            USING ERRCODE = 'PM041', HINT = 'pushmta.seed lists them; pushmta.add_seed makes one.';
+            USING ERRCODE = 'PM041', HINT = 'pushmta.seed lists them; pushmta.add_seed adds one.';
     END IF;
     RETURN pushmta.proof_delivery(delivery => wanted, seeds => seeds, subscription_ids => devices, push_tokens => tokens,
         start => start);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.api_prove_delivery(bigint, text[], bigint[], text[], boolean, integer[]) IS
-    'What pushmta.proof_delivery does; of other applications than these (null: all) no seed address is known.';
+    'Does what pushmta.proof_delivery does. Seed addresses of applications other than the given ones (null: all) count as unknown.';
 
 CREATE FUNCTION pushmta_engine.api_proofs(wanted bigint, highest bigint, most integer) RETURNS SETOF bigint
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
         SELECT d.id FROM pushmta_engine.delivery d WHERE d.parent_delivery_id = wanted AND d.proof AND d.id <= highest
         ORDER BY d.id DESC LIMIT most $$;
 COMMENT ON FUNCTION pushmta_engine.api_proofs(bigint, bigint, integer) IS
-    'The proofs of a delivery with ids up to one, newest first.';
+    'The proofs of a delivery with ids up to the given one, newest first.';
 
 CREATE FUNCTION pushmta_engine.api_statistics(wanted bigint) RETURNS SETOF pushmta.delivery_statistics
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -185,7 +182,7 @@ CREATE FUNCTION pushmta_engine.api_statistics_by(wanted bigint, part text, skipp
         unknown bigint, received bigint, received_unique bigint, opened bigint, opened_unique bigint, clicked bigint,
         clicked_unique bigint)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
-        SELECT p.* FROM -- One of them is read.
+        SELECT p.* FROM -- Only one branch returns rows.
         (SELECT h.hour, '' AS name, h.sent, h.failed, h.ignored, h.not_applicable, h.canceled, h.unknown, h.received, h.received_unique,
             h.opened, h.opened_unique, h.clicked, h.clicked_unique
         FROM pushmta.delivery_statistics_by_hour h WHERE h.delivery_id = wanted AND part = 'hour'
@@ -203,14 +200,14 @@ CREATE FUNCTION pushmta_engine.api_statistics_by(wanted bigint, part text, skipp
         FROM pushmta.delivery_statistics_by_locale l WHERE l.delivery_id = wanted AND part = 'locale') p
         ORDER BY p.hour, p.name COLLATE "C" OFFSET skipped LIMIT most $$;
 COMMENT ON FUNCTION pushmta_engine.api_statistics_by(bigint, text, integer, integer) IS
-    'The statistics of one delivery in parts: by hour, application, version or locale, in their order.';
+    'The statistics of one delivery by hour, application, version or locale, in that order.';
 
 CREATE FUNCTION pushmta_engine.api_failures(wanted bigint, skipped integer, most integer) RETURNS SETOF pushmta.delivery_failures
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
         SELECT * FROM pushmta.delivery_failures f WHERE f.delivery_id = wanted
         ORDER BY f.application, f.status, f.failure_type, f.failure_reason, f.reason COLLATE "C" OFFSET skipped LIMIT most $$;
 COMMENT ON FUNCTION pushmta_engine.api_failures(bigint, integer, integer) IS
-    'What kept messages of one delivery from being sent, in an order that stays.';
+    'Why messages of one delivery were not sent, in a stable order.';
 
 CREATE FUNCTION pushmta_engine.api_highest_number(wanted bigint) RETURNS integer
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
@@ -218,14 +215,14 @@ CREATE FUNCTION pushmta_engine.api_highest_number(wanted bigint) RETURNS integer
             coalesce((SELECT b.sequence FROM delivery d JOIN broad_log b ON b.log_day = d.log_day AND b.delivery_id = d.id
                 WHERE d.id = wanted ORDER BY b.sequence DESC LIMIT 1), 0),
             coalesce((SELECT max(t.last_sequence)
-                FROM -- By two indexes: of most parts that are done each message has a row.
+                FROM -- By two indexes: in most done parts each message has a row.
                 (SELECT o.* FROM delivery_part o WHERE o.delivery_id = wanted AND o.state <> 'done'
                 UNION ALL
                 SELECT o.* FROM delivery_part o WHERE o.delivery_id = wanted AND o.state = 'done' AND o.rest_status IS NOT NULL) p
                 JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id), 0)) $$;
 COMMENT ON FUNCTION pushmta_engine.api_highest_number(bigint) IS
-    'The highest number of a message of a delivery. Those of a day of a continuous delivery have gaps, and an open one may '
-    'still get lower numbers than this.';
+    'The highest number of a message of a delivery. The numbers of a day of a continuous delivery have gaps, and an open day may still '
+    'get lower numbers than this.';
 
 CREATE FUNCTION pushmta_engine.api_outcomes(wanted bigint, lowest integer, highest integer)
     RETURNS TABLE (sequence integer, subscription_id bigint, status text, http_status integer, reason text, failure_type text,
@@ -263,9 +260,8 @@ CREATE FUNCTION pushmta_engine.api_outcomes(wanted bigint, lowest integer, highe
             n.sequence > (SELECT CASE WHEN d.seeds > 0 THEN d.target - d.seeds ELSE 2147483647 END FROM delivery d WHERE d.id = wanted)
         FROM noted n ORDER BY n.sequence $$;
 COMMENT ON FUNCTION pushmta_engine.api_outcomes(bigint, integer, integer) IS
-    'The messages of a delivery by their numbers, with what became of each; as pushmta.message_status, but without reading '
-    'all of the delivery for a few of them. Numbers are in the order of preparation and never change, outcomes come in any '
-    'order.';
+    'The messages of a delivery by number, with the outcome of each. Like pushmta.message_status, but without reading the whole delivery '
+    'for a few messages. Numbers are in the order of preparation and never change; outcomes arrive in any order.';
 
 CREATE FUNCTION pushmta_engine.numbers_that_ended(delivery bigint, day date, ended smallint, because text, below integer, most integer,
     deadline timestamptz) RETURNS TABLE (numbers integer[], next integer) LANGUAGE plpgsql STABLE
@@ -273,7 +269,7 @@ CREATE FUNCTION pushmta_engine.numbers_that_ended(delivery bigint, day date, end
     SET enable_bitmapscan = off SET jit = off AS $$
 #variable_conflict use_variable
 DECLARE
-    -- So many are sorted in a few milliseconds; of more, numbers in a row have some.
+    -- This many are sorted in a few milliseconds. If there are more, ranges of numbers contain enough of them.
     few constant integer := 5000;
     step constant integer := 20000;
     high integer := below - 1;
@@ -291,7 +287,7 @@ BEGIN
     END IF;
     numbers := '{}';
     WHILE high >= 1 AND cardinality(numbers) < most LOOP
-        -- Not by the index of what failed, which has no order of numbers.
+        -- Not by the index of failures, which is not ordered by number.
         numbers := numbers || ARRAY(SELECT b.sequence FROM broad_log b WHERE b.log_day = day AND b.delivery_id = delivery
             AND b.sequence BETWEEN high - step + 1 AND high AND b.status + 0 = ended AND (because = '' OR b.reason || '' = because)
             ORDER BY b.sequence DESC LIMIT most - cardinality(numbers));
@@ -302,104 +298,134 @@ BEGIN
     RETURN NEXT;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.numbers_that_ended(bigint, date, smallint, text, integer, integer, timestamptz) IS
-    'The highest numbers below one of a delivery''s messages with a row that ended in one way, and for one reason (empty: any); and below '
-    'which number to look on, null where nothing is left.';
+    'The highest numbers below a given one of messages whose row has the given outcome and reason (empty: any). Also the number below '
+    'which to continue, null if nothing is left.';
 
 CREATE FUNCTION pushmta_engine.highest_covered(firsts integer[], lasts integer[], high integer) RETURNS integer LANGUAGE sql IMMUTABLE
     SET search_path = pushmta_engine, pg_temp AS $$
         SELECT max(least(u.last, high)) FROM unnest(firsts, lasts) u(first, last) WHERE u.first <= high $$;
 COMMENT ON FUNCTION pushmta_engine.highest_covered(integer[], integer[], integer) IS
-    'The highest number up to one that lies in some range; null if none does.';
+    'The highest number up to the given one that lies in any of the ranges; null if none does.';
 
-CREATE FUNCTION pushmta_engine.console_messages(token bytea, moment timestamptz, idle interval, delivery bigint, ended smallint,
-    because text, below integer, most integer) RETURNS TABLE (sequence integer, subscription_id bigint, application text, status text,
+-- Two parts of console_messages, whose settings hold in them, too.
+CREATE FUNCTION pushmta_engine.messages_by_number(delivery bigint, day date, ended smallint, because text, high integer, most integer,
+    deadline timestamptz) RETURNS TABLE (sequence integer, subscription_id bigint, application text, status text,
     http_status integer, reason text, attempt integer, logged_at timestamptz, received boolean, clicked boolean, next integer)
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off
-    SET enable_seqscan = off SET jit = off AS $$
+    LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    -- Without a filter each number is one of the page; with one, so many are some 30 milliseconds.
+    -- Without a filter each number is on the page; with one, this many take about 30 milliseconds.
     step integer := CASE WHEN ended IS NULL THEN most ELSE 3000 END;
-    -- What a page may take beside the last step.
-    deadline timestamptz := clock_timestamp() + interval '120 milliseconds';
-    place record;
-    numbers integer[];
     firsts integer[];
     lasts integer[];
     in_parts boolean;
-    high integer;
     shown integer := 0;
 BEGIN
-    PERFORM console_user_of(token, moment, idle, NULL);
-    SELECT d.log_day, d.kind, d.target, d.purged INTO place FROM pushmta_engine.delivery d WHERE d.id = delivery;
-    IF place.log_day IS NULL OR place.purged THEN
-        RETURN;
+    -- If only parts can contain such messages, the numbers between the parts are skipped.
+    in_parts := ended = 6 OR ended IS NOT NULL AND NOT EXISTS (SELECT FROM broad_log b
+        WHERE b.log_day = day AND b.delivery_id = delivery AND b.status = ended AND b.status <> 1);
+    IF in_parts THEN
+        SELECT array_agg(t.first_sequence), array_agg(t.last_sequence) INTO firsts, lasts
+        FROM (SELECT p.id FROM delivery_part p WHERE p.delivery_id = delivery AND p.state <> 'done' AND ended = 6
+            UNION ALL
+            SELECT p.id FROM delivery_part p
+            WHERE p.delivery_id = delivery AND p.rest_status IS NOT NULL AND p.rest_status = ended) p
+        JOIN delivery_part_target t ON t.log_day = day AND t.part_id = p.id;
+        high := highest_covered(firsts, lasts, high);
     END IF;
-    -- Of a batch all numbers are taken; those of a day of a continuous delivery have gaps.
-    high := least(below - 1, CASE WHEN place.kind = 'batch' THEN place.target ELSE api_highest_number(delivery) END);
-    IF ended IS NULL OR ended = 6 OR EXISTS (SELECT FROM delivery_part p
-        WHERE p.delivery_id = delivery AND p.rest_status IS NOT NULL AND p.rest_status = ended) THEN
-        -- Where parts alone can have what is looked for, the numbers between them are passed over.
-        in_parts := ended = 6 OR ended IS NOT NULL AND NOT EXISTS (SELECT FROM broad_log b
-            WHERE b.log_day = place.log_day AND b.delivery_id = delivery AND b.status = ended AND b.status <> 1);
+    WHILE high >= 1 AND shown < most LOOP
+        FOR sequence, subscription_id, application, status, http_status, reason, attempt, logged_at, received, clicked IN
+            SELECT o.sequence, o.subscription_id, coalesce(a.name, ''), o.status, o.http_status, o.reason, o.attempt, o.logged_at,
+                o.received, o.clicked
+            FROM api_outcomes(delivery, greatest(high - step + 1, 1), high) o
+            LEFT JOIN subscription s ON s.id = o.subscription_id LEFT JOIN pushmta_engine.application a ON a.id = s.application_id
+            WHERE ended IS NULL OR o.status = status_name(ended) AND (because = '' OR o.reason = because)
+            ORDER BY o.sequence DESC LIMIT most - shown
+        LOOP
+            shown := shown + 1;
+            RETURN NEXT;
+        END LOOP;
+        high := CASE WHEN shown = most THEN sequence - 1 ELSE high - step END;
         IF in_parts THEN
-            SELECT array_agg(t.first_sequence), array_agg(t.last_sequence) INTO firsts, lasts
-            FROM (SELECT p.id FROM delivery_part p WHERE p.delivery_id = delivery AND p.state <> 'done' AND ended = 6
-                UNION ALL
-                SELECT p.id FROM delivery_part p
-                WHERE p.delivery_id = delivery AND p.rest_status IS NOT NULL AND p.rest_status = ended) p
-            JOIN delivery_part_target t ON t.log_day = place.log_day AND t.part_id = p.id;
             high := highest_covered(firsts, lasts, high);
         END IF;
-        WHILE high >= 1 AND shown < most LOOP
-            FOR sequence, subscription_id, application, status, http_status, reason, attempt, logged_at, received, clicked IN
-                SELECT o.sequence, o.subscription_id, coalesce(a.name, ''), o.status, o.http_status, o.reason, o.attempt, o.logged_at,
-                    o.received, o.clicked
-                FROM api_outcomes(delivery, greatest(high - step + 1, 1), high) o
-                LEFT JOIN subscription s ON s.id = o.subscription_id LEFT JOIN pushmta_engine.application a ON a.id = s.application_id
-                WHERE ended IS NULL OR o.status = status_name(ended) AND (because = '' OR o.reason = because)
-                ORDER BY o.sequence DESC LIMIT most - shown
-            LOOP
-                shown := shown + 1;
-                RETURN NEXT;
-            END LOOP;
-            high := CASE WHEN shown = most THEN sequence - 1 ELSE high - step END;
-            IF in_parts THEN
-                high := highest_covered(firsts, lasts, high);
-            END IF;
-            EXIT WHEN clock_timestamp() > deadline;
-        END LOOP;
-        next := CASE WHEN high >= 1 THEN high + 1 END;
-    ELSE
-        SELECT n.numbers, n.next INTO numbers, next
-        FROM numbers_that_ended(delivery, place.log_day, ended, because, high + 1, most, deadline) n;
-        RETURN QUERY SELECT b.sequence, b.subscription_id, coalesce(a.name, ''), status_name(b.status), b.http_status::integer,
-            coalesce(b.reason, ''), b.attempt::integer, b.logged_at,
-            EXISTS (SELECT FROM tracking_log r WHERE r.log_day = b.log_day AND r.delivery_id = delivery AND r.sequence = b.sequence
-                AND r.kind = 1 AND r.first),
-            EXISTS (SELECT FROM tracking_log r WHERE r.log_day = b.log_day AND r.delivery_id = delivery AND r.sequence = b.sequence
-                AND r.kind = 2 AND r.first), NULL::integer
-        FROM unnest(numbers) u(n)
-        JOIN broad_log b ON b.log_day = place.log_day AND b.delivery_id = delivery AND b.sequence = u.n
-        LEFT JOIN subscription s ON s.id = b.subscription_id LEFT JOIN pushmta_engine.application a ON a.id = s.application_id
-        ORDER BY b.sequence DESC;
-    END IF;
+        EXIT WHEN clock_timestamp() > deadline;
+    END LOOP;
+    next := CASE WHEN high >= 1 THEN high + 1 END;
     IF next IS NOT NULL THEN
         sequence := NULL;
         RETURN NEXT;
     END IF;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_messages(bytea, timestamptz, interval, bigint, smallint, text, integer, integer) IS
-    'The messages of a delivery with the highest numbers below one, of all (null) or of those that ended in one way, and for one reason '
-    '(empty: any), for somebody who has signed in; as far as a page may take. A last row without a number says below which to look on.';
+COMMENT ON FUNCTION pushmta_engine.messages_by_number(bigint, date, smallint, text, integer, integer, timestamptz) IS
+    'A page of console_messages in which each message up to a number is looked at, those without a row of their own, too.';
 
-CREATE FUNCTION pushmta_engine.console_find_message(token bytea, moment timestamptz, idle interval, wanted text, within bigint)
+CREATE FUNCTION pushmta_engine.messages_by_outcome(delivery bigint, day date, ended smallint, because text, high integer, most integer,
+    deadline timestamptz) RETURNS TABLE (sequence integer, subscription_id bigint, application text, status text,
+    http_status integer, reason text, attempt integer, logged_at timestamptz, received boolean, clicked boolean, next integer)
+    LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    numbers integer[];
+BEGIN
+    SELECT n.numbers, n.next INTO numbers, next
+    FROM numbers_that_ended(delivery, day, ended, because, high + 1, most, deadline) n;
+    RETURN QUERY SELECT b.sequence, b.subscription_id, coalesce(a.name, ''), status_name(b.status), b.http_status::integer,
+        coalesce(b.reason, ''), b.attempt::integer, b.logged_at,
+        EXISTS (SELECT FROM tracking_log r WHERE r.log_day = b.log_day AND r.delivery_id = delivery AND r.sequence = b.sequence
+            AND r.kind = 1 AND r.first),
+        EXISTS (SELECT FROM tracking_log r WHERE r.log_day = b.log_day AND r.delivery_id = delivery AND r.sequence = b.sequence
+            AND r.kind = 2 AND r.first), NULL::integer
+    FROM unnest(numbers) u(n)
+    JOIN broad_log b ON b.log_day = day AND b.delivery_id = delivery AND b.sequence = u.n
+    LEFT JOIN subscription s ON s.id = b.subscription_id LEFT JOIN pushmta_engine.application a ON a.id = s.application_id
+    ORDER BY b.sequence DESC;
+    IF next IS NOT NULL THEN
+        sequence := NULL;
+        RETURN NEXT;
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.messages_by_outcome(bigint, date, smallint, text, integer, integer, timestamptz) IS
+    'A page of console_messages for an outcome that only messages with a row of their own have.';
+
+CREATE FUNCTION pushmta_engine.console_messages(caller pushmta_engine.console_caller, delivery bigint, ended smallint, because text,
+    below integer, most integer) RETURNS TABLE (sequence integer, subscription_id bigint, application text, status text,
+    http_status integer, reason text, attempt integer, logged_at timestamptz, received boolean, clicked boolean, next integer)
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off
+    SET enable_seqscan = off SET jit = off AS $$
+#variable_conflict use_variable
+DECLARE
+    -- The time for a page, in addition to the last step.
+    deadline timestamptz := clock_timestamp() + interval '120 milliseconds';
+    place record;
+    high integer;
+BEGIN
+    PERFORM console_user_of(caller, NULL);
+    SELECT d.log_day, d.kind, d.target, d.purged INTO place FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    IF place.log_day IS NULL OR place.purged THEN
+        RETURN;
+    END IF;
+    -- A batch delivery uses all numbers; those of a day of a continuous delivery have gaps.
+    high := least(below - 1, CASE WHEN place.kind = 'batch' THEN place.target ELSE api_highest_number(delivery) END);
+    IF ended IS NULL OR ended = 6 OR EXISTS (SELECT FROM delivery_part p
+        WHERE p.delivery_id = delivery AND p.rest_status IS NOT NULL AND p.rest_status = ended) THEN
+        RETURN QUERY SELECT * FROM messages_by_number(delivery, place.log_day, ended, because, high, most, deadline);
+    ELSE
+        RETURN QUERY SELECT * FROM messages_by_outcome(delivery, place.log_day, ended, because, high, most, deadline);
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_messages(pushmta_engine.console_caller, bigint, smallint, text, integer, integer) IS
+    'The messages of a delivery with the highest numbers below a given one, for a signed-in user: all (null), or those with the given '
+    'outcome and reason (empty: any). It searches within the time for a page. A last row without a number gives the number below which to '
+    'continue.';
+
+CREATE FUNCTION pushmta_engine.console_find_message(caller pushmta_engine.console_caller, wanted text, within bigint)
     RETURNS TABLE (form text, finding text, delivery_id bigint, label text, sequence integer, subscription_id bigint, application text,
-        status text, reason text, gateway_message_id text, logged_at timestamptz, received boolean, clicked boolean)
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
+    status text, reason text, gateway_message_id text, logged_at timestamptz, received boolean, clicked boolean) LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
 #variable_conflict use_column
 BEGIN
-    PERFORM console_user_of(token, moment, idle, NULL);
+    PERFORM console_user_of(caller, NULL);
     RETURN QUERY SELECT m.matched_as, 'found', m.delivery_id, d.label, m.sequence, m.subscription_id, coalesce(a.name, ''), m.status,
             m.reason, m.gateway_message_id, m.logged_at, m.received, m.clicked
         FROM pushmta.find_message(wanted, within) m JOIN pushmta_engine.delivery d ON d.id = m.delivery_id
@@ -410,9 +436,9 @@ BEGIN
             FROM pushmta.explain_message_id(wanted, within) e;
     END IF;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_find_message(bytea, timestamptz, interval, text, bigint) IS
-    'What pushmta.find_message finds by an id, with names, for somebody who has signed in; if that is nothing, what '
-    'pushmta.explain_message_id says, without a subscription.';
+COMMENT ON FUNCTION pushmta_engine.console_find_message(pushmta_engine.console_caller, text, bigint) IS
+    'Does what pushmta.find_message does, with names, for a signed-in user. If nothing is found, returns what pushmta.explain_message_id '
+    'says, without a subscription.';
 
 -- Seed addresses, exclusion lists and delivery templates.
 
@@ -426,21 +452,21 @@ CREATE FUNCTION pushmta_engine.api_seeds(wanted text, behind text, only_applicat
             AND (only_applications IS NULL OR s.application IN (SELECT a.name FROM application a WHERE a.id = ANY(only_applications)))
         ORDER BY s.name LIMIT most $$;
 COMMENT ON FUNCTION pushmta_engine.api_seeds(text, text, integer[], integer) IS
-    'The seed address of a name, or (null) those behind a name, without their tokens; with applications given only those of them.';
+    'The seed address with a name, or (null) those after a name, without their tokens. With applications given, only theirs.';
 
 CREATE FUNCTION pushmta_engine.api_exclusion_lists(wanted text, behind text, most integer, most_counted integer)
     RETURNS TABLE (id integer, name text, label text, user_keys bigint, subscriptions bigint, push_tokens bigint, is_used boolean,
         changed_at timestamptz) LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
         SELECT l.* FROM counted_lists(NULL, wanted, behind, most, most_counted) l $$;
 COMMENT ON FUNCTION pushmta_engine.api_exclusion_lists(text, text, integer, integer) IS
-    'The exclusion list of a name, or (null) those behind a name, with how many are on each, counted to a limit.';
+    'The exclusion list with a name, or (null) those after a name, with the number of entries of each, counted up to a limit.';
 
 CREATE FUNCTION pushmta_engine.api_remove_list(list text, most integer) RETURNS void
     LANGUAGE sql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
-        -- Its trigger logs it.
+        -- The table's trigger logs it.
         SELECT remove_unused_list(find_exclusion_list(list), list, most) $$;
 COMMENT ON FUNCTION pushmta_engine.api_remove_list(text, integer) IS
-    'Takes an exclusion list away that no delivery has and so many people at most are on.';
+    'Removes an exclusion list that no delivery uses and that has at most this many entries.';
 
 CREATE FUNCTION pushmta_engine.api_find_exclusions(list text, user_keys text[], subscription_ids bigint[], push_tokens text[])
     RETURNS TABLE (place bigint, is_on boolean) LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -449,7 +475,7 @@ CREATE FUNCTION pushmta_engine.api_find_exclusions(list text, user_keys text[], 
 DECLARE
     found_id integer := find_exclusion_list(list);
 BEGIN
-    -- Keys and tokens as the list keeps them.
+    -- Keys and tokens in the form in which the list keeps them.
     RETURN QUERY SELECT u.n, CASE
             WHEN u.user_key IS NOT NULL THEN
                 EXISTS (SELECT FROM exclusion_entry e WHERE e.list_id = found_id AND e.user_key = trimmed(u.user_key))
@@ -459,8 +485,8 @@ BEGIN
         FROM unnest(user_keys, subscription_ids, push_tokens) WITH ORDINALITY u(user_key, id, token, n) ORDER BY u.n;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.api_find_exclusions(text, text[], bigint[], text[]) IS
-    'Whether each of some addressees is on an exclusion list, in their order; each is named in one of the arrays, which are as long as '
-    'one another.';
+    'Whether each of some addressees is on an exclusion list, in their order. Each is named in one of the arrays, which have equal '
+    'lengths.';
 
 CREATE FUNCTION pushmta_engine.api_templates(wanted text, behind text, only_applications integer[], most integer, patch jsonb)
     RETURNS TABLE (id integer, name text, label text, content jsonb, settings jsonb, ready_made boolean, changed_at timestamptz,
@@ -474,5 +500,5 @@ CREATE FUNCTION pushmta_engine.api_templates(wanted text, behind text, only_appl
                 SELECT a.name FROM application a WHERE a.id = ANY(only_applications)))
         ORDER BY t.name LIMIT most $$;
 COMMENT ON FUNCTION pushmta_engine.api_templates(text, text, integer[], integer, jsonb) IS
-    'The delivery template of a name, or (null) those behind a name. With applications given: only those that are for no other one. '
-    'Their contents have a patch merged in, as RFC 7396 says; with null they are left out.';
+    'The delivery template with a name, or (null) those after a name. With applications given, only templates for no others. patch is '
+    'merged into their contents as RFC 7396 defines; with null the contents are left out.';

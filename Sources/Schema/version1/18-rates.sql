@@ -1,7 +1,8 @@
--- Rates: how many messages a second may leave, of all hosts together.
+-- Rates: how many messages a second may be sent, by all hosts together.
 --
--- A rate is a line of time that all hosts share. Who sends takes the next slice of the line: so many messages from that moment on. So the
--- sum of all is never more than the rate, and what an owner that is lost had taken lapses with its slice, a twentieth of a second.
+-- A rate is a timeline that all hosts share. A sender takes the next slice of it: the right to send this many messages from a given
+-- moment on. So the sum of all senders never exceeds the rate. If a sender is lost, its slice lapses, which is a twentieth of a
+-- second.
 
 CREATE TABLE pushmta_engine.rate_limit (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -9,34 +10,34 @@ CREATE TABLE pushmta_engine.rate_limit (
     application_id integer UNIQUE REFERENCES pushmta_engine.application ON DELETE CASCADE,
     external_account_id integer UNIQUE REFERENCES pushmta_engine.external_account ON DELETE CASCADE,
     project text UNIQUE CHECK (project BETWEEN '!' AND '~' AND length(project) <= 255),
-    -- Infinity: no limit, which a project has to be given, as it has one by default.
+    -- Infinity: no limit. A project needs such a row, as it has a limit by default.
     messages_per_second double precision NOT NULL
-        CHECK (messages_per_second BETWEEN 0.001 AND 1000000 OR messages_per_second = 'Infinity'),
-    -- The rate that it had at a moment; since then it grows by a sixtieth of the limit each second.
+        CHECK (messages_per_second > 0),
+    -- The rate at start_at. Since then it grows by a sixtieth of the limit each second.
     start_rate double precision NOT NULL,
     start_at timestamptz NOT NULL DEFAULT now(),
-    -- The line of time is given away up to here.
+    -- The timeline is taken up to here.
     next_at timestamptz NOT NULL DEFAULT '-infinity',
-    -- When the last slice was taken: a clock that is before it was set back.
+    -- When the last slice was taken. A clock that shows an earlier time was set back.
     taken_at timestamptz NOT NULL DEFAULT '-infinity',
     granted bigint NOT NULL DEFAULT 0,
     cut_at timestamptz,
     cut_reason text NOT NULL DEFAULT '',
     changed_at timestamptz NOT NULL DEFAULT now(),
     CHECK (num_nonnulls(delivery_id, application_id, external_account_id, project) = 1)
-    -- A page is changed ten times a second by each child that sends: there is room for the new versions of a row beside the old one.
+    -- Each sending child updates a row ten times a second, so a page needs room for the new versions of its rows.
 ) WITH (fillfactor = 20);
 COMMENT ON TABLE pushmta_engine.rate_limit IS
-    'Messages a second of a delivery, an application, an external account or a project of FCM, shared by all hosts.';
+    'Limits in messages a second of a delivery, an application, an external account or an FCM project, shared by all hosts.';
 
 CREATE FUNCTION pushmta_engine.rate_at(limited pushmta_engine.rate_limit, moment timestamptz) RETURNS double precision
     LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp AS $$
-    -- A project stays two in a hundred below its quota: the gateway's minutes are not ours, and what leaves evenly does not arrive so.
+    -- A project stays 2 % below its quota: the gateway's minutes differ from ours, and evenly sent messages do not arrive evenly.
     SELECT CASE WHEN limited.messages_per_second = 'Infinity' THEN limited.messages_per_second
         ELSE least(limited.messages_per_second * CASE WHEN limited.project IS NULL THEN 1 ELSE 0.98 END, limited.start_rate
             + limited.messages_per_second / 60 * greatest(extract(epoch FROM moment - limited.start_at), 0)) END $$;
 COMMENT ON FUNCTION pushmta_engine.rate_at(pushmta_engine.rate_limit, timestamptz) IS
-    'Messages a second at a moment: what is given after idleness or a refusal grows to the limit within a minute.';
+    'The rate at a moment, in messages a second. After idleness or a refusal it grows to the limit within a minute.';
 
 CREATE FUNCTION pushmta_engine.take_rates(limits bigint[], wanted integer[])
     RETURNS TABLE (rate_limit_id bigint, messages integer, starts_in double precision, messages_per_second double precision)
@@ -46,19 +47,20 @@ DECLARE
     taken pushmta_engine.rate_limit;
     moment timestamptz;
 BEGIN
-    -- A slice that a crash of the database loses is given once more: a moment too much, against an fsync for each slice.
+    -- If a crash of the database loses a slice, the slice is given out again: a moment of excess, in exchange for no fsync for each
+    -- slice.
     PERFORM set_config('synchronous_commit', 'off', true);
     FOR place IN 1 .. cardinality(limits) LOOP
         SELECT r.* INTO taken FROM rate_limit r WHERE r.id = limits[place] FOR NO KEY UPDATE;
         CONTINUE WHEN NOT FOUND;
         moment := clock_timestamp();
         rate_limit_id := taken.id;
-        -- Nobody waits for the time that a clock was set back by.
+        -- If the clock was set back, callers do not wait for the difference.
         IF moment < taken.taken_at THEN
             taken.next_at := taken.next_at - (taken.taken_at - moment);
             taken.start_at := taken.start_at - (taken.taken_at - moment);
         END IF;
-        -- Google asks senders to go from nothing to their full rate within a minute at the fastest, after each pause.
+        -- Google asks senders to take at least a minute from nothing to their full rate, after each pause.
         IF taken.project IS NOT NULL AND taken.next_at < moment - interval '60 seconds' THEN
             taken.start_rate := taken.messages_per_second / 10;
             taken.start_at := moment;
@@ -68,7 +70,8 @@ BEGIN
         starts_in := extract(epoch FROM taken.next_at - moment);
         messages := wanted[place];
         IF messages_per_second < 'Infinity' THEN
-            -- A slice is a twentieth of a second, so that all who ask have the same share; who asks may have known another rate.
+            -- A slice is a twentieth of a second, so that all senders get the same share. The sender may have asked with an older
+            -- rate in mind.
             messages := least(messages, ceil(messages_per_second / 20)::integer);
             taken.next_at := taken.next_at + make_interval(secs => messages / messages_per_second);
         END IF;
@@ -79,8 +82,8 @@ BEGIN
     END LOOP;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.take_rates(bigint[], integer[]) IS
-    'Takes the next messages of some limits, in ascending order: how many, when the first of them may leave, in seconds from now, '
-    'and how many a second from then on.';
+    'Takes the next messages of some limits, given in ascending order. Returns how many, in how many seconds the first may be sent, and '
+    'the rate from then on.';
 
 CREATE FUNCTION pushmta_engine.cut_rate(rate_limit_id bigint, words text) RETURNS void
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
@@ -88,19 +91,19 @@ CREATE FUNCTION pushmta_engine.cut_rate(rate_limit_id bigint, words text) RETURN
 DECLARE
     moment timestamptz := clock_timestamp();
 BEGIN
-    -- Answers that were under way together are one refusal.
+    -- Answers that were under way together count as one refusal.
     UPDATE rate_limit r SET start_rate = greatest(r.messages_per_second / 100, rate_at(r, moment) / 2), start_at = moment,
         cut_at = moment, cut_reason = left(words, 500)
     WHERE r.id = rate_limit_id AND r.messages_per_second < 'Infinity'
         AND (r.cut_at IS NULL OR r.cut_at NOT BETWEEN moment - interval '2 seconds' AND moment);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.cut_rate(bigint, text) IS
-    'Halves a rate of which the gateway has said that it is too high; it grows again from there.';
+    'Halves a rate that the gateway has refused as too high; it grows again from there.';
 
 CREATE FUNCTION pushmta_engine.limit_project(wanted text) RETURNS bigint
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
-    -- 600,000 a minute: what Google gives each project, spread evenly as it advises.
+    -- 600,000 a minute, Google's quota for each project, spread evenly as it advises.
     usual CONSTANT double precision := 10000;
 BEGIN
     INSERT INTO rate_limit (project, messages_per_second, start_rate) VALUES (wanted, usual, usual / 10)
@@ -108,18 +111,16 @@ BEGIN
     RETURN (SELECT r.id FROM rate_limit r WHERE r.project = wanted);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.limit_project(text) IS
-    'The limit of a project of FCM, which is 600,000 messages a minute unless somebody has said otherwise.';
+    'The limit of an FCM project: 600,000 messages a minute, unless another limit was set.';
 
 CREATE FUNCTION pushmta_engine.require_rate(subject text, rate double precision) RETURNS void
-    LANGUAGE plpgsql IMMUTABLE SET search_path = pushmta_engine, pg_temp AS $$
+    LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
-    IF rate IS NOT NULL AND rate <> 'Infinity' AND NOT rate BETWEEN 0.001 AND 1000000 THEN
-        RAISE EXCEPTION '%: % messages a second are no rate.', subject, rate
-            USING ERRCODE = 'PM007', HINT = 'A rate is from 0.001 to 1,000,000 messages a second; null is none. To send nothing, pause it.';
+    IF rate <> 'Infinity' THEN
+        PERFORM require_settings(subject, jsonb_build_object('messages_per_second', rate));
     END IF;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.require_rate(text, double precision) IS
-    'An error if a rate is none.';
+COMMENT ON FUNCTION pushmta_engine.require_rate(text, double precision) IS 'Raises an error if a rate is not valid.';
 
 CREATE FUNCTION pushmta.set_delivery_rate(delivery bigint, messages_per_second double precision) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -129,7 +130,7 @@ DECLARE
 BEGIN
     IF NOT EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery) THEN
         RAISE EXCEPTION 'There is no delivery %.', delivery
-            USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery makes one.';
+            USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery creates one.';
     END IF;
     PERFORM refuse_day(delivery);
     PERFORM require_rate(format('Delivery %s', delivery), rate);
@@ -142,8 +143,8 @@ BEGIN
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta.set_delivery_rate(bigint, double precision) IS
-    'So many messages of a delivery leave a second at most, on all hosts together; null takes the limit away. It may be changed at any '
-    'time, also while the delivery is sent.';
+    'Limits the messages of a delivery to this many a second, on all hosts together; null removes the limit. It can be changed at any '
+    'time, also while the delivery is being sent.';
 
 CREATE FUNCTION pushmta.set_delivery_weight(delivery bigint, weight integer) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -151,19 +152,17 @@ CREATE FUNCTION pushmta.set_delivery_weight(delivery bigint, weight integer) RET
 BEGIN
     IF NOT EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery) THEN
         RAISE EXCEPTION 'There is no delivery %.', delivery
-            USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery makes one.';
+            USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery creates one.';
     END IF;
     PERFORM refuse_day(delivery);
-    IF weight IS NULL OR weight NOT BETWEEN 1 AND 10 THEN
-        RAISE EXCEPTION 'Delivery %: % is no weight.', delivery, coalesce(weight::text, 'null')
-            USING ERRCODE = 'PM007', HINT = 'A weight is from 1 to 10. To have a delivery pass the others, give it a higher priority.';
-    END IF;
+    PERFORM require_settings(format('Delivery %s', delivery), jsonb_build_object('weight', weight));
     UPDATE pushmta_engine.delivery d SET weight = set_delivery_weight.weight
     WHERE d.id = delivery AND d.weight <> set_delivery_weight.weight;
 END $$;
 COMMENT ON FUNCTION pushmta.set_delivery_weight(bigint, integer) IS
-    'Of the messages of one priority and application, a delivery with weight 3 has three where one with weight 1, as all have at first, '
-    'has one. From 1 to 10; it may be changed at any time, and counts for what is prepared from then on.';
+    'Sets the weight of a delivery, from 1 (the default) to 10. Among messages of one priority and application, a delivery with weight 3 '
+    'sends three for each message of one with weight 1. It can be changed at any time, and applies to messages that are prepared from '
+    'then on.';
 
 CREATE FUNCTION pushmta_engine.rated_application(wanted text) RETURNS integer
     LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
@@ -172,11 +171,11 @@ DECLARE
 BEGIN
     IF found_id IS NULL THEN
         RAISE EXCEPTION 'There is no application "%".', wanted
-            USING ERRCODE = 'PM001', HINT = 'pushmta.application lists them; pushmta app add makes one.';
+            USING ERRCODE = 'PM001', HINT = 'pushmta.application lists them; pushmta app add adds one.';
     END IF;
     RETURN found_id;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.rated_application(text) IS 'The id of an application; an error if there is none.';
+COMMENT ON FUNCTION pushmta_engine.rated_application(text) IS 'The id of an application; raises an error if there is none.';
 
 CREATE FUNCTION pushmta_engine.rated_account(wanted text) RETURNS integer
     LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
@@ -189,7 +188,7 @@ BEGIN
     END IF;
     RETURN found_id;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.rated_account(text) IS 'The id of an external account; an error if there is none.';
+COMMENT ON FUNCTION pushmta_engine.rated_account(text) IS 'The id of an external account; raises an error if there is none.';
 
 CREATE FUNCTION pushmta.set_rate(scope text, name text, messages_per_second double precision) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -200,20 +199,20 @@ DECLARE
     of_project text := CASE scope WHEN 'project' THEN name END;
 BEGIN
     IF coalesce(scope, '') NOT IN ('application', 'account', 'project') THEN
-        RAISE EXCEPTION 'There is no rate of "%".', left(coalesce(scope, 'null'), 64)
-            USING ERRCODE = 'PM007', HINT = 'It is of an application, an account or a project; pushmta.set_delivery_rate sets that of a '
+        RAISE EXCEPTION '"%" is not a scope of a rate.', left(coalesce(scope, 'null'), 64)
+            USING ERRCODE = 'PM007', HINT = 'Use application, account or project; pushmta.set_delivery_rate sets the rate of a '
                 'delivery.';
     END IF;
     IF scope = 'project' AND coalesce(name !~ '^[!-~]{1,255}$', true) THEN
-        RAISE EXCEPTION 'A project of FCM has another name than "%".', left(coalesce(name, 'null'), 64)
-            USING ERRCODE = 'PM007', HINT = 'It is project_id in the service account''s key file.';
+        RAISE EXCEPTION '"%" is not the name of an FCM project.', left(coalesce(name, 'null'), 64)
+            USING ERRCODE = 'PM007', HINT = 'Use project_id from the service account''s key file.';
     END IF;
     PERFORM require_rate(format('%s "%s"', initcap(scope), name), messages_per_second);
     IF messages_per_second IS NULL OR messages_per_second = 'Infinity' AND scope <> 'project' THEN
         DELETE FROM rate_limit r WHERE r.application_id = app OR r.external_account_id = account OR r.project = of_project;
         RETURN;
     END IF;
-    -- One that is raised for a project is reached as after idleness, within a minute.
+    -- A higher limit of a project is reached as after idleness, within a minute.
     UPDATE rate_limit r SET messages_per_second = set_rate.messages_per_second, start_at = now(), changed_at = now(),
         start_rate = CASE WHEN r.project IS NULL OR r.messages_per_second = 'Infinity' THEN set_rate.messages_per_second
             ELSE least(rate_at(r, now()), set_rate.messages_per_second) END,
@@ -226,8 +225,8 @@ BEGIN
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta.set_rate(text, text, double precision) IS
-    'So many messages a second leave at most for an application, over an external account (by name) or to a project of FCM (by '
-    'project_id), on all hosts together. Null takes the limit away; a project has that of Google then, and none with Infinity.';
+    'Limits the messages of an application, over an external account (by name) or to an FCM project (by project_id) to this many a '
+    'second, on all hosts together. Null removes the limit; a project then has Google''s quota, and with Infinity no limit.';
 
 CREATE VIEW pushmta.rate_limit AS
 SELECT CASE WHEN r.delivery_id IS NOT NULL THEN 'delivery' WHEN r.application_id IS NOT NULL THEN 'application'
@@ -239,4 +238,4 @@ FROM pushmta_engine.rate_limit r
 LEFT JOIN pushmta_engine.application a ON a.id = r.application_id
 LEFT JOIN pushmta_engine.external_account e ON e.id = r.external_account_id;
 COMMENT ON VIEW pushmta.rate_limit IS
-    'Limits of messages a second, what they allow now, and when a gateway last said that it was too much.';
+    'Limits in messages a second, what they allow now, and when a gateway last said that a rate was too high.';

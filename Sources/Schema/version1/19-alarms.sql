@@ -1,27 +1,27 @@
--- What an operator should look at, each thing with its subject, its words and what to do.
+-- Alarms: what an operator should look at, each with its subject, its text and its remedy.
 
 CREATE FUNCTION pushmta_engine.expiry_step(seconds double precision) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN seconds <= 0 THEN 'over' WHEN seconds <= 86400 THEN 'day' WHEN seconds <= 604800 THEN 'week'
         WHEN seconds <= 2592000 THEN 'month' END;
 COMMENT ON FUNCTION pushmta_engine.expiry_step(double precision) IS
-    'How near the end is of what is good for so many seconds more: month (30 days), week, day, over; null while nobody need know. '
-    'The program''s ExpiryNotice says the same.';
+    'How soon something expires that is valid for this many seconds more: month (30 days), week, day, over; null while it needs no '
+    'attention. ExpiryNotice in the program does the same.';
 
 CREATE FUNCTION pushmta_engine.expiry_text(seconds double precision) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN format(CASE WHEN seconds <= 0 THEN 'expired %s ago' ELSE 'expires in %s' END,
-        -- Whatever stands there, a view goes on: NaN and what is endless are above every number.
+        -- The view must not fail on any value: NaN and infinity are above every number.
         CASE WHEN abs(seconds) >= 172800 THEN floor(least(abs(seconds), 1e12) / 86400)::bigint || ' days'
             WHEN floor(abs(seconds) / 3600) = 1 THEN '1 hour' ELSE floor(abs(seconds) / 3600)::bigint || ' hours' END);
 COMMENT ON FUNCTION pushmta_engine.expiry_text(double precision) IS
-    'How much time is left of so many seconds, in words that end a sentence. The program''s ExpiryNotice says the same.';
+    'How much time is left, or has passed, as the end of a sentence. ExpiryNotice in the program does the same.';
 
--- From catalogues and the server's memory only, so it can be read whatever is locked.
+-- Reads only catalogues and server memory, so it works whatever is locked.
 CREATE VIEW pushmta.lock_wait AS
 WITH held AS MATERIALIZED (
     SELECT l.pid, l.database, l.relation, l.mode, l.granted, l.waitstart FROM pg_locks l
 ), session AS MATERIALIZED (
     SELECT a.pid, a.usename, a.application_name, a.xact_start,
-        -- A name is what anybody says of himself: the login tells, too.
+        -- Any session can choose its application_name, so the login counts, too.
         a.datname = current_database() AND a.application_name LIKE 'pushmta/%' AND EXISTS (
             SELECT FROM pg_roles r
             WHERE (r.rolname IN ('pushmta_runtime', 'pushmta_web', 'pushmta_console') OR r.oid = (
@@ -37,11 +37,12 @@ WITH held AS MATERIALIZED (
 ), blocked AS (
     SELECT b.pid, count(*) AS waiting, min(w.waitstart) AS waits_since, min(w.relation) AS relation
     FROM waiter w CROSS JOIN LATERAL (SELECT DISTINCT u.pid FROM unnest(w.behind) u(pid)) b
-    -- A session that waits itself blocks others only because of another one.
+    -- A session that waits itself blocks others only because of another session.
     WHERE NOT EXISTS (SELECT FROM held l WHERE l.pid = b.pid AND NOT l.granted)
     GROUP BY b.pid
 ), standing AS (
-    -- Locks that keep us from writing. In the queues in front of deliveries nobody waits for long.
+    -- Locks that keep PushMTA from writing. Except the tables at which sessions queue before they lock a delivery: no session waits
+    -- there for long.
     SELECT coalesce(l.pid, 0) AS pid, min(c.oid) AS relation, max(l.mode) AS mode
     FROM held l
     JOIN pg_class c ON c.oid = l.relation AND c.relkind IN ('r', 'p', 'i', 'I') AND c.relname !~ '^delivery_lock_'
@@ -54,9 +55,9 @@ WITH held AS MATERIALIZED (
 SELECT h.pid, s.usename AS role_name, s.application_name, x.object, coalesce(h.waiting, 0) AS waiting, s.xact_start AS since,
     h.waits_since,
     format('%s; %s', x.holder,
-        CASE WHEN h.waiting IS NULL THEN 'no session of PushMTA waits for it now'
-            WHEN h.waiting = 1 THEN '1 session of PushMTA waits for it'
-            ELSE format('%s sessions of PushMTA wait for it', h.waiting) END) AS text,
+        CASE WHEN h.waiting IS NULL THEN 'no PushMTA session is waiting for it now'
+            WHEN h.waiting = 1 THEN '1 PushMTA session is waiting for it'
+            ELSE format('%s PushMTA sessions are waiting for it', h.waiting) END) AS text,
     h.mode IS NOT NULL AS stands, x.holder
 FROM (
     SELECT coalesce(b.pid, t.pid) AS pid, coalesce(t.relation, b.relation) AS relation, t.mode, b.waiting, b.waits_since
@@ -70,9 +71,9 @@ CROSS JOIN LATERAL (SELECT o.object, format('%s has locked %s', CASE WHEN h.pid 
     ELSE format('session %s of %s%s', h.pid, coalesce(s.usename, 'an unknown role'),
         coalesce(' (' || nullif(s.application_name, '') || ')', '')) END, o.object) AS holder) x;
 COMMENT ON VIEW pushmta.lock_wait IS
-    'Sessions whose locks block PushMTA: those that its own sessions wait for, and those of others that hold a lock on its tables '
-    'which prevents writing (stands), waited for or not. holder is the session and what it has locked; since is the begin of the '
-    'transaction: only members of pg_monitor see that of other roles. It reads no table, so it answers whatever is locked.';
+    'Sessions whose locks block PushMTA: those that its own sessions wait for, and other sessions with a lock on its tables that prevents '
+    'writing (stands), whether or not a session waits for it. holder is the session and what it has locked. since is the start of its '
+    'transaction; only members of pg_monitor see that of other roles. The view reads no table, so it answers whatever is locked.';
 
 CREATE VIEW pushmta.lock_alarm AS
 SELECT 'critical' AS severity, 'lock_held' AS code, 'session' AS subject_kind, w.pid::text AS subject, w.text AS text,
@@ -80,26 +81,27 @@ SELECT 'critical' AS severity, 'lock_held' AS code, 'session' AS subject_kind, w
         ELSE format('let it end its transaction, or end it: SELECT pg_terminate_backend(%s)', w.pid) END AS remedy,
     coalesce(w.since, w.waits_since) AS since, NULL::bigint AS delivery_id
 FROM pushmta.lock_wait w
--- Ours hold no lock for so long. One that prevents writing, and whose begin we may not see, is no short lock of a row.
+-- PushMTA's own sessions never hold a lock that long. If the start of a transaction is hidden from us, a lock that prevents writing
+-- counts as old: it is not a short row lock.
 WHERE coalesce(w.since, CASE WHEN w.stands THEN '-infinity' ELSE w.waits_since END) <= clock_timestamp() - interval '10 s';
 COMMENT ON VIEW pushmta.lock_alarm IS
-    'The alarms of pushmta.alarm about locks, which can be read while tables are locked: those that have blocked us for 10 s.';
+    'The lock alarms of pushmta.alarm: locks that have blocked PushMTA for 10 s. It can be read while tables are locked.';
 
--- Each branch says the same columns. What they are about has its own view where there is one, so that a fact is defined once.
+-- Each branch returns the same columns. It reads the view of its subject where there is one, so that a fact is defined once.
 CREATE VIEW pushmta.alarm AS
 -- Gateways and applications.
 SELECT 'critical' AS severity, 'gateway_trouble' AS code, 'application' AS subject_kind, t.application AS subject,
     format('the gateway of account %s has taken nothing since %s UTC (%s): %s messages wait and keep their attempts, %s probes were '
-        'sent; sending goes on by itself when one is taken', t.account, to_char(t.began_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'),
-        t.reason, t.waiting, t.probes) AS text,
+        'sent; sending resumes automatically when the gateway takes one', t.account,
+        to_char(t.began_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), t.reason, t.waiting, t.probes) AS text,
     format('pushmta app resume %s tries at once', t.application) AS remedy, t.began_at AS since, NULL::bigint AS delivery_id
--- Where nothing waits, nothing is probed, and no operator need know.
+-- If nothing waits, nothing is probed, and no operator needs to know.
 FROM pushmta.gateway_trouble t WHERE t.state = 'trouble' AND t.waiting > 0
 UNION ALL
 SELECT 'critical', 'credential_refused', 'application', a.name,
-    format('%s of its messages wait apart, as the gateway of account %s answers %s: a credential stored with the gateway, which only these '
-        'messages need, is wrong. All others go on; every five minutes one of these is tried (%s so far)', c.messages, e.name, w.reason,
-        w.probes),
+    format('%s of its messages wait separately, because the gateway of account %s answers %s: a credential stored with the gateway, '
+        'which only these messages need, is wrong. All others go on; every five minutes one of them is tried (%s so far)', c.messages,
+        e.name, w.reason, w.probes),
     format('correct the credential, for FCM in the Firebase console (project settings, Cloud Messaging), then pushmta app resume %s; or '
         'stop the deliveries', a.name), w.began_at, NULL
 FROM pushmta_engine.credential_wait w
@@ -112,8 +114,8 @@ CROSS JOIN LATERAL (SELECT sum(p.size - p.handed_over - p.sent - p.failed - p.ig
 WHERE w.ended_at IS NULL AND c.messages > 0
 UNION ALL
 SELECT 'critical', 'tokens_doubted', 'application', a.name,
-    format('its gateway called %s of the last %s tokens dead, far more than a fleet loses: the messages have failed, but '
-        'the tokens stay as they are (%s refusals are in doubt). A token is dead once the gateway says so again at least six hours later; '
+    format('its gateway called %s of the last %s tokens dead, far more than a fleet loses. The messages have failed, but '
+        'the tokens stay as they are (%s refusals are unconfirmed). A token is dead if it is refused again at least six hours later; '
         'the rest are decided after mta.quarantine.doubtDays', d.refused, d.answered, c.n),
     format('if the gateway or the credential was wrong: pushmta quarantine doubted %s --undo; if the tokens are dead: pushmta quarantine '
         'doubted %s --confirm', a.name, a.name), d.began_at, NULL
@@ -125,7 +127,7 @@ WHERE c.n > 0
 UNION ALL
 SELECT 'warning', 'mass_failure', 'application', a.name,
     format('%s of the last %s messages failed for one reason: %s', f.n, f.ended, coalesce(nullif(f.reason, ''), 'none was given')),
-    'pushmta answers says what it means', NULL, NULL
+    'pushmta answers explains the reason', NULL, NULL
 FROM (
     SELECT e.application_id, e.measure, e.reason, e.n, sum(e.n) OVER (PARTITION BY e.application_id) AS ended
     FROM (
@@ -143,10 +145,10 @@ FROM (
     ) e
 ) f
 JOIN pushmta_engine.application a ON a.id = f.application_id
--- More than one in five is no accident, which is what the guard against mix-ups of environments takes, too; fewer than 20 say nothing.
+-- More than one in five is no accident; the guard against mixed-up environments uses the same limit. Fewer than 20 prove nothing.
 WHERE f.measure = 2 AND f.n >= 20 AND f.n * 5 > f.ended
 UNION ALL
--- A campaign, a new app or a new version may do so, too. Fewer than 10,000 are a few megabytes.
+-- A campaign, a new app or a new version may cause this, too. Fewer than 10,000 are only a few megabytes.
 SELECT 'warning', CASE g.kind WHEN 1 THEN 'subscriptions_growing' ELSE 'hits_repeated' END, 'application', a.name,
     format(CASE g.kind WHEN 1 THEN '%s subscriptions were registered in this hour and the last, and at most %s in any hour of the week '
             'before' ELSE '%s receipts and clicks in this hour and the last repeated earlier ones, and at most %s in any hour of the week '
@@ -169,7 +171,7 @@ SELECT CASE WHEN a.circuit = 'closed' THEN 'warning' ELSE 'critical' END,
     CASE WHEN a.circuit = 'closed' THEN '' ELSE 'its circuit is open, no message is sent or failed: ' END || a.circuit_reason,
     a.circuit_remedy, a.circuit_opened_at, NULL
 FROM pushmta.application a WHERE a.circuit <> 'closed' OR a.circuit_reason <> ''
--- One trouble raises one alarm: the gateway's says the same, and more.
+-- One problem raises one alarm: the gateway's alarm says the same, and more.
     AND NOT EXISTS (SELECT FROM pushmta.gateway_trouble t WHERE t.application = a.name AND t.state = 'trouble' AND t.waiting > 0)
 UNION ALL
 SELECT CASE WHEN pushmta_engine.expiry_step(x.seconds) IN ('day', 'over') THEN 'critical' ELSE 'warning' END, 'credential_expiry',
@@ -182,7 +184,7 @@ CROSS JOIN LATERAL (SELECT CASE WHEN isfinite(c.expires_at) THEN extract(epoch F
     AS seconds) x
 WHERE cardinality(c.applications) > 0 AND pushmta_engine.expiry_step(x.seconds) IS NOT NULL
 UNION ALL
--- Children of an application, and of all, that keep starting and send nothing, except those that probe.
+-- Children, of an application or of all, that keep starting and send nothing, except those that probe.
 SELECT 'critical', 'starts_without_sends', CASE WHEN s.application_id IS NULL THEN 'children' ELSE 'application' END, coalesce(a.name, ''),
     format('%s children were started in the last 5 minutes and have sent only %s messages, although messages are ready', s.starts,
         s.resolved),
@@ -197,7 +199,7 @@ FROM (
         AND NOT EXISTS (SELECT FROM pushmta_engine.gateway_trouble t WHERE t.application_id = c.application_id
             AND t.external_account_id = c.external_account_id AND t.state = 'trouble')
     GROUP BY GROUPING SETS ((c.application_id), ())
-    -- A child that found nothing, or a kill, is no series.
+    -- A child that found no messages, or one that was killed, is not a series.
     HAVING count(*) >= CASE WHEN grouping(c.application_id) = 0 THEN 5 ELSE 20 END
         AND sum(c.sent + c.failed + c.retried + c.unknown) < count(*)
 ) s
@@ -207,8 +209,8 @@ WHERE EXISTS (SELECT FROM pushmta_engine.delivery_part p WHERE p.state = 'ready'
 UNION ALL
 -- Hosts and their processes.
 SELECT CASE h.health WHEN 'gone' THEN 'critical' ELSE 'warning' END, 'host_' || h.health, 'host', h.name,
-    format('it has said nothing for %s s', floor(h.heartbeat_age_seconds)::bigint),
-    CASE h.health WHEN 'gone' THEN format('look at that host; others take over what it held. If it is gone for good: '
+    format('it has not reported for %s s', floor(h.heartbeat_age_seconds)::bigint),
+    CASE h.health WHEN 'gone' THEN format('look at that host; others take over what it held. If it is permanently gone: '
         'pushmta host remove %s', h.id) ELSE 'wait; after 15 s others take over what it held' END, h.last_heartbeat, NULL
 FROM pushmta.mta_host h WHERE h.health IN ('late', 'gone')
 UNION ALL
@@ -217,24 +219,24 @@ FROM pushmta.mta_host h WHERE h.alarm <> '' AND h.state <> 'stopped'
 UNION ALL
 SELECT 'warning', 'versions_mixed', 'versions', '',
     format('hosts run different versions (%s)', string_agg(h.name || ' ' || h.version, ', ' ORDER BY h.name, h.id)),
-    'right during an upgrade, to be ended after it', NULL, NULL
+    'expected during an upgrade; finish the upgrade', NULL, NULL
 FROM pushmta.mta_host h WHERE h.version_mixed HAVING count(*) > 0
 UNION ALL
 SELECT 'warning', 'child_' || c.health, 'child', c.id::text,
-    format('it has said nothing for %s s', floor(c.heartbeat_age_seconds)::bigint),
+    format('it has not reported for %s s', floor(c.heartbeat_age_seconds)::bigint),
     CASE c.health WHEN 'gone' THEN 'its supervisor or another one takes over what it held; look at host ' || c.host ELSE '' END,
     c.last_heartbeat, NULL
 FROM pushmta.mta_child c WHERE c.exited_at IS NULL AND c.health IN ('late', 'gone')
-    -- Where its host says nothing, its children do not either.
+    -- If its host does not report, its children do not either.
     AND NOT EXISTS (SELECT FROM pushmta.mta_host h WHERE h.id = c.host_id AND h.health IN ('late', 'gone'))
 UNION ALL
--- Of each address the three that end first: a web process, which is least trusted, may name as many hosts as it likes, and hides no
--- other's.
+-- The three certificates of each address that expire first. A web process is the least trusted and may name any number of hosts,
+-- but it cannot hide the certificates of others.
 SELECT CASE WHEN pushmta_engine.expiry_step(x.seconds) IN ('day', 'over') THEN 'critical' ELSE 'warning' END, 'certificate_expiry',
     'web process', x.host, format('its certificate %s %s, as a session from %s reports', x.file, pushmta_engine.expiry_text(x.seconds),
         x.address)
-        || CASE WHEN x.n = 3 AND x.total > 3 THEN format('; %s more end later (pushmta.web_certificate)', x.total - 3) ELSE '' END,
-    'put another one there, then send its process SIGHUP (systemctl reload): it is read again without a restart',
+        || CASE WHEN x.n = 3 AND x.total > 3 THEN format('; %s more expire later (pushmta.web_certificate)', x.total - 3) ELSE '' END,
+    'replace the file, then send its process SIGHUP (systemctl reload): it reads the file again without a restart',
     x.expires_at - interval '30 days', NULL
 FROM (SELECT w.*, s.seconds, row_number() OVER (PARTITION BY w.address ORDER BY w.expires_at, w.host, w.file) AS n,
         count(*) OVER (PARTITION BY w.address) AS total
@@ -244,11 +246,11 @@ FROM (SELECT w.*, s.seconds, row_number() OVER (PARTITION BY w.address ORDER BY 
 WHERE x.n <= 3
 UNION ALL
 (SELECT DISTINCT ON (w.host) 'warning', 'spools_waiting', 'host', w.host,
-    format('%s tracking spools of web processes that are gone have hits that are not loaded (%s KiB can be loaded)', w.waiting_spools,
+    format('%s tracking spools of ended web processes have hits that are not loaded (%s KiB can be loaded)', w.waiting_spools,
         w.waiting_spool_bytes >> 10),
-    'if they stay, there are files in web.workingPath that the feedback worker may not open, or that were put aside as .damaged '
+    'if they stay, web.workingPath has files that the feedback worker may not open, or that were put aside as .damaged '
         'or .unreadable: its log says which', NULL::timestamptz, NULL::bigint
--- Workers that are gone say nothing of now.
+-- Workers that are gone say nothing about the present.
 FROM pushmta.feedback_worker w WHERE w.state IN ('acting', 'standby') AND w.waiting_spools > 0
 ORDER BY w.host, w.state, w.last_heartbeat DESC)
 UNION ALL
@@ -268,8 +270,9 @@ FROM (
             WHERE p.delivery_id = d.id AND p.external_account_id = e.id AND p.state <> 'done'))
 ) w GROUP BY w.name
 UNION ALL
--- Started and not begun: no supervisor prepares, deliveries are started faster than prepared, or somebody has locked them. Locks
--- of rows show only while somebody waits for them, and nobody does; but their holder has a lock of the table, too.
+-- Started but not being prepared: no supervisor is running, deliveries are started faster than they are prepared, or another
+-- session has locked them. A row lock shows up only while a session waits for it, and none does here; but its holder also has a
+-- lock on the table.
 SELECT 'warning', 'deliveries_unprepared', 'deliveries', '',
     format(CASE count(*) WHEN 1 THEN 'a delivery was to start %2$s s ago, but no supervisor prepares it'
         ELSE '%1$s deliveries were to start, the oldest %2$s s ago, but no supervisor prepares them' END, count(*),
@@ -287,7 +290,7 @@ FROM pushmta_engine.delivery d
 WHERE d.state = 'pending' AND d.start_at < now() - interval '1 minute' AND d.wait_reason = '' AND d.parent_delivery_id IS NULL
 HAVING count(*) > 0
 UNION ALL
--- Those that wait for one thing raise one alarm, as many as they are.
+-- Deliveries that wait for the same thing raise one alarm.
 SELECT 'warning', 'delivery_waiting', 'delivery', min(d.id)::text,
     format('%s cannot be prepared now, which is tried again at least once a minute until %s validity is over: %s',
         CASE WHEN count(*) = 1 THEN 'it' ELSE format('it and %s others', count(*) - 1) END,
@@ -295,7 +298,7 @@ SELECT 'warning', 'delivery_waiting', 'delivery', min(d.id)::text,
     CASE WHEN count(*) = 1 THEN min(d.id) END
 FROM pushmta_engine.delivery d WHERE d.state IN ('pending', 'preparing') AND d.wait_reason <> '' GROUP BY d.wait_reason
 UNION ALL
--- Of several reasons one is shown, always the same: who puts that right sees the next. A part that was sent in part was loaded.
+-- Of several reasons one is shown, always the same; after it is fixed, the next is shown. A part that was partly sent was loaded.
 SELECT 'warning', 'delivery_waiting', 'delivery', w.delivery_id::text,
     format('%s of its messages cannot be loaded or sent now, which is tried again at least once a minute until its validity is over: %s',
         w.messages, w.reason), '', NULL, w.delivery_id
@@ -308,48 +311,50 @@ FROM (
 ) w JOIN pushmta_engine.delivery d ON d.id = w.delivery_id
 WHERE d.state IN ('pending', 'preparing', 'in_progress')
 UNION ALL
--- What a child has paused for what the gateway says of it alone; one that somebody paused has no reason.
+-- Deliveries that a child has paused because of the gateway's answers to them alone. A delivery that a user paused has no reason.
 SELECT 'warning', 'delivery_paused', 'delivery', d.id::text, 'it is paused. ' || replace(d.state_reason, E'\n', '; '),
-    format('pushmta delivery resume %s lets it go on', d.id), d.changed_at, d.id
+    format('pushmta delivery resume %s continues it', d.id), d.changed_at, d.id
 FROM pushmta_engine.delivery d
 WHERE d.state = 'paused' AND d.state_reason <> '' AND (d.kind <> 'continuous' OR d.parent_delivery_id IS NULL)
 UNION ALL
 SELECT 'warning', 'delivery_returned', 'delivery', d.id::text,
     'it could not be prepared and went back to editing: ' || replace(d.state_reason, E'\n', '; '),
-    format('correct it and start it again, or give it up with pushmta delivery stop %s', d.id), d.changed_at, d.id
+    format('correct it and start it again, or stop it with pushmta delivery stop %s', d.id), d.changed_at, d.id
 FROM pushmta_engine.delivery d WHERE d.state = 'editing' AND d.state_reason <> ''
 UNION ALL
--- What waits for a feedback worker. A worker looks each second, a supervisor each minute: what has waited for five waits for nobody.
+-- What waits for a feedback worker. A worker looks every second, a supervisor every minute, so after five minutes nothing is
+-- processing it.
 SELECT 'critical', 'token_events_waiting', 'feedback', '',
     format('token events have waited for %s s, %s. Until then dead tokens get messages', floor(b.oldest_token_event_seconds)::bigint,
-        CASE WHEN b.worker_acting THEN 'though a feedback worker acts' ELSE 'and nobody applies them' END),
+        CASE WHEN b.worker_acting THEN 'although a feedback worker is active' ELSE 'and no process applies them' END),
     CASE WHEN b.worker_acting THEN 'its log says why' ELSE 'start pushmta feedback' END,
     now() - b.oldest_token_event_seconds * interval '1 s', NULL
 FROM pushmta.feedback_backlog b WHERE b.oldest_token_event_seconds > 300
 UNION ALL
 SELECT 'warning', 'feedback_missing', 'feedback', '',
-    format('no feedback worker acts: %s', concat_ws('; ', x.statistics, x.services, 'nothing is thrown away with age')),
+    format('no feedback worker is active: %s', concat_ws('; ', x.statistics, x.services, 'old data is not deleted')),
     'start pushmta feedback', NULL, NULL
 FROM pushmta.feedback_backlog b
 CROSS JOIN LATERAL (SELECT
     CASE WHEN b.uncounted_parts > 0 OR b.oldest_hit_seconds > 300
         THEN format('statistics wait (%s finished parts are not counted)', b.uncounted_parts) END AS statistics,
-    CASE WHEN b.feedback_services > 0 THEN format('nobody asks the feedback services of ios-binary gateways (%s) for dead tokens, '
-        'which go on getting messages', b.feedback_services) END AS services) x
+    CASE WHEN b.feedback_services > 0 THEN format('the feedback services of ios-binary gateways (%s) are not read, so dead tokens '
+        'go on getting messages', b.feedback_services) END AS services) x
 WHERE NOT b.worker_acting AND (x.statistics IS NOT NULL OR x.services IS NOT NULL)
     AND coalesce(b.oldest_token_event_seconds, 0) <= 300
 UNION ALL
 SELECT 'warning', 'retention_held', 'retention', h.what,
-    format('far more than a day''s worth is beyond the time that it is kept for, so nothing goes: the database''s clock says %s',
+    format('far more than a day''s data is beyond its retention, so none is deleted: the database''s clock says %s',
         to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI "UTC"')),
-    format('if the clock is wrong, set it right. If it is right, because feedback.retention keeps less now or no feedback worker has '
-        'acted for days, it goes in %s h by itself', floor(extract(epoch FROM h.goes_in) / 3600)::bigint + 1), h.since, NULL
+    format('if the clock is wrong, correct it. If it is right, because feedback.retention is shorter now or no feedback worker was '
+        'active for days, the data is deleted automatically in %s h', floor(extract(epoch FROM h.goes_in) / 3600)::bigint + 1), h.since,
+    NULL
 FROM pushmta.retention_hold h WHERE h.held
 UNION ALL
 SELECT l.severity, l.code, l.subject_kind, l.subject, l.text, l.remedy, l.since, l.delivery_id FROM pushmta.lock_alarm l;
 COMMENT ON VIEW pushmta.alarm IS
-    'What somebody should look at now: critical where messages do not go out, go out in vain or soon will, else warning. code names '
-    'the kind of alarm for programs; remedy says what to do; since is null where it is not known; delivery_id is that of an alarm of a '
+    'What an operator should look at now. critical: messages are not sent, are sent in vain, or soon will be; otherwise warning. code '
+    'identifies the kind of alarm for programs. remedy says what to do. since is null if unknown. delivery_id is set for an alarm of a '
     'delivery. pushmta status shows it.';
 
 CREATE TABLE pushmta_engine.alarm_record (
@@ -358,7 +363,7 @@ CREATE TABLE pushmta_engine.alarm_record (
     code text NOT NULL,
     subject_kind text NOT NULL,
     subject text NOT NULL,
-    -- As they were read last.
+    -- As last read.
     text text NOT NULL,
     remedy text NOT NULL,
     delivery_id bigint,
@@ -369,7 +374,7 @@ CREATE TABLE pushmta_engine.alarm_record (
     acknowledged_by text NOT NULL DEFAULT ''
 );
 COMMENT ON TABLE pushmta_engine.alarm_record IS
-    'Active and past alarms, a row from begin to end, from a look every ten seconds. Those that ended go after 180 days.';
+    'Active and past alarms, one row from start to end, checked every ten seconds. Ended alarms are deleted after 180 days.';
 CREATE UNIQUE INDEX alarm_record_open ON pushmta_engine.alarm_record (code, subject_kind, subject) WHERE ended_at IS NULL;
 CREATE INDEX alarm_record_ended ON pushmta_engine.alarm_record (ended_at) WHERE ended_at IS NOT NULL;
 
@@ -377,7 +382,8 @@ CREATE TABLE pushmta_engine.alarm_look (
     id integer PRIMARY KEY DEFAULT 1 CHECK (id = 1),
     looked_at timestamptz NOT NULL DEFAULT '-infinity'
 );
-COMMENT ON TABLE pushmta_engine.alarm_look IS 'When alarms were last noted, one row: the session that locks it notes them; no other waits.';
+COMMENT ON TABLE pushmta_engine.alarm_look IS
+    'When alarms were last recorded, one row. The session that locks it records them; no other session waits.';
 INSERT INTO pushmta_engine.alarm_look DEFAULT VALUES;
 
 CREATE FUNCTION pushmta_engine.note_alarms() RETURNS boolean LANGUAGE plpgsql
@@ -386,7 +392,7 @@ DECLARE
     moment timestamptz := clock_timestamp();
     last_look timestamptz;
 BEGIN
-    -- All ask; once in ten seconds is enough, and a second less lets no look be missed.
+    -- All processes call it; once in ten seconds is enough. One second less, so that no look is missed.
     SELECT l.looked_at INTO last_look FROM alarm_look l WHERE l.looked_at < moment - interval '9 seconds' FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
         RETURN false;
@@ -394,19 +400,19 @@ BEGIN
     UPDATE alarm_look SET looked_at = moment;
     WITH alarms AS MATERIALIZED (
         SELECT DISTINCT ON (a.code, a.subject_kind, a.subject) a.* FROM pushmta.alarm a
-        -- While the database is away there are no heartbeats and no looks. A process that was not silent yet at the last look may only
-        -- have had no database since; if it is still silent at the next look, it is gone.
+        -- While the database is unreachable there are no heartbeats and no looks. A process that reported until the last look may
+        -- only have lost the database since. If it is still silent at the next look, it is gone.
         WHERE a.code NOT IN ('host_gone', 'child_gone') OR a.since < last_look - interval '3 seconds'
         ORDER BY a.code, a.subject_kind, a.subject, a.severity, a.text
     ), known AS MATERIALIZED (
-        -- One that comes back within a minute was never over: what goes to and fro would fill the history.
+        -- An alarm that returns within a minute counts as never ended; otherwise a flapping alarm would fill the history.
         SELECT n.severity, n.text, n.remedy, n.code, n.subject_kind, n.subject, r.id
         FROM alarms n CROSS JOIN LATERAL (
             SELECT x.id FROM alarm_record x WHERE x.code = n.code AND x.subject_kind = n.subject_kind AND x.subject = n.subject
                 AND (x.ended_at IS NULL OR x.ended_at > moment - interval '1 minute') ORDER BY x.id DESC LIMIT 1) r
     ), gone_on AS (
         UPDATE alarm_record r SET severity = k.severity, text = k.text, remedy = k.remedy, noted_at = moment, ended_at = NULL,
-            -- Who has seen a warning has not seen that it is critical now.
+            -- Acknowledging a warning does not acknowledge that it has become critical.
             acknowledged_at = CASE WHEN r.severity <> 'warning' OR k.severity <> 'critical' THEN r.acknowledged_at END,
             acknowledged_by = CASE WHEN r.severity <> 'warning' OR k.severity <> 'critical' THEN r.acknowledged_by ELSE '' END
         FROM known k WHERE r.id = k.id
@@ -424,20 +430,20 @@ BEGIN
     RETURN true;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.note_alarms() IS
-    'Notes which alarms have begun and ended since the last look; false if another session has just looked.';
+    'Records which alarms have started and ended since the last look; false if another session has just looked.';
 
 CREATE VIEW pushmta.alarm_look AS
 SELECT CASE WHEN isfinite(l.looked_at) THEN l.looked_at END AS looked_at FROM pushmta_engine.alarm_look l;
 COMMENT ON VIEW pushmta.alarm_look IS
-    'When alarms were last looked at for pushmta.alarm_history, one row; null if never. Older than 30 s: no process looks.';
+    'When alarms were last checked for pushmta.alarm_history, one row; null if never. If this is older than 30 s, no process checks them.';
 
 CREATE VIEW pushmta.alarm_history AS
 SELECT r.id, r.severity, r.code, r.subject_kind, r.subject, r.text, r.remedy, r.began_at, r.ended_at, r.acknowledged_at, r.acknowledged_by,
     r.delivery_id
 FROM pushmta_engine.alarm_record r;
 COMMENT ON VIEW pushmta.alarm_history IS
-    'Active and past alarms, each with its begin, its end (null: active) and who has acknowledged it, to within ten seconds; texts are '
-    'those of the last minute. pushmta alarm list shows it.';
+    'Active and past alarms, each with its start, its end (null: active) and who acknowledged it, accurate to ten seconds. Texts are at '
+    'most a minute old. pushmta alarm list shows it.';
 
 CREATE FUNCTION pushmta_engine.acknowledge_alarm(alarm bigint, who text, origin text) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -456,13 +462,13 @@ BEGIN
     PERFORM note_audit(who, 'alarm.acknowledge', concat_ws(' ', found.subject_kind, nullif(found.subject, '')), found.code, origin);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.acknowledge_alarm(bigint, text, text) IS
-    'Notes that an operator has seen an alarm and deals with it; a second time changes nothing.';
+    'Records that an operator has seen an alarm and is dealing with it. A second call changes nothing.';
 
-CREATE FUNCTION pushmta_engine.console_acknowledge(token bytea, moment timestamptz, idle interval, address text, alarm bigint) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.console_acknowledge(caller pushmta_engine.console_caller, alarm bigint) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 BEGIN
-    PERFORM acknowledge_alarm(alarm, console_user_of(token, moment, idle, ARRAY['operate', 'admin']), address);
+    PERFORM acknowledge_alarm(alarm, console_user_of(caller, ARRAY['operate', 'admin']), caller.address);
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_acknowledge(bytea, timestamptz, interval, text, bigint) IS
-    'Acknowledges an alarm for a signed-in user.';
+COMMENT ON FUNCTION pushmta_engine.console_acknowledge(pushmta_engine.console_caller, bigint) IS
+    'Acknowledges an alarm for a signed-in operator or administrator.';

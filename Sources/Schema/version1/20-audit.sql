@@ -1,36 +1,36 @@
--- Changes by the command line, the API and plain SQL, in the same log as those by the console.
+-- Changes from the command line, the API and plain SQL, in the same log as those from the console.
 
 CREATE FUNCTION pushmta_engine.note_change(action text, subject text, detail text) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
         SELECT note_audit(session_user, action, subject, detail,
-            -- For whom a web process works is its own word, as is the name of the program; the address is the server's.
+            -- A web process chooses the name of its caller, and any program its application_name; the address is the server's.
             concat_ws(' ', CASE WHEN pg_has_role(session_user, 'pushmta_web', 'MEMBER') THEN
                     nullif(current_setting('pushmta.caller', true), '') || ' by' END,
                 nullif(current_setting('application_name'), ''), host(inet_client_addr()))) $$;
 COMMENT ON FUNCTION pushmta_engine.note_change(text, text, text) IS
-    'Adds a row to the audit log under the login and the program that are at work, and the key of the API.';
+    'Adds a row to the audit log under the session''s login and program, and the API key.';
 
 CREATE FUNCTION pushmta_engine.is_audited(kind text, done text, subject text, detail text) RETURNS boolean LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
         SELECT EXISTS (SELECT FROM (SELECT a.xmin AS made, a.* FROM audit_log a ORDER BY a.id DESC LIMIT 50) a
         WHERE a.made = pg_current_xact_id()::xid AND (
             a.subject = is_audited.subject AND (
-                -- The same again, and what an object gets beside its row when it is made.
+                -- The same change again, or what an object gets in addition to its row when it is created.
                 a.action = kind || '.' || done AND a.detail = is_audited.detail
                 OR a.action = kind || '.add' AND done IN ('change', 'weight')
-                -- By the console, under the name of its user, which says what it has changed of the object.
+                -- Changes from the console, under the name of its user, which say what it changed of the object.
                 OR a.who <> session_user AND (split_part(a.action, '.', 1) = kind
                     OR kind = 'rate' AND a.action IN ('application.add', 'application.copy', 'application.change', 'account.change')
                     OR kind = 'application' AND is_audited.detail = 'credential_id' AND a.action = 'credential.set'))
-            -- A rate that a delivery gets when it is made, and what the console makes and sets up for a start or a proof.
+            -- A rate set while its delivery is created, and what the console creates and sets up for a start or a proof.
             OR kind = 'rate' AND is_audited.subject = 'delivery ' || a.subject AND a.action = 'delivery.add'
             OR a.who <> session_user AND a.action IN ('delivery.start', 'delivery.proof')
                 AND (kind = 'delivery' AND done IN ('add', 'proof', 'weight') OR kind = 'rate' AND is_audited.subject LIKE 'delivery %')
-            -- What the console calls otherwise than by the changed object.
+            -- Actions that the console logs under another name than that of the changed object.
             OR kind = 'credential' AND a.action = 'credential.set' OR kind = 'seed' AND a.action = 'subscriber.forget'
             OR kind = 'delivery' AND a.action = 'application.test' AND a.detail LIKE 'delivery ' || is_audited.subject || ',%')) $$;
 COMMENT ON FUNCTION pushmta_engine.is_audited(text, text, text, text) IS
-    'Whether this transaction has a row in the audit log already that says what has been done to an object.';
+    'Whether this transaction has already logged a change to an object.';
 
 CREATE FUNCTION pushmta_engine.audit_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -43,8 +43,8 @@ DECLARE
     changed text := '';
     done text := coalesce(TG_ARGV[1], CASE TG_OP WHEN 'INSERT' THEN 'add' WHEN 'DELETE' THEN 'remove' ELSE 'change' END);
 BEGIN
-    -- What the processes do by themselves is no person's change. They are known by program name, which others may use too, and by login,
-    -- which they may not.
+    -- What the processes do on their own is no person's change. They are recognised by program name, which others may use, too, and
+    -- by login, which others may not.
     IF program ~ '^pushmta/' AND program !~ '^pushmta/(admin|web|console)/' AND EXISTS (
         SELECT FROM pg_roles r WHERE (r.rolname = 'pushmta_runtime' OR r.oid = (SELECT c.relowner FROM pg_class c WHERE c.oid = TG_RELID))
             AND pg_has_role(session_user, r.oid, 'MEMBER'))
@@ -52,7 +52,7 @@ BEGIN
         RETURN NULL;
     END IF;
     IF TG_OP = 'UPDATE' AND TG_ARGV[1] IS NULL THEN
-        -- The names of columns, and no value: keys and secrets are among them.
+        -- The names of the columns without their values: keys and secrets are among them.
         SELECT string_agg(n.key, ', ' ORDER BY n.key) INTO changed FROM jsonb_each(after) n
         WHERE n.value IS DISTINCT FROM before -> n.key AND n.key !~ '(changed|used)_at$';
         IF changed IS NULL THEN
@@ -64,7 +64,7 @@ BEGIN
         subject := coalesce('delivery ' || (place ->> 'delivery_id'), 'project ' || (place ->> 'project'),
             (SELECT a.name FROM application a WHERE a.id = (place ->> 'application_id')::integer),
             (SELECT e.name FROM external_account e WHERE e.id = (place ->> 'external_account_id')::integer));
-        -- It went with what it was of, whose own row says so.
+        -- The rate was deleted with its object, which is logged itself.
         IF subject IS NULL OR TG_OP = 'DELETE' AND NOT EXISTS (SELECT FROM delivery d WHERE d.id = (place ->> 'delivery_id')::bigint)
             AND place ->> 'delivery_id' IS NOT NULL
         THEN
@@ -93,9 +93,9 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.audit_change() IS
     'Logs a change, unless the same transaction has logged it: the changed object, of the kind that the trigger names, the login and '
-    'program, and the columns.';
+    'program, and the changed columns.';
 
--- At the commit, when it is known what functions have logged themselves.
+-- At commit, when it is known which functions have logged their changes themselves.
 DO $$
 DECLARE
     audited text[];
@@ -109,7 +109,7 @@ BEGIN
             audited[1] || '_audit', audited[2], audited[1]);
     END LOOP;
 END $$;
--- Of rows that processes write all the time, what people ask for.
+-- For rows that processes write all the time: only what people ask for.
 CREATE CONSTRAINT TRIGGER host_drain_audit AFTER UPDATE OF drain_requested ON pushmta_engine.mta_host
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NOT OLD.drain_requested AND NEW.drain_requested)
     EXECUTE FUNCTION pushmta_engine.audit_change('host', 'drain');
@@ -123,19 +123,19 @@ CREATE CONSTRAINT TRIGGER import_audit AFTER INSERT ON pushmta_engine.subscripti
 CREATE CONSTRAINT TRIGGER import_undo_audit AFTER UPDATE OF undone_at ON pushmta_engine.subscription_import
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.undone_at IS NULL AND NEW.undone_at IS NOT NULL)
     EXECUTE FUNCTION pushmta_engine.audit_change('import', 'undo');
--- Children write to rates all the time, to other columns.
+-- Children write to other columns of rates all the time.
 CREATE CONSTRAINT TRIGGER rate_audit AFTER INSERT OR UPDATE OF messages_per_second OR DELETE ON pushmta_engine.rate_limit
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pushmta_engine.audit_change('rate');
--- Days of continuous deliveries are made by the messages themselves.
+-- Days of continuous deliveries are created by messages, not by people.
 CREATE CONSTRAINT TRIGGER delivery_add_audit AFTER INSERT ON pushmta_engine.delivery
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.kind = 'batch' OR NEW.parent_delivery_id IS NULL)
     EXECUTE FUNCTION pushmta_engine.audit_change('delivery');
--- A day has the weight of the whole.
+-- A day has the weight of its continuous delivery.
 CREATE CONSTRAINT TRIGGER delivery_weight_audit AFTER UPDATE OF weight ON pushmta_engine.delivery
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
     WHEN (OLD.weight <> NEW.weight AND (NEW.kind = 'batch' OR NEW.parent_delivery_id IS NULL))
     EXECUTE FUNCTION pushmta_engine.audit_change('delivery', 'weight');
--- Of a delivery only what people decide; what a child pauses has a reason, and days of continuous ones follow the whole.
+-- Only decisions of people: a pause by a child has a reason, and days follow their continuous delivery.
 CREATE CONSTRAINT TRIGGER delivery_audit AFTER UPDATE OF state ON pushmta_engine.delivery
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.state IS DISTINCT FROM NEW.state AND NEW.parent_delivery_id IS NULL AND (
         OLD.state = 'editing' AND NEW.state IN ('pending', 'in_progress') OR NEW.state IN ('paused', 'stopped') AND NEW.state_reason = ''

@@ -1,31 +1,31 @@
 import PostgresClient
 import PushCore
 
-/// An application as the API shows it; nothing of its credential but whether there is one.
-public struct APIApplicationRow: Sendable {
-    public let id: Int32
-    public let name: String
-    /// The name people see.
-    public let label: String
-    public let service: String
-    public let platform: Platform
+/// An application as the API shows it; of its credential only whether there is one.
+package struct APIApplicationRow: Sendable {
+    package let id: Int32
+    package let name: String
+    /// The display name.
+    package let label: String
+    package let service: String
+    package let platform: Platform
     /// `production` or `sandbox`.
-    public let environment: String
-    /// What devices name it by when they register.
-    public let integrationKey: String
-    /// Its bundle id or package name, "" if it is not known.
-    public let bundleID: String
-    /// Whether it can be sent to, as far as a credential is concerned.
-    public let hasCredential: Bool
-    /// `closed`, `open` or `probing`: whether its messages are sent.
-    public let circuit: String
-    /// Why they are not, "" if they are.
-    public let circuitReason: String
+    package let environment: String
+    /// The key with which devices register.
+    package let integrationKey: String
+    /// Its bundle id or package name, "" if unknown.
+    package let bundleID: String
+    /// Whether it has a credential.
+    package let hasCredential: Bool
+    /// `closed`, `open` or `probing`: only a closed circuit sends messages.
+    package let circuit: String
+    /// Why the circuit is not closed, "" if it is.
+    package let circuitReason: String
 }
 
 extension Store {
     /// All applications by name, as the API shows them.
-    public func apiApplications() async throws -> [APIApplicationRow] {
+    package func apiApplications() async throws -> [APIApplicationRow] {
         let result = try await query(
             """
             SELECT a.id, a.name, a.label, a.service, a.platform, a.environment, a.integration_key, a.bundle_id, a.has_credential,

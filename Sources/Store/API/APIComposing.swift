@@ -2,7 +2,7 @@ import PostgresClient
 import PushCore
 
 extension Addressees {
-    public init(_ targets: [ExplicitTarget]) {
+    package init(_ targets: [ExplicitTarget]) {
         self.init(
             userKeys: targets.compactMap(\.userKey),
             subscriptionIDs: targets.compactMap(\.subscriptionID),
@@ -12,8 +12,8 @@ extension Addressees {
 }
 
 extension Store {
-    /// Seed addresses behind a name, or the one of a name; with applications given only those of them.
-    public func apiSeeds(named name: String? = nil, behind: String = "", applications: [Int32]?, limit: Int32)
+    /// Seed addresses after a name, or the one with a name; with applications given, only theirs.
+    package func apiSeeds(named name: String? = nil, behind: String = "", applications: [Int32]?, limit: Int32)
         async throws -> [ListedSeed]
     {
         let result = try await query(
@@ -26,8 +26,8 @@ extension Store {
         return try all(result, Self.listedSeed)
     }
 
-    /// Exclusion lists behind a name, or the one of a name.
-    public func apiExclusionLists(named name: String? = nil, behind: String = "", limit: Int32) async throws
+    /// Exclusion lists after a name, or the one with a name.
+    package func apiExclusionLists(named name: String? = nil, behind: String = "", limit: Int32) async throws
         -> [CountedList]
     {
         let result = try await query(
@@ -35,13 +35,13 @@ extension Store {
             SELECT l.id, l.name, l.label, l.user_keys, l.subscriptions, l.push_tokens, l.is_used, l.changed_at
             FROM pushmta_engine.api_exclusion_lists($1, $2, $3, $4) l
             """,
-            [.textOrNull(name), .text(behind), .int32(limit), .int32(Int32(clamping: Self.mostCountedOfList))]
+            [.textOrNull(name), .text(behind), .int32(limit), .int32(Int32(clamping: Self.maxCountedOfList))]
         )
         return try all(result, Self.countedList)
     }
 
     /// Whether each of some addressees is on an exclusion list, in their order.
-    public func areExcluded(_ addressees: [ExplicitTarget], list: String) async throws -> [Bool] {
+    package func areExcluded(_ addressees: [ExplicitTarget], list: String) async throws -> [Bool] {
         let result = try await query(
             """
             SELECT f.is_on FROM pushmta_engine.api_find_exclusions($1, $2::text[], $3::bigint[], $4::text[]) f ORDER BY f.place
@@ -54,17 +54,18 @@ extension Store {
         return try all(result) { row in try row.bool() }
     }
 
-    /// Takes an exclusion list away.
+    /// Removes an exclusion list.
     ///
-    /// Throws ``StoreError`` of code `conflict` if a delivery has it, or more people are on it than can be deleted while somebody waits.
-    public func removeExclusionList(named name: String) async throws {
-        try await change("pushmta_engine.api_remove_list($1, $2)", [.text(name), .int32(Self.mostDeletedOfList)])
+    /// Throws ``StoreError`` of code `conflict` if a delivery uses it, or if it has more entries than can be deleted
+    /// while the caller waits.
+    package func removeExclusionList(named name: String) async throws {
+        try await change("pushmta_engine.api_remove_list($1, $2)", [.text(name), .int32(Self.maxDeletedOfList)])
     }
 
-    /// Delivery templates behind a name, or the one of a name; with applications given only those that are for no other one.
+    /// Delivery templates after a name, or the one with a name; with applications given, only templates for no others.
     ///
     /// - Parameter patch: JSON to merge into their contents (RFC 7396); nil leaves the contents out.
-    public func apiTemplates(
+    package func apiTemplates(
         named name: String? = nil,
         behind: String = "",
         applications: [Int32]?,

@@ -2,69 +2,70 @@ import PostgresClient
 import PushCore
 
 /// A delivery as the API shows it, with its counts in one snapshot.
-public struct APIDeliveryRow: Sendable {
+package struct APIDeliveryRow: Sendable {
     /// How many messages are in each state; they add up to `target`.
-    public struct Counts: Sendable, Hashable {
+    package struct Counts: Sendable, Hashable {
         /// Messages made so far.
-        public var target: Int64
+        package var target: Int64
         /// People left out at preparation.
-        public var excluded: Int64
+        package var excluded: Int64
         /// Messages without an outcome.
-        public var pending: Int64
+        package var pending: Int64
         /// Messages that the gateway accepted.
-        public var sent: Int64
-        /// Messages refused for good.
-        public var failed: Int64
-        /// Messages not sent because they would have come too late or nobody wanted them.
-        public var ignored: Int64
+        package var sent: Int64
+        /// Messages refused permanently.
+        package var failed: Int64
+        /// Messages not sent because they would have been too late or unwanted.
+        package var ignored: Int64
         /// Messages whose device was gone or disabled at sending.
-        public var notApplicable: Int64
+        package var notApplicable: Int64
         /// Messages of a stopped delivery.
-        public var canceled: Int64
-        /// Messages of which nobody knows whether they arrived.
-        public var unknown: Int64
+        package var canceled: Int64
+        /// Messages whose arrival is unknown.
+        package var unknown: Int64
         /// How many of the target are messages to seed addresses.
-        public var seeds: Int64
+        package var seeds: Int64
     }
 
-    public let id: Int64
-    public let label: String
+    package let id: Int64
+    package let label: String
     /// `batch` or `continuous`.
-    public let kind: String
-    public let state: DeliveryState
-    /// Why it failed or what it waits for, "" if nothing.
-    public let stateReason: String
-    /// Greater goes first.
-    public let priority: Int32
-    public let counts: Counts
-    /// Whether all messages are made.
-    public let isPrepared: Bool
-    public let createdAt: DatabaseTime
-    /// When it is to start, nil before it was started.
-    public let startAt: DatabaseTime?
+    package let kind: String
+    package let state: DeliveryState
+    /// Why it failed, or what it waits for; "" if nothing.
+    package let stateReason: String
+    /// The greater goes first.
+    package let priority: Int32
+    package let counts: Counts
+    /// Whether all messages are prepared.
+    package let isPrepared: Bool
+    package let createdAt: DatabaseTime
+    /// When it is to start, nil before it is started.
+    package let startAt: DatabaseTime?
     /// When it began, nil before.
-    public let startedAt: DatabaseTime?
+    package let startedAt: DatabaseTime?
     /// When it ended, nil before.
-    public let finishedAt: DatabaseTime?
-    /// Until when its messages are sent, nil before it was started.
-    public let validUntil: DatabaseTime?
+    package let finishedAt: DatabaseTime?
+    /// The end of its validity, nil before it is started.
+    package let validUntil: DatabaseTime?
     /// The moment of the counts.
-    public let asOf: DatabaseTime
+    package let asOf: DatabaseTime
     /// The names of its applications.
-    public let applications: [String]
+    package let applications: [String]
     /// The delivery that it is a day or a proof of.
-    public let parentID: Int64?
-    /// Whether it goes to those who opted out, too.
-    public let isOneTimeCode: Bool
+    package let parentID: Int64?
+    /// Whether it also goes to people who opted out.
+    package let isOneTimeCode: Bool
 }
 
 extension Store {
-    /// Creates a delivery whole or not at all.
+    /// Creates a delivery as a whole, or fails.
     ///
     /// - Parameters:
-    ///   - filter: whom of the subscribers it goes to, nil for all.
+    ///   - filter: selects the subscribers that it goes to, nil for all.
     ///   - exclude: the names of exclusion lists, nil for none.
-    public func createDelivery(_ new: NewDelivery, isContinuous: Bool, filter: String?, exclude: [String]?) async throws
+    package func createDelivery(_ new: NewDelivery, isContinuous: Bool, filter: String?, exclude: [String]?)
+        async throws
         -> Int64
     {
         try NameCheck.label(new.label, of: "delivery")
@@ -88,8 +89,8 @@ extension Store {
         return try result.one { try $0.int64() }
     }
 
-    /// Adds to whom a delivery with explicit targets goes, all or none; gives how many were added.
-    public func addDeliveryTargets(_ targets: [ExplicitTarget], to id: Int64) async throws -> Int64 {
+    /// Adds targets to a delivery with explicit targets, all or none; returns how many were added.
+    package func addDeliveryTargets(_ targets: [ExplicitTarget], to id: Int64) async throws -> Int64 {
         try await query(
             "SELECT pushmta.add_targets($1, $2, $3, $4, $5)",
             [
@@ -99,13 +100,13 @@ extension Store {
         ).one { try $0.int64() }
     }
 
-    /// Starts a delivery at a time, an RFC 3339 text.
-    public func startDelivery(_ id: Int64, at moment: String) async throws {
+    /// Starts a delivery at a time, given as RFC 3339.
+    package func startDelivery(_ id: Int64, at moment: String) async throws {
         try await change("pushmta.start_delivery($1, $2::text::timestamptz)", [.int64(id), .text(moment)])
     }
 
-    /// Deliveries with ids in a range, newest first; with applications given only those that go to no other one.
-    public func apiDeliveries(ids: ClosedRange<Int64>, applications: [Int32]?, limit: Int32) async throws
+    /// Deliveries with ids in a range, newest first; with applications given, only deliveries that go to no others.
+    package func apiDeliveries(ids: ClosedRange<Int64>, applications: [Int32]?, limit: Int32) async throws
         -> [APIDeliveryRow]
     {
         try await apiDeliveries(
@@ -117,7 +118,7 @@ extension Store {
         )
     }
 
-    /// - Parameter source: what gives rows `d` of `api_deliveries`.
+    /// - Parameter source: returns rows `d` of `api_deliveries`.
     func apiDeliveries(from source: String, _ parameters: [PostgresValue]) async throws -> [APIDeliveryRow] {
         let result = try await query(
             """
@@ -165,43 +166,43 @@ extension Store {
     }
 }
 
-/// What became of one message of a delivery so far.
-public struct OutcomeRow: Sendable {
+/// The present outcome of one message of a delivery.
+package struct OutcomeRow: Sendable {
     /// Its number in the delivery, from 1; it never changes.
-    public let sequence: Int32
-    public let subscriptionID: Int64
-    /// `pending`, or how it ended.
-    public let status: String
+    package let sequence: Int32
+    package let subscriptionID: Int64
+    /// `pending`, or its final status.
+    package let status: String
     /// The gateway's HTTP status, 0 if there was none.
-    public let httpStatus: Int32
-    /// The gateway's reason or ours, "" for none.
-    public let reason: String
-    /// `ignored`, `soft` or `hard`; nil for what is no failure.
-    public let failureType: String?
-    /// The kind of failure in words; nil for what is no failure.
-    public let failureReason: String?
-    /// The gateway's own id of it.
-    public let gatewayMessageID: String?
-    /// How often it was tried.
-    public let attempt: Int32
+    package let httpStatus: Int32
+    /// The gateway's reason or PushMTA's own, "" for none.
+    package let reason: String
+    /// `ignored`, `soft` or `hard`; nil if it is not a failure.
+    package let failureType: String?
+    /// The kind of failure as text; nil if it is not a failure.
+    package let failureReason: String?
+    /// The gateway's id of the message.
+    package let gatewayMessageID: String?
+    /// The number of attempts.
+    package let attempt: Int32
     /// When its outcome was stored; nil for a pending one.
-    public let loggedAt: DatabaseTime?
-    /// Whether the device said that it has it.
-    public let isReceived: Bool
+    package let loggedAt: DatabaseTime?
+    /// Whether the device reported that it received it.
+    package let isReceived: Bool
     /// Whether its user opened it.
-    public let isClicked: Bool
+    package let isClicked: Bool
     /// Whether it went to a seed address.
-    public let isSeed: Bool
+    package let isSeed: Bool
 }
 
 extension Store {
     /// The highest number of a message of a delivery, 0 if it has none.
-    public func highestMessageNumber(delivery id: Int64) async throws -> Int32 {
+    package func highestMessageNumber(delivery id: Int64) async throws -> Int32 {
         try await query("SELECT pushmta_engine.api_highest_number($1)", [.int64(id)]).one { try $0.int32() }
     }
 
-    /// The messages of a delivery with numbers in a range, in their order, those without an outcome included.
-    public func outcomes(delivery id: Int64, sequences: ClosedRange<Int32>) async throws -> [OutcomeRow] {
+    /// The messages of a delivery with numbers in a range, in order, including those without an outcome.
+    package func outcomes(delivery id: Int64, sequences: ClosedRange<Int32>) async throws -> [OutcomeRow] {
         let result = try await query(
             """
             SELECT o.sequence, o.subscription_id, o.status, o.http_status, o.reason, o.failure_type, o.failure_reason,

@@ -1,22 +1,22 @@
 import PostgresClient
 import PushCore
 
-/// A key of the API to store; the key itself stays with who made it.
-public struct NewAPIKey: Sendable {
-    /// What names it: no secret.
-    public var publicID: String
+/// A key of the API to store. Only its creator knows the key itself.
+package struct NewAPIKey: Sendable {
+    /// Identifies the key; not secret.
+    package var publicID: String
     /// Its SHA-256, see `APIKey`.
-    public var hash: [UInt8]
-    /// Whose it is, for people; one that is not revoked has no other one's.
-    public var name: String
+    package var hash: [UInt8]
+    /// Its owner, as shown to people; unique among keys that are not revoked.
+    package var name: String
     /// What it may be used for.
-    public var scopes: Set<APIScope>
-    /// The names of the applications that it is for; none: all.
-    public var applications: [String]
+    package var scopes: Set<APIScope>
+    /// The names of the applications that it is valid for; empty: all.
+    package var applications: [String]
     /// Days until it expires; nil: never.
-    public var validDays: Int32?
+    package var validDays: Int32?
 
-    public init(
+    package init(
         publicID: String,
         hash: [UInt8],
         name: String,
@@ -34,47 +34,48 @@ public struct NewAPIKey: Sendable {
 }
 
 /// A key of the API, as lists show it.
-public struct APIKeyRow: Sendable {
+package struct APIKeyRow: Sendable {
     /// The public part of the key.
-    public let publicID: String
+    package let publicID: String
     /// Its owner.
-    public let name: String
+    package let name: String
     /// What it may be used for, as it is stored.
-    public let scopes: [String]
-    /// The names of the applications that it is for; empty: all.
-    public let applications: [String]
-    public let createdAt: DatabaseTime
+    package let scopes: [String]
+    /// The names of the applications that it is valid for; empty: all.
+    package let applications: [String]
+    package let createdAt: DatabaseTime
     /// When it expires, nil for never.
-    public let expiresAt: DatabaseTime?
+    package let expiresAt: DatabaseTime?
     /// When it was revoked, nil if it was not.
-    public let revokedAt: DatabaseTime?
-    /// The hour in which it was used last, nil if never.
-    public let lastUsedAt: DatabaseTime?
+    package let revokedAt: DatabaseTime?
+    /// The hour in which it was last used, nil if never.
+    package let lastUsedAt: DatabaseTime?
     /// `active`, `expired` or `revoked`.
-    public let state: String
+    package let state: String
 }
 
-/// What the owner of a key of the API may do.
-public struct VerifiedAPIKey: Sendable, Hashable {
-    public let id: Int32
+/// What the owner of an API key may do.
+package struct VerifiedAPIKey: Sendable, Hashable {
+    package let id: Int32
     /// Its owner.
-    public let name: String
+    package let name: String
     /// What it may be used for.
-    public let scopes: Set<APIScope>
-    /// The applications that it is for; nil: all.
-    public let applicationIDs: Set<Int32>?
+    package let scopes: Set<APIScope>
+    /// The applications that it is valid for; nil: all.
+    package let applicationIDs: Set<Int32>?
     /// Why it is not accepted: `revoked` or `expired`; "" if it is.
-    public let problem: String
+    package let problem: String
 
-    /// Whether it is for an application.
-    public func allows(application id: Int32) -> Bool {
+    /// Whether it is valid for an application.
+    package func allows(application id: Int32) -> Bool {
         applicationIDs?.contains(id) ?? true
     }
 }
 
 extension Store {
-    /// What a key may do; nil if there is no such key. The comparison of the hashes is the database's, in a time that tells nothing.
-    public func verifyAPIKey(publicID: String, hash: [UInt8]) async throws -> VerifiedAPIKey? {
+    /// What a key may do; nil if there is no such key. The database compares the hashes, in a time that reveals
+    /// nothing.
+    package func verifyAPIKey(publicID: String, hash: [UInt8]) async throws -> VerifiedAPIKey? {
         let result = try await query(
             "SELECT k.id, k.name, k.scopes, k.application_ids, k.problem FROM pushmta_engine.verify_api_key($1, $2) k",
             [.text(publicID), .bytes(hash)]
@@ -83,7 +84,7 @@ extension Store {
             VerifiedAPIKey(
                 id: try row.int32(),
                 name: try row.text(),
-                // A scope of a newer program's is none that this one has something for.
+                // Scopes of a newer program, which this one does not know, are ignored.
                 scopes: Set(try row.textArray().compactMap(APIScope.init(rawValue:))),
                 applicationIDs: try row.int32ArrayOrNil().map { Set($0) },
                 problem: try row.text()
@@ -92,13 +93,13 @@ extension Store {
     }
 
     /// The public ids of all keys, accepted or not.
-    public func apiKeyIDs() async throws -> Set<String> {
+    package func apiKeyIDs() async throws -> Set<String> {
         let result = try await query("SELECT k FROM pushmta_engine.api_key_ids() k")
         return Set(try all(result) { row in try row.text() })
     }
 
-    /// Stores a key of the API.
-    public func createAPIKey(_ key: NewAPIKey) async throws {
+    /// Stores an API key.
+    package func createAPIKey(_ key: NewAPIKey) async throws {
         try NameCheck.name(key.name, of: "API key")
         var ids: [Int32] = []
         for name in key.applications { ids.append(try await application(named: name).id) }
@@ -117,14 +118,14 @@ extension Store {
         guard result.rowCount > 0 else {
             throw StoreError(
                 .conflict,
-                "There is an API key \"\(key.name)\" already.",
+                "API key \"\(key.name)\" already exists.",
                 hint: "choose another name, or revoke that one: pushmta key revoke"
             )
         }
     }
 
-    /// All keys of the API, those that are accepted first, by name.
-    public func apiKeys() async throws -> [APIKeyRow] {
+    /// All API keys, accepted ones first, by name.
+    package func apiKeys() async throws -> [APIKeyRow] {
         let result = try await query(
             """
             SELECT k.public_id, k.name, k.scopes,
@@ -149,10 +150,10 @@ extension Store {
         }
     }
 
-    /// Revokes a key by its public id or its name; processes that know it take it for some seconds more.
+    /// Revokes an API key by its public id or its name. Processes that have it cached accept it for some seconds more.
     ///
-    /// Throws `notFound`, also for one that was revoked before by its name.
-    public func revokeAPIKey(_ key: String) async throws {
+    /// Throws `notFound`, also if the key with this name was revoked before.
+    package func revokeAPIKey(_ key: String) async throws {
         let result = try await query(
             """
             UPDATE pushmta_engine.api_key k SET revoked_at = coalesce(k.revoked_at, now())

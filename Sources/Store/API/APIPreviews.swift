@@ -2,21 +2,21 @@ import Content
 import PostgresClient
 import PushCore
 
-/// What decides the form of an application's messages.
-public struct MessageForm: Sendable {
-    public let application: ApplicationRow
-    /// The protocol of the account that its messages go over; nil if it has none yet.
-    public let connector: Connector?
+/// Determines the form of an application's messages.
+package struct MessageForm: Sendable {
+    package let application: ApplicationRow
+    /// The protocol of the account that sends its messages; nil if it has none yet.
+    package let connector: Connector?
     /// Whether its credential is a project key of FCM's legacy API.
-    public let usesProjectKey: Bool
+    package let usesProjectKey: Bool
 
     /// The form of its messages.
-    public var format: PayloadFormat { application.format(over: connector, usesProjectKey: usesProjectKey) }
+    package var format: PayloadFormat { application.format(over: connector, usesProjectKey: usesProjectKey) }
 
     /// A content as children render it for the application; throws what they would refuse.
     ///
-    /// - Parameter delivery: what says it; nil for a content that is no delivery yet.
-    public func template(of json: String, delivery: APIContent? = nil) throws(ContentError) -> LocalisedTemplate {
+    /// - Parameter delivery: the delivery with this content; nil if there is none yet.
+    package func template(of json: String, delivery: APIContent? = nil) throws(ContentError) -> LocalisedTemplate {
         try application.template(
             of: json,
             over: connector,
@@ -28,27 +28,27 @@ public struct MessageForm: Sendable {
     }
 }
 
-/// What a delivery says, and how.
-public struct APIContent: Sendable {
-    public let id: Int64
+/// The content of a delivery, and how it is sent.
+package struct APIContent: Sendable {
+    package let id: Int64
     /// Its content, JSON.
-    public let json: String
+    package let json: String
     /// Whether messages are added to it one by one.
-    public let isContinuous: Bool
-    /// Whether it goes to those who opted out, too.
-    public let isOneTimeCode: Bool
-    /// Whether its messages have an end.
-    public let carriesValidity: Bool
+    package let isContinuous: Bool
+    /// Whether it also goes to people who opted out.
+    package let isOneTimeCode: Bool
+    /// Whether its messages have an expiry.
+    package let carriesValidity: Bool
 }
 
 extension Store {
-    /// The applications of a delivery, with what decides the form of its messages.
-    public func messageForms(delivery id: Int64) async throws -> [MessageForm] {
+    /// The applications of a delivery, with the form of its messages for each.
+    package func messageForms(delivery id: Int64) async throws -> [MessageForm] {
         try await messageForms([.int64(id), .null, .null])
     }
 
-    /// Those of some applications that are among the given ones (nil: all), by name.
-    public func messageForms(named names: [String], among applications: [Int32]?) async throws -> [MessageForm] {
+    /// The named applications that are among the given ones (nil: all), by name.
+    package func messageForms(named names: [String], among applications: [Int32]?) async throws -> [MessageForm] {
         try await messageForms([
             .null, .textArray(names), applications.map(PostgresValue.int32Array) ?? .null,
         ])
@@ -72,7 +72,7 @@ extension Store {
         }
     }
 
-    public func apiContent(delivery id: Int64) async throws -> APIContent {
+    package func apiContent(delivery id: Int64) async throws -> APIContent {
         try first(
             try await query(
                 """
@@ -92,10 +92,10 @@ extension Store {
         }
     }
 
-    /// The subscription that the API shows a message for; nil if the applications have no such one.
+    /// The subscription that the API shows a message for; nil if the applications do not have it.
     ///
     /// - Parameter seed: the name of a seed address; nil for a subscription by its id.
-    public func apiReader(seed: String?, device: Int64?, applications: [Int32]) async throws -> PreviewAddress? {
+    package func apiReader(seed: String?, device: Int64?, applications: [Int32]) async throws -> PreviewAddress? {
         let result = try await query(
             """
             SELECT r.id, r.application_id, r.variables, r.is_seed_only

@@ -1,17 +1,17 @@
 import PostgresClient
 import PushCore
 
-/// What keeps a delivery from being sent.
-public struct DeliveryProblem: Sendable, Hashable {
+/// A reason why a delivery cannot be sent.
+package struct DeliveryProblem: Sendable, Hashable {
     /// `content`, `filter`, `application`, `target` or `start`.
-    public let subject: String
-    /// Where in the content, a JSON Pointer; "" for the whole.
-    public let pointer: String
-    public let problem: String
+    package let subject: String
+    /// The place in the content, a JSON Pointer; "" for the whole.
+    package let pointer: String
+    package let problem: String
     /// What to do about it.
-    public let remedy: String
+    package let remedy: String
 
-    public init(subject: String, pointer: String, problem: String, remedy: String) {
+    package init(subject: String, pointer: String, problem: String, remedy: String) {
         self.subject = subject
         self.pointer = pointer
         self.problem = problem
@@ -20,8 +20,8 @@ public struct DeliveryProblem: Sendable, Hashable {
 }
 
 extension Store {
-    /// What keeps a delivery from being sent, as far as is known before its preparation: so many problems at most.
-    public func checkDelivery(_ id: Int64, most: Int32) async throws -> [DeliveryProblem] {
+    /// The reasons why a delivery cannot be sent, as far as they are known before its preparation: at most this many.
+    package func checkDelivery(_ id: Int64, most: Int32) async throws -> [DeliveryProblem] {
         let result = try await query(
             """
             SELECT p.subject, coalesce(p.pointer, ''), p.problem, coalesce(p.remedy, '') FROM pushmta.check_delivery($1) p LIMIT $2::integer
@@ -38,11 +38,11 @@ extension Store {
         }
     }
 
-    /// Sends what a delivery will say to some addresses, or to all seed addresses of its applications if no member is given.
+    /// Sends a delivery's message to some addresses, or to all seed addresses of its applications if none is given.
     ///
-    /// - Parameter applications: those of which seed addresses are known; nil: all.
-    /// - Returns: the id of the proof, a delivery of its own.
-    public func createProof(
+    /// - Parameter applications: applications whose seed addresses may be named; nil: all.
+    /// - Returns: the id of the proof, which is a delivery of its own.
+    package func createProof(
         of delivery: Int64,
         seeds: [String]?,
         devices: [Int64]?,
@@ -61,8 +61,9 @@ extension Store {
         return try result.one { try $0.int64() }
     }
 
-    /// The proofs of a delivery with ids up to one, newest first.
-    public func apiProofs(of delivery: Int64, through highest: Int64, applications: [Int32]?, limit: Int32) async throws
+    /// The proofs of a delivery with ids up to the given one, newest first.
+    package func apiProofs(of delivery: Int64, through highest: Int64, applications: [Int32]?, limit: Int32)
+        async throws
         -> [APIDeliveryRow]
     {
         try await apiDeliveries(

@@ -1,9 +1,9 @@
 import PostgresClient
 import PushCore
 
-/// What became of messages, and what devices said of them: messages, and hits.
-public struct StatisticCounts: Sendable, Hashable {
-    /// By the columns of `pushmta.delivery_statistics`, in ``names``' order.
+/// Counts of outcomes, in messages, and of what devices reported, in hits and messages.
+package struct StatisticCounts: Sendable, Hashable {
+    /// The columns of `pushmta.delivery_statistics`, in the order of ``names``.
     let values: [Int64]
 
     static let names = [
@@ -11,8 +11,8 @@ public struct StatisticCounts: Sendable, Hashable {
         "opened_unique", "clicked", "clicked_unique",
     ]
 
-    /// The counts with the names that they have in JSON.
-    public var named: [(name: String, count: Int64)] {
+    /// The counts with their names in JSON.
+    package var named: [(name: String, count: Int64)] {
         zip(Self.names, values).map { name, count in
             let words = name.split(separator: "_")
             return (words[0] + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(), count)
@@ -27,23 +27,23 @@ public struct StatisticCounts: Sendable, Hashable {
 }
 
 /// The statistics of a delivery.
-public struct APIStatisticRow: Sendable {
+package struct APIStatisticRow: Sendable {
     /// Messages made so far.
-    public let target: Int64
+    package let target: Int64
     /// People left out at preparation.
-    public let excluded: Int64
-    /// What became of its messages.
-    public let counts: StatisticCounts
+    package let excluded: Int64
+    /// The counts of its messages.
+    package let counts: StatisticCounts
     /// When it began, nil before.
-    public let startedAt: DatabaseTime?
+    package let startedAt: DatabaseTime?
     /// When it ended, nil before.
-    public let finishedAt: DatabaseTime?
-    /// Whether all outcomes are counted; hits may come later.
-    public let isComplete: Bool
+    package let finishedAt: DatabaseTime?
+    /// Whether all outcomes are counted; hits may still arrive.
+    package let isComplete: Bool
 }
 
-/// What statistics of a delivery can be told apart by.
-public enum StatisticPart: String, Sendable, CaseIterable {
+/// What the statistics of a delivery can be grouped by.
+package enum StatisticPart: String, Sendable, CaseIterable {
     /// Hours, in UTC.
     case hour
     case application
@@ -53,33 +53,33 @@ public enum StatisticPart: String, Sendable, CaseIterable {
     case locale
 }
 
-/// A part of the statistics of a delivery.
-public struct StatisticPartRow: Sendable {
-    /// The hour's beginning; nil for other parts.
-    public let hour: DatabaseTime?
-    /// The name of an application, a version or a locale; "" if it is not known, and for hours.
-    public let name: String
-    /// What became of its messages.
-    public let counts: StatisticCounts
+/// One group of the statistics of a delivery.
+package struct StatisticPartRow: Sendable {
+    /// The start of the hour; nil for other groups.
+    package let hour: DatabaseTime?
+    /// The name of an application, a version or a locale; "" if unknown, and for hours.
+    package let name: String
+    /// The counts of its messages.
+    package let counts: StatisticCounts
 }
 
 /// Messages of a delivery that were not sent for one reason.
-public struct FailureRow: Sendable {
-    /// The application; "" if it is not known.
-    public let application: String
-    public let status: String
-    /// `ignored`, `soft` or `hard`; nil for what is no failure.
-    public let failureType: String?
-    /// The kind of failure in words; nil for what is no failure.
-    public let failureReason: String?
-    /// The gateway's reason or ours, "" for none.
-    public let reason: String
-    public let messages: Int64
+package struct FailureRow: Sendable {
+    /// The application; "" if unknown.
+    package let application: String
+    package let status: String
+    /// `ignored`, `soft` or `hard`; nil if it is not a failure.
+    package let failureType: String?
+    /// The kind of failure as text; nil if it is not a failure.
+    package let failureReason: String?
+    /// The gateway's reason or PushMTA's own, "" for none.
+    package let reason: String
+    package let messages: Int64
 }
 
 extension Store {
     /// The statistics of a delivery.
-    public func apiStatistics(delivery id: Int64) async throws -> APIStatisticRow {
+    package func apiStatistics(delivery id: Int64) async throws -> APIStatisticRow {
         try first(
             try await query(
                 """
@@ -101,8 +101,8 @@ extension Store {
         }
     }
 
-    /// The statistics of a delivery in parts, some of them.
-    public func apiStatistics(delivery id: Int64, by part: StatisticPart, offset: Int32, limit: Int32) async throws
+    /// The statistics of a delivery in groups, a page of them.
+    package func apiStatistics(delivery id: Int64, by part: StatisticPart, offset: Int32, limit: Int32) async throws
         -> [StatisticPartRow]
     {
         let result = try await query(
@@ -121,8 +121,8 @@ extension Store {
         }
     }
 
-    /// What kept messages of a delivery from being sent, some of it.
-    public func apiFailures(delivery id: Int64, offset: Int32, limit: Int32) async throws -> [FailureRow] {
+    /// Why messages of a delivery were not sent, a page of it.
+    package func apiFailures(delivery id: Int64, offset: Int32, limit: Int32) async throws -> [FailureRow] {
         let result = try await query(
             """
             SELECT coalesce(f.application, ''), f.status, f.failure_type, f.failure_reason, coalesce(f.reason, ''), f.messages

@@ -2,40 +2,43 @@ import Content
 import PostgresClient
 import PushCore
 
-/// What to change of an application; nil leaves a value as it is.
-public struct ApplicationChange: Sendable {
-    /// The name people see.
-    public var label: String?
-    /// What the SDK registers with, unique.
-    public var integrationKey: String?
+/// Changes of an application; nil leaves a value as it is.
+package struct ApplicationChange: Sendable {
+    /// The display name.
+    package var label: String?
+    /// The key with which the SDK registers, unique.
+    package var integrationKey: String?
     /// Bundle id (the APNs topic) or package name.
-    public var bundleID: String?
+    package var bundleID: String?
     /// How `_mId` is written.
-    public var messageIDFormat: MessageIDFormat?
+    package var messageIDFormat: MessageIDFormat?
     /// Name of the external account.
-    public var account: String?
-    public var declarations: ApplicationDeclarations?
-    public var icon: ApplicationIcon?
-    /// Whether its icon is taken away.
-    public var removesIcon = false
+    package var account: String?
+    package var declarations: ApplicationDeclarations?
+    package var icon: ApplicationIcon?
+    /// Whether its icon is removed.
+    package var removesIcon = false
 
-    public var isEmpty: Bool {
+    package var isEmpty: Bool {
         label == nil && integrationKey == nil && bundleID == nil && messageIDFormat == nil && account == nil
             && declarations == nil && icon == nil && !removesIcon
     }
 
-    public init() {}
+    package init() {}
 }
 
 extension Store {
-    /// Changes an application. Children take it over when they start; deliveries that are not prepared yet see new declarations.
+    /// Changes an application. Children apply it when they start; deliveries that are not prepared yet see new
+    /// declarations.
     ///
-    /// Throws `conflict` if the format of message ids is changed while a delivery is under way: what has its numbers from the
-    /// one format cannot be written in the other. Throws `invalid` if its gateway would then refuse each of its messages.
+    /// Throws `conflict` if the format of message ids is changed while a delivery is under way, because numbers
+    /// reserved for one format cannot be used in the other. Throws `invalid` if the gateway would then refuse each of
+    /// the application's messages.
     ///
-    /// - Parameter declaring: makes the new declarations from those that there are; nobody else changes them meanwhile.
+    /// - Parameter declaring: makes the new declarations from the present ones, which no other session changes
+    ///   meanwhile.
     @discardableResult
-    public func setApplication(
+    package func setApplication(
         name: String,
         _ change: ApplicationChange,
         declaring: (@Sendable (ApplicationRow, ApplicationDeclarations) throws -> ApplicationDeclarations)? = nil
@@ -53,14 +56,16 @@ extension Store {
         }
     }
 
-    /// Changes an application as ``setApplication(name:_:declaring:)`` does, and its rate, for somebody who has signed in to the console.
+    /// Changes an application as ``setApplication(name:_:declaring:)`` does, and its rate, for a signed-in console
+    /// user.
     ///
-    /// Throws `conflict` with `sqlState` `PM132` if somebody has changed it since, and what the session may not as all of the console's do.
+    /// Throws `conflict` with `sqlState` `PM132` if it was changed since, and the errors of a session as all functions
+    /// of the console do.
     ///
     /// - Parameters:
-    ///   - version: what ``applicationVersion(_:)`` said when the form was made.
-    ///   - messagesPerSecond: its rate, from 0.001 to 1,000,000; nil for none of its own.
-    public func changeApplication(
+    ///   - version: the result of ``applicationVersion(_:)`` when the form was loaded.
+    ///   - messagesPerSecond: its rate, from 0.001 to 1,000,000; nil for no rate of its own.
+    package func changeApplication(
         _ id: Int32,
         _ change: ApplicationChange,
         version: Int64,
@@ -78,12 +83,12 @@ extension Store {
             _ = try await Self.change(before, change, transaction) { values in
                 PostgresStatement(
                     """
-                    SELECT pushmta_engine.console_change_application($1, \(Self.momentAndIdle), $4, $5, $6, $7::double precision,
+                    SELECT pushmta_engine.console_change_application(\(ConsoleActor.caller), $5, $6, $7::double precision,
                         $8::text, $9::text, $10::text, $11::text, $12::integer, $13::text::jsonb, $14::text::jsonb, $15::text::jsonb,
                         $16::bytea, $17)
                     """,
                     actor.values + [
-                        .text(actor.address), .int32(id), .int64(version),
+                        .int32(id), .int64(version),
                         messagesPerSecond.map(PostgresValue.double) ?? .null,
                     ] + values
                 )
@@ -91,10 +96,10 @@ extension Store {
         }
     }
 
-    /// The same as a part of a transaction that does more.
+    /// Does the same as a part of a larger transaction.
     ///
-    /// - Parameter statement: makes what writes it of the new values, of which null is as it was; what a program may by itself if
-    ///   nothing else is said.
+    /// - Parameter statement: makes the statement that writes the new values, where null means unchanged. The default
+    ///   is the statement of a program with its own rights.
     static func change(
         _ before: ApplicationRow,
         _ change: ApplicationChange,
@@ -124,7 +129,7 @@ extension Store {
         ).one(ApplicationRow.init)
         if let account { try refuse(RouteCheck.problem(after, account), of: after) }
         guard change.bundleID != nil, let id = after.credentialID else { return after }
-        // The view has all but the name, and is for the console's role, too.
+        // The view has all but the name, and the console's role may read it, too.
         let credential = try await transaction.execute(
             PostgresStatement(
                 "SELECT \(CredentialNotice.columns) FROM (SELECT v.*, '' AS name FROM pushmta.credential v WHERE v.id = $1) c",
@@ -147,8 +152,9 @@ extension Store {
             $8::text::jsonb, $9::text::jsonb, $10::bytea, $11)
         """
 
-    /// By what a form knows whether an application was changed since it was made, and its rate in messages a second; nil without one.
-    public func applicationVersion(_ id: Int32) async throws -> (version: Int64, messagesPerSecond: Double?) {
+    /// The version by which a form detects a change of an application, and its rate in messages a second; nil without
+    /// one.
+    package func applicationVersion(_ id: Int32) async throws -> (version: Int64, messagesPerSecond: Double?) {
         let result = try await query(
             """
             SELECT pushmta_engine.version_of(a.changed_at, l.messages_per_second), l.messages_per_second
@@ -161,10 +167,10 @@ extension Store {
         }
     }
 
-    /// What an application declares.
+    /// The declarations of an application.
     ///
     /// Throws `invalid` if it is stored in a form that this program does not know.
-    public func declarations(application name: String) async throws -> ApplicationDeclarations {
+    package func declarations(application name: String) async throws -> ApplicationDeclarations {
         let result = try await query(Self.declarationsSQL, [.text(name)])
         guard result.rowCount > 0 else {
             throw StoreError(.notFound, Self.noApplication(name), hint: Self.applicationHint)
@@ -186,8 +192,8 @@ extension Store {
         }
     }
 
-    /// The applications that have an icon, each with a number that changes with it.
-    public func iconVersions() async throws -> [(application: String, id: Int32, version: Int64)] {
+    /// The applications that have an icon, each with a number that changes with the icon.
+    package func iconVersions() async throws -> [(application: String, id: Int32, version: Int64)] {
         let result = try await query(
             """
             SELECT a.name, a.id, extract(epoch FROM a.changed_at)::bigint FROM pushmta_engine.application a WHERE a.icon IS NOT NULL
@@ -199,14 +205,14 @@ extension Store {
     }
 
     /// An application's icon, a PNG file; nil if it has none.
-    public func icon(application name: String) async throws -> [UInt8]? {
+    package func icon(application name: String) async throws -> [UInt8]? {
         let result = try await query("SELECT a.icon FROM pushmta_engine.application a WHERE a.name = $1", [.text(name)])
         return try first(result, orThrow: Self.noApplication(name), hint: Self.applicationHint) { row in
             try row.bytesOrNil()
         }
     }
 
-    /// An external account that serves a platform; nil for no name.
+    /// An external account that serves a platform; nil without a name.
     static func account(_ name: String?, platform: Platform, _ transaction: PostgresTransaction) async throws
         -> AccountRow?
     {

@@ -1,26 +1,28 @@
 import PostgresClient
 
-/// Keeps all other hosts of a database from the key under which credentials are sealed: a session holds it, and it ends with the
-/// session.
-public struct CredentialKeyLock: Sendable {
+/// Keeps all other hosts of a database from changing the key that seals credentials. A session holds the lock, which
+/// ends with the session.
+package struct CredentialKeyLock: Sendable {
     private let connection: PostgresConnection
     private let use: CredentialKeyUse
 
-    /// Rotations of thousands of credentials take seconds; who waits longer waits for somebody who is stuck.
+    /// Rotating thousands of credentials takes seconds. A longer wait means that the holder is stuck.
     private static let timeoutMilliseconds = 60_000
 
     /// Waits for its turn.
     ///
-    /// - Throws: `StoreError` of code `conflict` if others have it for too long, `PostgresError` if there is no database.
+    /// - Throws: `StoreError` of code `conflict` if others hold it for too long, `PostgresError` if there is no
+    ///   database.
     static func take(_ use: CredentialKeyUse, _ configuration: PostgresConfiguration) async throws -> CredentialKeyLock
     {
         var configuration = configuration
         configuration.lockTimeoutMilliseconds = timeoutMilliseconds
-        // Waiting is a statement too.
+        // Waiting for a lock counts as a statement, too.
         configuration.statementTimeoutMilliseconds = 0
         let connection = try await PostgresConnection.connect(configuration)
         do {
-            // The transaction holds the lock for as long as files are written. It has no snapshot and no number, so it blocks no one.
+            // The transaction holds the lock while files are written. It has no snapshot and no transaction id, so it
+            // blocks no one.
             try await connection.run(script: "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0")
             try await connection.execute(
                 PostgresStatement(
@@ -33,8 +35,8 @@ public struct CredentialKeyLock: Sendable {
             await connection.close()
             throw StoreError(
                 .conflict,
-                "Somebody else has been changing the key of credentials for \(timeoutMilliseconds / 1_000) s, on this host or on another one.",
-                hint: "wait for the end of that command, or end it, and call this again"
+                "Another process has been changing the key of credentials for \(timeoutMilliseconds / 1_000) s, on this host or another.",
+                hint: "wait for that command to end, or end it, then try again"
             )
         } catch {
             await connection.close()
@@ -43,25 +45,25 @@ public struct CredentialKeyLock: Sendable {
         return CredentialKeyLock(connection: connection, use: use)
     }
 
-    /// Gives it back, also when the task was cancelled: the end of the session does.
+    /// Releases the lock, even if the task was cancelled: ending the session does that.
     func giveBack() async {
         await connection.close()
     }
 
-    /// Checks that it is still held: a database that was started anew has forgotten it, and somebody else may have it.
+    /// Checks that the lock is still held. A restarted database has forgotten it, and another process may hold it.
     ///
     /// - Throws: `PostgresError` of the lost connection.
-    public func verify() async throws {
+    package func verify() async throws {
         try await connection.execute(PostgresStatement("SELECT 1", prepare: false))
     }
 }
 
 extension Store {
-    /// Does something with the key of credentials while nobody else, on whatever host, does what would not go with it.
+    /// Runs a block that uses the key of credentials, while no other process, on any host, does anything that conflicts
+    /// with it.
     ///
-    /// The lock has a connection of its own, so that the store's may be lost and made again meanwhile. It is given back whatever
-    /// happens.
-    public func withCredentialKey<T: Sendable>(
+    /// The lock has its own connection, so the store's may be lost and made again meanwhile. It is always released.
+    package func withCredentialKey<T: Sendable>(
         for use: CredentialKeyUse,
         _ body: (CredentialKeyLock) async throws -> T
     ) async throws -> T {
@@ -77,10 +79,10 @@ extension Store {
     }
 }
 
-/// What somebody does with the key under which credentials are sealed.
-public enum CredentialKeyUse: Sendable, Hashable {
-    /// Seals a credential under the key that is current: any number may at once.
+/// How a process uses the key that seals credentials.
+package enum CredentialKeyUse: Sendable, Hashable {
+    /// Seals a credential under the current key: any number of processes at once.
     case sealing
-    /// Changes which keys there are: alone.
+    /// Changes the set of keys: one process alone.
     case rotating
 }

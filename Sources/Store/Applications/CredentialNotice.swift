@@ -2,26 +2,26 @@ import PostgresClient
 import PushCore
 
 /// What may be shown of a credential.
-public struct CredentialNotice: Sendable, Hashable {
-    public let id: Int64
-    public let kind: CredentialKind
+package struct CredentialNotice: Sendable, Hashable {
+    package let id: Int64
+    package let kind: CredentialKind
     /// Unique.
-    public let name: String
-    public let sealKeyID: String
+    package let name: String
+    package let sealKeyID: String
     /// SHA-256 of the material, hex.
-    public let fingerprint: String
+    package let fingerprint: String
     /// When it expires; nil if it does not.
-    public let expiresAt: DatabaseTime?
-    /// How long it is good, by the database's clock; negative when its time is over, nil if it does not expire.
-    public let secondsLeft: Double?
-    /// The applications that it belongs to, by name.
-    public let applications: [String]
-    /// The topics that a certificate names; empty if it names none, or is none.
-    public let topics: [String]
-    /// The environments that a certificate names; empty if it names none, or is none.
-    public let environments: [String]
+    package let expiresAt: DatabaseTime?
+    /// How long it is valid, by the database's clock; negative if it has expired, nil if it does not expire.
+    package let secondsLeft: Double?
+    /// The names of the applications that use it.
+    package let applications: [String]
+    /// The topics that a certificate names; empty if it names none, or if it is not a certificate.
+    package let topics: [String]
+    /// The environments that a certificate names; empty if it names none, or if it is not a certificate.
+    package let environments: [String]
 
-    public init(
+    package init(
         id: Int64,
         kind: CredentialKind,
         name: String,
@@ -68,35 +68,35 @@ public struct CredentialNotice: Sendable, Hashable {
         )
     }
 
-    /// The words of a list as it is stored.
+    /// The elements of a list as it is stored.
     private static func list(_ text: String) -> [String] {
         text.split(separator: ",").map { $0.filter { $0 != " " } }.filter { !$0.isEmpty }
     }
 }
 
-/// Something that is sealed in the database.
-public struct SealedItem: Sendable {
+/// A sealed item of the database.
+package struct SealedItem: Sendable {
     /// Its id, which the seal authenticates.
-    public let id: Int64
-    public let sealKeyID: String
-    /// The sealed bytes; never in a log.
-    public let sealed: [UInt8]
-    /// Whose it is, for people.
-    public let owner: String
+    package let id: Int64
+    package let sealKeyID: String
+    /// The sealed bytes; never logged.
+    package let sealed: [UInt8]
+    /// Its owner, as shown to people.
+    package let owner: String
 }
 
-/// Looking after credentials that are there.
+/// Maintenance of stored credentials.
 extension Store {
-    /// What may be shown of all credentials, by id.
-    public func credentials() async throws -> [CredentialNotice] {
+    /// The public facts of all credentials, by id.
+    package func credentials() async throws -> [CredentialNotice] {
         try all(
             try await query("SELECT \(CredentialNotice.columns) FROM pushmta_engine.credential c ORDER BY c.id"),
             CredentialNotice.init
         )
     }
 
-    /// The credentials that belong to an application and expire within so many days, or have expired, the next one first.
-    public func expiringCredentials(withinDays days: Int) async throws -> [CredentialNotice] {
+    /// The credentials of applications that expire within this many days, or have expired, in the order of expiry.
+    package func expiringCredentials(withinDays days: Int) async throws -> [CredentialNotice] {
         let result = try await query(
             """
             SELECT \(CredentialNotice.columns) FROM pushmta_engine.credential c
@@ -109,14 +109,15 @@ extension Store {
         return try all(result, CredentialNotice.init)
     }
 
-    /// What is sealed: credentials, and the secrets of services' proofs of user keys. Their ids are of one sequence.
-    public func sealedItems() async throws -> [SealedItem] {
+    /// All sealed items: credentials, and the secrets of services' proofs of user keys. Their ids come from one
+    /// sequence.
+    package func sealedItems() async throws -> [SealedItem] {
         let result = try await query("\(Self.sealedSQL) ORDER BY 1")
         return try all(result, Self.sealedItem)
     }
 
-    /// Something sealed, as it is stored; nil if it is gone.
-    public func sealedItem(_ id: Int64) async throws -> SealedItem? {
+    /// A sealed item as it is stored; nil if it was deleted.
+    package func sealedItem(_ id: Int64) async throws -> SealedItem? {
         let result = try await query(
             "SELECT i.* FROM (\(Self.sealedSQL)) i(id, key, sealed, owner) WHERE i.id = $1",
             [.int64(id)]
@@ -142,8 +143,8 @@ extension Store {
         )
     }
 
-    /// A credential as it is stored; nil if it is gone.
-    public func credential(_ id: Int64) async throws -> CredentialRow? {
+    /// A credential as it is stored; nil if it was deleted.
+    package func credential(_ id: Int64) async throws -> CredentialRow? {
         let result = try await query(
             "SELECT \(Self.credentialColumns) FROM pushmta_engine.credential c WHERE c.id = $1",
             [.int64(id)]
@@ -151,8 +152,9 @@ extension Store {
         return try result.oneOrNil(Self.credential)
     }
 
-    /// Puts what was sealed anew in the place of the same under the key before; false if somebody else has changed it meanwhile.
-    public func reseal(_ id: Int64, from oldKeyID: String, to keyID: String, sealed: [UInt8]) async throws
+    /// Replaces an item that was sealed under an earlier key by the same item under the new one; false if it was
+    /// changed meanwhile.
+    package func reseal(_ id: Int64, from oldKeyID: String, to keyID: String, sealed: [UInt8]) async throws
         -> Bool
     {
         try await query(

@@ -1,16 +1,16 @@
 import Content
 import PushCore
 
-/// What can be said against an application's way to its gateway before the gateway says it, of each message anew.
-public enum RouteCheck {
-    /// Why the application's messages cannot go over the account, with the way out; nil if they can.
+/// Finds faults in an application's route to its gateway that would make the gateway refuse each message.
+package enum RouteCheck {
+    /// Why the application's messages cannot be sent over the account, with the remedy; nil if they can.
     ///
-    /// Whether the credential is of a kind that the connector takes is another question (`CredentialKind.suits`).
-    public static func problem(_ application: ApplicationRow, _ account: AccountRow) -> String? {
+    /// `CredentialKind.suits` checks whether the connector accepts the kind of credential.
+    package static func problem(_ application: ApplicationRow, _ account: AccountRow) -> String? {
         problem(application.platform, application.environment, account)
     }
 
-    /// The same for an application that is not there yet.
+    /// The same for an application that does not exist yet.
     static func problem(_ platform: Platform, _ own: ApplicationEnvironment, _ account: AccountRow) -> String? {
         guard platform == .ios, let environment = ApplicationEnvironment(gatewayHost: account.host), environment != own
         else { return nil }
@@ -20,8 +20,8 @@ public enum RouteCheck {
             + "Choose an account of the \(own.rawValue) environment"
     }
 
-    /// Why the gateway will not take the application's messages with the credential, with the way out; nil if it may.
-    public static func problem(_ application: ApplicationRow, _ credential: CredentialNotice) -> String? {
+    /// Why the gateway will refuse the application's messages with the credential, with the remedy; nil if it may not.
+    package static func problem(_ application: ApplicationRow, _ credential: CredentialNotice) -> String? {
         guard credential.kind == .apnsCertificate else { return nil }
         if !credential.environments.isEmpty, !credential.environments.contains(application.environment.rawValue) {
             return
@@ -29,8 +29,8 @@ public enum RouteCheck {
                 + "\(application.environment.rawValue) one. Set another certificate with 'pushmta credential set'"
         }
         let id = application.bundleID
-        // As the certificate's own check has it: one for voip may be the only one that an application needs. Whether it carries the
-        // topic of a delivery is asked for each of them.
+        // As in the check of the certificate itself: a certificate for voip may be the only one that an application
+        // needs. Whether it has the topic of a delivery is checked for each delivery.
         guard !credential.topics.isEmpty, !credential.topics.contains(id),
             !credential.topics.contains(where: { $0.hasPrefix(id + ".") })
         else { return nil }
@@ -39,8 +39,8 @@ public enum RouteCheck {
             + "Set the certificate of this application with 'pushmta credential set', or correct the bundle id"
     }
 
-    /// Why the gateway will not take messages of a push type with the credential, and the way out; nil if it may.
-    public static func problem(_ application: ApplicationRow, _ credential: CredentialNotice, _ type: PushType)
+    /// Why the gateway will refuse messages of a push type with the credential, with the remedy; nil if it may not.
+    package static func problem(_ application: ApplicationRow, _ credential: CredentialNotice, _ type: PushType)
         -> ContentProblem?
     {
         guard application.platform == .ios, credential.kind == .apnsCertificate else { return nil }
@@ -48,7 +48,7 @@ public enum RouteCheck {
             return ContentProblem(
                 key: "ios.push_type",
                 cause:
-                    "APNs takes push type \(type.rawValue) with a token key only, and the credential is a certificate",
+                    "APNs accepts push type \(type.rawValue) only with a token key, and the credential is a certificate",
                 remedy: "set the key (.p8) of your team with 'pushmta credential set'"
             )
         }
@@ -62,8 +62,8 @@ public enum RouteCheck {
         )
     }
 
-    /// The same for all that a content says: each variant has a push type of its own.
-    public static func problems(
+    /// The same for a whole content: each variant has its own push type.
+    package static func problems(
         _ application: ApplicationRow,
         _ credential: CredentialNotice?,
         _ content: LocalisedTemplate
@@ -77,8 +77,8 @@ public enum RouteCheck {
         }
     }
 
-    /// All that can be said: of the bundle id, the account and the credential.
-    public static func problem(_ application: ApplicationRow, _ account: AccountRow?, _ credential: CredentialNotice?)
+    /// All faults: of the bundle id, the account and the credential.
+    package static func problem(_ application: ApplicationRow, _ account: AccountRow?, _ credential: CredentialNotice?)
         -> String?
     {
         if application.platform == .ios, let problem = BundleID.problem(application.bundleID, .ios) {

@@ -1,17 +1,17 @@
 import PostgresClient
 import PushCore
 
-/// A mobile application service: what marketing calls "the app", with its applications per platform.
-public struct ServiceRow: Sendable, Hashable {
-    public let id: Int32
+/// A mobile application service: an app as marketing knows it, with its applications for each platform.
+package struct ServiceRow: Sendable, Hashable {
+    package let id: Int32
     /// Its name in settings and commands, unique.
-    public let name: String
-    /// The name people see.
-    public let label: String
-    /// Name of the target mapping with which its user keys reconcile; nil if it has none.
-    public let mapping: String?
+    package let name: String
+    /// The display name.
+    package let label: String
+    /// Name of the target mapping that links its user keys to people; nil if it has none.
+    package let mapping: String?
 
-    public init(id: Int32, name: String, label: String, mapping: String? = nil) {
+    package init(id: Int32, name: String, label: String, mapping: String? = nil) {
         self.id = id
         self.name = name
         self.label = label
@@ -22,7 +22,7 @@ public struct ServiceRow: Sendable, Hashable {
 extension Store {
     /// Creates a service; `mapping` is the name of a target mapping.
     @discardableResult
-    public func createService(name: String, label: String, mapping: String? = nil) async throws -> ServiceRow {
+    package func createService(name: String, label: String, mapping: String? = nil) async throws -> ServiceRow {
         try NameCheck.name(name, of: "service")
         try NameCheck.label(label, of: "service")
         if let mapping { _ = try await self.mapping(named: mapping) }
@@ -35,14 +35,14 @@ extension Store {
             [.text(name), .text(label), .textOrNull(mapping)]
         )
         guard result.rowCount > 0 else {
-            throw StoreError(.conflict, "There is a service \"\(name)\" already.", hint: "choose another name")
+            throw StoreError(.conflict, "Service \"\(name)\" already exists.", hint: "choose another name")
         }
         return try await service(named: name)
     }
 
-    /// Changes a service; nil leaves a value as it is, an empty name of a mapping takes it away.
+    /// Changes a service; nil leaves a value as it is, and an empty mapping name removes the mapping.
     @discardableResult
-    public func setService(name: String, label: String? = nil, mapping: String? = nil) async throws -> ServiceRow {
+    package func setService(name: String, label: String? = nil, mapping: String? = nil) async throws -> ServiceRow {
         try NameCheck.label(label, of: "service")
         if let mapping, !mapping.isEmpty { _ = try await self.mapping(named: mapping) }
         try await query(
@@ -58,22 +58,22 @@ extension Store {
     }
 
     /// All services, sorted by name.
-    public func services() async throws -> [ServiceRow] {
+    package func services() async throws -> [ServiceRow] {
         try all(try await query("\(Self.serviceSQL) ORDER BY v.name"), Self.service)
     }
 
     /// A service by its name.
-    public func service(named name: String) async throws -> ServiceRow {
+    package func service(named name: String) async throws -> ServiceRow {
         try first(
             try await query("\(Self.serviceSQL) WHERE v.name = $1", [.text(name)]),
             orThrow: "There is no service \"\(name)\".",
-            hint: "pushmta service list shows them; pushmta service add makes one",
+            hint: "pushmta service list shows them; pushmta service add adds one",
             Self.service
         )
     }
 
     /// The applications of a service, all or those of an environment, by name.
-    public func applications(
+    package func applications(
         ofService name: String,
         environment: ApplicationEnvironment? = nil
     ) async throws -> [ApplicationRow] {

@@ -1,16 +1,16 @@
 import PostgresClient
 import PushCore
 
-/// How many subscriptions a target chooses, as far as they were counted.
-public struct AudienceCount: Sendable, Hashable {
-    /// Those that a message would go to.
-    public let count: Int64
-    /// Those that the target chooses and nothing is sent to: disabled, opted out, or in quarantine.
-    public let excluded: Int64
-    /// How far off the number may be: it is an estimate, which is nearer in 19 of 20 cases. Nil for one that was counted.
-    public let error: Int64?
-    /// Whether the filter asks for columns of a mapping, which only preparation reads: then nobody was counted.
-    public let needsMapping: Bool
+/// How many subscriptions a target selects, as far as they were counted.
+package struct AudienceCount: Sendable, Hashable {
+    /// Subscriptions that would get a message.
+    package let count: Int64
+    /// Subscriptions that the target selects but that get no message: disabled, opted out, or in quarantine.
+    package let excluded: Int64
+    /// The error of an estimate, at 95 % confidence. Nil for a count.
+    package let error: Int64?
+    /// Whether the filter uses columns of a mapping, which only preparation reads; then nothing was counted.
+    package let needsMapping: Bool
 
     init(
         count: Int64,
@@ -26,14 +26,14 @@ public struct AudienceCount: Sendable, Hashable {
 }
 
 extension Store {
-    /// Counts whom a filter chooses among the subscribers of applications, for no longer than a page may wait.
+    /// Counts the subscribers of applications that a filter selects, within the time for a page.
     ///
-    /// Half of the time is for counting; what is left then is estimated from a sample in the other half, and once at least. Exclusion lists
-    /// and double push tokens are not looked at: preparation is. Throws ``StoreError`` of code `invalid` for a filter that compares what
-    /// cannot be compared.
+    /// Half of the time is for counting; what is left then is estimated from a sample in the other half, at least once.
+    /// Exclusion lists and duplicate push tokens are left to preparation. Throws ``StoreError`` of code `invalid` for a
+    /// filter that compares incompatible values.
     ///
-    /// - Parameter isOneTimeCode: whether those who opted out count as reached.
-    public func countAudience(
+    /// - Parameter isOneTimeCode: whether people who opted out count as reached.
+    package func countAudience(
         _ filter: TargetFilter?,
         applications: [Int32],
         isOneTimeCode: Bool = false,
@@ -68,7 +68,7 @@ extension Store {
     }
 }
 
-/// Counts and estimates whom one condition chooses.
+/// Counts and estimates the subscriptions that one condition selects.
 struct AudienceCounter {
     struct Sum: Sendable, Hashable {
         var chosen: Int64 = 0
@@ -81,18 +81,18 @@ struct AudienceCounter {
     }
 
     let store: Store
-    /// Why a subscription `s` gets nothing, 0 if it gets something.
+    /// Why a subscription `s` gets no message, 0 if it gets one.
     var exclusion = "s.exclusion"
     let condition: FilterSQL?
 
-    /// Subscriptions of a step: some 20 milliseconds where each has to be read.
+    /// Subscriptions in one step: about 20 milliseconds if each has to be read.
     private static let step: Int64 = 5_000
-    /// Ids of a window of a sample, and windows of an application in one statement: as much as a step.
+    /// Ids in a window of a sample, and windows of an application in one statement: as much as a step.
     private static let (width, windows): (Int64, Int) = (250, 20)
-    /// Of a normal distribution 19 of 20 values lie within so many deviations.
+    /// 95 % of a normal distribution lie within this many standard deviations.
     private static let deviations = 1.96
-    /// Where all windows agree (mostly because no one was found), no more than so many in all that were looked at would differ by one, with
-    /// the same probability (the rule of three).
+    /// If all windows agree (mostly because none has a match), at most this many of all windows would differ, each by
+    /// one, at the same confidence (the rule of three).
     private static let mostThatDiffer = 3.0
 
     /// Counts the subscriptions of an application from the first on, until all are counted or the time is over.
@@ -121,12 +121,12 @@ struct AudienceCounter {
         }
     }
 
-    /// Estimates how many of these applications' subscriptions are chosen, from windows of ids that lie everywhere between the first and
-    /// the last one.
+    /// Estimates how many subscriptions of these applications are selected, from windows of ids spread evenly between
+    /// the first and the last one.
     ///
     /// - Parameters:
-    ///   - known: what other applications have, which is counted.
-    ///   - counted: what the first of these has at least.
+    ///   - known: the counts of other applications.
+    ///   - counted: what was already counted of the first application, as a minimum.
     func estimate(
         _ applications: [Int32],
         beside known: Sum,
@@ -146,14 +146,14 @@ struct AudienceCounter {
         var (variance, unseen) = (0.0, 0.0)
         for (application, range) in ranges {
             let looked = Double(rounds * Self.windows)
-            // How many windows the application has.
+            // The number of windows of the application.
             let all = Double(range.count) / Double(Self.width)
             let found = windows[application] ?? []
             let sum = found.reduce(0.0) { $0 + Double($1.chosen) }
             let squares = found.reduce(0.0) { $0 + Double($1.chosen) * Double($1.chosen) }
             chosen += sum / looked * all
             excluded += found.reduce(0.0) { $0 + Double($1.excluded) } / looked * all
-            // Windows in which no one was found count as 0.
+            // Windows without a match count as 0.
             let spread = max(squares - sum * sum / looked, 0)
             variance += spread / (looked - 1) / looked * all * all
             if spread == 0 { unseen += Self.mostThatDiffer / looked * all }
@@ -187,7 +187,7 @@ struct AudienceCounter {
         return ranges
     }
 
-    /// Looks into one window of each of equal pieces of the ids of each application.
+    /// Reads one window from each of equal pieces of each application's ids.
     private func sample(_ ranges: [Int32: ClosedRange<Int64>]) async throws -> [(Int32, Sum)] {
         var applications: [Int32] = []
         var lows: [Int64] = []
@@ -218,13 +218,13 @@ struct AudienceCounter {
         """
     }
 
-    /// The place of the first digit of an error: what is smaller says nothing of an estimate.
+    /// The place of the first digit of an error: smaller digits of an estimate mean nothing.
     static func unit(_ error: Double) -> Double {
         var unit = 1.0
         while error / unit >= 10 { unit *= 10 }
         return unit
     }
 
-    /// A number without what is smaller than a unit.
+    /// A value rounded to a unit.
     static func rounded(_ value: Double, _ unit: Double) -> Int64 { Int64((value / unit).rounded() * unit) }
 }

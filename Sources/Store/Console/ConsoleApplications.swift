@@ -2,79 +2,79 @@ import Content
 import PostgresClient
 import PushCore
 
-/// A line of the list of services: a service with one of its applications, or alone if it has none.
-public struct ServiceLine: Sendable, Hashable {
+/// A line in the list of services: a service with one of its applications, or alone if it has none.
+package struct ServiceLine: Sendable, Hashable {
     /// An application, as the list shows it.
-    public struct Application: Sendable, Hashable {
-        public let id: Int32
+    package struct Application: Sendable, Hashable {
+        package let id: Int32
         /// Its name in commands, unique.
-        public let name: String
-        public let platform: Platform
-        public let environment: ApplicationEnvironment
+        package let name: String
+        package let platform: Platform
+        package let environment: ApplicationEnvironment
         /// Bundle id or package name.
-        public let bundleID: String
+        package let bundleID: String
         /// The name of its external account; nil if it has none.
-        public let account: String?
+        package let account: String?
         /// Whether it has a credential.
-        public let hasCredential: Bool
-        /// For how many seconds the credential is good; nil if it does not end.
-        public let credentialSecondsLeft: Double?
-        public let circuit: CircuitState
-        /// Whether the gateway of an account takes nothing from it now.
-        public let isInTrouble: Bool
+        package let hasCredential: Bool
+        /// For how many seconds the credential is valid; nil if it does not expire.
+        package let credentialSecondsLeft: Double?
+        package let circuit: CircuitState
+        /// Whether the gateway of an account takes nothing from it at present.
+        package let isInTrouble: Bool
     }
 
     /// The service's name in commands, unique.
-    public let service: String
-    /// The name people see.
-    public let label: String
-    /// The target mapping in which its user keys reconcile; nil for none.
-    public let mapping: String?
-    /// Who says which user a device belongs to.
-    public let trust: UserKeyTrust
+    package let service: String
+    /// The display name.
+    package let label: String
+    /// The target mapping that links its user keys to people; nil for none.
+    package let mapping: String?
+    /// Who may say which user a device belongs to.
+    package let trust: UserKeyTrust
     /// One of its applications.
-    public let application: Application?
+    package let application: Application?
 }
 
-/// What may be shown of an application's credential.
-public struct CredentialFacts: Sendable, Hashable {
-    public let kind: CredentialKind
+/// The public facts of an application's credential.
+package struct CredentialFacts: Sendable, Hashable {
+    package let kind: CredentialKind
     /// SHA-256 of the material, hex.
-    public let fingerprint: String
+    package let fingerprint: String
     /// When it expires; nil if it does not.
-    public let expiresAt: DatabaseTime?
-    /// How long it is good; negative when its time is over, nil if it does not expire.
-    public let secondsLeft: Double?
-    public let createdAt: DatabaseTime
-    /// What else is no secret: key id and team id, topics, project id.
-    public let attributes: [String: String]
-    /// The applications that it belongs to, by name.
-    public let applications: [String]
+    package let expiresAt: DatabaseTime?
+    /// How long it is valid; negative if it has expired, nil if it does not expire.
+    package let secondsLeft: Double?
+    package let createdAt: DatabaseTime
+    /// Other attributes that are not secret: key id and team id, topics, project id.
+    package let attributes: [String: String]
+    /// The names of the applications that use it.
+    package let applications: [String]
 }
 
 /// An application whose gateway takes nothing, on one of its accounts.
-public struct AccountTrouble: Sendable, Hashable {
-    public let account: String
-    public let reason: String
+package struct AccountTrouble: Sendable, Hashable {
+    package let account: String
+    package let reason: String
     /// How long the gateway has taken nothing.
-    public let seconds: Double
+    package let seconds: Double
     /// Messages that wait for it.
-    public let waiting: Int64
-    public let probes: Int32
+    package let waiting: Int64
+    package let probes: Int32
 }
 
-/// What may be changed of a service.
-public struct ServiceFacts: Sendable, Hashable {
+/// The values of a service that can be changed.
+package struct ServiceFacts: Sendable, Hashable {
     /// Its name in commands and SQL.
-    public let name: String
-    /// The name people see.
-    public var label: String
-    /// The target mapping in which its user keys reconcile; nil for none.
-    public var mapping: String?
-    /// Who says which user a device belongs to.
-    public var trust: UserKeyTrust
+    package let name: String
+    /// The display name.
+    package var label: String
+    /// The target mapping that links its user keys to people; nil for none.
+    package var mapping: String?
+    /// Who may say which user a device belongs to.
+    package var trust: UserKeyTrust
 
-    public init(name: String, label: String, mapping: String?, trust: UserKeyTrust) {
+    package init(name: String, label: String, mapping: String?, trust: UserKeyTrust) {
         self.name = name
         self.label = label
         self.mapping = mapping
@@ -85,8 +85,8 @@ public struct ServiceFacts: Sendable, Hashable {
 extension Store {
     /// A page of services with their applications, by name.
     ///
-    /// - Parameter after: the last line of the page before, service and application.
-    public func serviceLines(after: (service: String, application: String), most: Int) async throws -> [ServiceLine] {
+    /// - Parameter after: the last line of the previous page, service and application.
+    package func serviceLines(after: (service: String, application: String), most: Int) async throws -> [ServiceLine] {
         let result = try await query(
             """
             SELECT l.service, l.label, m.name, l.user_key_trust, l.id, l.name, l.platform, l.environment, l.bundle_id, e.name, l.credential_id IS NOT NULL,
@@ -134,7 +134,7 @@ extension Store {
     }
 
     /// The names of services, as a form offers them.
-    public func serviceNames(most: Int) async throws -> [String] {
+    package func serviceNames(most: Int) async throws -> [String] {
         let result = try await query(
             "SELECT v.name FROM pushmta.service v ORDER BY v.name LIMIT $1",
             [.int64(Int64(most))]
@@ -142,8 +142,8 @@ extension Store {
         return try all(result) { row in try row.text() }
     }
 
-    /// A service by its name, and by what a form knows whether it was changed since the form was made.
-    public func serviceFacts(_ name: String) async throws -> (facts: ServiceFacts, version: Int64) {
+    /// A service by its name, with the version by which a form detects a change.
+    package func serviceFacts(_ name: String) async throws -> (facts: ServiceFacts, version: Int64) {
         let result = try await query(
             """
             SELECT v.name, v.label, m.name, v.user_key_trust, pushmta_engine.version_of(v.changed_at, NULL)
@@ -163,7 +163,7 @@ extension Store {
     }
 
     /// The names of target mappings, in order.
-    public func mappingNames(most: Int) async throws -> [String] {
+    package func mappingNames(most: Int) async throws -> [String] {
         let result = try await query(
             "SELECT m.name FROM pushmta.target_mapping m ORDER BY m.name LIMIT $1",
             [.int64(Int64(most))]
@@ -171,8 +171,8 @@ extension Store {
         return try all(result) { row in try row.text() }
     }
 
-    /// The applications, by name, whose deliveries go over an external account unless they say otherwise.
-    public func applications(account id: Int32, most: Int) async throws -> [(id: Int32, name: String)] {
+    /// The applications, by name, whose deliveries use an external account by default.
+    package func applications(account id: Int32, most: Int) async throws -> [(id: Int32, name: String)] {
         let result = try await query(
             "SELECT a.id, a.name FROM pushmta_engine.application a WHERE a.external_account_id = $1 ORDER BY a.name LIMIT $2",
             [.int32(id), .int64(Int64(most))]
@@ -180,10 +180,10 @@ extension Store {
         return try all(result) { row in (try row.int32(), try row.text()) }
     }
 
-    /// External accounts by name, those behind one of them.
+    /// External accounts by name, after the given name.
     ///
-    /// - Parameter platform: those of one platform; nil for all.
-    public func accounts(after name: String, platform: Platform? = nil, most: Int) async throws -> [AccountRow] {
+    /// - Parameter platform: accounts of one platform; nil for all.
+    package func accounts(after name: String, platform: Platform? = nil, most: Int) async throws -> [AccountRow] {
         let result = try await query(
             """
             SELECT \(AccountRow.columns) FROM pushmta_engine.external_account e
@@ -195,13 +195,13 @@ extension Store {
     }
 
     /// The name of an application's service.
-    public func serviceName(_ id: Int32) async throws -> String {
+    package func serviceName(_ id: Int32) async throws -> String {
         let result = try await query("SELECT v.name FROM pushmta.service v WHERE v.id = $1", [.int32(id)])
         return try first(result, orThrow: "There is no service \(id).") { row in try row.text() }
     }
 
-    /// What may be shown of a credential; nil if it is gone.
-    public func credentialFacts(_ id: Int64) async throws -> CredentialFacts? {
+    /// The public facts of a credential; nil if it was deleted.
+    package func credentialFacts(_ id: Int64) async throws -> CredentialFacts? {
         let result = try await query(
             """
             SELECT c.kind, c.fingerprint, c.expires_at,
@@ -224,14 +224,14 @@ extension Store {
         }
     }
 
-    /// The circuit of an application; nil if it never had any trouble.
-    public func applicationHealth(_ id: Int32) async throws -> ApplicationHealthRow? {
+    /// The circuit of an application; nil if it never had a problem.
+    package func applicationHealth(_ id: Int32) async throws -> ApplicationHealthRow? {
         let result = try await query(Self.healthSQL + " WHERE h.application_id = $1", [.int32(id)])
         return try result.oneOrNil(Self.health)
     }
 
-    /// The accounts whose gateways take nothing from an application now.
-    public func troubles(application name: String) async throws -> [AccountTrouble] {
+    /// The accounts whose gateways take nothing from an application at present.
+    package func troubles(application name: String) async throws -> [AccountTrouble] {
         let result = try await query(
             """
             SELECT t.account, t.reason, t.seconds, t.waiting, t.probes FROM pushmta.gateway_trouble t

@@ -1,44 +1,45 @@
 import PostgresClient
 import PushCore
 
-/// What somebody who has signed in declares, changes and lets go on: the session decides, in the database, and it is on record in the
-/// same transaction. Each throws ``StoreError`` with `sqlState` `PM090` if the session is over and `PM091` if its role may not.
+/// What a signed-in user declares, changes and resumes. The database checks the session and logs the change in the same
+/// transaction. Each function throws ``StoreError`` with `sqlState` `PM090` if the session has ended, and `PM091` if
+/// its role may not do this.
 extension Store {
-    /// Declares a service.
+    /// Adds a service.
     ///
-    /// Throws `conflict` if there is one of that name.
-    public func declareService(name: String, label: String, by actor: ConsoleActor) async throws {
+    /// Throws `conflict` if the name is taken.
+    package func declareService(name: String, label: String, by actor: ConsoleActor) async throws {
         try NameCheck.name(name, of: "service")
         try NameCheck.label(label, of: "service")
         try await query(
-            "SELECT pushmta_engine.console_add_service($1, \(Self.momentAndIdle), $4, $5, $6)",
-            actor.values + [.text(actor.address), .text(name), .text(label)]
+            "SELECT pushmta_engine.console_add_service(\(ConsoleActor.caller), $5, $6)",
+            actor.values + [.text(name), .text(label)]
         )
     }
 
     /// Changes a service.
     ///
-    /// Throws `notFound`, `conflict` with `sqlState` `PM132` if somebody has changed it since, and `invalid`, with `PM136` if it is to ask
-    /// for proofs of user keys and has no key to check them with.
+    /// Throws `notFound`, and `conflict` with `sqlState` `PM132` if it was changed since. Throws `invalid`, with
+    /// `PM136` if it is to ask for proofs of user keys and has no key to verify them.
     ///
-    /// - Parameter version: what ``serviceFacts(_:)`` said when the form was made.
-    public func changeService(_ facts: ServiceFacts, version: Int64, by actor: ConsoleActor) async throws {
+    /// - Parameter version: the result of ``serviceFacts(_:)`` when the form was loaded.
+    package func changeService(_ facts: ServiceFacts, version: Int64, by actor: ConsoleActor) async throws {
         try NameCheck.label(facts.label, of: "service")
         try await query(
-            "SELECT pushmta_engine.console_change_service($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9)",
+            "SELECT pushmta_engine.console_change_service(\(ConsoleActor.caller), $5, $6, $7, $8, $9)",
             actor.values + [
-                .text(actor.address), .text(facts.name), .int64(version), .text(facts.label),
+                .text(facts.name), .int64(version), .text(facts.label),
                 .text(facts.mapping ?? ""), .text(facts.trust.rawValue),
             ]
         )
     }
 
-    /// Declares an external account.
+    /// Adds an external account.
     ///
-    /// Throws `conflict` if there is one of that name, `invalid` for what is no host.
+    /// Throws `conflict` if the name is taken, `invalid` if the host is not valid.
     ///
-    /// - Parameter options: as ``createAccount(name:connector:host:port:options:)`` has them.
-    public func declareAccount(
+    /// - Parameter options: as in ``createAccount(name:connector:host:port:options:)``.
+    package func declareAccount(
         name: String,
         connector: Connector,
         host: String,
@@ -50,22 +51,22 @@ extension Store {
         try Self.check(options, name, connector)
         let host = try Self.checked(host, name)
         try await query(
-            "SELECT pushmta_engine.console_add_account($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9)",
+            "SELECT pushmta_engine.console_add_account(\(ConsoleActor.caller), $5, $6, $7, $8, $9)",
             actor.values + [
-                .text(actor.address), .text(name), .text(connector.rawValue), .text(host), .int32(port),
+                .text(name), .text(connector.rawValue), .text(host), .int32(port),
                 .json(options),
             ]
         )
     }
 
-    /// Declares applications, all of them or none.
+    /// Adds applications, all of them or none.
     ///
-    /// Throws `conflict` for a name or an integration key that there is, `invalid` if a gateway would refuse each message.
+    /// Throws `conflict` if a name or an integration key is taken, `invalid` if a gateway would refuse each message.
     ///
     /// - Parameter original: the application whose variables, sounds, subscription parameters and icon they get.
     /// - Returns: their ids.
     @discardableResult
-    public func declareApplications(_ all: [NewApplication], copying original: Int32? = nil, by actor: ConsoleActor)
+    package func declareApplications(_ all: [NewApplication], copying original: Int32? = nil, by actor: ConsoleActor)
         async throws -> [Int32]
     {
         for new in all { try await check(new) }
@@ -73,7 +74,7 @@ extension Store {
             var ids: [Int32] = []
             for new in all {
                 let values: [PostgresValue] = [
-                    .text(actor.address), .text(new.service), .text(new.name), .text(new.label),
+                    .text(new.service), .text(new.name), .text(new.label),
                     .text(new.platform.rawValue), .text(new.environment.rawValue), .text(new.integrationKey),
                     .text(new.bundleID), .text(new.messageIDFormat.rawValue), .text(new.account ?? ""),
                     original.map { .int32($0) } ?? .null,
@@ -88,7 +89,7 @@ extension Store {
     }
 
     private static let addApplicationSQL = """
-        SELECT pushmta_engine.console_add_application($1, \(momentAndIdle), $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::integer)
+        SELECT pushmta_engine.console_add_application(\(ConsoleActor.caller), $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::integer)
         """
 
     private func check(_ new: NewApplication) async throws {
@@ -104,26 +105,27 @@ extension Store {
         throw StoreError(.invalid, "Application \"\(new.name)\": \(problem).")
     }
 
-    /// Ends what an application's messages wait for, as far as that can be ended.
+    /// Ends those waits of an application's messages that can be ended.
     ///
     /// Throws `notFound`.
     ///
-    /// - Parameter believingRefusals: the push tokens that the gateway refused are really bad.
-    public func resumeApplication(_ id: Int32, believingRefusals: Bool, by actor: ConsoleActor) async throws {
+    /// - Parameter believingRefusals: the push tokens that the gateway refused really are bad.
+    package func resumeApplication(_ id: Int32, believingRefusals: Bool, by actor: ConsoleActor) async throws {
         try await query(
-            "SELECT pushmta_engine.console_resume($1, \(Self.momentAndIdle), $4, $5, $6)",
-            actor.values + [.text(actor.address), .int32(id), .bool(believingRefusals)]
+            "SELECT pushmta_engine.console_resume(\(ConsoleActor.caller), $5, $6)",
+            actor.values + [.int32(id), .bool(believingRefusals)]
         )
     }
 
-    /// The id of a credential that is to be uploaded, to be handed out before it is sealed: the seal authenticates it.
-    public func nextCredentialID(by actor: ConsoleActor) async throws -> Int64 {
-        try await query("SELECT pushmta_engine.console_credential_id($1, \(Self.momentAndIdle))", actor.values)
+    /// Reserves the id of a credential that is about to be uploaded, because the seal authenticates it.
+    package func nextCredentialID(by actor: ConsoleActor) async throws -> Int64 {
+        try await query("SELECT pushmta_engine.console_credential_id(\(ConsoleActor.caller))", actor.values)
             .one { try $0.int64() }
     }
 
-    /// Stores a sealed credential and binds it to an application, as ``saveCredential(_:application:allowsBothEnvironments:)`` does.
-    public func saveCredential(
+    /// Stores a sealed credential and binds it to an application, as
+    /// ``saveCredential(_:application:allowsBothEnvironments:)`` does.
+    package func saveCredential(
         _ credential: CredentialRow,
         application: String,
         allowsBothEnvironments: Bool,
@@ -131,11 +133,11 @@ extension Store {
     ) async throws {
         try await query(
             """
-            SELECT pushmta_engine.console_save_credential($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9, $10, $11,
+            SELECT pushmta_engine.console_save_credential(\(ConsoleActor.caller), $5, $6, $7, $8, $9, $10, $11,
                 to_timestamp($12::bigint / 1000000.0), $13)
             """,
             actor.values + [
-                .text(actor.address), .text(application), .int64(credential.id), .text(credential.kind.rawValue),
+                .text(application), .int64(credential.id), .text(credential.kind.rawValue),
                 .text(credential.sealKeyID), .bytes(credential.sealed), .json(credential.attributes),
                 .text(credential.fingerprint), .int64OrNull(credential.expiresAt?.microsecondsSince1970),
                 .bool(allowsBothEnvironments),
@@ -143,23 +145,23 @@ extension Store {
         )
     }
 
-    /// The seed addresses that a test push of an application can go to, by name, with what people call each.
-    public func testAddresses(application id: Int32, most: Int, by actor: ConsoleActor) async throws -> [(
+    /// The seed addresses that a test push of an application can go to, by name, with their labels.
+    package func testAddresses(application id: Int32, most: Int, by actor: ConsoleActor) async throws -> [(
         name: String, label: String
     )] {
         let result = try await query(
-            "SELECT s.name, s.label FROM pushmta_engine.console_seeds($1, \(Self.momentAndIdle), $4, $5) s",
+            "SELECT s.name, s.label FROM pushmta_engine.console_seeds(\(ConsoleActor.caller), $5, $6) s",
             actor.values + [.int32(id), .int32(Int32(clamping: most))]
         )
         return try all(result) { row in (try row.text(), try row.text()) }
     }
 
-    /// Sends one message of an application to somebody, to try whether it gets there.
+    /// Sends one message of an application to one address, to test whether it arrives.
     ///
     /// Throws `notFound`, and `invalid` if it could not be sent.
     ///
     /// - Returns: its delivery.
-    public func sendTestPush(
+    package func sendTestPush(
         application id: Int32,
         content: String,
         to addressee: TestAddressee,
@@ -171,14 +173,14 @@ extension Store {
             case .subscription(let id): (.null, .int64(id))
             }
         return try await query(
-            "SELECT pushmta_engine.console_test_push($1, \(Self.momentAndIdle), $4, $5, $6, $7::text, $8::bigint)",
-            actor.values + [.text(actor.address), .int32(id), .text(content), seed, subscription]
+            "SELECT pushmta_engine.console_test_push(\(ConsoleActor.caller), $5, $6, $7::text, $8::bigint)",
+            actor.values + [.int32(id), .text(content), seed, subscription]
         ).one { try $0.int64() }
     }
 }
 
-/// To whom a test push goes.
-public enum TestAddressee: Sendable, Hashable {
+/// The addressee of a test push.
+package enum TestAddressee: Sendable, Hashable {
     /// A seed address, by name.
     case seed(String)
     /// A subscription, by id.

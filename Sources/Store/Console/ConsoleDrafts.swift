@@ -1,40 +1,40 @@
 import PostgresClient
 import PushCore
 
-/// A delivery that somebody writes in the console; it need not be right yet.
-public struct ConsoleDraft: Sendable, Hashable {
-    public let id: Int64
-    /// Who began it.
-    public let owner: String
+/// A draft: a delivery that a user writes in the console. It need not be valid yet.
+package struct ConsoleDraft: Sendable, Hashable {
+    package let id: Int64
+    /// The user who created it.
+    package let owner: String
     /// The delivery's name.
-    public var label: String
+    package var label: String
     /// Names of the applications that it goes to.
-    public var applications: [String]
-    /// What was typed, by the names of the fields.
-    public var fields: [String: String]
-    /// Counts up with each change.
-    public let version: Int32
-    /// What was made of it for proofs.
-    public let deliveryID: Int64?
-    /// When it was changed last.
-    public let changedAt: DatabaseTime
+    package var applications: [String]
+    /// The form's input, by field name.
+    package var fields: [String: String]
+    /// Increases with each change.
+    package let version: Int32
+    /// The delivery that was created for its proofs.
+    package let deliveryID: Int64?
+    /// When it was last changed.
+    package let changedAt: DatabaseTime
 }
 
-/// What a draft says, as a delivery.
-public struct DraftDelivery: Sendable, Hashable {
-    /// The draft and the version that was looked at.
-    public var draft: Int64
-    public var version: Int32
+/// The delivery that a draft describes.
+package struct DraftDelivery: Sendable, Hashable {
+    /// The draft, and the version that was read.
+    package var draft: Int64
+    package var version: Int32
     /// The content, JSON.
-    public var content: String
-    /// Who of the subscribers is chosen; "" for everybody.
-    public var filter: String
+    package var content: String
+    /// Selects the subscribers; "" for all.
+    package var filter: String
     /// Names of the exclusion lists.
-    public var excludedLists: [String]
-    /// How it is sent: settings as templates have them, a JSON object.
-    public var settings: String
+    package var excludedLists: [String]
+    /// How it is sent: settings as in templates, a JSON object.
+    package var settings: String
 
-    public init(
+    package init(
         draft: Int64,
         version: Int32,
         content: String,
@@ -50,56 +50,56 @@ public struct DraftDelivery: Sendable, Hashable {
         self.excludedLists = excludedLists
     }
 
-    /// Draft, version, content, filter, lists and settings, in the order in which functions take them.
+    /// Draft, version, content, filter, lists and settings, in the order of the functions' parameters.
     var values: [PostgresValue] {
         [.int64(draft), .int32(version), .text(content), .text(filter), .textArray(excludedLists), .text(settings)]
     }
 }
 
 /// A seed address as the composer shows it: without its token.
-public struct ComposerSeed: Sendable, Hashable {
-    public let name: String
-    /// Whose it is.
-    public let label: String
-    public let application: String
+package struct ComposerSeed: Sendable, Hashable {
+    package let name: String
+    /// Its label, for people.
+    package let label: String
+    package let application: String
     /// The language of its messages.
-    public let locale: String
-    /// The values that its messages take for their fields, a JSON object.
-    public let variables: String
-    /// Why it cannot get anything; "" if it can.
-    public let problem: String
+    package let locale: String
+    /// The values of the fields in its messages, a JSON object.
+    package let variables: String
+    /// Why it cannot get messages; "" if it can.
+    package let problem: String
 }
 
-/// What there is to choose from in the composer.
-public struct ComposerChoices: Sendable, Hashable {
-    /// A thing by name, with what people call it.
-    public struct Named: Sendable, Hashable {
-        public let name: String
-        /// What it is for.
-        public let label: String
+/// The choices in the composer.
+package struct ComposerChoices: Sendable, Hashable {
+    /// An object by name, with its label.
+    package struct Named: Sendable, Hashable {
+        package let name: String
+        /// Its label, for people.
+        package let label: String
     }
 
     /// Exclusion lists.
-    public var lists: [Named] = []
-    public var templates: [Named] = []
-    public var seeds: [ComposerSeed] = []
+    package var lists: [Named] = []
+    package var templates: [Named] = []
+    package var seeds: [ComposerSeed] = []
 }
 
 extension Store {
-    /// So many templates, lists and seed addresses are offered, of each.
-    private static let mostChoices: Int32 = 200
+    /// The maximum number of templates, of lists and of seed addresses to offer.
+    private static let maxChoices: Int32 = 200
 
-    /// The drafts that somebody who has signed in may change, those that were changed last first.
-    public func consoleDrafts(most: Int, by actor: ConsoleActor) async throws -> [ConsoleDraft] {
+    /// The drafts that a signed-in user may change, last changed first.
+    package func consoleDrafts(most: Int, by actor: ConsoleActor) async throws -> [ConsoleDraft] {
         try await drafts(nil, most: most, actor)
     }
 
-    /// A draft, for somebody who has signed in and may change it.
+    /// A draft, for a signed-in user who may change it.
     ///
     /// Throws ``StoreError`` of code `notFound`.
-    public func consoleDraft(_ id: Int64, by actor: ConsoleActor) async throws -> ConsoleDraft {
+    package func consoleDraft(_ id: Int64, by actor: ConsoleActor) async throws -> ConsoleDraft {
         guard let draft = try await drafts(id, most: 1, actor).first else {
-            throw StoreError(.notFound, "There is no draft \(id) of yours.")
+            throw StoreError(.notFound, "There is no draft \(id), or it belongs to another user.")
         }
         return draft
     }
@@ -108,7 +108,7 @@ extension Store {
         let result = try await query(
             """
             SELECT d.id, d.owner, d.label, d.applications, d.fields::text, d.version, d.delivery_id, d.changed_at
-            FROM pushmta_engine.console_drafts($1, \(Self.momentAndIdle), $4, $5) d
+            FROM pushmta_engine.console_drafts(\(ConsoleActor.caller), $5, $6) d
             """,
             actor.values + [.int64OrNull(id), .int32(Int32(clamping: most))]
         )
@@ -126,80 +126,80 @@ extension Store {
         }
     }
 
-    /// The texts of a JSON object; other values are none that a form shows.
+    /// The text members of a JSON object; a form shows no others.
     private static func texts(_ json: String) -> [String: String] {
         guard case .object(let entries)? = try? JSONValue(parsing: json.utf8) else { return [:] }
         return entries.reduce(into: [:]) { if case .string(let text) = $1.value { $0[$1.name] = text } }
     }
 
-    /// Begins a draft for somebody who has signed in, empty or with what a template says; it is on record in the same transaction.
-    public func addConsoleDraft(
+    /// Creates a draft for a signed-in user, empty or from a template, and logs it in the same transaction.
+    package func addConsoleDraft(
         label: String,
         applications: [String] = [],
         fields: [String: String] = [:],
         by actor: ConsoleActor
     ) async throws -> Int64 {
         try await query(
-            "SELECT pushmta_engine.console_add_draft($1, \(Self.momentAndIdle), $4, $5, $6, $7::text::jsonb)",
+            "SELECT pushmta_engine.console_add_draft(\(ConsoleActor.caller), $5, $6, $7::text::jsonb)",
             actor.values + [
-                .text(actor.address), .text(label), .textArray(applications),
+                .text(label), .textArray(applications),
                 .text(JSONObjectText.write(fields) ?? "{}"),
             ]
         ).one { try $0.int64() }
     }
 
-    /// Keeps what somebody who has signed in has written.
+    /// Saves a draft of a signed-in user.
     ///
-    /// Throws ``StoreError`` of code `conflict` if somebody else has changed the draft since it was read.
-    public func saveConsoleDraft(_ draft: ConsoleDraft, by actor: ConsoleActor) async throws {
+    /// Throws ``StoreError`` of code `conflict` if the draft was changed since it was read.
+    package func saveConsoleDraft(_ draft: ConsoleDraft, by actor: ConsoleActor) async throws {
         try await query(
-            "SELECT pushmta_engine.console_save_draft($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9::text::jsonb)",
+            "SELECT pushmta_engine.console_save_draft(\(ConsoleActor.caller), $5, $6, $7, $8, $9::text::jsonb)",
             actor.values + [
-                .text(actor.address), .int64(draft.id), .int32(draft.version), .text(draft.label),
+                .int64(draft.id), .int32(draft.version), .text(draft.label),
                 .textArray(draft.applications), .text(JSONObjectText.write(draft.fields) ?? "{}"),
             ]
         )
     }
 
-    public func removeConsoleDraft(_ id: Int64, by actor: ConsoleActor) async throws {
+    package func removeConsoleDraft(_ id: Int64, by actor: ConsoleActor) async throws {
         try await query(
-            "SELECT pushmta_engine.console_remove_draft($1, \(Self.momentAndIdle), $4, $5)",
-            actor.values + [.text(actor.address), .int64(id)]
+            "SELECT pushmta_engine.console_remove_draft(\(ConsoleActor.caller), $5)",
+            actor.values + [.int64(id)]
         )
     }
 
-    /// Sends what a draft says to seed addresses; returns the proof, a delivery of its own.
-    public func proveConsoleDraft(_ delivery: DraftDelivery, to seeds: [String], by actor: ConsoleActor) async throws
+    /// Sends a draft's content to seed addresses; returns the proof, which is a delivery of its own.
+    package func proveConsoleDraft(_ delivery: DraftDelivery, to seeds: [String], by actor: ConsoleActor) async throws
         -> Int64
     {
         try await query(
-            "SELECT pushmta_engine.console_prove_draft($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9, $10::text::jsonb, $11)",
-            actor.values + [.text(actor.address)] + delivery.values + [.textArray(seeds)]
+            "SELECT pushmta_engine.console_prove_draft(\(ConsoleActor.caller), $5, $6, $7, $8, $9, $10::text::jsonb, $11)",
+            actor.values + delivery.values + [.textArray(seeds)]
         ).one { try $0.int64() }
     }
 
-    /// Makes a delivery of a draft and starts it, now or at a moment; returns the delivery.
-    public func startConsoleDraft(_ delivery: DraftDelivery, at start: DatabaseTime?, by actor: ConsoleActor)
+    /// Creates a delivery from a draft and starts it, now or at a time; returns the delivery.
+    package func startConsoleDraft(_ delivery: DraftDelivery, at start: DatabaseTime?, by actor: ConsoleActor)
         async throws -> Int64
     {
         try await query(
             """
-            SELECT pushmta_engine.console_start_draft($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9, $10::text::jsonb, $11::timestamptz)
+            SELECT pushmta_engine.console_start_draft(\(ConsoleActor.caller), $5, $6, $7, $8, $9, $10::text::jsonb, $11::timestamptz)
             """,
-            actor.values + [.text(actor.address)] + delivery.values + [Self.moment(start)]
+            actor.values + delivery.values + [Self.moment(start)]
         ).one { try $0.int64() }
     }
 
-    /// What there is to choose from in the composer, without templates whose deliveries have explicit targets.
+    /// The choices in the composer, without templates whose deliveries have explicit targets.
     ///
-    /// - Parameter lists: names of exclusion lists that are among them however many there are, as far as they exist.
-    public func composerChoices(lists: [String] = [], by actor: ConsoleActor) async throws -> ComposerChoices {
+    /// - Parameter lists: names of exclusion lists to include in any case, if they exist.
+    package func composerChoices(lists: [String] = [], by actor: ConsoleActor) async throws -> ComposerChoices {
         let result = try await query(
             """
             SELECT c.kind, c.name, c.label, c.application, c.locale, coalesce(c.variables::text, '{}'), c.problem
-            FROM pushmta_engine.console_choices($1, \(Self.momentAndIdle), $4, $5) c
+            FROM pushmta_engine.console_choices(\(ConsoleActor.caller), $5, $6) c
             """,
-            actor.values + [.int32(Self.mostChoices), .textArray(lists)]
+            actor.values + [.int32(Self.maxChoices), .textArray(lists)]
         )
         var choices = ComposerChoices()
         try result.each { row in
@@ -222,16 +222,16 @@ extension Store {
         return choices
     }
 
-    /// The newest subscription of a user in some applications, nil if there is none; it is on record who looked.
-    public func findReader(userKey: String, applications: [Int32], by actor: ConsoleActor) async throws -> Int64? {
+    /// The newest subscription of a user in some applications, nil if there is none. Logs the look-up.
+    package func findReader(userKey: String, applications: [Int32], by actor: ConsoleActor) async throws -> Int64? {
         try await query(
-            "SELECT pushmta_engine.console_find_reader($1, \(Self.momentAndIdle), $4, $5, $6)",
-            actor.values + [.text(actor.address), .int32Array(applications), .text(userKey)]
+            "SELECT pushmta_engine.console_find_reader(\(ConsoleActor.caller), $5, $6)",
+            actor.values + [.int32Array(applications), .text(userKey)]
         ).one { try $0.int64OrNil() }
     }
 
     /// The service of each application, by their names.
-    public func servicesOfApplications() async throws -> [String: String] {
+    package func servicesOfApplications() async throws -> [String: String] {
         let result = try await query("SELECT a.name, a.service FROM pushmta.application a")
         return Dictionary(
             try all(result) { row in (try row.text(), try row.text()) },

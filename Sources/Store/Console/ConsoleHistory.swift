@@ -2,86 +2,86 @@ import PostgresClient
 import PushCore
 
 /// A message to a subscription.
-public struct SubscriberMessage: Sendable, Hashable {
-    public let delivery: Int64
-    /// What people call the delivery.
-    public let label: String
+package struct SubscriberMessage: Sendable, Hashable {
+    package let delivery: Int64
+    /// The delivery's label.
+    package let label: String
     /// Its number in the delivery.
-    public let sequence: Int32
-    /// How it ended, by the name that the database has for it.
-    public let status: String
+    package let sequence: Int32
+    /// Its status, by the database's name.
+    package let status: String
     /// The gateway's status, 0 if there was none.
-    public let httpStatus: Int32
-    /// The gateway's words, "" if it had none.
-    public let reason: String
-    /// When its outcome was stored; nil as long as it has none.
-    public let at: DatabaseTime?
-    /// Whether the device has received it, as far as it said so.
-    public let isReceived: Bool
-    /// Whether somebody has clicked on it.
-    public let isClicked: Bool
+    package let httpStatus: Int32
+    /// The gateway's text, "" if it had none.
+    package let reason: String
+    /// When its outcome was stored; nil while it has none.
+    package let at: DatabaseTime?
+    /// Whether the device reported that it received it.
+    package let isReceived: Bool
+    /// Whether the user clicked on it.
+    package let isClicked: Bool
 }
 
 /// A page of the messages to a subscription.
-public struct SubscriberHistory: Sendable, Hashable {
+package struct SubscriberHistory: Sendable, Hashable {
     /// The messages, those of the newest delivery first.
-    public let messages: [SubscriberMessage]
-    /// Below which delivery to look on; nil if nothing older is left.
-    public let next: Int64?
-    /// Whether of some delivery only the newest parts were looked through.
-    public let isCut: Bool
+    package let messages: [SubscriberMessage]
+    /// The delivery below which to continue; nil if nothing older is left.
+    package let next: Int64?
+    /// Whether only the newest parts of some delivery were searched.
+    package let isCut: Bool
 }
 
-/// How many subscriptions of an application are in quarantine for a reason.
-public struct QuarantineCount: Sendable, Hashable {
-    public let application: String
+/// The number of quarantined subscriptions of an application, by reason.
+package struct QuarantineCount: Sendable, Hashable {
+    package let application: String
     /// The first words of the reason.
-    public let reason: String
-    /// Whether the gateway said that the token is dead; else messages have failed too often.
-    public let isDead: Bool
+    package let reason: String
+    /// Whether the gateway said that the token is dead; otherwise messages failed too often.
+    package let isDead: Bool
     /// How many, at least.
-    public let count: Int64
-    /// Whether counting was stopped there.
-    public let isCut: Bool
+    package let count: Int64
+    /// Whether counting stopped there.
+    package let isCut: Bool
 }
 
-public struct QuarantinedSubscription: Sendable, Hashable {
-    public let id: Int64
-    public let application: String
-    /// The gateway's words.
-    public let reason: String
-    /// Whether the gateway said that the token is dead; else messages have failed too often.
-    public let isDead: Bool
-    public let since: DatabaseTime
-    /// When it registered last.
-    public let registeredAt: DatabaseTime
+package struct QuarantinedSubscription: Sendable, Hashable {
+    package let id: Int64
+    package let application: String
+    /// The gateway's text.
+    package let reason: String
+    /// Whether the gateway said that the token is dead; otherwise messages failed too often.
+    package let isDead: Bool
+    package let since: DatabaseTime
+    /// When it last registered.
+    package let registeredAt: DatabaseTime
 }
 
-/// Where a page of the quarantine goes on.
-public struct QuarantinePlace: Sendable, Hashable {
-    /// Those that came into quarantine before this moment.
-    public let before: DatabaseTime
-    /// Of those of the same moment the ones with a lower id.
-    public let below: Int64
+/// Where a page of the quarantine continues.
+package struct QuarantinePlace: Sendable, Hashable {
+    /// Subscriptions that were quarantined before this time.
+    package let before: DatabaseTime
+    /// Of those quarantined at this time, the ones with a lower id.
+    package let below: Int64
 
     /// A place in the list.
-    public init(before: DatabaseTime, below: Int64) {
+    package init(before: DatabaseTime, below: Int64) {
         self.before = before
         self.below = below
     }
 }
 
 extension Store {
-    /// Messages to a subscription in deliveries below an id, for somebody who has signed in.
+    /// Messages to a subscription in deliveries below an id, for a signed-in user.
     ///
-    /// - Parameter most: after so many messages no other delivery is looked into.
-    public func history(ofSubscription id: Int64, below: Int64 = .max, most: Int, by actor: ConsoleActor)
+    /// - Parameter most: after this many messages no further delivery is searched.
+    package func history(ofSubscription id: Int64, below: Int64 = .max, most: Int, by actor: ConsoleActor)
         async throws -> SubscriberHistory
     {
         let result = try await query(
             """
             SELECT h.delivery, coalesce(h.label, ''), h.sequence, h.status, h.http_status, h.reason, h.at, h.received, h.clicked, h.is_cut
-            FROM pushmta_engine.console_history($1, \(Self.momentAndIdle), $4, $5, $6) h
+            FROM pushmta_engine.console_history(\(ConsoleActor.caller), $5, $6, $7) h
             """,
             actor.values + [.int64(id), .int64(below), .int32(Int32(clamping: most))]
         )
@@ -109,14 +109,14 @@ extension Store {
         return SubscriberHistory(messages: messages, next: next, isCut: isCut)
     }
 
-    /// How many subscriptions are in quarantine, by application and reason, for somebody who has signed in.
+    /// The number of quarantined subscriptions, by application and reason, for a signed-in user.
     ///
-    /// - Parameter most: so many of an application are counted, the newest.
-    public func quarantineCounts(most: Int, by actor: ConsoleActor) async throws -> [QuarantineCount] {
+    /// - Parameter most: the maximum to count for an application, newest first.
+    package func quarantineCounts(most: Int, by actor: ConsoleActor) async throws -> [QuarantineCount] {
         let result = try await query(
             """
             SELECT q.application, q.reason, q.is_dead, q.n, q.is_cut
-            FROM pushmta_engine.console_quarantine($1, \(Self.momentAndIdle), $4) q
+            FROM pushmta_engine.console_quarantine(\(ConsoleActor.caller), $5) q
             """,
             actor.values + [.int32(Int32(clamping: most))]
         )
@@ -131,17 +131,17 @@ extension Store {
         }
     }
 
-    /// Subscriptions in quarantine, the newest first, for somebody who has signed in.
+    /// Subscriptions in quarantine, newest first, for a signed-in user.
     ///
-    /// - Parameter place: where to go on; nil for the newest of all.
-    public func quarantined(from place: QuarantinePlace? = nil, most: Int, by actor: ConsoleActor)
+    /// - Parameter place: where to continue; nil for the newest of all.
+    package func quarantined(from place: QuarantinePlace? = nil, most: Int, by actor: ConsoleActor)
         async throws -> [QuarantinedSubscription]
     {
         let before = place.map { PostgresValue.timestamp(microsecondsSince2000: $0.before.microsecondsSince2000) }
         let result = try await query(
             """
             SELECT q.id, q.application, q.reason, q.is_dead, q.quarantined_at, q.registered_at
-            FROM pushmta_engine.console_quarantined($1, \(Self.momentAndIdle), coalesce($4::timestamptz, 'infinity'), $5, $6) q
+            FROM pushmta_engine.console_quarantined(\(ConsoleActor.caller), coalesce($5::timestamptz, 'infinity'), $6, $7) q
             """,
             actor.values + [before ?? .null, .int64(place?.below ?? .max), .int32(Int32(clamping: most))]
         )

@@ -1,52 +1,53 @@
 import PostgresClient
 import PushCore
 
-/// What an id of a message led somebody in the console to.
-public struct ConsoleFinding: Sendable {
+/// The result of a search by message id in the console.
+package struct ConsoleFinding: Sendable {
     /// A message as the console lists it.
-    public struct Message: Sendable {
+    package struct Message: Sendable {
         /// The delivery's name.
-        public let label: String
-        /// To which subscription it goes.
-        public let subscriptionID: Int64
+        package let label: String
+        /// The subscription that it goes to.
+        package let subscriptionID: Int64
         /// The application's name, "" if the subscription is gone.
-        public let application: String
-        /// How it ended, by the name that the database has for it; `pending` if it has not.
-        public let status: String
+        package let application: String
+        /// Its status, by the database's name; `pending` if it has not ended.
+        package let status: String
         /// The reason, "" if there is none.
-        public let reason: String
-        /// What the gateway calls it; nil if it has no name for it.
-        public let gatewayMessageID: String?
-        /// When its outcome was stored; nil as long as it has none.
-        public let loggedAt: DatabaseTime?
-        /// Whether the device has received it, as far as it said so.
-        public let isReceived: Bool
-        /// Whether somebody has clicked on it.
-        public let isClicked: Bool
+        package let reason: String
+        /// The gateway's id of the message; nil if it gave none.
+        package let gatewayMessageID: String?
+        /// When its outcome was stored; nil while it has none.
+        package let loggedAt: DatabaseTime?
+        /// Whether the device reported that it received it.
+        package let isReceived: Bool
+        /// Whether the user clicked on it.
+        package let isClicked: Bool
     }
 
-    /// What the id was taken for; nil for what has the form of no id.
-    public let kind: MessageIDKind?
-    /// What was found, in a word of `pushmta.explain_message_id`; `found` if there is a message.
-    public let finding: String
+    /// How the id was read; nil if it does not have the form of an id.
+    package let kind: MessageIDKind?
+    /// The result, as a word of `pushmta.explain_message_id`; `found` if there is a message.
+    package let finding: String
     /// The delivery that the id names; nil if it names none.
-    public let deliveryID: Int64?
+    package let deliveryID: Int64?
     /// The message's number in that delivery.
-    public let sequence: Int32?
+    package let sequence: Int32?
     /// The message; nil if there is none.
-    public let message: Message?
+    package let message: Message?
 }
 
 extension Store {
-    /// The messages of an id of any kind for somebody who has signed in; if there is none, what the id can be and why nothing was found.
+    /// Finds messages by any kind of id, for a signed-in user. If there is none, returns how the id can be read and why
+    /// nothing was found.
     ///
-    /// - Parameter delivery: where a gateway's id is looked for; nil: such an id is not looked for.
-    public func findMessages(_ id: String, delivery: Int64?, by actor: ConsoleActor) async throws -> [ConsoleFinding] {
+    /// - Parameter delivery: where to search a gateway's id; nil: gateway ids are not searched.
+    package func findMessages(_ id: String, delivery: Int64?, by actor: ConsoleActor) async throws -> [ConsoleFinding] {
         let result = try await query(
             """
             SELECT m.form, m.finding, m.delivery_id, m.sequence, m.subscription_id, m.label, m.application, m.status, m.reason,
                 m.gateway_message_id, m.logged_at, m.received, m.clicked
-            FROM pushmta_engine.console_find_message($1, \(Self.momentAndIdle), $4, $5::bigint) m
+            FROM pushmta_engine.console_find_message(\(ConsoleActor.caller), $5, $6::bigint) m
             """,
             actor.values + [.text(id), .int64OrNull(delivery)]
         )

@@ -1,58 +1,59 @@
 import PostgresClient
 import PushCore
 
-/// A message of a delivery with what became of it, as it is handed out; without its push token and its user.
-public struct DeliveryOutcome: Sendable, Hashable {
+/// A message of a delivery with its outcome, as it is exported; without its push token and its user.
+package struct DeliveryOutcome: Sendable, Hashable {
     /// Its number in the delivery.
-    public let sequence: Int32
-    /// To which subscription it goes.
-    public let subscriptionID: Int64
+    package let sequence: Int32
+    /// The subscription that it goes to.
+    package let subscriptionID: Int64
     /// The application's name, "" if the subscription is gone.
-    public let application: String
-    /// How it ended, by the name that the database has for it; `pending` if it has not.
-    public let status: String
+    package let application: String
+    /// Its status, by the database's name; `pending` if it has not ended.
+    package let status: String
     /// The gateway's status, 0 if there was none.
-    public let httpStatus: Int32
-    /// The gateway's words, "" if it had none.
-    public let reason: String
-    /// `soft`, `hard` or `ignored`; "" if it is no failure.
-    public let failureType: String
-    /// The reason by Adobe Campaign's names, "" if it is no failure.
-    public let failureReason: String
+    package let httpStatus: Int32
+    /// The gateway's text, "" if it had none.
+    package let reason: String
+    /// `soft`, `hard` or `ignored`; "" if it is not a failure.
+    package let failureType: String
+    /// The reason by Adobe Campaign's names, "" if it is not a failure.
+    package let failureReason: String
     /// The gateway's id, "" if it gave none.
-    public let gatewayMessageID: String
-    /// Which attempt the outcome is of; nil if there was none.
-    public let attempt: Int32?
-    /// When its outcome was stored; nil as long as it has none.
-    public let loggedAt: DatabaseTime?
-    /// Whether the device has received it, as far as it said so.
-    public let isReceived: Bool
-    /// Whether somebody has clicked on it.
-    public let isClicked: Bool
+    package let gatewayMessageID: String
+    /// The attempt of the outcome; nil if there was none.
+    package let attempt: Int32?
+    /// When its outcome was stored; nil while it has none.
+    package let loggedAt: DatabaseTime?
+    /// Whether the device reported that it received it.
+    package let isReceived: Bool
+    /// Whether the user clicked on it.
+    package let isClicked: Bool
 }
 
 extension Store {
-    /// Puts on record that somebody who has signed in takes a delivery's outcomes away.
+    /// Logs that a signed-in user exports a delivery's outcomes.
     ///
-    /// Throws ``StoreError`` of code `notFound` if there is no such delivery, `conflict` if its outcomes are gone by their age.
+    /// Throws ``StoreError`` of code `notFound` if there is no such delivery, `conflict` if its outcomes were deleted
+    /// at the end of their retention.
     ///
     /// - Returns: the highest number of its messages.
-    public func beginOutcomes(ofDelivery id: Int64, by actor: ConsoleActor) async throws -> Int32 {
+    package func beginOutcomes(ofDelivery id: Int64, by actor: ConsoleActor) async throws -> Int32 {
         try await query(
-            "SELECT pushmta_engine.console_begin_outcomes($1, \(Self.momentAndIdle), $4, $5)",
-            actor.values + [.text(actor.address), .int64(id)]
+            "SELECT pushmta_engine.console_begin_outcomes(\(ConsoleActor.caller), $5)",
+            actor.values + [.int64(id)]
         ).one { try $0.int32() }
     }
 
-    /// Messages of a delivery with numbers in a range, for somebody who has signed in and may take them away.
-    public func outcomes(ofDelivery id: Int64, numbers: ClosedRange<Int32>, by actor: ConsoleActor)
+    /// Messages of a delivery with numbers in a range, for a signed-in user who may export them.
+    package func outcomes(ofDelivery id: Int64, numbers: ClosedRange<Int32>, by actor: ConsoleActor)
         async throws -> [DeliveryOutcome]
     {
         let result = try await query(
             """
             SELECT o.sequence, o.subscription_id, o.application, o.status, o.http_status, o.reason, o.failure_type, o.failure_reason,
                 o.gateway_message_id, o.attempt, o.logged_at, o.received, o.clicked
-            FROM pushmta_engine.console_outcomes($1, \(Self.momentAndIdle), $4, $5, $6) o ORDER BY o.sequence
+            FROM pushmta_engine.console_outcomes(\(ConsoleActor.caller), $5, $6, $7) o ORDER BY o.sequence
             """,
             actor.values + [.int64(id), .int32(numbers.lowerBound), .int32(numbers.upperBound)]
         )
@@ -76,16 +77,16 @@ extension Store {
     }
 }
 
-/// Which messages of a delivery a list shows.
-public struct MessageFilter: Sendable, Hashable {
-    /// Those that ended in this way; nil for all.
-    public var status: MessageStatus?
-    /// Those that did for this reason, word for word; "" for any. It says nothing without a status.
-    public var reason: String
-    /// Those with a lower number.
-    public var below: Int32
+/// Selects the messages of a delivery that a list shows.
+package struct MessageFilter: Sendable, Hashable {
+    /// Messages with this status; nil for all.
+    package var status: MessageStatus?
+    /// Messages with this reason, verbatim; "" for any. Ignored without a status.
+    package var reason: String
+    /// Messages with a lower number.
+    package var below: Int32
 
-    public init(status: MessageStatus? = nil, reason: String = "", below: Int32 = .max) {
+    package init(status: MessageStatus? = nil, reason: String = "", below: Int32 = .max) {
         self.status = status
         self.reason = reason
         self.below = below
@@ -93,41 +94,41 @@ public struct MessageFilter: Sendable, Hashable {
 }
 
 /// A message of a delivery as pages list it.
-public struct ListedMessage: Sendable, Hashable {
+package struct ListedMessage: Sendable, Hashable {
     /// Its number in the delivery.
-    public let sequence: Int32
-    /// To which subscription it goes.
-    public let subscriptionID: Int64
+    package let sequence: Int32
+    /// The subscription that it goes to.
+    package let subscriptionID: Int64
     /// The application's name, "" if the subscription is gone.
-    public let application: String
-    /// How it ended, by the name that the database has for it; `pending` if it has not.
-    public let status: String
+    package let application: String
+    /// Its status, by the database's name; `pending` if it has not ended.
+    package let status: String
     /// The gateway's status, 0 if there was none.
-    public let httpStatus: Int32
+    package let httpStatus: Int32
     /// The reason, "" if there is none.
-    public let reason: String
-    /// Which attempt the outcome is of; nil if there was none.
-    public let attempt: Int32?
-    /// When its outcome was stored; nil as long as it has none.
-    public let loggedAt: DatabaseTime?
-    /// Whether the device has received it, as far as it said so.
-    public let isReceived: Bool
-    /// Whether somebody has clicked on it.
-    public let isClicked: Bool
+    package let reason: String
+    /// The attempt of the outcome; nil if there was none.
+    package let attempt: Int32?
+    /// When its outcome was stored; nil while it has none.
+    package let loggedAt: DatabaseTime?
+    /// Whether the device reported that it received it.
+    package let isReceived: Bool
+    /// Whether the user clicked on it.
+    package let isClicked: Bool
 }
 
 extension Store {
-    /// Messages of a delivery, the highest number first, for somebody who has signed in; as far as a page may take.
+    /// Messages of a delivery, highest number first, for a signed-in user. It searches within the time for a page.
     ///
-    /// - Returns: the messages, and below which number to look on; nil if nothing is left.
-    public func messages(ofDelivery id: Int64, _ filter: MessageFilter, most: Int, by actor: ConsoleActor)
+    /// - Returns: the messages, and the number below which to continue; nil if nothing is left.
+    package func messages(ofDelivery id: Int64, _ filter: MessageFilter, most: Int, by actor: ConsoleActor)
         async throws -> (rows: [ListedMessage], next: Int32?)
     {
         let result = try await query(
             """
             SELECT m.sequence, m.subscription_id, m.application, m.status, m.http_status, m.reason, m.attempt, m.logged_at, m.received,
                 m.clicked, m.next
-            FROM pushmta_engine.console_messages($1, \(Self.momentAndIdle), $4, $5::smallint, $6, $7, $8) m
+            FROM pushmta_engine.console_messages(\(ConsoleActor.caller), $5, $6::smallint, $7, $8, $9) m
             """,
             actor.values + [
                 .int64(id), filter.status.map { .int16($0.rawValue) } ?? .null, .text(filter.reason),

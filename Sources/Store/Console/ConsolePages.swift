@@ -1,17 +1,17 @@
 import PostgresClient
 import PushCore
 
-public struct OutcomeMinute: Sendable, Hashable {
-    /// Minutes of the clock before the present one: 0 is the one that is not over.
-    public let age: Int
+package struct OutcomeMinute: Sendable, Hashable {
+    /// The age in minutes of the clock: 0 is the present, unfinished minute.
+    package let age: Int
     /// Messages that the gateway accepted.
-    public let sent: Int64
-    /// Messages refused for good.
-    public let failed: Int64
+    package let sent: Int64
+    /// Messages refused permanently.
+    package let failed: Int64
     /// All others: ignored, not applicable, canceled, unknown.
-    public let other: Int64
+    package let other: Int64
 
-    public init(age: Int, sent: Int64, failed: Int64, other: Int64) {
+    package init(age: Int, sent: Int64, failed: Int64, other: Int64) {
         self.age = age
         self.sent = sent
         self.failed = failed
@@ -20,30 +20,30 @@ public struct OutcomeMinute: Sendable, Hashable {
 }
 
 /// Outcomes of the last hour, by the minute in which their part ended.
-public struct OutcomeHour: Sendable, Hashable {
-    /// Minutes that have any, the newest first.
-    public let minutes: [OutcomeMinute]
+package struct OutcomeHour: Sendable, Hashable {
+    /// Minutes with outcomes, newest first.
+    package let minutes: [OutcomeMinute]
     /// Whether there were more parts than are counted.
-    public let isPartial: Bool
+    package let isPartial: Bool
 
-    public init(minutes: [OutcomeMinute], isPartial: Bool) {
+    package init(minutes: [OutcomeMinute], isPartial: Bool) {
         self.minutes = minutes
         self.isPartial = isPartial
     }
 }
 
-/// Which deliveries a list shows.
-public struct DeliveryFilter: Sendable, Hashable {
-    /// Those of one state; nil for all.
-    public var state: DeliveryState?
-    /// Those to one application, by its name; "" for all.
-    public var application: String
-    /// Those whose label has this text, in capitals or not; "" for all.
-    public var text: String
-    /// Those with a lower id.
-    public var below: Int64
+/// Selects the deliveries that a list shows.
+package struct DeliveryFilter: Sendable, Hashable {
+    /// Deliveries in a state; nil for all.
+    package var state: DeliveryState?
+    /// Deliveries to one application, by name; "" for all.
+    package var application: String
+    /// Deliveries whose label contains this text, in any case; "" for all.
+    package var text: String
+    /// Deliveries with a lower id.
+    package var below: Int64
 
-    public init(state: DeliveryState? = nil, application: String = "", text: String = "", below: Int64 = .max) {
+    package init(state: DeliveryState? = nil, application: String = "", text: String = "", below: Int64 = .max) {
         self.state = state
         self.application = application
         self.text = text
@@ -52,71 +52,71 @@ public struct DeliveryFilter: Sendable, Hashable {
 }
 
 /// A page of a list of deliveries.
-public struct DeliveryPage: Sendable {
-    /// The deliveries, the newest first.
-    public let rows: [DeliveryProgress]
+package struct DeliveryPage: Sendable {
+    /// The deliveries, newest first.
+    package let rows: [DeliveryProgress]
     /// The names of the applications of each.
-    public let applications: [Int64: [String]]
-    /// Where to look on: below this id; nil if nothing older is left.
-    public let next: Int64?
-    /// Whether the page is short only because enough was looked at for once.
-    public let isCut: Bool
+    package let applications: [Int64: [String]]
+    /// The id below which to continue; nil if nothing older is left.
+    package let next: Int64?
+    /// Whether the page is short because the search limit was reached.
+    package let isCut: Bool
 }
 
-/// How often something was counted, and whether counting was stopped there.
-public struct BoundedCount: Sendable, Hashable {
+/// A count with its name; counting may have stopped at a limit.
+package struct BoundedCount: Sendable, Hashable {
     /// What was counted.
-    public let name: String
+    package let name: String
     /// How many, at least.
-    public let count: Int64
+    package let count: Int64
 }
 
-/// What devices told of a delivery's messages.
-public struct DeliveryFunnel: Sendable, Hashable {
-    /// Messages that a device has received, as far as it said so.
-    public let received: Int64
-    /// Messages that somebody has clicked on.
-    public let clicked: Int64
+/// What devices reported about a delivery's messages.
+package struct DeliveryFunnel: Sendable, Hashable {
+    /// Messages that a device reported as received.
+    package let received: Int64
+    /// Messages that a user clicked on.
+    package let clicked: Int64
 }
 
-/// How the messages of a delivery to one application ended, and what its devices told.
-public struct ApplicationOutcomes: Sendable, Hashable {
-    /// The application's name; "" where it is not known any more.
-    public let application: String
+/// The outcomes of a delivery's messages to one application, and what its devices reported.
+package struct ApplicationOutcomes: Sendable, Hashable {
+    /// The application's name; "" if no longer known.
+    package let application: String
     /// Messages that the gateway accepted.
-    public let sent: Int64
-    /// Messages refused for good.
-    public let failed: Int64
+    package let sent: Int64
+    /// Messages refused permanently.
+    package let failed: Int64
     /// All others that have ended.
-    public let other: Int64
+    package let other: Int64
     /// Messages that a device has received.
-    public let received: Int64
-    /// Messages that somebody has clicked on.
-    public let clicked: Int64
+    package let received: Int64
+    /// Messages that a user clicked on.
+    package let clicked: Int64
 }
 
-/// Messages of a delivery that ended in the same way for the same reason.
-public struct FailureCount: Sendable, Hashable {
-    /// The application's name; "" where it is not known any more.
-    public let application: String
-    public let status: String
-    /// The kind of failure, in Adobe Campaign's words; "" for what is none.
-    public let kind: String
-    /// The reason, word for word; "" if none was given.
-    public let reason: String
-    public let count: Int64
+/// Messages of a delivery with the same outcome and reason.
+package struct FailureCount: Sendable, Hashable {
+    /// The application's name; "" if no longer known.
+    package let application: String
+    package let status: String
+    /// The kind of failure, in Adobe Campaign's terms; "" if it is not a failure.
+    package let kind: String
+    /// The reason, verbatim; "" if none was given.
+    package let reason: String
+    package let count: Int64
 }
 
 extension Store {
-    /// So many parts are counted for the chart, at most: some 100 milliseconds, and those of 50 million messages.
-    private static let mostParts: Int64 = 50_000
-    /// How long a page of the list looks through deliveries that do not fit.
-    public static let listLimit = Duration.milliseconds(150)
-    /// So many people that were left out are counted, at most: some 20 milliseconds.
-    private static let mostExclusions: Int64 = 50_000
+    /// The maximum number of parts counted for the chart: about 100 milliseconds, the parts of 50 million messages.
+    private static let maxParts: Int64 = 50_000
+    /// How long a page of the list searches through deliveries that do not match.
+    package static let listLimit = Duration.milliseconds(150)
+    /// The maximum number of exclusions counted: about 20 milliseconds.
+    private static let maxExclusions: Int64 = 50_000
 
-    /// The outcomes of the last hour, of deliveries that are open or ended in it.
-    public func outcomesOfLastHour() async throws -> OutcomeHour {
+    /// The outcomes of the last hour, of deliveries that are open or ended in that hour.
+    package func outcomesOfLastHour() async throws -> OutcomeHour {
         let result = try await query(
             """
             SELECT count(*), (extract(epoch FROM date_trunc('minute', now()) - date_trunc('minute', c.finished_at)) / 60)::integer,
@@ -137,7 +137,7 @@ extension Store {
             ) c
             GROUP BY 2 ORDER BY 2
             """,
-            [.int64(Self.mostParts)]
+            [.int64(Self.maxParts)]
         )
         var parts: Int64 = 0
         let minutes = try all(result) { row in
@@ -149,16 +149,16 @@ extension Store {
                 other: try row.int64()
             )
         }
-        return OutcomeHour(minutes: minutes, isPartial: parts >= Self.mostParts)
+        return OutcomeHour(minutes: minutes, isPartial: parts >= Self.maxParts)
     }
 
-    /// Messages that are due and wait, by application, with the oldest of them; counted as far as it costs nothing.
-    public func waitingMessages() async throws -> [EngineFigures.Queue] {
+    /// Messages that are due and wait, by application, with the age of the oldest; counted as far as that is cheap.
+    package func waitingMessages() async throws -> [EngineFigures.Queue] {
         try await queueFigures(countingAtMost: 1_000)
     }
 
-    /// Deliveries that were started and have not ended, those first that go first.
-    public func openDeliveries(most: Int) async throws -> [DeliveryProgress] {
+    /// Deliveries that were started and have not ended, in the order in which they are served.
+    package func openDeliveries(most: Int) async throws -> [DeliveryProgress] {
         let found = try await query(
             """
             SELECT d.id FROM pushmta_engine.delivery d
@@ -170,11 +170,11 @@ extension Store {
         return try await pageRows(try all(found) { row in try row.int64() }).rows
     }
 
-    /// A page of the list of deliveries, days of continuous ones left out, the newest first.
+    /// A page of the list of deliveries, newest first, without the days of continuous ones.
     ///
-    /// A state and an application have indexes of their own. Of a text there is none: labels are looked through as long as a page may
-    /// take, and the page says so.
-    public func deliveryPage(_ filter: DeliveryFilter, most: Int, within limit: Duration = listLimit) async throws
+    /// State and application have indexes. Text has none: labels are searched within the time for a page, and the page
+    /// says so.
+    package func deliveryPage(_ filter: DeliveryFilter, most: Int, within limit: Duration = listLimit) async throws
         -> DeliveryPage
     {
         let deadline = ContinuousClock.now.advanced(by: limit)
@@ -192,7 +192,7 @@ extension Store {
             ids += seen.compactMap(\.id)
             lowest = seen.first?.lowest
         } while ids.count <= most && lowest != nil && ContinuousClock.now < deadline
-        // One more than asked for tells whether there are more.
+        // One more than requested shows whether there are more.
         let isFull = ids.count > most
         if isFull { ids.removeLast(ids.count - most) }
         let page = try await pageRows(ids)
@@ -212,8 +212,8 @@ extension Store {
         return (try all(rows, Self.progress), try await applicationNames(ofDeliveries: ids))
     }
 
-    /// The names of the applications that each of some deliveries goes to.
-    public func applicationNames(ofDeliveries ids: [Int64]) async throws -> [Int64: [String]] {
+    /// The names of each delivery's applications.
+    package func applicationNames(ofDeliveries ids: [Int64]) async throws -> [Int64: [String]] {
         let result = try await query(
             """
             SELECT x.delivery_id, a.name FROM pushmta_engine.delivery_application x
@@ -230,16 +230,16 @@ extension Store {
     }
 
     /// The names of all applications.
-    public func applicationNames() async throws -> [String] {
+    package func applicationNames() async throws -> [String] {
         try all(try await query("SELECT a.name FROM pushmta_engine.application a ORDER BY a.name")) { row in
             try row.text()
         }
     }
 
-    /// Why people were left out of a delivery, the most frequent first; counted to a limit.
+    /// Why people were left out of a delivery, most frequent reason first; counted up to a limit.
     ///
     /// - Returns: the counts, and whether there may be more.
-    public func boundedExclusions(delivery id: Int64) async throws -> (counts: [BoundedCount], isPartial: Bool) {
+    package func boundedExclusions(delivery id: Int64) async throws -> (counts: [BoundedCount], isPartial: Bool) {
         let result = try await query(
             """
             SELECT c.reason, count(*) FROM (
@@ -247,35 +247,35 @@ extension Store {
                 JOIN pushmta_engine.exclusion_log e ON e.log_day = d.log_day AND e.delivery_id = d.id WHERE d.id = $1 LIMIT $2
             ) c GROUP BY 1 ORDER BY 2 DESC, 1
             """,
-            [.int64(id), .int64(Self.mostExclusions)]
+            [.int64(id), .int64(Self.maxExclusions)]
         )
         let counts = try all(result) { row in
             BoundedCount(name: try row.text(), count: try row.int64())
         }
-        return (counts, counts.reduce(0) { $0 + $1.count } >= Self.mostExclusions)
+        return (counts, counts.reduce(0) { $0 + $1.count } >= Self.maxExclusions)
     }
 }
 
-/// The statement that looks through deliveries for those of a filter, a window of them by the index that leaves the fewest.
+/// The statement that searches for the deliveries of a filter, one window at a time, by the most selective index.
 ///
-/// Parameters: the id below which to look, state, text, application, how many to find. Each row has an id and where to look on; a
-/// last one has no id.
+/// Parameters: the id below which to search, state, text, application, and how many to find. Each row has an id and
+/// where to continue; a last one has no id.
 struct DeliveryListSQL {
-    /// What it is made for.
+    /// The filter that it is made for.
     let filter: DeliveryFilter
 
-    /// So many deliveries are looked at in one step, some 10 milliseconds; where the index answers all, no more than a page has, and the
-    /// days between.
+    /// The number of deliveries to read in one step, about 10 milliseconds. If the index answers the whole filter, it
+    /// is no more than a page needs, with the days between.
     private var window: Int { filter.text.isEmpty && !(isByState && !filter.application.isEmpty) ? 500 : 5_000 }
 
-    /// Nearly all are finished: of these, those of an application are fewer.
+    /// Nearly all deliveries are finished, so an application has fewer of these.
     private var isByApplication: Bool {
         !filter.application.isEmpty && (filter.state == nil || filter.state == .finished)
     }
 
     private var isByState: Bool { filter.state != nil && !isByApplication }
 
-    /// The statement. The window is no parameter, as a plan that is kept would take it for a tenth of all.
+    /// The statement. The window is not a parameter, because a cached plan would assume a tenth of all rows.
     var sql: String {
         """
         WITH looked AS MATERIALIZED (
@@ -293,10 +293,10 @@ struct DeliveryListSQL {
         """
     }
 
-    /// The state is no parameter: indexes of some states alone serve statements that name one of them.
+    /// The state is not a parameter: partial indexes of some states only serve statements that name the state.
     private var isInState: String { filter.state.map { "d.state = '\($0.rawValue)'" } ?? "true" }
 
-    /// Nearly all are finished, and found by their ids.
+    /// Nearly all are finished, and are found by their ids.
     private var looked: String {
         if isByApplication {
             return """
@@ -306,7 +306,7 @@ struct DeliveryListSQL {
                     ORDER BY x.delivery_id DESC
                 """
         }
-        // Where nobody asks for a label, none is read; the index of labels has those that are not empty.
+        // No label is read unless the filter has a text; the index of labels has those that are not empty.
         let label = filter.text.isEmpty ? "'' AS label" : "d.label"
         let condition = isByState ? isInState : filter.text.isEmpty ? "true" : "d.label <> ''"
         return
@@ -323,8 +323,8 @@ struct DeliveryListSQL {
 }
 
 extension Store {
-    /// What devices told of some deliveries together: one, or a continuous one with days of it.
-    public func funnel(deliveries ids: [Int64]) async throws -> DeliveryFunnel {
+    /// What devices reported about some deliveries together: one, or a continuous one with its days.
+    package func funnel(deliveries ids: [Int64]) async throws -> DeliveryFunnel {
         let result = try await query(
             """
             SELECT coalesce(sum(s.received_unique), 0)::bigint, coalesce(sum(s.clicked_unique), 0)::bigint
@@ -335,8 +335,8 @@ extension Store {
         return try result.one { row in DeliveryFunnel(received: try row.int64(), clicked: try row.int64()) }
     }
 
-    /// How the messages of some deliveries to each application ended, by name.
-    public func outcomesByApplication(deliveries ids: [Int64]) async throws -> [ApplicationOutcomes] {
+    /// The outcomes of some deliveries' messages, by name of the application.
+    package func outcomesByApplication(deliveries ids: [Int64]) async throws -> [ApplicationOutcomes] {
         let result = try await query(
             """
             SELECT coalesce(s.application, ''), sum(s.sent)::bigint, sum(s.failed)::bigint,
@@ -358,8 +358,8 @@ extension Store {
         }
     }
 
-    /// Why messages of some deliveries did not arrive, the most frequent first; those of parts that are done.
-    public func failureCounts(deliveries ids: [Int64], most: Int) async throws -> [FailureCount] {
+    /// Why messages of some deliveries failed, most frequent reason first; from parts that are done.
+    package func failureCounts(deliveries ids: [Int64], most: Int) async throws -> [FailureCount] {
         let result = try await query(
             """
             SELECT coalesce(f.application, ''), f.status, concat_ws(', ', f.failure_type, f.failure_reason), f.reason,

@@ -1,77 +1,77 @@
 import PostgresClient
 import PushCore
 
-/// By what a subscriber is looked up.
-public enum SubscriberKey: String, Sendable, CaseIterable {
+/// The key by which a subscriber is looked up.
+package enum SubscriberKey: String, Sendable, CaseIterable {
     case userKey = "user_key"
     case subscription
-    /// Its push token, which is not recorded.
+    /// Its push token, which is not logged.
     case pushToken = "push_token"
 }
 
 /// A subscription that was looked up, without its push token.
-public struct FoundSubscriber: Sendable, Hashable {
-    public let id: Int64
-    public let application: String
-    public let platform: String
-    /// Whose it is, shortened for those who may not see it; "" if nobody knows.
-    public let userKey: String
+package struct FoundSubscriber: Sendable, Hashable {
+    package let id: Int64
+    package let application: String
+    package let platform: String
+    /// The user key, masked for users who may not see it; "" if unknown.
+    package let userKey: String
     /// Language tag, "" if unknown.
-    public let locale: String
-    /// When it registered first.
-    public let createdAt: DatabaseTime
-    /// When it registered last.
-    public let registeredAt: DatabaseTime
-    /// Why nothing is sent to it, "" if it is.
-    public let exclusion: String
+    package let locale: String
+    /// When it first registered.
+    package let createdAt: DatabaseTime
+    /// When it last registered.
+    package let registeredAt: DatabaseTime
+    /// Why nothing is sent to it, "" if messages are sent.
+    package let exclusion: String
 }
 
 /// A subscription as the console shows it, without its push token.
-public struct Subscriber: Sendable, Hashable {
-    public let application: String
-    /// What people call the application.
-    public let applicationLabel: String
+package struct Subscriber: Sendable, Hashable {
+    package let application: String
+    /// The application's label.
+    package let applicationLabel: String
     /// The service of the application.
-    public let service: String
-    public let platform: String
+    package let service: String
+    package let platform: String
     /// `production` or `sandbox`.
-    public let environment: String
-    /// Whose it is, shortened for those who may not see it; "" if nobody knows.
-    public let userKey: String
-    /// Whether the user key is shortened.
-    public let isMasked: Bool
-    /// Whether somebody else than the device says whose it is.
-    public let isProven: Bool
+    package let environment: String
+    /// The user key, masked for users who may not see it; "" if unknown.
+    package let userKey: String
+    /// Whether the user key is masked.
+    package let isMasked: Bool
+    /// Whether a source other than the device has confirmed the user.
+    package let isProven: Bool
     /// Language tag, "" if unknown.
-    public let locale: String
+    package let locale: String
     /// Time zone, "" if unknown.
-    public let timeZone: String
+    package let timeZone: String
     /// The app's version, "" if unknown.
-    public let appVersion: String
+    package let appVersion: String
     /// Model and operating system of the device, "" if unknown.
-    public let device: String
-    public let createdAt: DatabaseTime
-    public let registeredAt: DatabaseTime
-    /// Whether deliveries include it, as far as nothing else speaks against it.
-    public let isEnabled: Bool
+    package let device: String
+    package let createdAt: DatabaseTime
+    package let registeredAt: DatabaseTime
+    /// Whether deliveries include it, unless something else excludes it.
+    package let isEnabled: Bool
     /// Whether the person wants no messages.
-    public let isOptedOut: Bool
+    package let isOptedOut: Bool
     /// Why it is disabled, "" if it is not.
-    public let disabledReason: String
-    public let disabledAt: DatabaseTime?
-    /// Whether messages to it may fail, and since when.
-    public let quarantine: SubscriberQuarantine
+    package let disabledReason: String
+    package let disabledAt: DatabaseTime?
+    /// The state of its push token, and since when.
+    package let quarantine: SubscriberQuarantine
     /// Other subscriptions of the same user, counted up to 100.
-    public let others: Int
+    package let others: Int
 }
 
-/// What gateways have said of a subscription's push token.
-public struct SubscriberQuarantine: Sendable, Hashable {
-    /// How far it has come.
-    public enum Status: Int32, Sendable {
-        /// Nothing speaks against it.
+/// What gateways have reported about a subscription's push token.
+package struct SubscriberQuarantine: Sendable, Hashable {
+    /// The state of the token.
+    package enum Status: Int32, Sendable {
+        /// No errors.
         case valid = 0
-        /// Some messages have failed for reasons that may pass.
+        /// Some messages failed for transient reasons.
         case withErrors
         /// Nothing is sent to it.
         case quarantine
@@ -79,22 +79,22 @@ public struct SubscriberQuarantine: Sendable, Hashable {
         case denylisted
     }
 
-    /// How far it has come.
-    public let status: Status
-    /// The gateway's words.
-    public let reason: String
-    /// When it came into quarantine.
-    public let since: DatabaseTime?
+    /// The state of the token.
+    package let status: Status
+    /// The gateway's text.
+    package let reason: String
+    /// When it was quarantined.
+    package let since: DatabaseTime?
     /// Soft errors since the last success or healing period.
-    public let softErrors: Int32
-    /// When the last of them was.
-    public let lastErrorAt: DatabaseTime?
-    /// SHA-256 of the push token that they have said it of, in hexadecimal; "" if there is none any more.
-    public let tokenHash: String
+    package let softErrors: Int32
+    /// When the last soft error occurred.
+    package let lastErrorAt: DatabaseTime?
+    /// SHA-256 of the push token, in hexadecimal; "" if it has none any more.
+    package let tokenHash: String
 }
 
 /// What may be done to a subscription.
-public enum SubscriberAction: String, Sendable, CaseIterable {
+package enum SubscriberAction: String, Sendable, CaseIterable {
     /// The person wants no messages.
     case optOut = "opt_out"
     /// The person wants no messages from any application of the service.
@@ -103,15 +103,15 @@ public enum SubscriberAction: String, Sendable, CaseIterable {
     case optIn = "opt_in"
     /// The person wants messages again from all applications of the service.
     case optInAll = "opt_in_all"
-    /// What gateways said of its push token was a mistake.
+    /// The gateways' reports about its push token were a mistake.
     case lift
 }
 
 extension Store {
-    /// Looks subscriptions up for somebody who has signed in; it is on record.
+    /// Looks up subscriptions for a signed-in user, and logs that.
     ///
-    /// - Parameter service: the name of the service whose subscriptions are looked through; "" for all.
-    public func findSubscribers(
+    /// - Parameter service: the name of the service whose subscriptions are searched; "" for all.
+    package func findSubscribers(
         _ key: SubscriberKey,
         _ text: String,
         service: String = "",
@@ -120,28 +120,28 @@ extension Store {
     ) async throws -> [FoundSubscriber] {
         let result = try await query(
             """
-            SELECT \(Self.foundColumns) FROM pushmta_engine.console_find_people($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8) f
+            SELECT \(Self.foundColumns) FROM pushmta_engine.console_find_people(\(ConsoleActor.caller), $5, $6, $7, $8) f
             ORDER BY f.registered_at DESC, f.id DESC
             """,
             actor.values + [
-                .text(actor.address), .text(key.rawValue), .text(text), .int32(Int32(clamping: most)), .text(service),
+                .text(key.rawValue), .text(text), .int32(Int32(clamping: most)), .text(service),
             ]
         )
         return try all(result, Self.found)
     }
 
-    /// The subscriptions of a service below an id, the newest first, for somebody who has signed in; it is on record.
+    /// The subscriptions of a service below an id, newest first, for a signed-in user. Logs the look-up.
     ///
     /// Throws ``StoreError`` of code `notFound` if there is no such service.
-    public func subscribers(ofService name: String, below id: Int64 = .max, most: Int, by actor: ConsoleActor)
+    package func subscribers(ofService name: String, below id: Int64 = .max, most: Int, by actor: ConsoleActor)
         async throws -> [FoundSubscriber]
     {
         let result = try await query(
             """
-            SELECT \(Self.foundColumns) FROM pushmta_engine.console_service_people($1, \(Self.momentAndIdle), $4, $5, $6, $7) f
+            SELECT \(Self.foundColumns) FROM pushmta_engine.console_service_people(\(ConsoleActor.caller), $5, $6, $7) f
             ORDER BY f.id DESC
             """,
-            actor.values + [.text(actor.address), .text(name), .int64(id), .int32(Int32(clamping: most))]
+            actor.values + [.text(name), .int64(id), .int32(Int32(clamping: most))]
         )
         return try all(result, Self.found)
     }
@@ -162,19 +162,19 @@ extension Store {
         )
     }
 
-    /// One subscription for somebody who has signed in; it is on record who looked.
+    /// One subscription for a signed-in user, and logs the look-up.
     ///
     /// Throws ``StoreError`` of code `notFound` if there is none.
-    public func subscriber(_ id: Int64, by actor: ConsoleActor) async throws -> Subscriber {
+    package func subscriber(_ id: Int64, by actor: ConsoleActor) async throws -> Subscriber {
         let result = try await query(
             """
             SELECT s.application, s.label, s.service, s.platform, s.environment, s.user_key, s.is_masked, s.is_proven, s.locale,
                 s.time_zone, s.app_version, s.device, s.created_at, s.registered_at, s.enabled, s.opted_out, s.disabled_reason,
                 s.disabled_at, s.quarantine_status, s.quarantine_reason, s.quarantined_at, s.soft_errors, s.last_error_at,
                 s.token_hash, s.others
-            FROM pushmta_engine.console_subscriber($1, \(Self.momentAndIdle), $4, $5) s
+            FROM pushmta_engine.console_subscriber(\(ConsoleActor.caller), $5) s
             """,
-            actor.values + [.text(actor.address), .int64(id)]
+            actor.values + [.int64(id)]
         )
         return try first(result, orThrow: "There is no subscription \(id).", Self.subscriber)
     }
@@ -211,41 +211,42 @@ extension Store {
         )
     }
 
-    /// Changes a subscription for somebody who has signed in; it is on record in the same transaction.
+    /// Changes a subscription for a signed-in user, and logs it in the same transaction.
     ///
-    /// Throws ``StoreError`` of code `notFound` if there is none, `conflict` if it is in no quarantine to be lifted.
-    public func change(_ action: SubscriberAction, subscription id: Int64, by actor: ConsoleActor) async throws {
+    /// Throws ``StoreError`` of code `notFound` if there is none, `conflict` if it is not in quarantine.
+    package func change(_ action: SubscriberAction, subscription id: Int64, by actor: ConsoleActor) async throws {
         try await breakingCircles(
-            "SELECT pushmta_engine.console_change_subscriber($1, \(Self.momentAndIdle), $4, $5, $6)",
-            actor.values + [.text(actor.address), .text(action.rawValue), .int64(id)]
+            "SELECT pushmta_engine.console_change_subscriber(\(ConsoleActor.caller), $5, $6)",
+            actor.values + [.text(action.rawValue), .int64(id)]
         )
     }
 
-    /// How long forgetting may take: it looks into the targets of all deliveries that are kept, which takes longer than a page.
+    /// The time limit of forgetting: it searches the targets of all stored deliveries, which takes longer than a page.
     private static let forgettingTime = "60s"
 
-    /// Forgets the user of a subscription in its service, for an administrator who has signed in; that it was done is on record.
+    /// Forgets the user of a subscription in its service, for a signed-in administrator, and logs that it was done.
     ///
-    /// Throws ``StoreError`` of code `notFound` if there is no such subscription, `invalid` if it is nobody's.
-    public func forget(userOf id: Int64, by actor: ConsoleActor) async throws -> ForgottenUser {
+    /// Throws ``StoreError`` of code `notFound` if there is no such subscription, `invalid` if it has no user.
+    package func forget(userOf id: Int64, by actor: ConsoleActor) async throws -> ForgottenUser {
         let results = try await group([
             PostgresStatement("SELECT set_config('statement_timeout', $1, true)", [.text(Self.forgettingTime)]),
             PostgresStatement(
                 """
                 SELECT f.subscriptions, f.targets, f.exclusions, f.seeds
-                FROM pushmta_engine.console_forget($1, \(Self.momentAndIdle), $4, $5) f
+                FROM pushmta_engine.console_forget(\(ConsoleActor.caller), $5) f
                 """,
-                actor.values + [.text(actor.address), .int64(id)]
+                actor.values + [.int64(id)]
             ),
         ])
         guard let rows = results.last else { throw StoreError(.unexpectedAnswer, "Forgetting had no answer.") }
         return try rows.one(Self.forgottenUser)
     }
 
-    /// Takes one device out of quarantine.
+    /// Ends the quarantine of one device.
     ///
-    /// Throws ``StoreError`` of code `notFound` if there is none, `conflict` if it is not in quarantine or its token is another one's by now.
-    public func liftQuarantine(_ id: Int64) async throws {
+    /// Throws ``StoreError`` of code `notFound` if there is none, `conflict` if it is not in quarantine or if another
+    /// device now has its token.
+    package func liftQuarantine(_ id: Int64) async throws {
         try await breakingCircles("SELECT pushmta.lift_quarantine($1)", [.int64(id)])
     }
 }

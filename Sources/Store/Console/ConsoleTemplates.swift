@@ -2,27 +2,27 @@ import PostgresClient
 import PushCore
 
 /// A delivery template in a list.
-public struct TemplateSummary: Sendable, Hashable {
-    public let id: Int32
+package struct TemplateSummary: Sendable, Hashable {
+    package let id: Int32
     /// Its name in commands and SQL, unique.
-    public let name: String
+    package let name: String
     /// What it is for.
-    public let label: String
-    /// The platforms that its content has something for.
-    public let platforms: [Platform]
-    /// Whom its deliveries go to.
-    public let target: TemplateTarget
+    package let label: String
+    /// The platforms for which its content has texts or settings.
+    package let platforms: [Platform]
+    /// The target of its deliveries.
+    package let target: TemplateTarget
     /// Names of the services of its applications.
-    public let services: [String]
-    /// Whether it came with the product: then it stays.
-    public let isReadyMade: Bool
-    /// When it was stored last.
-    public let changedAt: DatabaseTime
+    package let services: [String]
+    /// Whether it came with the product and cannot be removed.
+    package let isReadyMade: Bool
+    /// When it was last saved.
+    package let changedAt: DatabaseTime
 }
 
 extension Store {
-    /// Delivery templates by name, from behind a name on.
-    public func templateList(behind name: String = "", most: Int) async throws -> [TemplateSummary] {
+    /// Delivery templates by name, after the given name.
+    package func templateList(behind name: String = "", most: Int) async throws -> [TemplateSummary] {
         let columns = Self.templateColumns(content: "t.content ? 'ios'", settings: "t.content ? 'android'")
         let result = try await query(
             "SELECT \(columns) FROM pushmta.delivery_template t WHERE t.name > $1 ORDER BY t.name LIMIT $2",
@@ -42,10 +42,10 @@ extension Store {
         }
     }
 
-    /// A delivery template by its id, its content and settings laid out for reading.
+    /// A delivery template by its id, with content and settings formatted for reading.
     ///
     /// Throws ``StoreError`` of code `notFound` if there is none.
-    public func template(_ id: Int32) async throws -> TemplateRow {
+    package func template(_ id: Int32) async throws -> TemplateRow {
         let columns = Self.templateColumns(content: "jsonb_pretty(t.content)", settings: "jsonb_pretty(t.settings)")
         let result = try await query(
             "SELECT \(columns) FROM pushmta.delivery_template t WHERE t.id = $1",
@@ -54,23 +54,24 @@ extension Store {
         return try first(result, orThrow: "There is no delivery template \(id).", Self.template)
     }
 
-    /// Keeps what a draft says as a delivery template, for somebody who has signed in; it is on record in the same transaction.
+    /// Saves a draft as a delivery template, for a signed-in user, and logs it in the same transaction.
     ///
-    /// Throws ``StoreError`` of code `conflict` if there is one of that name, or if the draft was changed meanwhile.
-    public func keepTemplate(_ delivery: DraftDelivery, as name: String, by actor: ConsoleActor) async throws -> Int32 {
+    /// Throws ``StoreError`` of code `conflict` if the name is taken, or if the draft was changed meanwhile.
+    package func keepTemplate(_ delivery: DraftDelivery, as name: String, by actor: ConsoleActor) async throws -> Int32
+    {
         try await query(
-            "SELECT pushmta_engine.console_keep_template($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9, $10::text::jsonb, $11)",
-            actor.values + [.text(actor.address)] + delivery.values + [.text(name)]
+            "SELECT pushmta_engine.console_keep_template(\(ConsoleActor.caller), $5, $6, $7, $8, $9, $10::text::jsonb, $11)",
+            actor.values + delivery.values + [.text(name)]
         ).one { try $0.int32() }
     }
 
-    /// Takes a delivery template away, for somebody who has signed in; it is on record in the same transaction.
+    /// Deletes a delivery template, for a signed-in user, and logs it in the same transaction.
     ///
     /// Throws ``StoreError`` of code `notFound` if there is none, `conflict` if it came with the product.
-    public func removeTemplate(named name: String, by actor: ConsoleActor) async throws {
+    package func removeTemplate(named name: String, by actor: ConsoleActor) async throws {
         try await query(
-            "SELECT pushmta_engine.console_remove_template($1, \(Self.momentAndIdle), $4, $5)",
-            actor.values + [.text(actor.address), .text(name)]
+            "SELECT pushmta_engine.console_remove_template(\(ConsoleActor.caller), $5)",
+            actor.values + [.text(name)]
         )
     }
 }

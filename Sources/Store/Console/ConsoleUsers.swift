@@ -1,28 +1,28 @@
 import PostgresClient
 
 /// A user of the console, as lists show it.
-public struct ConsoleUserRow: Sendable, Hashable {
+package struct ConsoleUserRow: Sendable, Hashable {
     /// The name to sign in with.
-    public let name: String
+    package let name: String
     /// What the user may do.
-    public let role: ConsoleRole
+    package let role: ConsoleRole
     /// Whether the password has to be changed at the next sign-in.
-    public let isOneTime: Bool
+    package let isOneTime: Bool
     /// When the user was added.
-    public let createdAt: DatabaseTime
-    /// When role or password were changed last.
-    public let changedAt: DatabaseTime
-    /// Sessions that are open, as far as their end was not noticed.
-    public let sessions: Int64
+    package let createdAt: DatabaseTime
+    /// When the role or the password was last changed.
+    package let changedAt: DatabaseTime
+    /// Open sessions, including ended ones that were not cleaned up yet.
+    package let sessions: Int64
 }
 
-/// Who changes users, for the audit log.
-public struct AuditAuthor: Sendable, Hashable {
-    public var name: String
+/// The author of a change of users, for the audit log.
+package struct AuditAuthor: Sendable, Hashable {
+    package var name: String
     /// The address or machine.
-    public var origin: String
+    package var origin: String
 
-    public init(name: String, origin: String) {
+    package init(name: String, origin: String) {
         self.name = name
         self.origin = origin
     }
@@ -31,12 +31,12 @@ public struct AuditAuthor: Sendable, Hashable {
 }
 
 extension Store {
-    /// Lets somebody sign in to the console.
+    /// Adds a user of the console.
     ///
-    /// Throws ``StoreError`` of code `conflict` if there is a user of that name.
+    /// Throws ``StoreError`` of code `conflict` if the name is taken.
     ///
-    /// - Parameter isOneTime: whether the user has to choose another password before anything else.
-    public func addConsoleUser(
+    /// - Parameter isOneTime: whether the user must choose a new password first.
+    package func addConsoleUser(
         _ name: String,
         role: ConsoleRole,
         passwordHash: String,
@@ -50,20 +50,20 @@ extension Store {
         )
     }
 
-    /// Puts on record that somebody sees texts of messages on the wire.
-    public func noteUnmaskedTrace(application: String, detail: String, by author: AuditAuthor) async throws {
+    /// Logs that an operator sees texts of messages on the wire.
+    package func noteUnmaskedTrace(application: String, detail: String, by author: AuditAuthor) async throws {
         try await query(
             "SELECT pushmta_engine.note_audit($1, 'trace.unmasked', $2, $3, $4)",
             [.text(author.name), .text("application \(application)"), .text(detail), .text(author.origin)]
         )
     }
 
-    /// Gives a user of the console another role or password; a new password ends the user's sessions.
+    /// Changes the role or the password of a console user; a new password ends the user's sessions.
     ///
     /// Throws ``StoreError`` of code `notFound`.
     ///
-    /// - Parameter isOneTime: whether the user has to choose another password than the new one before anything else.
-    public func changeConsoleUser(
+    /// - Parameter isOneTime: whether the user must replace the new password first.
+    package func changeConsoleUser(
         _ name: String,
         role: ConsoleRole? = nil,
         passwordHash: String? = nil,
@@ -76,15 +76,15 @@ extension Store {
         )
     }
 
-    /// Takes a user out of the console.
+    /// Removes a user of the console.
     ///
     /// Throws ``StoreError`` of code `notFound`.
-    public func removeConsoleUser(_ name: String, by author: AuditAuthor) async throws {
+    package func removeConsoleUser(_ name: String, by author: AuditAuthor) async throws {
         try await query("SELECT pushmta_engine.console_remove_user($1, $2, $3)", [.text(name)] + author.values)
     }
 
     /// All users of the console, by name.
-    public func consoleUsers() async throws -> [ConsoleUserRow] {
+    package func consoleUsers() async throws -> [ConsoleUserRow] {
         let result = try await query(
             """
             SELECT u.name, u.role, u.one_time, u.created_at, u.changed_at,

@@ -1,55 +1,31 @@
 import PostgresClient
 
-/// An alarm that there is or was, a row of `pushmta.alarm_history`.
-public struct AlarmRecord: Sendable, Hashable {
-    /// The id by which it is acknowledged.
-    public let id: Int64
-    /// What it said last.
-    public let alarm: AlarmRow
-    public let beganAt: DatabaseTime
-    /// When it ended; nil while it goes on.
-    public let endedAt: DatabaseTime?
-    /// When it was acknowledged, and by whom.
-    public let acknowledgement: Acknowledgement?
-
-    /// Who has acknowledged an alarm, and when.
-    public struct Acknowledgement: Sendable, Hashable {
-        public let at: DatabaseTime
-        public let by: String
-    }
-}
-
 /// How many active alarms are unacknowledged.
-public struct AlarmCount: Sendable, Hashable {
-    public let critical: Int
-    public let all: Int
-
-    public init(critical: Int, all: Int) {
-        self.critical = critical
-        self.all = all
-    }
+package struct AlarmCount: Sendable, Hashable {
+    package let critical: Int
+    package let all: Int
 }
 
 extension Store {
-    /// Notes which alarms have begun and ended; false if another process has just looked.
+    /// Records which alarms have started and ended; false if another process has just done so.
     @discardableResult
-    public func noteAlarms() async throws -> Bool {
+    package func noteAlarms() async throws -> Bool {
         try await query("SELECT pushmta_engine.note_alarms()").one { try $0.bool() }
     }
 
-    /// How many seconds ago alarms were last looked at for the history, on the database's clock; nil if never.
-    public func secondsSinceAlarmLook() async throws -> Double? {
+    /// How many seconds ago alarms were last checked for the history, by the database's clock; nil if never.
+    package func secondsSinceAlarmLook() async throws -> Double? {
         try await query(
             "SELECT extract(epoch FROM clock_timestamp() - l.looked_at)::double precision FROM pushmta.alarm_look l"
         ).oneOrNil { try $0.doubleOrNil() } ?? nil
     }
 
-    /// Alarms, those that go on first, then the last that ended.
+    /// Alarms: active ones first, then those that ended last.
     ///
     /// - Parameters:
-    ///   - openOnly: only those that go on.
-    ///   - most: at most so many.
-    public func alarmHistory(openOnly: Bool = false, most: Int) async throws -> [AlarmRecord] {
+    ///   - openOnly: only active alarms.
+    ///   - most: the maximum number.
+    package func alarmHistory(openOnly: Bool = false, most: Int) async throws -> [AlarmRecord] {
         let result = try await query(
             """
             SELECT r.id, r.severity, r.code, r.subject_kind, r.subject, r.text, r.remedy, r.began_at, r.began_at, r.ended_at,
@@ -73,7 +49,7 @@ extension Store {
     }
 
     /// How many active alarms are unacknowledged.
-    public func unseenAlarms() async throws -> AlarmCount {
+    package func unseenAlarms() async throws -> AlarmCount {
         let result = try await query(
             """
             SELECT count(*) FILTER (WHERE r.severity = 'critical'), count(*) FROM pushmta.alarm_history r
@@ -84,18 +60,18 @@ extension Store {
     }
 
     /// Acknowledges an alarm, and logs that in the same transaction.
-    public func acknowledgeAlarm(_ id: Int64, by author: AuditAuthor) async throws {
+    package func acknowledgeAlarm(_ id: Int64, by author: AuditAuthor) async throws {
         try await query(
             "SELECT pushmta_engine.acknowledge_alarm($1, $2, $3)",
             [.int64(id), .text(author.name), .text(author.origin)]
         )
     }
 
-    /// The same for a user who has signed in to the console.
-    public func acknowledgeAlarm(_ id: Int64, by actor: ConsoleActor) async throws {
+    /// Does the same for a signed-in console user.
+    package func acknowledgeAlarm(_ id: Int64, by actor: ConsoleActor) async throws {
         try await query(
-            "SELECT pushmta_engine.console_acknowledge($1, \(Self.momentAndIdle), $4, $5)",
-            actor.values + [.text(actor.address), .int64(id)]
+            "SELECT pushmta_engine.console_acknowledge(\(ConsoleActor.caller), $5)",
+            actor.values + [.int64(id)]
         )
     }
 }

@@ -1,55 +1,49 @@
 import PostgresClient
 
-/// What was waited for when an operator resumed an application, and is not waited for any more.
-public struct ApplicationResumption: Sendable, Hashable {
-    /// A host that waited before it would start another child of the application.
-    public struct WaitingHost: Sendable, Hashable {
-        public let name: String
+/// The waits that ended when an operator resumed an application.
+package struct ApplicationResumption: Sendable, Hashable {
+    /// A host that waited before starting another child of the application.
+    package struct WaitingHost: Sendable, Hashable {
+        package let name: String
         /// Why its last child ended before its first message.
-        public let exitReason: String
-        /// The last line of what that child said.
-        public let stderrTail: String
-
-        public init(name: String, exitReason: String, stderrTail: String) {
-            self.name = name
-            self.exitReason = exitReason
-            self.stderrTail = stderrTail
-        }
+        package let exitReason: String
+        /// The last line that the child wrote to stderr.
+        package let stderrTail: String
     }
 
     /// Whether the application's circuit was open.
-    public var wasOpen: Bool
-    /// Hosts whose start of children was put off.
-    public var hosts: [WaitingHost]
-    /// Running children that are in trouble, with the gateway for one: they try again at once.
-    public var troubledChildren: Int
+    package var wasOpen: Bool
+    /// Hosts that had postponed the start of children.
+    package var hosts: [WaitingHost]
+    /// Running children with a problem, such as gateway trouble: they try again at once.
+    package var troubledChildren: Int
     /// Parts whose messages could not be loaded.
-    public var parts: Int
-    /// Why, of one of them; "" if there is none.
-    public var loadProblem: String
-    /// Deliveries whose preparation was put off.
-    public var preparations: [Int64]
-    /// External accounts whose gateway took nothing: sending begins again at once, slowly at first.
-    public var accounts: [String] = []
+    package var parts: Int
+    /// Why one of them could not be loaded; "" if there is none.
+    package var loadProblem: String
+    /// Deliveries with a postponed preparation.
+    package var preparations: [Int64]
+    /// External accounts whose gateway took nothing: sending restarts at once, slowly at first.
+    package var accounts: [String] = []
 
-    /// Whether anything was waited for.
-    public var hasEnded: Bool {
+    /// Whether any wait has ended.
+    package var hasEnded: Bool {
         wasOpen || !hosts.isEmpty || !accounts.isEmpty || troubledChildren > 0 || parts > 0 || !preparations.isEmpty
     }
 }
 
 extension Store {
-    /// Ends everything that an application's messages wait for and that can be ended, because an operator put right what was wrong:
-    /// its circuit closes, supervisors start its children at once, running ones try again what failed, parts that could not be
-    /// loaded and preparations that were put off are tried again. A gateway in trouble is tried at once. The schedule of messages that
-    /// were refused softly stays.
+    /// Ends those waits of an application's messages that can be ended, because an operator has fixed the cause. Its
+    /// circuit closes, and supervisors start its children at once. Running children retry what failed. Parts that could
+    /// not be loaded, postponed preparations and gateways in trouble are tried at once. Messages that were refused
+    /// softly keep their schedule.
     ///
     /// Throws ``StoreError`` of code `notFound`.
     ///
-    /// - Parameter believingRefusals: the push tokens that the gateway refused are really bad: in the parts that there are now no
-    ///   mix-up is looked for, so that messages to such tokens fail instead of opening the circuit each time anew.
+    /// - Parameter believingRefusals: the push tokens that the gateway refused really are bad. In parts that exist now,
+    ///   no mix-up is suspected: messages to such tokens fail and do not open the circuit again.
     @discardableResult
-    public func resumeApplication(
+    package func resumeApplication(
         named name: String,
         believingRefusals: Bool = false
     ) async throws -> ApplicationResumption {
@@ -66,7 +60,7 @@ extension Store {
             PostgresStatement(Self.troubledChildrenSQL, [.int32(application)]),
         ])
         guard results.count == 3 else {
-            throw StoreError(.unexpectedAnswer, "The database gave \(results.count) answers to three statements.")
+            throw StoreError(.unexpectedAnswer, "The database returned \(results.count) results for three statements.")
         }
         let hosts = try all(results[1]) { row in
             ApplicationResumption.WaitingHost(
@@ -89,8 +83,9 @@ extension Store {
         }
     }
 
-    /// When operators last resumed applications, by their ids: whoever compares two of these sees which were resumed in between.
-    public func resumptions() async throws -> [Int32: DatabaseTime] {
+    /// When operators last resumed applications, by application id. The difference between two results shows which were
+    /// resumed in between.
+    package func resumptions() async throws -> [Int32: DatabaseTime] {
         let result = try await query(
             "SELECT application_id, resumed_at FROM pushmta_engine.application_health WHERE resumed_at IS NOT NULL"
         )
@@ -100,8 +95,8 @@ extension Store {
         )
     }
 
-    /// No supervisor waits longer than ten minutes before it starts another child. Ends in order, or for what the supervisor itself did, put
-    /// nothing off.
+    /// No supervisor waits longer than ten minutes before it starts another child. An orderly end, or one caused by the
+    /// supervisor itself, postpones nothing.
     private static let waitingHostsSQL = """
         SELECT DISTINCT ON (n.name) n.name, c.exit_reason, coalesce(substring(rtrim(c.stderr_tail, E'\\n') FROM '[^\\n]*$'), '')
         FROM pushmta_engine.mta_child c JOIN pushmta_engine.mta_host n ON n.id = c.host_id

@@ -1,26 +1,16 @@
 import PostgresClient
 import PushCore
 
-/// Whether an application's messages are sent.
-public enum CircuitState: String, Sendable, Hashable, Codable, CaseIterable {
-    /// Messages are sent.
-    case closed
-    /// Every message would fail: nothing is claimed until the next probe.
-    case open
-    /// A child sends single messages to find out whether it is over.
-    case probing
-}
-
 extension Store {
     /// Opens an application's circuit: every message would fail, so none is sent until a probe passes.
     ///
-    /// Any number of children may say so at once. When a probe was under way or due it counts as failed, and the next one
-    /// comes later: 5 s, doubling to 300 s.
+    /// Any number of children may report this at once. If a probe was under way or due, it counts as failed, and the
+    /// next one comes later: after 5 s, doubling to 300 s.
     ///
     /// - Parameters:
-    ///   - account: the routing over which it was found, nil if it concerns all.
-    ///   - holdsTokenEffects: what gateways said about tokens, and say until the circuit is closed, is put aside.
-    public func openCircuit(
+    ///   - account: the account on which the cause was found, nil if it concerns all.
+    ///   - holdsTokenEffects: what gateways report about tokens, from now until the circuit is closed, is held back.
+    package func openCircuit(
         application: Int32,
         account: Int32? = nil,
         reason: String,
@@ -57,9 +47,9 @@ extension Store {
             changed_at = CASE WHEN \(stays) THEN h.changed_at ELSE now() END
         """
 
-    /// An open circuit whose probe is not due: another child said the same a moment ago.
+    /// An open circuit whose probe is not due: another child reported the same a moment ago.
     private static let stays = "(h.state = 'open' AND h.next_probe_at > now())"
-    /// A due probe that nobody took counts now; one that was taken was counted then.
+    /// A due probe that no child took counts now; one that was taken counted then.
     private static let isDue = "(h.state = 'open' AND h.next_probe_at <= now())"
 
     private static let holdSQL = """
@@ -67,15 +57,16 @@ extension Store {
         WHERE e.application_id = $1 AND pushmta_engine.is_doubtful(e.kind, e.part_id) AND e.state = 'pending'
         """
 
-    /// Closes an application's circuit, since a message went through; token effects that were held are undone.
-    public func closeCircuit(application: Int32) async throws {
+    /// Closes an application's circuit because a message got through; token effects that were held are undone.
+    package func closeCircuit(application: Int32) async throws {
         try await query("SELECT pushmta_engine.close_circuit($1, false)", [.int32(application)])
     }
 
-    /// Shows trouble that passes by itself, such as a gateway that cannot be reached; "" as reason says that it is over.
+    /// Shows a problem that passes without help, such as an unreachable gateway; "" as the reason says that it has
+    /// passed.
     ///
-    /// The circuit stays as it is, and while it is open so does its own reason.
-    public func showTrouble(
+    /// The circuit does not change, and an open one keeps its own reason.
+    package func showTrouble(
         application: Int32,
         account: Int32? = nil,
         reason: String,
@@ -97,8 +88,8 @@ extension Store {
         )
     }
 
-    /// What is known of the applications' health; one that is not listed has a closed circuit and no trouble.
-    public func applicationHealth() async throws -> [ApplicationHealthRow] {
+    /// The known health of applications. One that is not listed has a closed circuit and no problem.
+    package func applicationHealth() async throws -> [ApplicationHealthRow] {
         let result = try await query(Self.healthSQL + " ORDER BY h.application_id")
         return try all(result, Self.health)
     }
@@ -124,8 +115,8 @@ extension Store {
 }
 
 extension Store {
-    /// The circuits of all applications by name; the rights of monitoring suffice.
-    public func circuits() async throws -> [CircuitRow] {
+    /// The circuits of all applications by name; monitoring rights suffice.
+    package func circuits() async throws -> [CircuitRow] {
         let result = try await query(
             """
             SELECT a.name, a.platform, a.environment, a.id, a.circuit, a.circuit_reason, a.circuit_remedy, a.probes, a.circuit_opened_at,
@@ -145,23 +136,25 @@ extension Store {
 }
 
 /// The circuit of an application.
-public struct CircuitRow: Sendable, Hashable {
-    public let application: String
-    public let platform: Platform
-    public let environment: ApplicationEnvironment
-    /// Its circuit; closed without a reason where there never was any trouble.
-    public let health: ApplicationHealthRow
+package struct CircuitRow: Sendable, Hashable {
+    package let application: String
+    package let platform: Platform
+    package let environment: ApplicationEnvironment
+    /// Its circuit; closed without a reason if there never was a problem.
+    package let health: ApplicationHealthRow
 }
 
 extension Store {
-    /// Wins the due probe of an application's circuit and claims one part for it; nil if none is due or nothing is ready.
+    /// Takes the due probe of an application's circuit and claims one part for it; nil if none is due or no part is
+    /// ready.
     ///
-    /// The circuit is `probing` then, and the next probe is due later, should the prober end without a word. Send one message;
-    /// then `closeCircuit` or `openCircuit`.
+    /// The circuit is then `probing`, and the next probe is due later, in case the prober dies. Send one message, then
+    /// call `closeCircuit` or `openCircuit`.
     ///
-    /// Deliveries take turns, in the order of their ids, so that the fault of one does not keep the circuit open for ever; of the
-    /// delivery's first parts that are due the one that was claimed least often goes first, as one may have bad tokens only.
-    public func claimProbe(application: Int32, account: Int32, child: Int64) async throws -> ClaimedPart? {
+    /// Deliveries take turns, in the order of their ids, so that a faulty delivery does not keep the circuit open
+    /// forever. Of the delivery's first due parts, the one claimed least often goes first, because some may have only
+    /// bad tokens.
+    package func claimProbe(application: Int32, account: Int32, child: Int64) async throws -> ClaimedPart? {
         let result = try await query(
             Self.claimProbeSQL,
             [.int32(application), .int32(account), .int64(child)]
@@ -169,11 +162,12 @@ extension Store {
         return result.rowCount == 0 ? nil : try Self.claimedPart(result, 0, isProbe: true)
     }
 
-    /// So many parts take turns: a list of bad tokens may have some, and all of a large delivery are too many to be looked at.
+    /// The number of parts that take turns. A list of bad tokens may fill several parts, and a large delivery has too
+    /// many to read them all.
     private static let probeCandidates = 100
 
-    /// Whether a delivery has a part that the prober may claim: a scalar subquery, so that each is asked by the index of its own
-    /// unfinished parts, whatever the planner believes of the others.
+    /// Whether a delivery has a part that the prober may claim. It is a scalar subquery, so that each delivery is
+    /// checked by the index of its own unfinished parts, whatever the planner estimates.
     private static let hasDuePart = """
         (SELECT true FROM pushmta_engine.delivery_part p WHERE p.delivery_id = d.id AND p.state <> 'done' AND p.state = 'ready'
             AND p.application_id = $1 AND p.external_account_id = $2 AND p.not_before <= now() LIMIT 1)
@@ -216,60 +210,4 @@ extension Store {
         )
         SELECT * FROM claimed
         """
-}
-
-/// Pieces of SQL about `application_health`, which statements of parts share.
-enum CircuitSQL {
-    /// Whether the circuit of a row `h` is not closed. A row of an older program may say `open` without a time of a probe: that
-    /// is trouble which passes by itself.
-    static let isOpen = "h.state <> 'closed' AND h.next_probe_at IS NOT NULL"
-
-    /// Seconds to the probe after so many: 5 s, doubling to 300 s.
-    static func interval(probes: String) -> String {
-        "least(300, 5 * 2 ^ least(\(probes), 6)) * interval '1 second'"
-    }
-
-    /// A prober that died is replaced no sooner than its lease can end.
-    static func probingInterval(probes: String) -> String {
-        "greatest(interval '15 seconds', \(interval(probes: probes)))"
-    }
-}
-
-/// What keeps an application's messages from being sent, if anything does.
-public struct ApplicationHealthRow: Sendable, Hashable {
-    public let applicationID: Int32
-    public let state: CircuitState
-    /// What is wrong, "" if nothing. With a closed circuit it is trouble that passes by itself.
-    public let reason: String
-    /// What to do about it.
-    public let remedy: String
-    /// Probes since the circuit was opened.
-    public let probes: Int32
-    /// When it was opened, nil while it is closed.
-    public let openedAt: DatabaseTime?
-    /// Seconds until the next probe on the database's clock, negative when it is due; nil while the circuit is closed.
-    public let nextProbeInSeconds: Double?
-    /// Whether what gateways say about tokens is put aside.
-    public let tokenEffectsHeld: Bool
-
-    /// The health of an application.
-    public init(
-        applicationID: Int32,
-        state: CircuitState,
-        reason: String,
-        remedy: String,
-        probes: Int32,
-        openedAt: DatabaseTime?,
-        nextProbeInSeconds: Double?,
-        tokenEffectsHeld: Bool
-    ) {
-        self.applicationID = applicationID
-        self.state = state
-        self.reason = reason
-        self.remedy = remedy
-        self.probes = probes
-        self.openedAt = openedAt
-        self.nextProbeInSeconds = nextProbeInSeconds
-        self.tokenEffectsHeld = tokenEffectsHeld
-    }
 }

@@ -1,17 +1,18 @@
 import PostgresClient
 import PushCore
 
-/// Pieces of SQL about messages that wait apart for a credential that is stored with the gateway.
+/// SQL about messages that wait separately for a credential stored with the gateway.
 enum CredentialWaitSQL {
-    /// Until when a part `m` that begins to wait is not due: it is claimed only as a probe, or to end it with its own validity. Its
-    /// delivery's is looked at apart from that.
+    /// The end of the wait of a part `m` that begins to wait. Until then it is claimed only as a probe, or when its own
+    /// validity ends. The validity of its delivery is checked separately.
     static func end(of part: String) -> String {
         "coalesce(\(part).valid_until + interval '1 second', now() + interval '10 years')"
     }
 
-    /// Notes that messages wait, of parts to be made; the first one that waits for a reason begins it, and one that is refused after
-    /// another got through begins it anew: that one was an exception, and the next probe is as far away as ever. It locks the row, so that
-    /// `try_credential_waits` does not delete it before these parts can be seen; in order, as a batch may name several.
+    /// Records that messages of new parts wait. The first message to wait for a reason begins the wait. A refusal after
+    /// another message got through begins it again: that message was an exception, and the next probe is as far away as
+    /// at first. The statement locks the row, so that `try_credential_waits` does not delete it before these parts are
+    /// visible; in order, because a batch may name several.
     static func begin(of parts: String) -> String {
         """
         INSERT INTO pushmta_engine.credential_wait AS w (application_id, external_account_id, reason)
@@ -25,16 +26,16 @@ enum CredentialWaitSQL {
 }
 
 extension Store {
-    /// Lets single messages find out whether credentials that are stored with gateways were put right, and lets those go that waited for
-    /// one that was. Any number of hosts may call it at once; it waits for no lock.
+    /// Lets single messages test whether credentials stored with gateways were corrected, and releases those that
+    /// waited for a corrected one. Any number of hosts may call it at once; it never waits for a lock.
     /// - Returns: the number of parts that became due.
     @discardableResult
-    public func tryCredentialWaits() async throws -> Int {
+    package func tryCredentialWaits() async throws -> Int {
         try await query("SELECT pushmta_engine.try_credential_waits(1000)").one { Int(try $0.int32()) }
     }
 
-    /// A message got through that had waited for this reason: all others that did are sent.
-    public func endCredentialWait(application: Int32, account: Int32, reason: String) async throws {
+    /// Records that a message which had waited for this reason got through: all others that wait for it are sent.
+    package func endCredentialWait(application: Int32, account: Int32, reason: String) async throws {
         try await query(
             "SELECT pushmta_engine.end_credential_wait($1, $2, $3)",
             [.int32(application), .int32(account), .text(reason)]

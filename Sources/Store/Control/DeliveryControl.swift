@@ -1,20 +1,20 @@
 import PostgresClient
 import PushCore
 
-/// Whether a child may go on with what it holds.
-public struct SendingState: Sendable, Hashable {
-    /// The deliveries that were asked for, each with its state; one that does not exist is not there.
-    public var deliveries: [Int64: DeliveryState]
-    public var circuit: CircuitState
+/// Whether a child may continue with the parts it holds.
+package struct SendingState: Sendable, Hashable {
+    /// The requested deliveries with their states, without those that do not exist.
+    package var deliveries: [Int64: DeliveryState]
+    package var circuit: CircuitState
 
-    /// How the application stands with the account's gateway; nil if that takes messages.
-    public var trouble: GatewayTroubleState?
+    /// The state of the application's gateway on the account; nil if it takes messages.
+    package var trouble: GatewayTroubleState?
 
-    /// Whether nothing is sent but probes. It is so for the prober too: that one looks at `circuit`.
-    public var isCircuitOpen: Bool { circuit != .closed }
+    /// Whether only probes are sent. This also holds for the prober, which checks `circuit`.
+    package var isCircuitOpen: Bool { circuit != .closed }
 
     /// The state of some deliveries and of an application's circuit.
-    public init(deliveries: [Int64: DeliveryState], circuit: CircuitState, trouble: GatewayTroubleState? = nil) {
+    package init(deliveries: [Int64: DeliveryState], circuit: CircuitState, trouble: GatewayTroubleState? = nil) {
         self.trouble = trouble
         self.deliveries = deliveries
         self.circuit = circuit
@@ -22,55 +22,56 @@ public struct SendingState: Sendable, Hashable {
 }
 
 extension Store {
-    /// Holds a delivery back: nothing new leaves, what is on its way is resolved and recorded. A paused one stays so.
+    /// Pauses a delivery: nothing new is sent, and messages on their way are resolved and recorded. A paused one stays
+    /// paused.
     ///
-    /// Throws ``StoreError`` of code `notFound`, or `conflict` if it was not started or is at its end.
-    public func pauseDelivery(_ id: Int64) async throws {
+    /// Throws ``StoreError`` of code `notFound`, or `conflict` if it was not started or has ended.
+    package func pauseDelivery(_ id: Int64) async throws {
         _ = try await control("pushmta.pause_delivery($1)", [.int64(id)])
     }
 
-    /// Lets a paused delivery go on where it was; one that is not held back stays as it is.
+    /// Resumes a paused delivery where it was; one that is not paused stays as it is.
     ///
-    /// Throws ``StoreError`` of code `notFound`, or `conflict` if it was not started or is at its end.
-    public func resumeDelivery(_ id: Int64) async throws {
+    /// Throws ``StoreError`` of code `notFound`, or `conflict` if it was not started or has ended.
+    package func resumeDelivery(_ id: Int64) async throws {
         _ = try await control("pushmta.resume_delivery($1)", [.int64(id)])
     }
 
-    /// Ends a delivery for good, in any state before its end: nothing new leaves, what is on its way is resolved and recorded,
-    /// the rest is canceled without a row for each message.
+    /// Stops a delivery permanently, in any state before its end: nothing new is sent, messages on their way are
+    /// resolved and recorded, and the rest is canceled without a row for each message.
     ///
     /// Throws ``StoreError`` of code `notFound`, or `conflict` if it has finished or failed.
-    public func stopDelivery(_ id: Int64) async throws {
+    package func stopDelivery(_ id: Int64) async throws {
         _ = try await control("pushmta.stop_delivery($1)", [.int64(id)])
     }
 
-    /// Gives up a delivery, for the operator to see why; parts that nobody has claimed are canceled. One that is at its end
-    /// already stays as it is.
+    /// Marks a delivery as failed and shows the operator why; unclaimed parts are canceled. One that has already ended
+    /// stays as it is.
     ///
     /// Throws ``StoreError`` of code `notFound`.
-    public func failDelivery(_ id: Int64, reason: String) async throws {
+    package func failDelivery(_ id: Int64, reason: String) async throws {
         _ = try await control("pushmta_engine.fail_delivery($1, $2)", [.int64(id), .text(reason)])
     }
 
-    /// Puts a delivery that cannot be prepared back into editing, with all that is wrong, a line each; pauses one of which parts were made.
-    /// One that was paused or ended meanwhile stays as it is. Returns the state that it has then.
+    /// Returns a delivery that cannot be prepared to editing, with each problem on a line; pauses it if some of its
+    /// parts were created. One that was paused or ended meanwhile stays as it is. Returns the resulting state.
     ///
     /// Throws ``StoreError`` of code `notFound`.
-    public func returnDelivery(_ id: Int64, reason: String) async throws -> DeliveryState {
+    package func returnDelivery(_ id: Int64, reason: String) async throws -> DeliveryState {
         let result = try await control("pushmta_engine.return_delivery($1, $2)", [.int64(id), .text(reason)])
         return try first(result, orThrow: "There is no delivery \(id).") { row in try row.choice() }
     }
 
-    /// Pauses a delivery because of what is said of it alone, by a gateway or when it is loaded, for the operator to see why; a
-    /// continuous one as a whole. One that is paused already or at its end stays as it is.
+    /// Pauses a delivery because of a problem of this delivery alone, found by a gateway or while loading, and shows
+    /// the operator why; a continuous one as a whole. One that is already paused or has ended stays as it is.
     ///
     /// Throws ``StoreError`` of code `notFound`.
-    public func holdDelivery(_ id: Int64, reason: String) async throws {
+    package func holdDelivery(_ id: Int64, reason: String) async throws {
         _ = try await control("pushmta_engine.hold_delivery($1, $2)", [.int64(id), .text(reason)])
     }
 
-    /// A program of an older version locks a part before its delivery, so PostgreSQL may have to break a circle; then it is done
-    /// again.
+    /// A program of an older version locks a part before its delivery, so PostgreSQL may have to resolve a deadlock;
+    /// then the call is repeated.
     private func control(_ call: String, _ parameters: [PostgresValue], attempts: Int = 4) async throws
         -> PostgresResult
     {
@@ -81,8 +82,9 @@ extension Store {
         }
     }
 
-    /// The state of the deliveries that a child holds parts of, of its application's circuit and of the account's gateway; one round trip.
-    public func sendingState(application: Int32, account: Int32, deliveries: [Int64]) async throws -> SendingState {
+    /// The states of the deliveries whose parts a child holds, of its application's circuit and of the account's
+    /// gateway; one round trip.
+    package func sendingState(application: Int32, account: Int32, deliveries: [Int64]) async throws -> SendingState {
         let result = try await query(
             Self.sendingStateSQL,
             [.int32(application), .int64Array(deliveries), .int32(account)]

@@ -2,16 +2,17 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// Ends what nobody will send any more: unclaimed parts of stopped and failed deliveries are canceled, those past their
-    /// validity are ignored as expired, each after its ambiguous messages were recorded as unknown.
+    /// Ends parts that will not be sent any more. Unclaimed parts of stopped and failed deliveries are canceled, and
+    /// those past their validity are ignored as expired; their ambiguous messages are first recorded as unknown.
     ///
-    /// It also puts right parts that are ready or waiting against their delivery's state, and what a step back of the database's
-    /// clock has put off, and notes the end of deliveries that were stopped or failed. Any number of hosts may call it at once; it waits for nobody.
+    /// It also corrects parts whose state (ready or waiting) does not fit their delivery's, corrects times that a step
+    /// back of the database's clock has moved into the future, and records the end of stopped and failed deliveries.
+    /// Any number of hosts may call it at once; it never waits.
     ///
-    /// - Parameter limit: parts at most; call again at once when as many were changed.
-    /// - Returns: the number of parts changed.
+    /// - Parameter limit: the maximum number of parts; call again at once if as many were changed.
+    /// - Returns: the number of changed parts.
     @discardableResult
-    public func finishRest(limit: Int = 1000) async throws -> Int {
+    package func finishRest(limit: Int = 1000) async throws -> Int {
         try await fixClockStep()
         let due = try all(try await query(Self.dueSQL)) { row in try row.int64() }
         guard !due.isEmpty else { return 0 }
@@ -23,8 +24,8 @@ extension Store {
         return changed
     }
 
-    /// Parts that are finished in one transaction: each may have a thousand ambiguous messages, and whoever pauses or stops the
-    /// delivery waits for it.
+    /// Parts that are finished in one transaction. Each may have a thousand ambiguous messages, and a session that
+    /// pauses or stops the delivery waits for it.
     private static let partsAtOnce = 50
 
     private func finish(_ delivery: Int64, limit: Int) async throws -> Int {
@@ -41,12 +42,13 @@ extension Store {
         return changed
     }
 
-    /// Deliveries with something to finish. Each branch has an index of its own that is nearly always empty, or reads only the
-    /// unfinished parts of deliveries that are paused or past their validity. The order of the open ones, and the scalar subquery,
-    /// leave those indexes as the only way, whatever the planner believes of a table that was empty a moment ago.
+    /// Deliveries with parts to finish. Each branch has its own index that is nearly always empty, or reads only the
+    /// unfinished parts of deliveries that are paused or past their validity. The order of the open ones, and the
+    /// scalar subquery, leave those indexes as the only plan, whatever the planner estimates for a table that was empty
+    /// a moment ago.
     ///
-    /// Waiting parts are many while large deliveries are paused, so their index is not read through but asked for one delivery
-    /// after the other. It finds those of ended deliveries too, where an older program left them.
+    /// There are many waiting parts while large deliveries are paused, so their index is not scanned but probed for one
+    /// delivery after the other. It also finds waiting parts of ended deliveries, which an older program may have left.
     static let dueSQL = """
         WITH RECURSIVE waiting AS (
             (SELECT p.delivery_id FROM pushmta_engine.delivery_part p WHERE p.state = 'waiting' ORDER BY p.delivery_id LIMIT 1)
@@ -71,9 +73,9 @@ extension Store {
         ORDER BY 1
         """
 
-    /// The last part that a child closes ends a delivery that was stopped; nothing new can come behind it. A continuous one ends
-    /// with the last of its days. One that another
-    /// transaction has locked is left to a later call and does not hold up the others.
+    /// The last part that a child closes ends a stopped delivery; nothing new can follow it. A continuous delivery ends
+    /// with the last of its days. A delivery that another transaction has locked is left to a later call and does not
+    /// hold up the others.
     private static let endedSQL = """
         UPDATE pushmta_engine.delivery d SET finished_at = now(), changed_at = now()
         WHERE d.state IN ('stopped', 'failed') AND d.finished_at IS NULL AND d.id = ANY(ARRAY(
@@ -87,11 +89,11 @@ extension Store {
 }
 
 extension Store {
-    /// Puts right what a step back of the database's clock has put into the future: moments from before the step would come
-    /// only when the clock has caught up, and nothing would be sent until then.
+    /// Corrects times that a step back of the database's clock has moved into the future: they would be reached only
+    /// when the clock has caught up, and nothing would be sent until then.
     ///
-    /// Every row carries the moment at which it was written on the same clock. One that was written in the future was written
-    /// before a step: its waiting time counts from now. Any number of hosts may call it at once; it waits for nobody.
+    /// Every row has the time at which it was written, by the same clock. A row that was written in the future was
+    /// written before a step: its waiting time restarts now. Any number of hosts may call it at once; it never waits.
     func fixClockStep() async throws {
         let isStepped = try await query(Self.clockStepSQL).one { try $0.bool() }
         guard isStepped else { return }
@@ -103,10 +105,10 @@ extension Store {
         }
     }
 
-    /// A clock that is slewed, and not stepped, stays within this.
+    /// A clock that is slewed, not stepped, stays within this.
     private static let slew = "interval '1 second'"
 
-    /// Looks at the newest parts only, more than a step can hide behind in the second until the next look: a chunk makes 50.
+    /// Reads only the newest parts, more than can be created in the second between two looks: a chunk creates 50.
     static let clockStepSQL = """
         SELECT coalesce((SELECT max(n.created_at) FROM (
                 SELECT p.created_at FROM pushmta_engine.delivery_part p ORDER BY p.id DESC LIMIT 1000) n), '-infinity') > now() + \(slew)
@@ -118,11 +120,11 @@ extension Store {
             OR EXISTS (SELECT FROM pushmta_engine.delivery_part u WHERE \(waitsTooLong("u")))
         """
 
-    /// A part that could not be loaded says not when that was, but nobody waits longer than the longest wait.
+    /// A part that could not be loaded does not record when that was, but no part waits longer than the longest wait.
     private static func waitsTooLong(_ part: String) -> String {
         """
         \(part).load_failures > 0 AND \(part).state <> 'done'
-            AND \(part).not_before > now() + \(slew) + \(LoadProblem.longestWait) * interval '1 second'
+            AND \(part).not_before > now() + \(slew) + \(LoadProblem.maxWait) * interval '1 second'
         """
     }
 
@@ -139,7 +141,7 @@ extension Store {
             WHERE f.state <> 'done' AND f.created_at > now() + \(slew) ORDER BY f.id FOR NO KEY UPDATE SKIP LOCKED))
         """
 
-    /// A start that was not in the future when it was asked for was meant for that moment.
+    /// A start that was not in the future when it was requested was meant for that time.
     private static let stepBackDeliveriesSQL = """
         UPDATE pushmta_engine.delivery d
         SET start_at = CASE WHEN d.start_at <= d.changed_at THEN least(d.start_at, now()) ELSE d.start_at END, changed_at = now()
@@ -154,7 +156,7 @@ extension Store {
         WHERE h.next_probe_at IS NOT NULL AND h.changed_at > now() + \(slew)
         """
 
-    /// Without this nobody would probe for a prober that has died, and sending would begin anew over and over.
+    /// Without this, no child would replace a prober that has died, and sending would restart over and over.
     private static let stepBackTroublesSQL = """
         UPDATE pushmta_engine.gateway_trouble t
         SET next_probe_at = now() + greatest(t.next_probe_at - t.changed_at, interval '0'),

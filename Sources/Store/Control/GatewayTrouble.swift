@@ -1,47 +1,22 @@
 import PostgresClient
 import PushCore
 
-/// How an application stands with the gateway of an account, where that is not well.
-public enum GatewayTroubleState: Sendable, Hashable {
+/// The state of an account's gateway for an application, if it is in trouble or just out of it.
+package enum GatewayTroubleState: Sendable, Hashable {
     /// It takes nothing, and one child probes it.
     case trouble
-    /// It has taken a message so long ago, and so many children send: they begin slowly.
+    /// It took a message this long ago, and this many children send: they start slowly.
     case opening(since: Duration, sharers: Int)
 }
 
-/// Pieces of SQL about `gateway_trouble`, which statements of parts share.
-enum TroubleSQL {
-    /// Whether nothing is sent for a row `t`.
-    static let isTrouble = "t.state = 'trouble'"
-
-    /// Whether somebody may take the right to probe.
-    static let isDue = "t.next_probe_at <= now() AND (t.prober IS NULL OR t.prober_until <= now())"
-
-    /// Whether a child of an application and account lives, which would take the right to probe.
-    static func hasChild(application: String, account: String) -> String {
-        """
-        EXISTS (SELECT FROM pushmta_engine.mta_child c WHERE c.exited_at IS NULL AND c.application_id = \(application)
-            AND c.external_account_id = \(account) AND c.state <> 'draining' AND c.last_heartbeat > now() - interval '5 seconds')
-        """
-    }
-
-    /// Whether the pair of two parameters or columns is in trouble.
-    static func isTrouble(application: String, account: String) -> String {
-        """
-        EXISTS (SELECT FROM pushmta_engine.gateway_trouble t WHERE t.application_id = \(application)
-            AND t.external_account_id = \(account) AND \(isTrouble))
-        """
-    }
-}
-
-/// The trouble of a gateway: a state of an application on an account, shared by all hosts.
+/// Gateway trouble: a state of an application on an account, shared by all hosts.
 extension Store {
-    /// Says that the gateway takes nothing from an application; any number of children may say so at once.
+    /// Records that the gateway takes nothing from an application; any number of children may report this at once.
     ///
     /// - Parameters:
     ///   - nextProbeIn: the pause before the first probe.
-    ///   - keepsProber: an earlier moment for the next probe stands; false where the gateway has asked to wait.
-    public func enterTrouble(
+    ///   - keepsProber: whether an earlier time for the next probe is kept; false if the gateway has asked to wait.
+    package func enterTrouble(
         application: Int32,
         account: Int32,
         reason: String,
@@ -68,9 +43,9 @@ extension Store {
         )
     }
 
-    /// Takes the right to probe, if a probe is due and nobody has it.
+    /// Takes the right to probe, if a probe is due and no child has it.
     /// - Returns: whether the child has it now.
-    public func claimProber(application: Int32, account: Int32, child: Int64, lease: Duration) async throws -> Bool {
+    package func claimProber(application: Int32, account: Int32, child: Int64, lease: Duration) async throws -> Bool {
         try await query(
             """
             UPDATE pushmta_engine.gateway_trouble t
@@ -82,13 +57,13 @@ extension Store {
         ).rowCount > 0
     }
 
-    /// Keeps the right to probe for another while, and tells what the last probe met.
+    /// Renews the right to probe, and records the result of the last probe.
     ///
     /// - Parameters:
-    ///   - reason: nil keeps the one that is there.
-    ///   - pause: how long from now the next probe is, if one has failed.
-    /// - Returns: whether the child has the right still.
-    public func renewProber(
+    ///   - reason: the new reason; nil keeps the present one.
+    ///   - pause: the time until the next probe, if one has failed.
+    /// - Returns: whether the child still has the right.
+    package func renewProber(
         application: Int32,
         account: Int32,
         child: Int64,
@@ -112,8 +87,8 @@ extension Store {
         ).rowCount > 0
     }
 
-    /// Gives the right to probe back: another child takes it when the next probe is due, in a second or more.
-    public func leaveTrouble(application: Int32, account: Int32, child: Int64) async throws {
+    /// Gives up the right to probe: another child takes it when the next probe is due, in at least a second.
+    package func leaveTrouble(application: Int32, account: Int32, child: Int64) async throws {
         try await query(
             """
             UPDATE pushmta_engine.gateway_trouble t SET prober = NULL, prober_until = NULL,
@@ -124,8 +99,8 @@ extension Store {
         )
     }
 
-    /// A probe got through: all hosts send again, slowly at first.
-    public func endTrouble(application: Int32, account: Int32) async throws {
+    /// Records that a probe got through: all hosts send again, slowly at first.
+    package func endTrouble(application: Int32, account: Int32) async throws {
         try await query(
             """
             WITH ended AS (
@@ -142,11 +117,11 @@ extension Store {
 
     /// Claims one part to probe with; nil if none is ready.
     ///
-    /// One without messages that may have arrived goes before one with them, one whose messages were never refused before one of which they
-    /// were, and of these the one that was claimed least often.
+    /// Prefers parts without messages that may have arrived, then parts whose messages were never refused, then the
+    /// part claimed least often.
     ///
-    /// - Parameter tried: deliveries that are passed by.
-    public func claimTroubleProbe(
+    /// - Parameter tried: deliveries to skip.
+    package func claimTroubleProbe(
         application: Int32,
         account: Int32,
         child: Int64,
@@ -172,7 +147,8 @@ extension Store {
         """
     }
 
-    /// First attempts are looked at by themselves: urgent messages that were sent without an answer, however many, do not hide what was not.
+    /// First attempts are read separately, so that any number of urgent messages that were sent without an answer do
+    /// not hide parts that were never sent.
     static let claimTroubleProbeSQL = """
         WITH first AS MATERIALIZED (
             (\(probeCandidates("AND p.attempt = 1 AND p.refusals = 0")))

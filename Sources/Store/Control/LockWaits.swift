@@ -1,15 +1,15 @@
 import PostgresClient
 
-/// A session that stands in the way of the engine with a lock, a row of `pushmta.lock_wait`.
-public struct LockWait: Sendable, Hashable {
+/// A session whose lock blocks PushMTA, a row of `pushmta.lock_wait`.
+package struct LockWait: Sendable, Hashable {
     /// The session's process at the server; 0 for a prepared transaction.
-    public let pid: Int64
-    /// Which session it is, what it has locked, and how many sessions of ours wait.
-    public let text: String
-    /// Since when its transaction lasts, or the first of ours waits; nil if that is not known.
-    public let since: DatabaseTime?
+    package let pid: Int64
+    /// The session, what it has locked, and how many PushMTA sessions wait for it.
+    package let text: String
+    /// The start of its transaction, or of the first wait for it; nil if unknown.
+    package let since: DatabaseTime?
 
-    public init(pid: Int64, text: String, since: DatabaseTime? = nil) {
+    package init(pid: Int64, text: String, since: DatabaseTime? = nil) {
         self.pid = pid
         self.text = text
         self.since = since
@@ -17,13 +17,13 @@ public struct LockWait: Sendable, Hashable {
 }
 
 extension PostgresError {
-    /// Whether a statement was given up because another session held a lock for too long.
-    public var isLockTimeout: Bool { sqlState == "55P03" }
+    /// Whether a statement failed because another session held a lock for too long.
+    package var isLockTimeout: Bool { sqlState == "55P03" }
 }
 
 extension Store {
-    /// Which sessions block us with a lock now. It reads no table, so it answers whatever is locked.
-    public func lockWaits() async throws -> [LockWait] {
+    /// The sessions whose locks block PushMTA now. It reads no table, so it answers whatever is locked.
+    package func lockWaits() async throws -> [LockWait] {
         let result = try await query(
             "SELECT w.pid, w.text, coalesce(w.since, w.waits_since) FROM pushmta.lock_wait w ORDER BY w.waiting DESC, w.pid"
         )
@@ -32,15 +32,16 @@ extension Store {
         }
     }
 
-    /// In words, which sessions it waited for in vain; they are looked up afterwards, and may be gone by then.
-    public func lockHolders() async -> String {
+    /// Names the sessions that were waited for in vain. They are looked up afterwards, and may be gone by then.
+    package func lockHolders() async -> String {
         let result = try? await query(Self.holdersSQL)
         let holders = result.flatMap { try? all($0) { row in try row.text() } } ?? []
         return holders.isEmpty
             ? "another transaction had locked what it reads or writes" : holders.joined(separator: "; ")
     }
 
-    /// Tables that views of target mappings read are others', and nobody waits for them for so long that it could be seen.
+    /// Leaves out tables that views of target mappings read: they belong to others, and waits for them are too short to
+    /// be seen.
     private static let holdersSQL = """
         SELECT w.holder || coalesce(', in a transaction since ' || to_char(w.since AT TIME ZONE 'UTC', 'HH24:MI:SS "UTC"'), '')
         FROM pushmta.lock_wait w
@@ -51,9 +52,9 @@ extension Store {
         LEFT JOIN pg_stat_activity s ON s.pid = l.pid
         WHERE l.granted AND l.mode = 'AccessExclusiveLock' AND l.pid <> pg_backend_pid()
             AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
-        LIMIT \(mostHolders)
+        LIMIT \(maxHolders)
         """
 
-    /// More of them make no sentence.
-    private static let mostHolders = 3
+    /// The maximum number to name in a sentence.
+    private static let maxHolders = 3
 }

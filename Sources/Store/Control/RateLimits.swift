@@ -1,43 +1,25 @@
 import PostgresClient
 import PushCore
 
-/// A limit of messages a second, which all hosts share.
-public struct RateLimit: Sendable, Hashable {
-    public let id: Int64
-    /// Messages a second; infinite for a project that has none.
-    public let messagesPerSecond: Double
-    /// The delivery that it is of, as its parts name it; nil for one of the application, the account or the project.
-    public let deliveryID: Int64?
-    /// Whether it is of the project, of which the gateway says when it is exceeded.
-    public let isProject: Bool
-
-    public init(id: Int64, messagesPerSecond: Double, deliveryID: Int64? = nil, isProject: Bool = false) {
-        self.id = id
-        self.messagesPerSecond = messagesPerSecond
-        self.deliveryID = deliveryID
-        self.isProject = isProject
-    }
-}
-
-/// A slice of a rate: so many messages from a moment on.
-public struct RateSlice: Sendable, Hashable {
-    public let limit: Int64
-    public let messages: Int32
-    /// When the first of them may leave, from the moment of the answer on.
-    public let startsIn: Duration
+/// A slice of a rate: this many messages from a moment on.
+package struct RateSlice: Sendable, Hashable {
+    package let limit: Int64
+    package let messages: Int32
+    /// When the first of them may be sent, from the time of the answer.
+    package let startsIn: Duration
     /// Messages a second from then on.
-    public let messagesPerSecond: Double
+    package let messagesPerSecond: Double
 }
 
-/// What of a sender's messages is limited, in the words of the database.
-public struct RateScope: Sendable, Hashable {
-    public var application: Int32
-    public var account: Int32
-    /// The project of FCM; nil for other gateways.
-    public var project: String?
+/// The objects whose limits apply to a sender's messages, by their database ids.
+package struct RateScope: Sendable, Hashable {
+    package var application: Int32
+    package var account: Int32
+    /// The FCM project; nil for other gateways.
+    package var project: String?
 
     /// The scope of a sender.
-    public init(application: Int32, account: Int32, project: String? = nil) {
+    package init(application: Int32, account: Int32, project: String? = nil) {
         self.application = application
         self.account = account
         self.project = project
@@ -45,25 +27,25 @@ public struct RateScope: Sendable, Hashable {
 }
 
 /// A limit as operators see it.
-public struct RateLimitRow: Sendable, Hashable {
+package struct RateLimitRow: Sendable, Hashable {
     /// `delivery`, `application`, `account` or `project`.
-    public let scope: String
-    /// The delivery's number, or the name of the other.
-    public let name: String
-    public let messagesPerSecond: Double
-    /// What is allowed now: less for a while after idleness, or after the gateway's refusal.
-    public let currentRate: Double
-    /// Messages that were given out so far.
-    public let granted: Int64
-    /// Why it was halved last; empty if it never was.
-    public let cutReason: String
-    public let secondsSinceCut: Double?
+    package let scope: String
+    /// The delivery's id, or the object's name.
+    package let name: String
+    package let messagesPerSecond: Double
+    /// The present rate: lower for a while after idleness, or after the gateway's refusal.
+    package let currentRate: Double
+    /// Messages granted so far.
+    package let granted: Int64
+    /// Why it was last halved; empty if it never was.
+    package let cutReason: String
+    package let secondsSinceCut: Double?
 }
 
-/// Rates: limits of messages a second, shared by all hosts.
+/// Rates: limits in messages a second, shared by all hosts.
 extension Store {
-    /// The limits that hold for a sender and some deliveries. The days and proofs of a delivery share its limit.
-    public func rateLimits(_ scope: RateScope, deliveries: [Int64]) async throws -> [RateLimit] {
+    /// The limits of a sender and some deliveries. The days and proofs of a delivery share its limit.
+    package func rateLimits(_ scope: RateScope, deliveries: [Int64]) async throws -> [RateLimit] {
         try all(
             try await query(
                 Self.rateLimitsSQL,
@@ -85,13 +67,13 @@ extension Store {
         )
     }
 
-    /// Makes sure that a project has a limit, Google's unless it has another.
-    public func limitProject(_ project: String) async throws {
+    /// Ensures that a project has a limit: Google's, unless another was set.
+    package func limitProject(_ project: String) async throws {
         try await query("SELECT pushmta_engine.limit_project($1)", [.text(project)])
     }
 
-    /// Takes the next slices of some limits; of one that is gone there is none.
-    public func takeRates(_ wanted: [(limit: Int64, messages: Int32)]) async throws -> [RateSlice] {
+    /// Takes the next slices of some limits, without those that were deleted.
+    package func takeRates(_ wanted: [(limit: Int64, messages: Int32)]) async throws -> [RateSlice] {
         let sorted = wanted.sorted { $0.limit < $1.limit }
         let result = try await query(
             "SELECT * FROM pushmta_engine.take_rates($1, $2)",
@@ -107,34 +89,35 @@ extension Store {
         }
     }
 
-    /// Halves the rate of which the gateway has said that it is too high.
-    public func cutRate(_ limit: Int64, reason: String) async throws {
+    /// Halves a rate that the gateway has refused as too high.
+    package func cutRate(_ limit: Int64, reason: String) async throws {
         try await query("SELECT pushmta_engine.cut_rate($1, $2)", [.int64(limit), .text(reason)])
     }
 
-    /// Limits a delivery, also while it is sent.
+    /// Limits a delivery, even while it is being sent.
     ///
     /// - Parameter messagesPerSecond: from 0.001 to 1,000,000; nil for no limit.
-    public func setDeliveryRate(_ id: Int64, messagesPerSecond: Double?) async throws {
+    package func setDeliveryRate(_ id: Int64, messagesPerSecond: Double?) async throws {
         try await change(
             "pushmta.set_delivery_rate($1, $2)",
             [.int64(id), messagesPerSecond.map(PostgresValue.double) ?? .null]
         )
     }
 
-    /// Gives a delivery more or fewer shares of what leaves with its priority.
+    /// Sets a delivery's share among deliveries of its priority.
     ///
     /// - Parameter weight: from 1 to 10.
-    public func setDeliveryWeight(_ id: Int64, _ weight: Int) async throws {
+    package func setDeliveryWeight(_ id: Int64, _ weight: Int) async throws {
         try await query("SELECT pushmta.set_delivery_weight($1, $2)", [.int64(id), .int32(Int32(clamping: weight))])
     }
 
-    /// Limits an application, an external account or a project of FCM.
+    /// Limits an application, an external account or an FCM project.
     ///
     /// - Parameters:
     ///   - scope: `application`, `account` or `project`.
-    ///   - messagesPerSecond: from 0.001 to 1,000,000; nil for no limit, or Google's for a project; infinity for a project without one.
-    public func setRate(_ scope: String, _ name: String, messagesPerSecond: Double?) async throws {
+    ///   - messagesPerSecond: from 0.001 to 1,000,000; nil for no limit, or Google's for a project; infinity for a
+    ///     project without a limit.
+    package func setRate(_ scope: String, _ name: String, messagesPerSecond: Double?) async throws {
         try await query(
             "SELECT pushmta.set_rate($1, $2, $3)",
             [.text(scope), .text(name), messagesPerSecond.map(PostgresValue.double) ?? .null]
@@ -142,7 +125,7 @@ extension Store {
     }
 
     /// The limits, those of deliveries last.
-    public func rateLimitRows(limit: Int) async throws -> [RateLimitRow] {
+    package func rateLimitRows(limit: Int) async throws -> [RateLimitRow] {
         let result = try await query(
             """
             SELECT scope, name, messages_per_second, current_rate, granted, cut_reason,

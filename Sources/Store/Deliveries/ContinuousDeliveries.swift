@@ -1,23 +1,23 @@
 import PostgresClient
 import PushCore
 
-/// The delivery that has the messages of one day of a continuous delivery.
-public struct DeliveryDay: Sendable {
+/// The delivery with the messages of one day of a continuous delivery.
+package struct DeliveryDay: Sendable {
     /// Its own id.
-    public let id: Int64
-    public let logDay: LogDay
-    public let state: DeliveryState
+    package let id: Int64
+    package let logDay: LogDay
+    package let state: DeliveryState
     /// Messages so far.
-    public let target: Int64
-    /// Messages by what became of them, `pending` included; one that no message has is not there.
-    public let counts: [MessageStatus: Int64]
+    package let target: Int64
+    /// Messages by status, `pending` included; without statuses that no message has.
+    package let counts: [MessageStatus: Int64]
     /// What its messages wait for, "" if nothing.
-    public let waitingReason: String
+    package let waitingReason: String
 
-    /// Whether it is under way and something keeps its messages.
-    public var standsStill: Bool { state == .inProgress && !waitingReason.isEmpty }
+    /// Whether it is under way but its messages are held up.
+    package var standsStill: Bool { state == .inProgress && !waitingReason.isEmpty }
 
-    public init(
+    package init(
         id: Int64,
         logDay: LogDay,
         state: DeliveryState,
@@ -35,10 +35,12 @@ public struct DeliveryDay: Sendable {
 }
 
 extension Store {
-    /// Makes a delivery that was not started continuous: messages are added to it after its start, and its validity counts for each.
+    /// Makes a delivery continuous, unless it was started: messages are added after its start, and its validity applies
+    /// to each.
     ///
-    /// Throws ``StoreError`` of code `notFound`, `conflict` if it was started, or `invalid` if it has targets or a filter.
-    public func makeContinuous(_ id: Int64) async throws {
+    /// Throws ``StoreError`` of code `notFound`, `conflict` if it was started, or `invalid` if it has targets or a
+    /// filter.
+    package func makeContinuous(_ id: Int64) async throws {
         try await query("SELECT pushmta.make_continuous($1)", [.int64(id)])
     }
 
@@ -46,8 +48,8 @@ extension Store {
     ///
     /// - Parameters:
     ///   - below: only days with a lower id.
-    ///   - most: no more than so many.
-    public func days(ofDelivery id: Int64, below: Int64 = .max, most: Int = .max) async throws -> [DeliveryDay] {
+    ///   - most: the maximum number.
+    package func days(ofDelivery id: Int64, below: Int64 = .max, most: Int = .max) async throws -> [DeliveryDay] {
         let result = try await query(
             """
             SELECT d.day_id, d.log_day, d.state, d.target, d.pending, d.sent, d.failed, d.ignored, d.not_applicable, d.canceled,
@@ -71,22 +73,22 @@ extension Store {
         }
     }
 
-    /// Looks after continuous deliveries: opens their new days, ends the old ones that have no open part, and puts the sums of parts
-    /// in their place that ended long ago.
+    /// Maintains continuous deliveries: creates their new days, ends old days without open parts, and folds parts that
+    /// ended long ago into sums.
     ///
-    /// Any number of hosts may call it at once; it waits for nobody.
+    /// Any number of hosts may call it at once; it never waits.
     ///
-    /// - Parameter limit: parts and idempotency keys that are removed at most, each.
+    /// - Parameter limit: the maximum number of parts, and of idempotency keys, to remove.
     /// - Returns: how many were removed.
     @discardableResult
-    public func tendDeliveries(limit: Int = 1000) async throws -> Int {
+    package func tendDeliveries(limit: Int = 1000) async throws -> Int {
         try await query("SELECT pushmta_engine.maintain_continuous_deliveries($1)", [.int32(Int32(clamping: limit))])
             .one { Int(try $0.int32()) }
     }
 
-    /// The kinds of children for which a message may come at any moment: of continuous deliveries in progress, as far as account and
-    /// circuit let anything be sent.
-    public func standingKinds() async throws -> [ChildKind] {
+    /// The kinds of children that may get a message at any time: those of continuous deliveries in progress whose
+    /// account and circuit allow sending.
+    package func standingKinds() async throws -> [ChildKind] {
         let result = try await query(
             """
             SELECT DISTINCT a.application_id, e.id, e.connector

@@ -1,79 +1,80 @@
 import PostgresClient
 import PushCore
 
-/// A delivery's counts in one snapshot: `target = pending + sent + failed + ignored + notApplicable + canceled + unknown`.
-public struct DeliveryProgress: Sendable {
-    public let id: Int64
-    public let label: String
-    public let state: DeliveryState
+/// A delivery's counts in one snapshot: `target = pending + sent + failed + ignored + notApplicable + canceled +
+/// unknown`.
+package struct DeliveryProgress: Sendable {
+    package let id: Int64
+    package let label: String
+    package let state: DeliveryState
     /// Why it failed, "" if it has not.
-    public let stateReason: String
-    /// Messages made so far (final once prepared).
-    public let target: Int64
+    package let stateReason: String
+    /// Messages prepared so far (final once prepared).
+    package let target: Int64
     /// People left out at preparation.
-    public let excluded: Int64
+    package let excluded: Int64
     /// Messages without an outcome.
-    public let pending: Int64
+    package let pending: Int64
     /// Messages that the gateway accepted.
-    public let sent: Int64
-    /// Messages refused for good.
-    public let failed: Int64
-    /// Messages not sent because they would have come too late or nobody wanted them.
-    public let ignored: Int64
+    package let sent: Int64
+    /// Messages refused permanently.
+    package let failed: Int64
+    /// Messages not sent because they would have been too late or unwanted.
+    package let ignored: Int64
     /// Messages whose subscription was gone or disabled at sending.
-    public let notApplicable: Int64
+    package let notApplicable: Int64
     /// Messages of a stopped delivery.
-    public let canceled: Int64
-    /// Messages of which nobody knows whether they arrived, by the policy `report`.
-    public let unknown: Int64
+    package let canceled: Int64
+    /// Messages whose arrival is unknown, with the policy `report`.
+    package let unknown: Int64
     /// Outcomes stored for an owner that had lost its part.
-    public let lateOutcomes: Int64
-    /// Messages sent again although the gateway may have had them.
-    public let resentAfterAmbiguity: Int64
+    package let lateOutcomes: Int64
+    /// Messages sent again although the gateway may have received them.
+    package let resentAfterAmbiguity: Int64
     /// Outcomes that came from journals of dead children.
-    public let journalReplayed: Int64
+    package let journalReplayed: Int64
     /// Parts that wait for a child.
-    public let partsReady: Int64
+    package let partsReady: Int64
     /// Parts that a child holds.
-    public let partsClaimed: Int64
+    package let partsClaimed: Int64
     /// Parts that are held back.
-    public let partsWaiting: Int64
-    public let partsDone: Int64
-    /// Whether all parts are made.
-    public let prepared: Bool
+    package let partsWaiting: Int64
+    package let partsDone: Int64
+    /// Whether all parts are created.
+    package let prepared: Bool
     /// When it was started, nil before.
-    public let startedAt: DatabaseTime?
-    /// When its last outcome was stored and it was ended, nil before.
-    public let finishedAt: DatabaseTime?
+    package let startedAt: DatabaseTime?
+    /// When its last outcome was stored and it ended, nil before.
+    package let finishedAt: DatabaseTime?
     /// The database's time at this snapshot.
-    public let now: DatabaseTime
-    /// Whether its target is frozen at its start, or messages are added to it.
-    public let kind: DeliveryKind
-    /// The continuous delivery of which it is a day, nil for every other.
-    public let parentID: Int64?
-    /// Why it cannot be prepared now, or messages of it cannot be loaded, "" if nothing is waited for.
-    public let waitingReason: String
-    /// Whether it brings one-time codes, and so goes to those who opted out, too.
-    public let isOneTimeCode: Bool
-    /// How many of its messages went to seed addresses beside its target; `target` and the outcomes count them.
-    public let seeds: Int64
+    package let now: DatabaseTime
+    /// Whether its target is frozen at its start (batch), or messages are added to it (continuous).
+    package let kind: DeliveryKind
+    /// The continuous delivery whose day it is, nil if it is not a day.
+    package let parentID: Int64?
+    /// Why it cannot be prepared now, or why some of its messages cannot be loaded; "" if it waits for nothing.
+    package let waitingReason: String
+    /// Whether it carries one-time codes, so that it also goes to people who opted out.
+    package let isOneTimeCode: Bool
+    /// How many of its messages go to seed addresses in addition to its target; `target` and the outcomes include them.
+    package let seeds: Int64
 
-    /// Why it is in its state, or what it waits for, on one line: a reason has a line for each thing that is wrong.
-    public var reasonLine: String {
+    /// Why it is in its state, or what it waits for, on one line; the reason itself has a line for each problem.
+    package var reasonLine: String {
         (stateReason.isEmpty ? waitingReason : stateReason).split(separator: "\n").joined(separator: "; ")
     }
 
-    /// Whether it is under way and nothing of it leaves: something keeps all that is left, or no child has any of it.
-    public var standsStill: Bool {
+    /// Whether it is under way but sends nothing: all its remaining parts are held up, or no child holds any of them.
+    package var standsStill: Bool {
         guard state == .inProgress else { return false }
-        // The messages of a continuous delivery are those of its days, and so is what they wait for.
+        // A continuous delivery has the messages of its days, and waits for what they wait for.
         if kind == .continuous, parentID == nil { return !waitingReason.isEmpty }
         guard pending > 0 else { return false }
         return !waitingReason.isEmpty || partsClaimed == 0
     }
 
     /// The counts of a delivery.
-    public init(
+    package init(
         id: Int64,
         label: String,
         state: DeliveryState,
@@ -136,17 +137,17 @@ public struct DeliveryProgress: Sendable {
     }
 }
 
-/// How many messages of a delivery ended the same way, or were left out for the same reason.
-public struct OutcomeCount: Sendable, Hashable {
-    /// How they ended; nil for those left out at preparation.
-    public let status: MessageStatus?
+/// How many messages of a delivery have the same outcome, or were left out for the same reason.
+package struct OutcomeCount: Sendable, Hashable {
+    /// Their status; nil for people left out at preparation.
+    package let status: MessageStatus?
     /// The reason, verbatim; "" if none.
-    public let reason: String
-    public let count: Int64
-    /// What kind of failure it is; nil for what is none.
-    public let failure: MessageFailure?
+    package let reason: String
+    package let count: Int64
+    /// The kind of failure; nil if it is not a failure.
+    package let failure: MessageFailure?
 
-    public init(status: MessageStatus?, reason: String, count: Int64, failure: MessageFailure? = nil) {
+    package init(status: MessageStatus?, reason: String, count: Int64, failure: MessageFailure? = nil) {
         self.failure = failure
         self.status = status
         self.reason = reason
@@ -154,23 +155,23 @@ public struct OutcomeCount: Sendable, Hashable {
     }
 }
 
-/// How a delivery's messages to one application stand: `target = pending + sent + failed + other`.
-public struct ApplicationProgress: Sendable, Hashable {
-    /// The application's name; "" where it is not known any more.
-    public let application: String
-    /// Messages made so far.
-    public let target: Int64
+/// The counts of a delivery's messages to one application: `target = pending + sent + failed + other`.
+package struct ApplicationProgress: Sendable, Hashable {
+    /// The application's name; "" if no longer known.
+    package let application: String
+    /// Messages prepared so far.
+    package let target: Int64
     /// Messages without an outcome.
-    public let pending: Int64
+    package let pending: Int64
     /// Messages that the gateway accepted.
-    public let sent: Int64
-    /// Messages refused for good.
-    public let failed: Int64
+    package let sent: Int64
+    /// Messages refused permanently.
+    package let failed: Int64
     /// All others that have ended.
-    public let other: Int64
+    package let other: Int64
 
     /// The counts of an application.
-    public init(application: String, target: Int64, pending: Int64, sent: Int64, failed: Int64, other: Int64) {
+    package init(application: String, target: Int64, pending: Int64, sent: Int64, failed: Int64, other: Int64) {
         self.application = application
         self.target = target
         self.pending = pending
@@ -182,13 +183,13 @@ public struct ApplicationProgress: Sendable, Hashable {
 
 extension Store {
     /// A delivery's counts in one snapshot.
-    public func deliveryProgress(_ id: Int64) async throws -> DeliveryProgress {
+    package func deliveryProgress(_ id: Int64) async throws -> DeliveryProgress {
         let result = try await query("SELECT \(Self.progressColumns) FROM pushmta.delivery_status($1) p", [.int64(id)])
         return try first(result, orThrow: "There is no delivery \(id).", Self.progress)
     }
 
     /// The newest deliveries with their counts.
-    public func deliveries(limit: Int = 20) async throws -> [DeliveryProgress] {
+    package func deliveries(limit: Int = 20) async throws -> [DeliveryProgress] {
         let result = try await query(
             "SELECT \(Self.progressColumns) FROM pushmta.delivery_progress p ORDER BY p.id DESC LIMIT $1",
             [.int64(Int64(limit))]
@@ -196,9 +197,9 @@ extension Store {
         return try all(result, Self.progress)
     }
 
-    /// The deliveries that have not ended, newest first: all that were started, however many are newer, and of those that are
-    /// still edited only what is among the newest.
-    public func unfinishedDeliveries(amongNewest limit: Int = 50) async throws -> [DeliveryProgress] {
+    /// The deliveries that have not ended, newest first: all that were started, and those in editing that are among the
+    /// newest.
+    package func unfinishedDeliveries(amongNewest limit: Int = 50) async throws -> [DeliveryProgress] {
         let result = try await query(
             """
             SELECT \(Self.progressColumns) FROM pushmta.delivery_progress p
@@ -214,20 +215,20 @@ extension Store {
         return try all(result, Self.progress)
     }
 
-    /// The deliveries under way in the order in which they are served, at most so many: the cost does not grow with those behind them.
-    /// The rights of monitoring suffice.
-    public func deliveriesUnderWay(atMost limit: Int32) async throws -> [DeliveryProgress] {
+    /// The deliveries under way in the order in which they are served, at most this many; the cost does not grow with
+    /// the number of others. Monitoring rights suffice.
+    package func deliveriesUnderWay(atMost limit: Int32) async throws -> [DeliveryProgress] {
         try all(try await query(Self.underWaySQL, [.int32(limit)]), Self.progress)
     }
 
-    /// In the order of the index of open deliveries, so that the parts of no more than these are counted.
+    /// In the order of the index of open deliveries, so that only the parts of these deliveries are counted.
     static let underWaySQL = """
         SELECT \(progressColumns) FROM pushmta.delivery_progress p
         WHERE p.state IN ('pending', 'preparing', 'in_progress', 'paused') ORDER BY p.priority DESC, p.start_at, p.id LIMIT $1
         """
 
-    /// How a delivery's messages to each application stand, by name; with the days of a continuous one.
-    public func applicationProgress(delivery id: Int64) async throws -> [ApplicationProgress] {
+    /// The counts of a delivery's messages to each application, by name; with the days of a continuous one.
+    package func applicationProgress(delivery id: Int64) async throws -> [ApplicationProgress] {
         let result = try await query(
             """
             SELECT coalesce(a.name, ''), c.target, c.pending, c.sent, c.failed, c.target - c.pending - c.sent - c.failed
@@ -297,10 +298,10 @@ extension Store {
         )
     }
 
-    /// How the messages of a delivery ended, by status, reason and kind of failure; the most frequent first.
+    /// The outcomes of a delivery's messages, by status, reason and kind of failure; most frequent first.
     ///
-    /// Those that were sent are counted from the parts, so that the cost does not grow with them.
-    public func outcomeCounts(delivery id: Int64) async throws -> [OutcomeCount] {
+    /// Sent messages are counted from the parts, so that the cost does not grow with their number.
+    package func outcomeCounts(delivery id: Int64) async throws -> [OutcomeCount] {
         let result = try await query(
             """
             SELECT 1::smallint, '', coalesce(sum(sent), 0)::bigint AS n, NULL::smallint FROM pushmta_engine.delivery_part WHERE delivery_id = $1
@@ -328,8 +329,8 @@ extension Store {
         }
     }
 
-    /// Why people were left out of a delivery at preparation; the most frequent first.
-    public func exclusionCounts(delivery id: Int64) async throws -> [OutcomeCount] {
+    /// Why people were left out of a delivery at preparation; most frequent reason first.
+    package func exclusionCounts(delivery id: Int64) async throws -> [OutcomeCount] {
         let result = try await query(
             """
             SELECT e.reason, count(*) FROM pushmta_engine.delivery d

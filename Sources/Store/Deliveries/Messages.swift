@@ -1,63 +1,35 @@
 import PostgresClient
 import PushCore
 
-/// One message and what became of it, as `pushmta.message_status` has it.
-public struct MessageRow: Sendable {
-    public let id: String
-    /// Its delivery; of a continuous one, the delivery of its day.
-    public let deliveryID: Int64
+/// One message with its outcome, as `pushmta.message_status` shows it.
+package struct MessageRow: Sendable {
+    package let id: String
+    /// Its delivery; for a continuous one, the delivery of its day.
+    package let deliveryID: Int64
     /// Its number in that delivery.
-    public let sequence: Int32
+    package let sequence: Int32
     /// The subscription that it goes to.
-    public let subscriptionID: Int64
-    public let status: MessageStatus
-    /// The gateway's words, or ours.
-    public let reason: String
+    package let subscriptionID: Int64
+    package let status: MessageStatus
+    /// The gateway's text, or PushMTA's own.
+    package let reason: String
     /// The gateway's status, 0 if none.
-    public let httpStatus: Int16
-    /// The send attempt that it is in, or that decided it.
-    public let attempt: Int16
-    /// The gateway's name for it, if it gave one.
-    public let gatewayMessageID: String?
+    package let httpStatus: Int16
+    /// The present attempt, or the one that decided it.
+    package let attempt: Int16
+    /// The gateway's id of the message, if it gave one.
+    package let gatewayMessageID: String?
     /// When its outcome was stored; nil while it is pending.
-    public let loggedAt: DatabaseTime?
-    /// Whether a device has said that it came.
-    public let isReceived: Bool
-    /// Whether somebody has opened it.
-    public let isClicked: Bool
-
-    public init(
-        id: String,
-        deliveryID: Int64,
-        sequence: Int32,
-        subscriptionID: Int64,
-        status: MessageStatus,
-        reason: String,
-        httpStatus: Int16,
-        attempt: Int16,
-        gatewayMessageID: String?,
-        loggedAt: DatabaseTime?,
-        isReceived: Bool,
-        isClicked: Bool
-    ) {
-        self.id = id
-        self.deliveryID = deliveryID
-        self.sequence = sequence
-        self.subscriptionID = subscriptionID
-        self.status = status
-        self.reason = reason
-        self.httpStatus = httpStatus
-        self.attempt = attempt
-        self.gatewayMessageID = gatewayMessageID
-        self.loggedAt = loggedAt
-        self.isReceived = isReceived
-        self.isClicked = isClicked
-    }
+    package let loggedAt: DatabaseTime?
+    /// Whether a device reported that it received it.
+    package let isReceived: Bool
+    /// Whether the user opened it.
+    package let isClicked: Bool
 }
 
-/// What an id of a message can be.
-public enum MessageIDKind: String, Sendable, Hashable, CaseIterable {
-    /// Delivery and number, as `send_message` returns it and logs show it: 42-1007.
+/// The kinds of ids of a message.
+package enum MessageIDKind: String, Sendable, Hashable, CaseIterable {
+    /// Delivery and number, as `send_message` returns them and logs show them: 42-1007.
     case messageID = "message_id"
     /// `_mId` as a UUID, which is also `apns-id`.
     case uuid
@@ -65,120 +37,80 @@ public enum MessageIDKind: String, Sendable, Hashable, CaseIterable {
     case int32
     /// A numbered `_mId`, hexadecimal, as devices send it.
     case int32Hex = "int32_hex"
-    /// The gateway's own: the name that FCM gave, whole or its last part.
+    /// The gateway's own id: the name that FCM returned, whole or its last part.
     case gatewayID = "gateway_id"
 }
 
-/// A message that an id led to.
-public struct FoundMessage: Sendable {
-    /// What the id was taken for.
-    public let kind: MessageIDKind
-    public let message: MessageRow
+/// A message found by an id.
+package struct FoundMessage: Sendable {
+    /// How the id was read.
+    package let kind: MessageIDKind
+    package let message: MessageRow
 }
 
-/// What an id led to.
-public struct MessageSearch: Sendable {
-    /// The messages: none, one, or several if the id can be several things.
-    public let found: [FoundMessage]
-    /// If there is none: what was looked for, where, and why nothing was found.
-    public let findings: [MessageFinding]
+/// The result of a search by id.
+package struct MessageSearch: Sendable {
+    /// The messages: none, one, or several if the id has several meanings.
+    package let found: [FoundMessage]
+    /// If there is none: how the id was read, where it was searched, and why nothing was found.
+    package let findings: [MessageFinding]
 
-    public init(found: [FoundMessage], findings: [MessageFinding]) {
+    package init(found: [FoundMessage], findings: [MessageFinding]) {
         self.found = found
         self.findings = findings
     }
 }
 
-/// What was looked for by an id, and why nothing was found.
-public struct MessageFinding: Sendable, Hashable {
-    /// What the id was taken for; nil for what has the form of no id.
-    public let kind: MessageIDKind?
-    /// Why nothing was found, in a word of `pushmta.explain_message_id`.
-    public let finding: String
-    /// The same in a sentence.
-    public let words: String
+/// One reading of an id, and why nothing was found.
+package struct MessageFinding: Sendable, Hashable {
+    /// How the id was read; nil if it does not have the form of an id.
+    package let kind: MessageIDKind?
+    /// Why nothing was found, as a word of `pushmta.explain_message_id`.
+    package let finding: String
+    /// The same as a sentence.
+    package let words: String
     /// The delivery that the id names; nil if it names none.
-    public let deliveryID: Int64?
-}
-
-/// A message to add to a continuous delivery.
-public struct NewMessage: Sendable {
-    public var deliveryID: Int64
-    public var address: MessageAddress
-    /// The values of its fields, a JSON object.
-    public var variables: String
-    /// A name for this message that the caller chooses: sent again with it within 24 hours, it is the same message.
-    public var idempotencyKey: String?
-
-    public init(
-        deliveryID: Int64,
-        address: MessageAddress,
-        variables: String = "{}",
-        idempotencyKey: String? = nil
-    ) {
-        self.deliveryID = deliveryID
-        self.address = address
-        self.variables = variables
-        self.idempotencyKey = idempotencyKey
-    }
-}
-
-/// Whom a message goes to.
-public enum MessageAddress: Sendable, Hashable {
-    /// One subscription, by its id.
-    case subscription(Int64)
-    /// All subscriptions of a user in the delivery's applications, or the latest registered one if the delivery says so.
-    case userKey(String)
-    /// The subscription that has this push token now.
-    case pushToken(String)
+    package let deliveryID: Int64?
 }
 
 /// A message that was added to a continuous delivery.
-public struct MessageReference: Sendable, Hashable {
+package struct MessageReference: Sendable, Hashable {
     /// Its id, as `pushmta.message_status` shows it.
-    public let id: String
+    package let id: String
     /// The delivery of its day.
-    public let deliveryID: Int64
+    package let deliveryID: Int64
     /// Its number in that delivery.
-    public let sequence: Int32
+    package let sequence: Int32
     /// The subscription that it goes to.
-    public let subscriptionID: Int64
-    /// Whether its idempotency key was known: then nothing was sent this time.
-    public let isRepeated: Bool
-
-    public init(id: String, deliveryID: Int64, sequence: Int32, subscriptionID: Int64, isRepeated: Bool) {
-        self.id = id
-        self.deliveryID = deliveryID
-        self.sequence = sequence
-        self.subscriptionID = subscriptionID
-        self.isRepeated = isRepeated
-    }
+    package let subscriptionID: Int64
+    /// Whether its idempotency key was already used; then nothing was sent this time.
+    package let isRepeated: Bool
 }
 
-/// What became of one of many messages that were added with one call.
-public struct SentMessage: Sendable, Hashable {
-    /// What was made of it, one for each subscription that it goes to; empty if nothing was.
-    public var references: [MessageReference] = []
-    /// Why nothing was made of it; nil if something was.
-    public var refusal: MessageRefusal?
+/// The result for one of many messages that were added in one call.
+package struct SentMessage: Sendable, Hashable {
+    /// Its messages, one for each subscription that it goes to; empty if it was refused.
+    package var references: [MessageReference] = []
+    /// Why it was refused; nil if it was not.
+    package var refusal: MessageRefusal?
 }
 
-/// Why nothing was made of a message.
-public struct MessageRefusal: Sendable, Hashable {
+/// Why a message was refused.
+package struct MessageRefusal: Sendable, Hashable {
     /// The SQLSTATE with which `pushmta.send_message` would have refused it.
-    public let code: String
-    /// The reason in words.
-    public let reason: String
+    package let code: String
+    /// The reason as text.
+    package let reason: String
 }
 
 /// A part of a continuous delivery that is ready to be sent.
-public struct ReadyMessagePart: Sendable, Hashable {
-    public let id: Int64
+package struct ReadyMessagePart: Sendable, Hashable {
+    package let id: Int64
     /// The application of its messages.
-    public let applicationID: Int32
-    public let accountID: Int32
+    package let applicationID: Int32
+    package let accountID: Int32
 
-    public init(id: Int64, applicationID: Int32, accountID: Int32) {
+    package init(id: Int64, applicationID: Int32, accountID: Int32) {
         self.id = id
         self.applicationID = applicationID
         self.accountID = accountID
@@ -191,7 +123,7 @@ extension Store {
     /// Safe to repeat with an idempotency key.
     ///
     /// Throws ``StoreError`` of code `notFound`, `conflict` or `invalid`, with the SQLSTATE of `pushmta.send_message`.
-    public func sendMessage(_ message: NewMessage) async throws -> [MessageReference] {
+    package func sendMessage(_ message: NewMessage) async throws -> [MessageReference] {
         var address: [PostgresValue] = [.null, .null, .null]
         switch message.address {
         case .subscription(let id): address[0] = .int64(id)
@@ -210,10 +142,11 @@ extension Store {
 
     /// Adds up to 10,000 messages to a continuous delivery in progress, in one transaction; they share parts.
     ///
-    /// - Parameter messages: All for `delivery`. What cannot be sent to its addressee does not keep the others from being sent.
-    /// - Returns: What became of each, in their order.
+    /// - Parameter messages: All for `delivery`. A message that cannot be sent to its addressee does not stop the
+    ///   others.
+    /// - Returns: The result for each, in their order.
     /// - Throws: ``StoreError`` as ``sendMessage(_:)``, if none can be sent.
-    public func sendMessages(_ messages: [NewMessage], delivery: Int64) async throws -> [SentMessage] {
+    package func sendMessages(_ messages: [NewMessage], delivery: Int64) async throws -> [SentMessage] {
         var ids: [Int64?] = []
         var keys: [String?] = []
         var tokens: [String?] = []
@@ -249,7 +182,7 @@ extension Store {
             guard sent.indices.contains(answer.element), answer.refusal != nil || answer.reference != nil else {
                 throw StoreError(
                     .unexpectedAnswer,
-                    "send_messages answered for element \(answer.element + 1) of \(messages.count)."
+                    "send_messages returned a row for element \(answer.element + 1) of \(messages.count)."
                 )
             }
             if let code = answer.refusal {
@@ -272,18 +205,19 @@ extension Store {
         )
     }
 
-    /// One message by its id, delivery and number as in 42-1007, whatever its delivery; nil if there is none, or its day is no longer kept.
-    public func message(_ id: String) async throws -> MessageRow? {
+    /// One message by its id, delivery and number as in 42-1007; nil if there is none, or if its day was deleted.
+    package func message(_ id: String) async throws -> MessageRow? {
         try await foundMessages(id, delivery: nil).first { $0.kind == .messageID }?.message
     }
 
-    /// The messages of an id of any kind, with what it was taken for.
+    /// Finds messages by any kind of id, with how the id was read.
     ///
     /// - Parameters:
-    ///   - id: what a phone, a gateway or a log shows.
-    ///   - delivery: where a gateway's id is looked for; nil: such an id is not looked for.
-    /// - Returns: the messages; if there is none, what was looked for, where, and why nothing was found.
-    public func findMessages(_ id: String, delivery: Int64? = nil) async throws -> MessageSearch {
+    ///   - id: as a phone, a gateway or a log shows it.
+    ///   - delivery: where to search a gateway's id; nil: gateway ids are not searched.
+    /// - Returns: the messages; if there is none, how the id was read, where it was searched, and why nothing was
+    ///   found.
+    package func findMessages(_ id: String, delivery: Int64? = nil) async throws -> MessageSearch {
         let found = try await foundMessages(id, delivery: delivery)
         guard found.isEmpty else { return MessageSearch(found: found, findings: []) }
         let result = try await query(
@@ -317,7 +251,7 @@ extension Store {
             guard let kind = MessageIDKind(rawValue: word) else {
                 throw StoreError(
                     .unexpectedAnswer,
-                    "find_message took an id for \(word), which this program does not know."
+                    "find_message read an id as \(word), which this program does not know."
                 )
             }
             return FoundMessage(kind: kind, message: try Self.message(&row))
@@ -348,8 +282,8 @@ extension Store {
         )
     }
 
-    /// Parts of continuous deliveries that are ready to be sent now, the first hundred; next to nothing to look for.
-    public func readyMessageParts() async throws -> Set<ReadyMessagePart> {
+    /// Parts of continuous deliveries that can be sent now, the first hundred. The look costs almost nothing.
+    package func readyMessageParts() async throws -> Set<ReadyMessagePart> {
         let result = try await query(Self.readyMessagePartsSQL)
         return Set(
             try all(result) { row in
@@ -362,8 +296,8 @@ extension Store {
         )
     }
 
-    /// Condition and order leave the index of these parts as the only way, whatever the planner believes of a table that was empty a
-    /// moment ago.
+    /// Condition and order leave the index of these parts as the only plan, whatever the planner estimates for a table
+    /// that was empty a moment ago.
     static let readyMessagePartsSQL = """
         SELECT p.id, p.application_id, p.external_account_id FROM pushmta_engine.delivery_part p
         WHERE p.state = 'ready' AND p.valid_until > '-infinity' AND p.not_before <= now()

@@ -1,17 +1,17 @@
 import PostgresClient
 import PushCore
 
-/// A subscription that a message is shown for.
-public struct PreviewAddress: Sendable, Hashable {
-    public let subscriptionID: Int64
-    public let applicationID: Int32
-    /// The values of its seed address for the message's fields, a JSON object; nil for none.
-    public var variables: String?
-    /// Whether it is there for a seed address alone, as far as that was asked: proofs go to it, although it is disabled.
-    public let isSeedOnly: Bool
+/// A subscription for which a message is previewed.
+package struct PreviewAddress: Sendable, Hashable {
+    package let subscriptionID: Int64
+    package let applicationID: Int32
+    /// Its seed address's values of the message's fields, a JSON object; nil for none.
+    package var variables: String?
+    /// Whether it exists only for a seed address, if that was checked: proofs go to it, although it is disabled.
+    package let isSeedOnly: Bool
 
-    /// A subscription to show a message for.
-    public init(subscriptionID: Int64, applicationID: Int32, variables: String? = nil, isSeedOnly: Bool = false) {
+    /// A subscription for which to preview a message.
+    package init(subscriptionID: Int64, applicationID: Int32, variables: String? = nil, isSeedOnly: Bool = false) {
         self.subscriptionID = subscriptionID
         self.applicationID = applicationID
         self.variables = variables
@@ -20,8 +20,8 @@ public struct PreviewAddress: Sendable, Hashable {
 }
 
 extension Store {
-    /// The subscription that a word names: a seed address, the id of a subscription, or a push token of the applications.
-    public func previewAddress(_ word: String, applications: [Int32]) async throws -> PreviewAddress {
+    /// The subscription that a word names: by seed address, by subscription id, or by a push token of the applications.
+    package func previewAddress(_ word: String, applications: [Int32]) async throws -> PreviewAddress {
         let addresses = try await proofAddresses([word])
         let result =
             if let name = addresses.seeds.first {
@@ -51,7 +51,7 @@ extension Store {
         let address = try first(
             result,
             orThrow: "There is no such seed address or subscription.",
-            hint: "pushmta seed list and pushmta subscription list show who there is"
+            hint: "pushmta seed list and pushmta subscription list show them"
         ) { row in
             PreviewAddress(
                 subscriptionID: try row.int64(),
@@ -71,8 +71,8 @@ extension Store {
 
     /// One subscription as the only message of a part, as `loadPart` reads it.
     ///
-    /// - Parameter variables: the message's own values for its fields, a JSON object.
-    public func loadSubscription(_ id: Int64, _ fields: MessageFields, variables: String? = nil) async throws
+    /// - Parameter variables: the message's own values of its fields, a JSON object.
+    package func loadSubscription(_ id: Int64, _ fields: MessageFields, variables: String? = nil) async throws
         -> LoadedPart
     {
         var loaded = try await loadSubscription(
@@ -89,8 +89,8 @@ extension Store {
     }
 
     /// - Parameters:
-    ///   - head: what selects the decision and the token.
-    ///   - table: what has the columns of subscriptions that fields are read from.
+    ///   - head: selects the decision and the token.
+    ///   - table: has the columns of subscriptions that the fields use.
     private func loadSubscription(
         _ id: Int64,
         _ fields: MessageFields,
@@ -115,33 +115,35 @@ extension Store {
     }
 }
 
-/// What a message for somebody in the console's composer, or by the API, is rendered with: read as a child reads it, without the push token.
-public struct ReaderValues: Sendable, Hashable {
+/// The values with which a message is rendered for a preview in the console's composer or by the API: read as a child
+/// reads them, without the push token.
+package struct ReaderValues: Sendable, Hashable {
     /// The values of the content's fields, by name.
-    public let values: [String: String]
+    package let values: [String: String]
     /// The language of the subscription; "" if unknown.
-    public let locale: String
+    package let locale: String
     /// Why nothing is sent to the subscription now.
-    public let decision: LoadDecision
-    /// Why the view of the target mapping could not be read; nil if it was, or did not have to be. The message would wait, or fail.
-    public let viewProblem: LoadProblem?
+    package let decision: LoadDecision
+    /// Why the view of the target mapping could not be read; nil if it was read, or not needed. The real message would
+    /// wait, or fail.
+    package let viewProblem: LoadProblem?
 }
 
 extension Store {
-    /// The subscription for which somebody who has signed in looks at a message; it is on record who looked.
+    /// The subscription for which a signed-in user previews a message; the look-up is logged.
     ///
-    /// - Parameter seed: the name of a seed address; nil for a subscription by its number.
+    /// - Parameter seed: the name of a seed address; nil for a subscription by its id.
     ///
     /// Throws ``StoreError`` of code `notFound` if the applications have no such subscription.
-    public func consoleReader(seed: String?, subscription id: Int64?, applications: [Int32], by actor: ConsoleActor)
+    package func consoleReader(seed: String?, subscription id: Int64?, applications: [Int32], by actor: ConsoleActor)
         async throws -> PreviewAddress
     {
         let result = try await query(
             """
             SELECT r.reader, r.application, r.variables::text
-            FROM pushmta_engine.console_reader($1, \(Self.momentAndIdle), $4, $5, $6, $7) r
+            FROM pushmta_engine.console_reader(\(ConsoleActor.caller), $5, $6, $7) r
             """,
-            actor.values + [.text(actor.address), .int32Array(applications), .textOrNull(seed), .int64OrNull(id)]
+            actor.values + [.int32Array(applications), .textOrNull(seed), .int64OrNull(id)]
         )
         return try result.one { row in
             PreviewAddress(
@@ -152,11 +154,11 @@ extension Store {
         }
     }
 
-    /// The values of a subscription for a content's fields, for somebody who has signed in: those of `loadSubscription`, by the rights of
-    /// the console's role.
+    /// The values of a content's fields for a subscription, for a signed-in user: those of `loadSubscription`, with the
+    /// rights of the console's role.
     ///
-    /// - Parameter timeout: how long the view of a target mapping may take; nil for as long as any statement.
-    public func readerValues(
+    /// - Parameter timeout: the time limit for the view of a target mapping; nil for that of any statement.
+    package func readerValues(
         _ address: PreviewAddress,
         fields names: [String],
         areOneTimeCodes: Bool = false,
@@ -170,17 +172,17 @@ extension Store {
             timeout
         ) { columns in
             PostgresStatement(
-                "SELECT r FROM pushmta_engine.console_read_view($1, \(Self.momentAndIdle), $4, $5) r",
+                "SELECT r FROM pushmta_engine.console_read_view(\(ConsoleActor.caller), $5, $6) r",
                 actor.values + [.int64(address.subscriptionID), .textArray(columns)],
                 prepare: false
             )
         }
     }
 
-    /// The values of a subscription for a content's fields, by the rights of the web process's role.
+    /// The values of a content's fields for a subscription, with the rights of the web process's role.
     ///
-    /// - Parameter timeout: how long the view of a target mapping may take.
-    public func apiReaderValues(
+    /// - Parameter timeout: the time limit for the view of a target mapping.
+    package func apiReaderValues(
         _ address: PreviewAddress,
         fields names: [String],
         areOneTimeCodes: Bool,
@@ -201,7 +203,7 @@ extension Store {
     }
 
     /// - Parameters:
-    ///   - table: what has the columns of subscriptions that fields are read from.
+    ///   - table: has the columns of subscriptions that the fields use.
     ///   - view: reads columns of the target mapping's view.
     private func readerValues(
         _ address: PreviewAddress,
@@ -236,8 +238,8 @@ extension Store {
         )
     }
 
-    /// Fills in what the view says of the one subscription and nothing else has, as `fill` does for the messages of a part. Here the
-    /// database itself looks the person up, as neither the console nor the web process may read views.
+    /// Fills in the values that only the view has for the subscription, as `fill` does for the messages of a part. Here
+    /// the database itself looks up the person, because neither the console nor the web process may read views.
     private func fill(
         _ loaded: inout LoadedPart,
         _ fields: MessageFields,

@@ -1,77 +1,53 @@
 import PostgresClient
 import PushCore
 
-/// A seed address: who gets proofs of deliveries; the token is for the operator who asked, not for logs.
-public struct SeedRow: Sendable, Hashable {
+/// A seed address, which gets proofs of deliveries. The token is for the operator who asked, not for logs.
+package struct SeedRow: Sendable, Hashable {
     /// Its name in commands and SQL, unique.
-    public let name: String
-    /// Whose it is, for people.
-    public let label: String
-    public let application: String
+    package let name: String
+    /// A label for people.
+    package let label: String
+    package let application: String
     /// The platform of its application.
-    public let platform: Platform
-    public let subscriptionID: Int64
-    /// The token that the gateway knows.
-    public let pushToken: String
-    /// The language of its messages, a tag; "" if unknown.
-    public let locale: String
-    /// The values that its messages take for their fields, a JSON object.
-    public let variables: String
-    /// Whether its subscription is no subscriber's: deliveries leave it out, only proofs go to it.
-    public let isSeedOnly: Bool
-    /// Why it cannot get anything, "" if it can: `disabled`, `opted_out` or `quarantine`.
-    public let problem: String
-
-    public init(
-        name: String,
-        label: String,
-        application: String,
-        platform: Platform,
-        subscriptionID: Int64,
-        pushToken: String,
-        locale: String,
-        variables: String,
-        isSeedOnly: Bool,
-        problem: String
-    ) {
-        self.name = name
-        self.label = label
-        self.application = application
-        self.platform = platform
-        self.subscriptionID = subscriptionID
-        self.pushToken = pushToken
-        self.locale = locale
-        self.variables = variables
-        self.isSeedOnly = isSeedOnly
-        self.problem = problem
-    }
+    package let platform: Platform
+    package let subscriptionID: Int64
+    /// The token at the gateway.
+    package let pushToken: String
+    /// The language tag of its messages; "" if unknown.
+    package let locale: String
+    /// The values of the fields in its messages, a JSON object.
+    package let variables: String
+    /// Whether its subscription belongs to no subscriber: deliveries leave it out, and only proofs go to it.
+    package let isSeedOnly: Bool
+    /// Why it cannot get messages, "" if it can: `disabled`, `opted_out` or `quarantine`.
+    package let problem: String
 }
 
 /// A seed address to add.
-public struct NewSeed: Sendable {
-    /// What names its subscription.
-    public enum Address: Sendable, Hashable {
+package struct NewSeed: Sendable {
+    /// How the subscription is named.
+    package enum Address: Sendable, Hashable {
         /// A subscription by its id.
         case subscription(Int64)
         /// The newest subscription of a user in the application.
         case userKey(String)
-        /// A push token of the application; it need not be a subscriber's.
+        /// A push token of the application; it need not belong to a subscriber.
         case pushToken(String)
     }
 
-    /// Its name in commands and SQL: no number and without a comma.
-    public var name: String
-    /// Whose it is, for people.
-    public var label: String
-    /// Name of its application; a subscription's id needs none.
-    public var application: String?
-    public var address: Address
-    /// The values that its messages take for their fields, a JSON object; nil for those of the subscription.
-    public var variables: String?
-    /// The language of a token that is no subscriber's, a tag.
-    public var locale: String
+    /// Its name in commands and SQL: not a number, and without a comma.
+    package var name: String
+    /// A label for people.
+    package var label: String
+    /// Name of its application; not needed with a subscription id.
+    package var application: String?
+    package var address: Address
+    /// The values of the fields in its messages, a JSON object; nil for those of the subscription.
+    package var variables: String?
+    /// The language tag of a token that belongs to no subscriber.
+    package var locale: String
 
-    public init(
+    package init(
         name: String,
         label: String = "",
         application: String? = nil,
@@ -88,13 +64,13 @@ public struct NewSeed: Sendable {
     }
 }
 
-/// Who gets a proof: nobody when all three are empty.
-public struct ProofAddresses: Sendable, Hashable {
-    public var seeds: [String]
-    public var subscriptionIDs: [Int64]
-    public var pushTokens: [String]
+/// The addressees of a proof: none if all three are empty.
+package struct ProofAddresses: Sendable, Hashable {
+    package var seeds: [String]
+    package var subscriptionIDs: [Int64]
+    package var pushTokens: [String]
 
-    public init(seeds: [String] = [], subscriptionIDs: [Int64] = [], pushTokens: [String] = []) {
+    package init(seeds: [String] = [], subscriptionIDs: [Int64] = [], pushTokens: [String] = []) {
         self.seeds = seeds
         self.subscriptionIDs = subscriptionIDs
         self.pushTokens = pushTokens
@@ -102,23 +78,26 @@ public struct ProofAddresses: Sendable, Hashable {
 }
 
 extension Store {
-    /// The `subscription.exclusion` of what was made for a seed address: it is nobody's, so no audience has it and none leaves it out.
+    /// The `subscription.exclusion` of a subscription created for a seed address: it belongs to no user, so it is in no
+    /// audience and is not counted as left out.
     static let seedExclusion: Int16 = 9
 
-    /// Whether a subscription `s` is there for a seed address alone: it is in no audience, and only what names seed addresses goes to it. Not if a subscriber had its
-    /// token who is sent nothing any more; that is asked last, as it costs look-ups.
+    /// Whether a subscription `s` exists only for a seed address: it is in no audience, and gets only what names seed
+    /// addresses. False if a subscriber had its token and is no longer sent anything; that is checked last, because it
+    /// costs look-ups.
     static let isSeedOnlySQL = """
         (CASE WHEN s.exclusion = \(seedExclusion) AND s.disabled_reason = 'seed'
             THEN pushmta_engine.token_bar(s.application_id, s.push_token) IS NULL ELSE false END)
         """
 
-    /// Says which seed addresses get a delivery beside its target, before its start: those of these names, nil for all of its applications.
-    public func setSeeds(ofDelivery id: Int64, _ names: [String]?) async throws {
+    /// Sets, before a delivery's start, which seed addresses get it in addition to its target: those with these names,
+    /// or all of its applications for nil.
+    package func setSeeds(ofDelivery id: Int64, _ names: [String]?) async throws {
         try await change("pushmta.set_seeds($1, $2::text[])", [.int64(id), names.map { .textArray($0) } ?? .null])
     }
 
     /// All seed addresses by name.
-    public func seeds() async throws -> [SeedRow] {
+    package func seeds() async throws -> [SeedRow] {
         let result = try await query(
             """
             SELECT s.name, s.label, s.application, s.platform, s.subscription_id, t.push_token, s.locale, s.variables::text,
@@ -144,7 +123,7 @@ extension Store {
 
     /// Adds a seed address; returns the id of its subscription.
     @discardableResult
-    public func addSeed(_ seed: NewSeed) async throws -> Int64 {
+    package func addSeed(_ seed: NewSeed) async throws -> Int64 {
         try NameCheck.name(seed.name, of: "seed address")
         try NameCheck.label(seed.label, of: "seed address")
         let address = seed.address
@@ -162,16 +141,16 @@ extension Store {
         return try result.one { try $0.int64() }
     }
 
-    /// Removes a seed address; a subscription that was made for it gets nothing any more.
-    public func removeSeed(named name: String) async throws {
+    /// Removes a seed address; a subscription that was created for it gets nothing any more.
+    package func removeSeed(named name: String) async throws {
         try await change("pushmta.remove_seed($1)", [.text(name)])
     }
 
     /// Tells names of seed addresses, ids of subscriptions and push tokens apart.
     ///
-    /// A name goes before everything else; what is no name and a number is a subscription, and the rest are tokens. Throws `notFound`
-    /// for what is too short for a token: a mistyped name.
-    public func proofAddresses(_ words: [String]) async throws -> ProofAddresses {
+    /// A name has precedence. Any other number is a subscription, and the rest are tokens. Throws `notFound` for a word
+    /// too short for a token, which is a mistyped name.
+    package func proofAddresses(_ words: [String]) async throws -> ProofAddresses {
         let found = try await query("SELECT d.name FROM pushmta.seed d WHERE d.name = ANY($1)", [.textArray(words)])
         let names = Set(try all(found) { row in try row.text() })
         var addresses = ProofAddresses()
@@ -180,7 +159,7 @@ extension Store {
                 addresses.seeds.append(word)
             } else if let id = Int64(word) {
                 addresses.subscriptionIDs.append(id)
-            } else if word.utf8.count < Self.shortestToken {
+            } else if word.utf8.count < Self.minTokenLength {
                 throw StoreError(
                     .notFound,
                     "There is no seed address \"\(word)\", and it is neither a number nor long enough for a push token.",
@@ -193,14 +172,15 @@ extension Store {
         return addresses
     }
 
-    /// FCM's are not shorter, APNs' have 64 characters.
-    private static let shortestToken = 20
+    /// FCM tokens are at least this long; APNs tokens have 64 characters.
+    private static let minTokenLength = 20
 
-    /// Sends what a delivery will say to some addresses, or to all seed addresses of its applications for nil.
+    /// Sends a delivery's message to some addresses, or to all seed addresses of its applications for nil.
     ///
-    /// - Parameter start: whether it is sent at once; else the proof waits for its start as every delivery does.
-    /// - Returns: The id of the proof, a delivery of its own.
-    public func createProof(of delivery: Int64, to addresses: ProofAddresses?, start: Bool = true) async throws -> Int64
+    /// - Parameter start: whether it is sent at once; otherwise the proof waits for its start like any delivery.
+    /// - Returns: The id of the proof, which is a delivery of its own.
+    package func createProof(of delivery: Int64, to addresses: ProofAddresses?, start: Bool = true) async throws
+        -> Int64
     {
         let result = try await query(
             """
@@ -218,31 +198,31 @@ extension Store {
 }
 
 /// A seed address as pages list it: without its token.
-public struct ListedSeed: Sendable, Hashable {
-    public let name: String
+package struct ListedSeed: Sendable, Hashable {
+    package let name: String
     /// Whose it is.
-    public let label: String
-    public let application: String
+    package let label: String
+    package let application: String
     /// The platform of its application.
-    public let platform: Platform
-    public let subscriptionID: Int64
+    package let platform: Platform
+    package let subscriptionID: Int64
     /// The language of its messages; "" if unknown.
-    public let locale: String
-    /// The values that its messages take for their fields, a JSON object.
-    public let variables: String
-    /// Whether its subscription is no subscriber's: deliveries leave it out.
-    public let isSeedOnly: Bool
-    /// Why it cannot get anything; "" if it can.
-    public let problem: String
+    package let locale: String
+    /// The values of the fields in its messages, a JSON object.
+    package let variables: String
+    /// Whether its subscription belongs to no subscriber: deliveries leave it out.
+    package let isSeedOnly: Bool
+    /// Why it cannot get messages; "" if it can.
+    package let problem: String
 }
 
 extension Store {
-    /// Seed addresses behind a name, for somebody who has signed in and may compose deliveries.
-    public func seedList(behind name: String, most: Int, by actor: ConsoleActor) async throws -> [ListedSeed] {
+    /// Seed addresses after a name, for a signed-in user who may compose deliveries.
+    package func seedList(behind name: String, most: Int, by actor: ConsoleActor) async throws -> [ListedSeed] {
         let result = try await query(
             """
             SELECT s.name, s.label, s.application, s.platform, s.subscription, s.locale, s.variables::text, s.is_seed_only, s.problem
-            FROM pushmta_engine.console_seed_list($1, \(Self.momentAndIdle), $4, $5) s
+            FROM pushmta_engine.console_seed_list(\(ConsoleActor.caller), $5, $6) s
             """,
             actor.values + [.text(name), .int32(Int32(clamping: most))]
         )
@@ -263,28 +243,28 @@ extension Store {
         )
     }
 
-    /// Adds a seed address for somebody who has signed in; it is on record in the same transaction.
-    public func addSeed(_ seed: NewSeed, by actor: ConsoleActor) async throws {
+    /// Adds a seed address for a signed-in user, and logs it in the same transaction.
+    package func addSeed(_ seed: NewSeed, by actor: ConsoleActor) async throws {
         try NameCheck.name(seed.name, of: "seed address")
         try NameCheck.label(seed.label, of: "seed address")
         let address = seed.address
         try await query(
             """
-            SELECT pushmta_engine.console_add_seed($1, \(Self.momentAndIdle), $4, $5, $6, $7::bigint, $8, $9, $10::text::jsonb, $11, $12)
+            SELECT pushmta_engine.console_add_seed(\(ConsoleActor.caller), $5, $6, $7::bigint, $8, $9, $10::text::jsonb, $11, $12)
             """,
             actor.values + [
-                .text(actor.address), .text(seed.name), .textOrNull(seed.application),
+                .text(seed.name), .textOrNull(seed.application),
                 .int64OrNull(address.subscription), .textOrNull(address.userKey), .textOrNull(address.pushToken),
                 .textOrNull(seed.variables), .text(seed.label), .text(LocaleTag.canonical(seed.locale)),
             ]
         )
     }
 
-    /// Takes a seed address away for somebody who has signed in; it is on record in the same transaction.
-    public func removeSeed(named name: String, by actor: ConsoleActor) async throws {
+    /// Removes a seed address for a signed-in user, and logs it in the same transaction.
+    package func removeSeed(named name: String, by actor: ConsoleActor) async throws {
         try await query(
-            "SELECT pushmta_engine.console_remove_seed($1, \(Self.momentAndIdle), $4, $5)",
-            actor.values + [.text(actor.address), .text(name)]
+            "SELECT pushmta_engine.console_remove_seed(\(ConsoleActor.caller), $5)",
+            actor.values + [.text(name)]
         )
     }
 }

@@ -1,41 +1,41 @@
 import PostgresClient
 import PushCore
 
-/// What a child needs to know of a delivery to send it.
-public struct SendingDelivery: Sendable {
-    public let id: Int64
-    public let label: String
+/// What a child needs to know about a delivery to send it.
+package struct SendingDelivery: Sendable {
+    package let id: Int64
+    package let label: String
     /// Its content, JSON.
-    public let content: String
-    public let state: DeliveryState
-    /// 16 bytes; never in a log.
-    public let trackingKey: [UInt8]
-    /// What is added to the sequence for `int32` message ids; nil if no application of the delivery has them.
-    public let messageIDBase: Int64?
-    /// The key of the permutation of those numbers, 16 bytes; never in a log.
-    public let messageNumberKey: [UInt8]
-    /// Nothing is sent after this moment; nil without limit.
-    public let validUntil: DatabaseTime?
+    package let content: String
+    package let state: DeliveryState
+    /// 16 bytes; never logged.
+    package let trackingKey: [UInt8]
+    /// Added to the sequence for `int32` message ids; nil if no application of the delivery uses them.
+    package let messageIDBase: Int64?
+    /// The key of the permutation of those numbers, 16 bytes; never logged.
+    package let messageNumberKey: [UInt8]
+    /// Nothing is sent after this time; nil for no limit.
+    package let validUntil: DatabaseTime?
     /// What happens to an ambiguous message.
-    public let ambiguityPolicy: AmbiguityPolicy
-    /// Soft failures are sent again at most so often.
-    public let maxRetries: Int16
-    /// What it says of how its attempts are spread.
-    public let retrySchedule: RetryPolicy.ScheduleSetting
+    package let ambiguityPolicy: AmbiguityPolicy
+    /// The maximum number of retries after soft failures.
+    package let maxRetries: Int16
+    /// How its attempts are spread over time.
+    package let retrySchedule: RetryPolicy.ScheduleSetting
     /// Seconds before the first retry; nil for the schedule's own.
-    public let retryPeriodSeconds: Int32?
+    package let retryPeriodSeconds: Int32?
     /// Whether messages are added to it one by one.
-    public let isContinuous: Bool
-    /// Whether it brings one-time codes, which pass over an opt-out.
-    public let isOneTimeCode: Bool
+    package let isContinuous: Bool
+    /// Whether it carries one-time codes, which ignore an opt-out.
+    package let isOneTimeCode: Bool
     /// The partition of its outcomes.
-    public let logDay: LogDay
-    /// Whether messages carry variables of their own.
-    public let hasVariables: Bool
-    /// How many of its messages may leave a second; nil without a limit of its own.
-    public let rateLimit: RateLimit?
+    package let logDay: LogDay
+    /// Whether its messages have variables of their own.
+    package let hasVariables: Bool
+    /// Its own limit in messages a second; nil for none.
+    package let rateLimit: RateLimit?
 
-    public init(
+    package init(
         id: Int64,
         label: String,
         content: String,
@@ -75,8 +75,8 @@ public struct SendingDelivery: Sendable {
 }
 
 extension Store {
-    /// What a child needs to know of a delivery.
-    public func deliveryForSending(_ id: Int64) async throws -> SendingDelivery {
+    /// What a child needs to know about a delivery.
+    package func deliveryForSending(_ id: Int64) async throws -> SendingDelivery {
         try first(
             try await query(Self.sendingSQL(key: "k.key", day: "d.log_day", join: "JOIN"), [.int64(id)]),
             orThrow: "There is no started delivery \(id).",
@@ -84,8 +84,9 @@ extension Store {
         )
     }
 
-    /// The same of a delivery that need not be started: without a start it has a key of zeros, so its message ids mean nothing.
-    public func deliveryForPreview(_ id: Int64) async throws -> SendingDelivery {
+    /// The same for a delivery that need not be started. Without a start it has a key of zeros, so its message ids mean
+    /// nothing.
+    package func deliveryForPreview(_ id: Int64) async throws -> SendingDelivery {
         let sql = Self.sendingSQL(
             key: "coalesce(k.key, decode(repeat('00', 16), 'hex'))",
             day: "coalesce(d.log_day, (now() AT TIME ZONE 'UTC')::date)",
@@ -105,7 +106,7 @@ extension Store {
             d.valid_until, d.ambiguity_policy, r.max_retries, r.retry_period_seconds, \(day), d.target_kind = 'explicit', r.retry_schedule,
             r.kind = 'continuous', d.one_time_code, l.id, l.messages_per_second
         FROM pushmta_engine.delivery d
-        -- The days and proofs of a delivery are retried as it says.
+        -- -- The days and proofs of a delivery use its retry settings.
         JOIN pushmta_engine.delivery r ON r.id = coalesce(d.parent_delivery_id, d.id)
         LEFT JOIN pushmta_engine.rate_limit l ON l.delivery_id = r.id
         \(join) pushmta_engine.tracking_key k ON k.log_day = d.log_day
@@ -138,7 +139,7 @@ extension Store {
         )
     }
 
-    public func databaseClock() async throws -> DatabaseTime {
+    package func databaseClock() async throws -> DatabaseTime {
         try await query("SELECT clock_timestamp()").one { try $0.time() }
     }
 }

@@ -1,101 +1,58 @@
 import PostgresClient
 import PushCore
 
-/// Whom the deliveries of a template go to that say nothing themselves.
-public struct TemplateTarget: Sendable, Hashable {
-    public var applications: [String]
-    /// Who of the subscribers is chosen, in the language of filters; "" for everybody.
-    public var filter: String
-    public var excludedLists: [String]
+/// The target of a template's deliveries that define none themselves.
+package struct TemplateTarget: Sendable, Hashable {
+    package var applications: [String]
+    /// Selects the subscribers, in the language of filters; "" for all.
+    package var filter: String
+    package var excludedLists: [String]
 
-    /// A target; nobody in particular unless something is given.
-    public init(applications: [String] = [], filter: String = "", excludedLists: [String] = []) {
+    /// A target; empty unless values are given.
+    package init(applications: [String] = [], filter: String = "", excludedLists: [String] = []) {
         self.applications = applications
         self.filter = filter
         self.excludedLists = excludedLists
     }
 }
 
-/// A delivery template: content, settings and target that deliveries start from.
-public struct TemplateRow: Sendable, Hashable {
-    public let id: Int32
-    /// Its name in commands and SQL, unique.
-    public let name: String
-    /// What it is for.
-    public let label: String
-    /// The content, a JSON object.
-    public let content: String
-    /// Settings of the delivery, a flat JSON object; what is absent is as `create_delivery` has it.
-    public let settings: String
-    /// Whom its deliveries go to.
-    public let target: TemplateTarget
-    /// Names of the services of its applications.
-    public let services: [String]
-    /// Whether it came with the product: then it can be duplicated, and not replaced.
-    public let isReadyMade: Bool
-    /// When it was stored last.
-    public let changedAt: DatabaseTime
-
-    public init(
-        id: Int32,
-        name: String,
-        label: String,
-        content: String,
-        settings: String,
-        target: TemplateTarget,
-        services: [String],
-        isReadyMade: Bool,
-        changedAt: DatabaseTime
-    ) {
-        self.id = id
-        self.name = name
-        self.label = label
-        self.content = content
-        self.settings = settings
-        self.target = target
-        self.services = services
-        self.isReadyMade = isReadyMade
-        self.changedAt = changedAt
-    }
-}
-
-/// A delivery to create from a template; nil leaves what the template says.
-public struct DeliveryFromTemplate: Sendable {
-    public var template: String
+/// A delivery to create from a template; nil uses the template's value.
+package struct DeliveryFromTemplate: Sendable {
+    package var template: String
     /// The delivery's name.
-    public var label: String
-    /// Names of the applications whose subscribers it goes to; none: those of the template.
-    public var applications: [String]
-    /// Who of them is chosen; "" for everybody.
-    public var filter: String?
-    public var excludedLists: [String]?
-    /// What takes the place of the template's content, JSON: objects are merged, null takes a key away (RFC 7396).
-    public var content: String?
-    /// Whether its target is what stands in `pushmta.delivery_target`.
-    public var explicitTargets: Bool?
-    /// Greater goes first.
-    public var priority: Int16?
-    /// Seconds from its start in which messages are sent.
-    public var validitySeconds: Int64?
+    package var label: String
+    /// Names of the applications whose subscribers it goes to; empty: those of the template.
+    package var applications: [String]
+    /// Selects the subscribers; "" for all.
+    package var filter: String?
+    package var excludedLists: [String]?
+    /// Merged into the template's content, JSON: objects are merged, null removes a key (RFC 7396).
+    package var content: String?
+    /// Whether its target is the rows of `pushmta.delivery_target`.
+    package var explicitTargets: Bool?
+    /// The greater goes first.
+    package var priority: Int16?
+    /// Seconds from its start during which messages are sent.
+    package var validitySeconds: Int64?
     /// What happens to an ambiguous message.
-    public var ambiguityPolicy: AmbiguityPolicy?
+    package var ambiguityPolicy: AmbiguityPolicy?
     /// Whether a user gets it on one subscription only.
-    public var onePerUser: Bool?
-    /// Soft failures are sent again at most so often.
-    public var maxRetries: Int32?
+    package var onePerUser: Bool?
+    /// The maximum number of retries after soft failures.
+    package var maxRetries: Int32?
     /// Seconds before the first retry.
-    public var retryPeriodSeconds: Int32?
-    /// How its attempts are spread.
-    public var retrySchedule: RetryPolicy.ScheduleSetting?
-    /// So many of its messages leave a second at most.
-    public var messagesPerSecond: Double?
-    /// Whether messages are added to it after its start.
-    public var isContinuous = false
-    /// Whether it brings a code that somebody has asked for, and so goes to those who opted out, too.
-    public var isOneTimeCode = false
+    package var retryPeriodSeconds: Int32?
+    /// How its attempts are spread over time.
+    package var retrySchedule: RetryPolicy.ScheduleSetting?
+    /// The maximum messages a second.
+    package var messagesPerSecond: Double?
+    /// Whether messages are added after its start.
+    package var isContinuous = false
+    /// Whether it carries a code that a person asked for, so that it also goes to those who opted out.
+    package var isOneTimeCode = false
 
-    /// A delivery as its template has it.
-    public init(template: String, label: String, applications: [String] = [], content: String? = nil) {
+    /// A delivery with the values of its template.
+    package init(template: String, label: String, applications: [String] = [], content: String? = nil) {
         self.template = template
         self.label = label
         self.applications = applications
@@ -104,8 +61,8 @@ public struct DeliveryFromTemplate: Sendable {
 }
 
 extension Store {
-    /// All delivery templates: those that came with the product first, then by name.
-    public func templates() async throws -> [TemplateRow] {
+    /// All delivery templates: first those that came with the product, then by name.
+    package func templates() async throws -> [TemplateRow] {
         try all(
             try await query(
                 "SELECT \(Self.templateColumns) FROM pushmta.delivery_template t ORDER BY t.ready_made DESC, t.name"
@@ -115,7 +72,7 @@ extension Store {
     }
 
     /// A delivery template by its name.
-    public func template(named name: String) async throws -> TemplateRow {
+    package func template(named name: String) async throws -> TemplateRow {
         try first(
             try await query(
                 "SELECT \(Self.templateColumns) FROM pushmta.delivery_template t WHERE t.name = $1",
@@ -129,8 +86,9 @@ extension Store {
 
     /// Stores a delivery template.
     ///
-    /// - Parameter replacing: whether one of that name may be there already; a ready-made one is never replaced.
-    public func addTemplate(
+    /// - Parameter replacing: whether an existing template of that name is replaced; one that came with the product
+    ///   never is.
+    package func addTemplate(
         name: String,
         label: String,
         content: String,
@@ -152,9 +110,9 @@ extension Store {
         )
     }
 
-    /// Copies a delivery template under another name. The copy has what the original has where nil is given; an empty filter or list
-    /// is one.
-    public func duplicateTemplate(
+    /// Copies a delivery template under another name. nil keeps the original's value; an empty filter or list is a
+    /// value.
+    package func duplicateTemplate(
         named name: String,
         as newName: String,
         label: String? = nil,
@@ -176,15 +134,15 @@ extension Store {
         )
     }
 
-    /// Takes a delivery template away; deliveries that were made from it stay as they are.
+    /// Deletes a delivery template; deliveries that were created from it stay as they are.
     ///
     /// Throws ``StoreError`` of code `notFound` if there is none, `conflict` if it came with the product.
-    public func removeTemplate(named name: String) async throws {
+    package func removeTemplate(named name: String) async throws {
         try await change("pushmta.remove_template($1)", [.text(name)])
     }
 
     /// The content that a delivery from a template would have.
-    public func content(ofTemplate name: String, merging content: String?) async throws -> String {
+    package func content(ofTemplate name: String, merging content: String?) async throws -> String {
         let result = try await query(
             """
             SELECT (CASE WHEN $2::text IS NULL THEN t.content ELSE pushmta_engine.merge_json(t.content, $2::text::jsonb) END)::text
@@ -200,7 +158,7 @@ extension Store {
     }
 
     /// Creates a delivery from a template.
-    public func createDelivery(_ delivery: DeliveryFromTemplate) async throws -> Int64 {
+    package func createDelivery(_ delivery: DeliveryFromTemplate) async throws -> Int64 {
         try NameCheck.label(delivery.label, of: "delivery")
         try NameCheck.validity(delivery.validitySeconds)
         let result = try await change(

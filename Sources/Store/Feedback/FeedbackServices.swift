@@ -1,40 +1,41 @@
 import PostgresClient
 import PushCore
 
-/// A feedback service that a worker has claimed: of an application's binary gateway.
-public struct FeedbackReading: Sendable, Hashable {
+/// The claim of a feedback service: that of an application's binary gateway.
+package struct FeedbackReading: Sendable, Hashable {
     /// The application whose tokens the service names.
-    public var applicationID: Int32
+    package var applicationID: Int32
     /// The external account whose gateway it belongs to.
-    public var accountID: Int32
+    package var accountID: Int32
 
-    public init(applicationID: Int32, accountID: Int32) {
+    package init(applicationID: Int32, accountID: Int32) {
         self.applicationID = applicationID
         self.accountID = accountID
     }
 }
 
 /// A feedback service as operators see it.
-public struct FeedbackServiceRow: Sendable, Hashable {
-    public var application: String
+package struct FeedbackServiceRow: Sendable, Hashable {
+    package var application: String
     /// The external account of its binary gateway.
-    public var account: String
-    /// When a reading came to its end last; nil if none did yet.
-    public var endedAt: DatabaseTime?
-    /// Tokens that it has named in all.
-    public var tokens: Int64
-    /// What went wrong with the last reading, "" if nothing did.
-    public var trouble: String
+    package var account: String
+    /// The end of the last completed reading; nil if there was none yet.
+    package var endedAt: DatabaseTime?
+    /// Tokens that it has named in total.
+    package var tokens: Int64
+    /// What went wrong in the last reading, "" if nothing did.
+    package var trouble: String
 }
 
 extension Store {
-    /// Nobody else reads a service for so long after it was claimed or something of it was stored; then its reader is dead.
-    public static let feedbackReadingLeaseSeconds = 300
+    /// The lease of a reader: no other reads a service until this long after it was claimed or something from it was
+    /// stored; then its reader is dead.
+    package static let feedbackReadingLeaseSeconds = 300
 
-    /// Claims services that are due, as the worker that acts; none for any other one.
+    /// Claims due services for the active worker; none for others.
     ///
     /// - Parameter periodSeconds: the time between two readings of a service.
-    public func claimFeedbackReadings(worker: String, limit: Int, periodSeconds: Int) async throws -> [FeedbackReading]
+    package func claimFeedbackReadings(worker: String, limit: Int, periodSeconds: Int) async throws -> [FeedbackReading]
     {
         let result = try await query(
             """
@@ -51,10 +52,11 @@ extension Store {
         }
     }
 
-    /// Stores what a service said, see ``storeFeedback(application:tokens:since:)``, and renews the claim. It asks not who acts: the
-    /// service has forgotten what it told, so that it is stored whoever has read it.
+    /// Stores what a service reported, see ``storeFeedback(application:tokens:since:)``, and renews the claim. It does
+    /// not check which worker is active: the service has forgotten what it reported, so it is stored whoever has read
+    /// it.
     @discardableResult
-    public func storeFeedback(_ reading: FeedbackReading, tokens: [String], since: [Int64]) async throws -> Int {
+    package func storeFeedback(_ reading: FeedbackReading, tokens: [String], since: [Int64]) async throws -> Int {
         let stored = try await storeFeedback(application: reading.applicationID, tokens: tokens, since: since)
         try await query(
             """
@@ -69,12 +71,12 @@ extension Store {
         return stored
     }
 
-    /// Notes the end of a reading.
+    /// Records the end of a reading.
     ///
     /// - Parameters:
     ///   - trouble: what went wrong, "" if nothing did.
-    ///   - pauseSeconds: the time until it is read again.
-    public func endFeedbackReading(_ reading: FeedbackReading, trouble: String, pauseSeconds: Int) async throws {
+    ///   - pauseSeconds: the time until the next reading.
+    package func endFeedbackReading(_ reading: FeedbackReading, trouble: String, pauseSeconds: Int) async throws {
         try await query(
             """
             UPDATE pushmta_engine.feedback_reading SET trouble = $3, next_at = now() + $4 * interval '1 second',
@@ -89,7 +91,7 @@ extension Store {
     }
 
     /// The services of gateways that are in use and were claimed at least once.
-    public func feedbackServices() async throws -> [FeedbackServiceRow] {
+    package func feedbackServices() async throws -> [FeedbackServiceRow] {
         let result = try await query(
             """
             SELECT application, account, ended_at, tokens, trouble FROM pushmta.feedback_service WHERE in_use
@@ -109,20 +111,20 @@ extension Store {
 }
 
 extension Store {
-    /// Stores what a feedback service said: the app is gone from the devices of these tokens since these times, in seconds since
-    /// 1970. A registration since then outweighs it, as ``applyTokenEvents(limit:)`` finds out. Tokens that no subscription of the
-    /// application has are passed over.
+    /// Stores what a feedback service reported: the app is gone from the devices of these tokens since these times, in
+    /// seconds since 1970. A later registration overrides the report, as ``applyTokenEvents(limit:)`` finds out. Tokens
+    /// without a subscription of the application are ignored.
     ///
-    /// A time to come counts as now: it must not outweigh a registration that is to come as well. With a time that nobody can believe
-    /// a token is passed over.
+    /// A time in the future counts as now, so that it does not override a registration in the meantime. A token with an
+    /// implausible time is ignored.
     ///
-    /// Tokens are in lower-case hexadecimal digits; subscriptions may have either case. It is safe to repeat.
+    /// Tokens are lower-case hexadecimal digits; subscriptions may have either case. It is safe to repeat.
     ///
-    /// - Returns: the number of subscriptions that it is about.
+    /// - Returns: the number of affected subscriptions.
     @discardableResult
-    public func storeFeedback(application id: Int32, tokens: [String], since: [Int64]) async throws -> Int {
+    package func storeFeedback(application id: Int32, tokens: [String], since: [Int64]) async throws -> Int {
         let credible = zip(tokens, since).filter { _, since in
-            // Within the bounds of milliseconds it can be multiplied.
+            // Within the range of milliseconds it can be multiplied.
             TokenEffect.credibleTime(since).flatMap { TokenEffect.credibleTime($0 * 1_000) } != nil
         }
         let result = try await query(

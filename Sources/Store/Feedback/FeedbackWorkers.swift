@@ -1,30 +1,30 @@
 import PostgresClient
 
-/// What a feedback worker says of itself.
-public struct FeedbackHeartbeat: Sendable, Hashable {
-    /// Its id, a UUID made at its start.
-    public var worker: String
+/// What a feedback worker reports.
+package struct FeedbackHeartbeat: Sendable, Hashable {
+    /// Its id, a UUID generated at its start.
+    package var worker: String
     /// The name of its host.
-    public var host: String
-    public var pid: Int32
-    public var version: String
-    /// What it did last, "" if nothing since the last heartbeat.
-    public var lastAction = ""
+    package var host: String
+    package var pid: Int32
+    package var version: String
+    /// Its last action, "" if there was none since the last heartbeat.
+    package var lastAction = ""
     /// Token events decided since the last heartbeat.
-    public var tokenEvents: Int64 = 0
+    package var tokenEvents: Int64 = 0
     /// Messages counted since the last heartbeat.
-    public var messagesCounted: Int64 = 0
+    package var messagesCounted: Int64 = 0
     /// Hits counted since the last heartbeat.
-    public var hitsCounted: Int64 = 0
+    package var hitsCounted: Int64 = 0
     /// Hits loaded from tracking spools since the last heartbeat.
-    public var hitsLoaded: Int64 = 0
-    /// Tracking spools on its host with hits that wait though their process is gone.
-    public var waitingSpools: Int32 = 0
-    /// The bytes of these hits, as far as they are known.
-    public var waitingSpoolBytes: Int64 = 0
+    package var hitsLoaded: Int64 = 0
+    /// Tracking spools on its host whose process has ended and whose hits are not loaded yet.
+    package var waitingSpools: Int32 = 0
+    /// The bytes of these hits, as far as known.
+    package var waitingSpoolBytes: Int64 = 0
 
     /// A heartbeat of a worker that has done nothing yet.
-    public init(worker: String, host: String, pid: Int32, version: String) {
+    package init(worker: String, host: String, pid: Int32, version: String) {
         self.worker = worker
         self.host = host
         self.pid = pid
@@ -32,54 +32,54 @@ public struct FeedbackHeartbeat: Sendable, Hashable {
     }
 }
 
-/// A feedback worker as monitoring sees it.
-public struct FeedbackWorkerRow: Sendable {
-    public let id: String
+/// A feedback worker as monitoring shows it.
+package struct FeedbackWorkerRow: Sendable {
+    package let id: String
     /// The name of its host.
-    public let host: String
-    public let pid: Int32
-    public let version: String
-    /// `acting`, `standby`, `stopped`, or `gone` if nothing was heard of it for 30 s.
-    public let state: String
-    /// Since when it is the one that acts; nil if it is not.
-    public let actingSince: DatabaseTime?
+    package let host: String
+    package let pid: Int32
+    package let version: String
+    /// `acting`, `standby`, `stopped`, or `gone` if it has sent no heartbeat for 30 s.
+    package let state: String
+    /// Since when it is the active one; nil if it is not.
+    package let actingSince: DatabaseTime?
     /// The age of its last heartbeat.
-    public let heartbeatAgeSeconds: Double
-    public let lastAction: String
+    package let heartbeatAgeSeconds: Double
+    package let lastAction: String
     /// Token events that it decided.
-    public let tokenEvents: Int64
-    public let messagesCounted: Int64
-    public let hitsCounted: Int64
+    package let tokenEvents: Int64
+    package let messagesCounted: Int64
+    package let hitsCounted: Int64
     /// Hits that it loaded from tracking spools.
-    public let hitsLoaded: Int64
-    /// Tracking spools on its host with hits that wait though their process is gone.
-    public let waitingSpools: Int32
-    /// The bytes of these hits, as far as they are known.
-    public let waitingSpoolBytes: Int64
+    package let hitsLoaded: Int64
+    /// Tracking spools on its host whose process has ended and whose hits are not loaded yet.
+    package let waitingSpools: Int32
+    /// The bytes of these hits, as far as known.
+    package let waitingSpoolBytes: Int64
 }
 
 /// What waits for a feedback worker.
-public struct FeedbackBacklog: Sendable, Hashable {
-    /// The age of the oldest token event that could be applied; nil if there is none.
-    public var oldestTokenEventSeconds: Double?
-    /// Parts that are done and not counted.
-    public var uncountedParts: Int64
+package struct FeedbackBacklog: Sendable, Hashable {
+    /// The age of the oldest token event that can be applied; nil if there is none.
+    package var oldestTokenEventSeconds: Double?
+    /// Parts that are done but not counted.
+    package var uncountedParts: Int64
     /// The age of the oldest hits that are not counted; nil if there are none.
-    public var oldestHitSeconds: Double?
-    /// Feedback services of binary gateways that somebody has to read.
-    public var services: Int64
-    /// Whether a worker acts that was heard of lately.
-    public var isWorkerActing: Bool
+    package var oldestHitSeconds: Double?
+    /// Feedback services of binary gateways that have to be read.
+    package var services: Int64
+    /// Whether a worker is active that has sent a heartbeat lately.
+    package var isWorkerActing: Bool
 }
 
 extension Store {
-    /// After so long without a heartbeat another worker acts in the place of one. It is the lease of everything else.
-    public static let feedbackLeaseSeconds = 15
-    /// After so long without a heartbeat of a worker others do the most urgent of its work.
-    public static let feedbackSilenceSeconds = 30
+    /// Without a heartbeat for this long, another worker takes over. The same lease as everywhere else.
+    package static let feedbackLeaseSeconds = 15
+    /// Without a heartbeat of any worker for this long, others do the most urgent of its work.
+    package static let feedbackSilenceSeconds = 30
 
-    /// Keeps a worker's row, and lets it act if nobody else does; returns whether it is the one that acts.
-    public func feedbackHeartbeat(_ heartbeat: FeedbackHeartbeat, leaseSeconds: Int = Store.feedbackLeaseSeconds)
+    /// Updates a worker's row, and makes it active if no other is; returns whether it is the active one.
+    package func feedbackHeartbeat(_ heartbeat: FeedbackHeartbeat, leaseSeconds: Int = Store.feedbackLeaseSeconds)
         async throws -> Bool
     {
         try await query(
@@ -95,8 +95,8 @@ extension Store {
         ).one { try $0.bool() }
     }
 
-    /// Notes what a worker has to do with tracking spools; a row that says so already is not written.
-    public func noteFeedbackSpools(_ heartbeat: FeedbackHeartbeat) async throws {
+    /// Records a worker's tracking spools that wait; writes nothing if the row already says so.
+    package func noteFeedbackSpools(_ heartbeat: FeedbackHeartbeat) async throws {
         try await query(
             """
             UPDATE pushmta_engine.feedback_worker w
@@ -110,27 +110,27 @@ extension Store {
         )
     }
 
-    /// Says that a worker has ended in order, so that another one acts at once.
-    public func feedbackStop(worker: String) async throws {
+    /// Marks a worker as stopped in order, so that another one takes over at once.
+    package func feedbackStop(worker: String) async throws {
         try await query("SELECT pushmta_engine.feedback_stop($1::uuid)", [.text(worker)])
     }
 
-    /// Whether a worker acts that was heard of lately.
-    public func isFeedbackWorkerActing() async throws -> Bool {
+    /// Whether a worker is active that has sent a heartbeat lately.
+    package func isFeedbackWorkerActing() async throws -> Bool {
         try await query(
             "SELECT pushmta_engine.feedback_is_acting($1 * interval '1 second')",
             [.int32(Int32(Self.feedbackSilenceSeconds))]
         ).one { try $0.bool() }
     }
 
-    /// Whether somebody sends: background work then leaves the processors to him.
-    public func isSending() async throws -> Bool {
+    /// Whether a child is sending: background work then leaves the processors to it.
+    package func isSending() async throws -> Bool {
         try await query("SELECT EXISTS (SELECT FROM pushmta_engine.delivery_part WHERE state = 'claimed')")
             .one { try $0.bool() }
     }
 
-    /// All workers that were heard of in the last week, the one that acts first.
-    public func feedbackWorkers() async throws -> [FeedbackWorkerRow] {
+    /// All workers that sent a heartbeat in the last week, the active one first.
+    package func feedbackWorkers() async throws -> [FeedbackWorkerRow] {
         let result = try await query(
             """
             SELECT id::text, host, pid, version, state, acting_since, heartbeat_age_seconds, last_action, token_events, messages_counted,
@@ -158,8 +158,8 @@ extension Store {
         }
     }
 
-    /// What waits for a worker; read from indexes of what is open.
-    public func feedbackBacklog() async throws -> FeedbackBacklog {
+    /// What waits for a worker; read from indexes of open items.
+    package func feedbackBacklog() async throws -> FeedbackBacklog {
         let result = try await query(
             """
             SELECT oldest_token_event_seconds, uncounted_parts, oldest_hit_seconds, feedback_services, worker_acting

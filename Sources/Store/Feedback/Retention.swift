@@ -1,11 +1,11 @@
 import PostgresClient
 
 extension Store {
-    /// Drops the oldest partition of a table that is more than so many days old, as the worker that acts, unless something there is
-    /// still to be done or counted.
+    /// Drops the oldest partition of a table that is more than this many days old, as the active worker, unless
+    /// messages of its day are unfinished or not counted yet.
     ///
-    /// - Returns: its name, "" if there is none or somebody was in the way; nil if another worker acts.
-    public func dropOldPartition(worker: String, of table: PartitionedTable, days: Int) async throws -> String? {
+    /// - Returns: its name, "" if there is none or another session was in the way; nil if another worker is active.
+    package func dropOldPartition(worker: String, of table: PartitionedTable, days: Int) async throws -> String? {
         try await query(
             """
             SELECT CASE WHEN pushmta_engine.feedback_fence($1::uuid) THEN coalesce(
@@ -15,10 +15,10 @@ extension Store {
         ).one { try $0.textOrNil() }
     }
 
-    /// Deletes subscriptions that have been disabled for more than so many days, as the worker that acts.
+    /// Deletes subscriptions that have been disabled for more than this many days, as the active worker.
     ///
-    /// - Returns: how many; nil if another worker acts.
-    public func purgeSubscriptions(worker: String, limit: Int, days: Int) async throws -> Int64? {
+    /// - Returns: how many; nil if another worker is active.
+    package func purgeSubscriptions(worker: String, limit: Int, days: Int) async throws -> Int64? {
         try await fenced(
             "pushmta_engine.purge_subscriptions($2, $3 * interval '1 day')",
             worker,
@@ -26,10 +26,10 @@ extension Store {
         )
     }
 
-    /// Deletes token events that were decided and are more than so many days old, as the worker that acts.
+    /// Deletes token events that were decided and are more than this many days old, as the active worker.
     ///
-    /// - Returns: how many; nil if another worker acts.
-    public func purgeTokenEvents(worker: String, limit: Int, days: Int) async throws -> Int64? {
+    /// - Returns: how many; nil if another worker is active.
+    package func purgeTokenEvents(worker: String, limit: Int, days: Int) async throws -> Int64? {
         try await fenced(
             "pushmta_engine.purge_token_events($2, $3 * interval '1 day')",
             worker,
@@ -37,21 +37,21 @@ extension Store {
         )
     }
 
-    /// Deletes the rows of web processes whose hits are all of days that are gone, as the worker that acts.
+    /// Deletes the rows of web processes all of whose hits are of deleted days, as the active worker.
     ///
-    /// - Returns: how many; nil if another worker acts.
-    public func purgeTrackingSources(worker: String, limit: Int) async throws -> Int64? {
+    /// - Returns: how many; nil if another worker is active.
+    package func purgeTrackingSources(worker: String, limit: Int) async throws -> Int64? {
         try await fenced("pushmta_engine.purge_tracking_sources($2)", worker, [.int32(Int32(clamping: limit))])
     }
 
-    /// Deletes what deliveries leave behind their counts whose outcomes are gone, as the worker that acts: targets with their variables,
-    /// exclusions, parts, records of lost owners.
+    /// Deletes the rows of deliveries whose outcomes are deleted, as the active worker: targets with their variables,
+    /// exclusions, parts, records of lost owners. Their counts stay.
     ///
     /// - Parameters:
-    ///   - limit: rows at most, about; 0 when nothing is left.
-    ///   - days: how old they are at least.
-    /// - Returns: how many; nil if another worker acts.
-    public func purgeDeliveryRows(worker: String, limit: Int, days: Int) async throws -> Int64? {
+    ///   - limit: the approximate maximum number of rows.
+    ///   - days: their minimum age.
+    /// - Returns: how many, 0 when nothing is left; nil if another worker is active.
+    package func purgeDeliveryRows(worker: String, limit: Int, days: Int) async throws -> Int64? {
         try await fenced(
             "pushmta_engine.purge_delivery_rows($2, (now() AT TIME ZONE 'UTC')::date - $3::integer)",
             worker,
@@ -59,10 +59,10 @@ extension Store {
         )
     }
 
-    /// Deletes children that ended, and hosts that were heard of last, more than so many days ago, as the worker that acts.
+    /// Deletes children that ended, and hosts that last reported, more than this many days ago, as the active worker.
     ///
-    /// - Returns: how many children; nil if another worker acts.
-    public func purgeChildren(worker: String, limit: Int, days: Int) async throws -> Int64? {
+    /// - Returns: how many children; nil if another worker is active.
+    package func purgeChildren(worker: String, limit: Int, days: Int) async throws -> Int64? {
         try await fenced(
             "pushmta_engine.purge_children($2, $3 * interval '1 day')",
             worker,
@@ -72,13 +72,13 @@ extension Store {
 }
 
 /// A table whose partitions are dropped when they are old enough.
-public enum PartitionedTable: String, Sendable, Hashable, CaseIterable {
+package enum PartitionedTable: String, Sendable, Hashable, CaseIterable {
     /// The outcomes of messages.
     case broadLog = "broad_log"
-    /// Who each message is for.
+    /// The targets of parts.
     case partTarget = "delivery_part_target"
     /// Receipts and clicks.
     case trackingLog = "tracking_log"
-    /// Who was left out, and why.
+    /// Subscriptions that were left out, and why.
     case exclusionLog = "exclusion_log"
 }

@@ -2,31 +2,31 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// Adds the outcomes of parts that are done to the statistics, up to about so many messages, as the worker that acts.
+    /// Adds the outcomes of done parts to the statistics, up to about this many messages, as the active worker.
     ///
-    /// - Returns: the number of messages, 0 if no part was left; nil if another worker acts.
-    public func countOutcomes(worker: String, messages: Int) async throws -> Int64? {
+    /// - Returns: the number of messages, 0 if no part was left; nil if another worker is active.
+    package func countOutcomes(worker: String, messages: Int) async throws -> Int64? {
         try await fenced("pushmta_engine.count_parts($2)", worker, [.int32(Int32(clamping: messages))])
     }
 
-    /// Adds outcomes to the statistics that came after the end of their part, as the worker that acts.
+    /// Adds outcomes that came after the end of their part to the statistics, as the active worker.
     ///
-    /// - Returns: the number of outcomes; nil if another worker acts.
-    public func countLateOutcomes(worker: String, limit: Int) async throws -> Int64? {
+    /// - Returns: the number of outcomes; nil if another worker is active.
+    package func countLateOutcomes(worker: String, limit: Int) async throws -> Int64? {
         try await fenced("pushmta_engine.count_late_outcomes($2)", worker, [.int32(Int32(clamping: limit))])
     }
 
-    /// Adds hits to the statistics, up to about so many, as the worker that acts.
+    /// Adds hits to the statistics, up to about this many, as the active worker.
     ///
-    /// - Returns: the number of hits; nil if another worker acts.
-    public func countHits(worker: String, limit: Int) async throws -> Int64? {
+    /// - Returns: the number of hits; nil if another worker is active.
+    package func countHits(worker: String, limit: Int) async throws -> Int64? {
         try await fenced("pushmta_engine.count_hits($2)", worker, [.int32(Int32(clamping: limit))])
     }
 
-    /// Applies token events as the worker that acts, else as ``applyTokenEvents(limit:rules:)``.
+    /// Applies token events as the active worker, otherwise like ``applyTokenEvents(limit:rules:)``.
     ///
-    /// - Returns: the number of events decided and of subscriptions healed by time; nil if another worker acts.
-    public func applyTokenEvents(worker: String, limit: Int, rules: QuarantineSettings) async throws -> Int64? {
+    /// - Returns: the number of events decided and of subscriptions healed by time; nil if another worker is active.
+    package func applyTokenEvents(worker: String, limit: Int, rules: QuarantineSettings) async throws -> Int64? {
         let healing = PostgresValue.int32(Int32(clamping: rules.healingDays))
         let doubtDays = PostgresValue.int32(Int32(clamping: rules.doubtDays))
         let open = try await query(Self.openTokenEventSQL, [healing, doubtDays]).one(Self.openTokenEvents)
@@ -65,8 +65,8 @@ extension Store {
         return decided
     }
 
-    /// What a function returns, called as the worker that acts; nil if another one does. In one transaction, in which the worker
-    /// stays the one that acts.
+    /// The result of a function that is called as the active worker; nil if another worker is active. The worker stays
+    /// active during the transaction.
     func fenced(_ call: String, _ worker: String, _ parameters: [PostgresValue]) async throws -> Int64? {
         try await query(
             "SELECT CASE WHEN pushmta_engine.feedback_fence($1::uuid) THEN \(call)::bigint END",

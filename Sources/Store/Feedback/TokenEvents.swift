@@ -1,42 +1,43 @@
 import PostgresClient
 import PushCore
 
-/// What was said about a token.
-public enum TokenEventKind: String, Sendable, Hashable, Codable, CaseIterable {
+/// What was reported about a token.
+package enum TokenEventKind: String, Sendable, Hashable, Codable, CaseIterable {
     /// The token is dead.
     case invalid
-    /// The gateway wants another one instead.
+    /// The gateway has replaced it with another one.
     case canonical
     /// The person wants no messages.
     case optOut = "opt_out"
-    /// A message to it failed for a reason that may pass.
+    /// A message to it failed for a transient reason.
     case softError = "soft_error"
     /// A message got through to it after soft errors.
     case success
 }
 
-/// How often the same was said about tokens in a delivery with one reason, by what became of it.
-public struct TokenEventCount: Sendable, Hashable {
-    /// The delivery, nil for what came without one.
-    public let deliveryID: Int64?
-    public let application: String
-    public let kind: TokenEventKind
-    /// The gateway's words.
-    public let reason: String
+/// Counts of equal reports about tokens in a delivery with one reason, by state.
+package struct TokenEventCount: Sendable, Hashable {
+    /// The delivery, nil for reports without one.
+    package let deliveryID: Int64?
+    package let application: String
+    package let kind: TokenEventKind
+    /// The gateway's text.
+    package let reason: String
     /// Not decided yet.
-    public let pending: Int64
-    /// Put aside while the circuit is open.
-    public let held: Int64
-    /// In doubt, as far more came at once than a fleet loses.
-    public let doubted: Int64
+    package let pending: Int64
+    /// Held back while the circuit is open.
+    package let held: Int64
+    /// Unconfirmed, because far more arrived at once than a fleet loses.
+    package let doubted: Int64
     /// Applied to the subscription.
-    public let applied: Int64
-    public let undone: Int64
-    /// The subscription was registered anew, disabled before, or is gone; or the same was said too soon before to count again.
-    public let outdated: Int64
+    package let applied: Int64
+    package let undone: Int64
+    /// The subscription has registered again, was already disabled, or is gone; or the same was reported too soon
+    /// before to count again.
+    package let outdated: Int64
 
     /// A count of token events.
-    public init(
+    package init(
         deliveryID: Int64?,
         application: String,
         kind: TokenEventKind = .invalid,
@@ -62,16 +63,16 @@ public struct TokenEventCount: Sendable, Hashable {
 }
 
 extension Store {
-    /// Does to subscriptions what gateways said about their tokens, unless they were registered anew since or the application's
-    /// token effects are held: dead ones are disabled, replaced ones replaced, soft errors counted and forgotten. Any number of
-    /// hosts may call it at once; it waits for nobody.
+    /// Applies what gateways reported about tokens to subscriptions, unless they have registered again since or the
+    /// application's token effects are held. Dead tokens are disabled, replaced ones replaced, soft errors counted and
+    /// forgotten. Any number of hosts may call it at once; it never waits.
     ///
     /// - Parameters:
-    ///   - limit: events at most; call again at once when as many were decided.
+    ///   - limit: the maximum number of events; call again at once if as many were decided.
     ///   - rules: when soft errors count and when they are forgotten.
-    /// - Returns: the number of events decided and of subscriptions healed by time.
+    /// - Returns: the number of events decided, plus the subscriptions healed by time.
     @discardableResult
-    public func applyTokenEvents(
+    package func applyTokenEvents(
         limit: Int = 1000,
         rules: QuarantineSettings = QuarantineSettings()
     ) async throws -> Int {
@@ -102,7 +103,7 @@ extension Store {
         return decided
     }
 
-    /// Whether there is anything to apply, and anybody to heal; read from indexes of what is open.
+    /// Whether there are events to apply or subscriptions to heal; read from indexes of open items.
     static let openTokenEventSQL = """
         SELECT EXISTS (SELECT FROM pushmta_engine.token_event WHERE state = 'pending' AND kind = 'invalid')
             OR EXISTS (SELECT FROM pushmta_engine.token_event
@@ -123,14 +124,14 @@ extension Store {
     private static let doubtSQL =
         "SELECT pushmta_engine.resolve_doubted_tokens(NULL, $1, $2 * interval '1 day', $3)"
 
-    /// Decides about all refusals of an application's tokens that are in doubt, because so many came at once.
+    /// Decides all unconfirmed refusals of an application's tokens, which arrived in a mass refusal.
     ///
     /// Throws ``StoreError`` of code `notFound`, or `unavailable` if some are left.
     ///
-    /// - Parameter confirmed: the tokens are dead; else the gateway was wrong.
+    /// - Parameter confirmed: whether the tokens are dead; otherwise the gateway was wrong.
     /// - Returns: the number of refusals.
     @discardableResult
-    public func resolveDoubtedTokens(application name: String, confirmed: Bool) async throws -> Int {
+    package func resolveDoubtedTokens(application name: String, confirmed: Bool) async throws -> Int {
         try await inSteps(
             "SELECT pushmta.resolve_doubted_tokens($1, $2, $3)",
             [.text(name), .bool(confirmed)],
@@ -142,14 +143,14 @@ extension Store {
         )
     }
 
-    /// Repeats a statement that returns how much it has done until that is less than a step, each a transaction of its own: a whole fleet in one would outlast every time
-    /// limit, and hold its rows from registrations.
+    /// Repeats a statement that returns how much it has done until that is less than a step, each in a transaction of
+    /// its own. A whole fleet in one transaction would exceed every time limit, and block registrations of its rows.
     ///
     /// - Parameters:
-    ///   - parameters: the statement gets one more, how much to do at most.
-    ///   - left: counts what is left, because others hold it, of what was there at a moment; $1 is the first parameter, $2 the moment.
+    ///   - parameters: the statement gets one more, the maximum to do.
+    ///   - left: counts what is left at a given time because others hold it; $1 is the first parameter, $2 the time.
     private func inSteps(_ sql: String, _ parameters: [PostgresValue], left leftSQL: String) async throws -> Int {
-        // What comes later is another's to judge.
+        // Later refusals are left to a later decision.
         let begin = try await query("SELECT now()").one { try $0.time() }
         var done = 0
         var left: Int64 = 0
@@ -166,12 +167,12 @@ extension Store {
         }
         throw StoreError(
             .unavailable,
-            "\(done) answers about tokens are decided; \(left) are left, as another transaction holds their subscriptions.",
-            hint: "try again when it has ended; pushmta status names those that hold others up"
+            "\(done) answers about tokens are decided; \(left) are left, because another transaction holds their subscriptions.",
+            hint: "try again when it has ended; pushmta status names blocking transactions"
         )
     }
 
-    /// A registration holds its row for some milliseconds.
+    /// A registration holds its row for a few milliseconds.
     private static let triesOfTokens = 10
     private static let pauseOfTokens = Duration.milliseconds(200)
 
@@ -184,11 +185,11 @@ extension Store {
 
     private static let healSQL = "SELECT pushmta_engine.heal_soft_errors($1, $2 * interval '1 day')"
 
-    /// Takes back what the answers to a delivery's messages did to tokens; returns the number of events.
+    /// Undoes what the answers to a delivery's messages did to tokens; returns the number of events.
     ///
     /// Throws ``StoreError`` of code `notFound`.
     @discardableResult
-    public func undoTokenEvents(delivery id: Int64) async throws -> Int {
+    package func undoTokenEvents(delivery id: Int64) async throws -> Int {
         try await inSteps(
             "SELECT pushmta.undo_token_effects($1, $2)",
             [.int64(id)],
@@ -200,10 +201,10 @@ extension Store {
         )
     }
 
-    /// What was said about tokens by delivery, kind and reason, of the newest deliveries first.
+    /// Reports about tokens by delivery, kind and reason, newest deliveries first.
     ///
     /// - Parameter delivery: nil for all deliveries.
-    public func tokenEventCounts(delivery: Int64? = nil, limit: Int = 50) async throws -> [TokenEventCount] {
+    package func tokenEventCounts(delivery: Int64? = nil, limit: Int = 50) async throws -> [TokenEventCount] {
         let states = ["pending", "held", "doubted", "applied", "undone", "outdated"]
         let counts = states.map { "count(*) FILTER (WHERE e.state = '\($0)')" }.joined(separator: ", ")
         let result = try await query(

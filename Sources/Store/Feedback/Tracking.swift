@@ -8,9 +8,9 @@ import Foundation
 #endif
 
 extension Store {
-    /// The tracking keys of all days whose hits are kept, and of the days around today, which are made if they are missing: until the
-    /// keyring's last day is over there are no others.
-    public func trackingKeyring() async throws -> TrackingKeyring {
+    /// The tracking keys of all days whose hits are kept, and of the days around today, which are created if missing.
+    /// Until the keyring's last day is over, no other keys are used.
+    package func trackingKeyring() async throws -> TrackingKeyring {
         let result = try await query("SELECT k.day, k.key, k.last_day FROM pushmta_engine.current_tracking_keys() k")
         let keys = try all(result) { row in
             (key: TrackingKey(logDay: try row.int32(), key: try row.bytes()), lastDay: try row.int32OrNil())
@@ -24,19 +24,19 @@ extension Store {
     }
 
     /// The position of the last transaction of a source that is stored, 0 if none is.
-    public func trackingPosition(source: UUID) async throws -> Int64 {
+    package func trackingPosition(source: UUID) async throws -> Int64 {
         try await query("SELECT pushmta_engine.tracking_position($1)", [Self.value(source)]).one { try $0.int64() }
     }
 
-    /// Stores hits in one transaction, which is the one of this position of the source: if it is stored already, or a later
-    /// one, nothing happens.
+    /// Stores hits in the transaction that has this position of the source. Does nothing if this position or a later
+    /// one is already stored.
     ///
-    /// So it can be repeated for as long as nobody has heard how it ended. A unique violation means that another process has
-    /// stored the first hit of one of these messages at the same moment: repeat it.
+    /// So it can be repeated until the result is known. A unique violation means that another process has stored the
+    /// first hit of one of these messages at the same moment: repeat it.
     ///
-    /// - Returns: the places, from 0, of the hits that are of no message, or of a day that is gone; nil if the position was
-    ///   stored before.
-    public func recordHits(
+    /// - Returns: the indexes, from 0, of the hits that belong to no message, or to a deleted day; nil if the position
+    ///   was already stored.
+    package func recordHits(
         source: UUID,
         position: Int64,
         host: String,
@@ -62,7 +62,7 @@ extension Store {
     }
 
     /// How many messages of a delivery were received and clicked on, whatever the number of their hits.
-    public func firstHits(delivery id: Int64) async throws -> FirstHits {
+    package func firstHits(delivery id: Int64) async throws -> FirstHits {
         let result = try await query(
             """
             SELECT count(*) FILTER (WHERE t.kind = 1), count(*) FILTER (WHERE t.kind = 2)
@@ -77,25 +77,25 @@ extension Store {
 }
 
 /// A hit whose message is known, or is known by a number that the database resolves.
-public struct ResolvedHit: Sendable {
-    public enum Message: Sendable, Hashable {
+package struct ResolvedHit: Sendable {
+    package enum Message: Sendable, Hashable {
         /// By delivery, sequence, and the delivery's day as days since 2000-01-01.
         case known(delivery: Int64, sequence: Int32, logDay: Int32)
         /// By its number, in one of these deliveries.
         case numbered(Int64, deliveries: [Int64])
     }
 
-    public var message: Message
-    /// When it came and from whom.
-    public var hit: TrackingHit
+    package var message: Message
+    /// When it arrived, and from where.
+    package var hit: TrackingHit
 
-    public init(message: Message, hit: TrackingHit) {
+    package init(message: Message, hit: TrackingHit) {
         self.message = message
         self.hit = hit
     }
 }
 
-/// Hits as the arrays that `record_hits` takes.
+/// Hits as the arrays that `record_hits` accepts.
 struct HitColumns {
     private var deliveries: [Int64?] = []
     private var others: [Int64?] = []
@@ -144,39 +144,13 @@ struct HitColumns {
     }
 }
 
-/// Hits that are of no message of ours: counted, and not stored.
-public struct DroppedHits: Sendable, Hashable {
-    /// Requests without a tracking id.
-    public var malformed: Int64
-    /// Ids that no key makes.
-    public var forged: Int64
-    /// Genuine ids with another delivery's.
-    public var foreign: Int64
-
-    /// Counts, 0 each unless given.
-    public init(malformed: Int64 = 0, forged: Int64 = 0, foreign: Int64 = 0) {
-        self.malformed = malformed
-        self.forged = forged
-        self.foreign = foreign
-    }
-
-    /// Whether there is nothing to report.
-    public var isEmpty: Bool { malformed == 0 && forged == 0 && foreign == 0 }
-
-    public static func += (left: inout DroppedHits, right: DroppedHits) {
-        left.malformed &+= right.malformed
-        left.forged &+= right.forged
-        left.foreign &+= right.foreign
-    }
-}
-
-/// The messages of a delivery of which devices have told something, each counted once.
-public struct FirstHits: Sendable, Hashable {
-    public var received: Int64
+/// The messages of a delivery for which devices reported something, each counted once.
+package struct FirstHits: Sendable, Hashable {
+    package var received: Int64
     /// Messages that were clicked on or opened.
-    public var clicked: Int64
+    package var clicked: Int64
 
-    public init(received: Int64, clicked: Int64) {
+    package init(received: Int64, clicked: Int64) {
         self.received = received
         self.clicked = clicked
     }

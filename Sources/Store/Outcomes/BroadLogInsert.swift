@@ -1,16 +1,16 @@
 import PostgresClient
 import PushCore
 
-/// The plain inserts of a small batch into the broad log; they run behind the fence in the same transaction, so the part's row is locked and
-/// a part that is not held gives no rows. A row that exists already is a unique violation.
+/// The plain inserts of a small batch into the broad log. They run after the fence in the same transaction, so the
+/// part's row is locked, and a part that is no longer held gives no rows. An existing row is a unique violation.
 enum BroadLogInsert {
     /// More statements than this cost more than the rows they save.
-    private static let mostRuns = 8
+    private static let maxRuns = 8
 
-    /// The inserts of all outcomes of a batch: of its first runs one each, of the rest a single one.
+    /// The inserts of all outcomes of a batch: one for each of its first runs, and one for the rest.
     static func statements(_ batch: OutcomeBatch) -> [PostgresStatement] {
-        let rows = batch.rows(withRunsFrom: mostRuns)
-        return batch.runs.prefix(mostRuns).map(run) + (rows.isEmpty ? [] : [self.rows(rows)])
+        let rows = batch.rows(withRunsFrom: maxRuns)
+        return batch.runs.prefix(maxRuns).map(run) + (rows.isEmpty ? [] : [self.rows(rows)])
     }
 
     static func run(_ run: OutcomeBatch.Run) -> PostgresStatement {
@@ -81,8 +81,8 @@ enum BroadLogInsert {
         WHERE p.id = $1 AND p.fencing_token = $2 AND p.state = $8
         """
 
-    /// Each part is looked up once, and each row finds its part by its place. A join of rows and parts would be a nested loop, as nothing
-    /// tells the planner how many there are.
+    /// Each part is looked up once, and each row finds its part by its index. A join of rows and parts would be a
+    /// nested loop, because the planner does not know their numbers.
     static let rowsSQL = """
         WITH held AS MATERIALIZED (
             SELECT array_agg(coalesce(p.delivery_id, 0) ORDER BY c.place) AS deliveries,
@@ -103,32 +103,32 @@ enum BroadLogInsert {
         """
 }
 
-/// The rows of larger batches: COPY writes one record of WAL a page where INSERT writes one a row. A row that exists already is a unique
-/// violation, as it is of an insert.
+/// The rows of larger batches: COPY writes one WAL record for each page, INSERT one for each row. An existing row is a
+/// unique violation, as with an insert.
 ///
-/// Measured, 27 November 2026, batches of 2,000, in turn: a million messages for APNs 4.08 s and 151 bytes of WAL a message in place of 4.20 s
-/// and 199 (four rounds); for FCM, 24 November, 187 bytes in place of 240.
+/// Measured, 27 November 2026, batches of 2,000, in turn: a million messages for APNs took 4.08 s and 151 bytes of WAL
+/// a message, compared with 4.20 s and 199 (four rounds); for FCM, 24 November, 187 bytes compared with 240.
 enum BroadLogCopy {
-    /// Fewer rows are inserted: COPY takes three more exchanges with the server, which single messages would wait for.
-    private static let leastRows = 200
+    /// Fewer rows are inserted: COPY takes three more round trips, which single messages would have to wait for.
+    private static let minRows = 200
 
-    /// Whether a batch is better copied than inserted.
-    static func suits(_ batch: OutcomeBatch) -> Bool { batch.count >= leastRows }
+    /// Whether COPY is better than INSERT for a batch.
+    static func suits(_ batch: OutcomeBatch) -> Bool { batch.count >= minRows }
 
     static let sql = """
         COPY pushmta_engine.broad_log (delivery_id, log_day, status, http_status, attempt, part_id, failure, reason, subscription_id, sequence,
             gateway_message_id) FROM STDIN (FORMAT binary)
         """
 
-    /// After so many rows the server writes what it has gathered. Measured, 27 November 2026, batches of 2,000 without an index: 1.18
-    /// microseconds a row if never, 0.75 if every 50, 100 or 200 rows.
+    /// After this many rows the server writes what it has buffered. Measured, 27 November 2026, batches of 2,000
+    /// without an index: 1.18 microseconds a row if never, 0.75 if every 50, 100 or 200 rows.
     private static let gathered = 150
 
     /// A row of ``sql`` for the partition `broad_log_flush`.
     private static let flush: [PostgresValue] =
         [.int64(0), .date(daysSince2000: .max)] + Array(repeating: .null, count: 9)
 
-    /// The outcomes of those parts that the fence has found held.
+    /// The outcomes of the parts that the fence has found to be held.
     static func rows(_ batch: OutcomeBatch, held: [PartToken: PartPlacement]) throws -> CopyRows {
         var copy = CopyRows(flush: flush, every: gathered)
         for run in batch.runs {
@@ -160,10 +160,10 @@ enum BroadLogCopy {
     }
 }
 
-/// The note of outcomes that came after the end of their part, which the statistics count by themselves: the others of their part are
-/// counted together, once.
+/// Records outcomes that came after the end of their part, which the statistics count one by one: the others of their
+/// part are counted together, once.
 enum LateOutcomeInsert {
-    /// The part's row is locked, so that nobody counts it meanwhile.
+    /// The part's row is locked, so that no session counts it meanwhile.
     static func statement(parts: [Int64], sequences: [Int32]) -> PostgresStatement {
         PostgresStatement(sql, [.int64Array(parts), .int32Array(sequences)])
     }
@@ -176,7 +176,7 @@ enum LateOutcomeInsert {
         """
 }
 
-/// How many tokens were called dead, of how many messages: more than a fleet loses at once is no fact.
+/// How many tokens were called dead, of how many messages: more than a fleet loses at once is not a fact.
 enum TokenRefusalInsert {
     /// All parts of a batch are of one application.
     static func statements(_ batch: OutcomeBatch) -> [PostgresStatement] {
@@ -199,19 +199,21 @@ enum TokenRefusalInsert {
         """
 }
 
-/// The insert of what gateways said about tokens.
+/// The insert of what gateways reported about tokens.
 enum TokenEventInsert {
-    /// Events of outcomes that are in the broad log by now; application, delivery and subscription are the part's.
+    /// Events of outcomes that are now in the broad log; application, delivery and subscription are the part's.
     ///
-    /// A token that was registered later is left alone, as it may not be the one that was refused: later than the claim, behind which
-    /// the owner reads the tokens, or than the making of the part if it is not known which claim it was; or later than the time that
-    /// the gateway gives, if that is earlier. Where it gives none the event names the part, as it says nothing of its own about when
-    /// it was true; unless it is one that a mix-up cannot have caused: such an event is applied whatever becomes of the others.
+    /// A token that was registered later is left alone, because it may not be the refused one. Later means: than the
+    /// claim, after which the owner reads the tokens; than the creation of the part, if the claim is unknown; or than
+    /// the time that the gateway gives, if that is earlier. If the gateway gives no time, the event names the part,
+    /// because it does not say when it was true. The exception is an event that no mix-up can cause: it names no part,
+    /// and is applied whatever happens to the others.
     ///
-    /// Of a forgotten subscription nothing is noted: an answer may name the token that is wanted instead.
+    /// Nothing is recorded for a forgotten subscription: an answer may contain the replacing token.
     ///
-    /// - Parameter ofHeldParts: only of parts that stand under the effect's token. Of a part that was lost the outcome in the log may
-    ///   be the new owner's, whose message got through; those that were really inserted are known on the conflict path only.
+    /// - Parameter ofHeldParts: only for parts that are still held under the effect's token. For a lost part, the
+    ///   outcome in the log may be the new owner's, whose message got through; only the conflict path knows which rows
+    ///   were really inserted.
     static func statement(_ effects: [OutcomeBatch.Effect], ofHeldParts: Bool) -> PostgresStatement {
         PostgresStatement(
             sql,
@@ -225,8 +227,8 @@ enum TokenEventInsert {
         )
     }
 
-    /// Each outcome is looked up by itself: a join would read all of the delivery for each, as long as nothing is known of the day's tables,
-    /// and a gateway that calls every token dead sends thousands at once.
+    /// Each outcome is looked up separately: until the day's tables are analyzed, a join would read the whole delivery
+    /// for each, and a gateway that calls every token dead sends thousands at once.
     static let sql = """
         INSERT INTO pushmta_engine.token_event (application_id, subscription_id, kind, delivery_id, sequence, reason, since, part_id,
             new_token, dated)

@@ -2,8 +2,8 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// Stores a batch of which something may be in the database already: after a take-over, a lost COMMIT reply, or from a
-    /// journal. Counts only what was really inserted, at the part where each message now lives.
+    /// Stores a batch of which some rows may be in the database already: after a take-over, a lost COMMIT reply, or
+    /// from a journal. Counts only the rows that were really inserted, at the part where each message now lives.
     func storeOnConflictPath(
         _ batch: OutcomeBatch,
         fenced: Bool,
@@ -20,7 +20,8 @@ extension Store {
         } catch let error as PostgresError
             where attempts > 1 && ["40P01", "40001", "23514"].contains(error.sqlState)
         {
-            // A deadlock with another writer on the conflict path, or a part that ended between two statements, passes.
+            // A deadlock with another writer on the conflict path, or a part that ended between two statements: both
+            // are transient.
             return try await storeOnConflictPath(
                 batch,
                 fenced: fenced,
@@ -32,14 +33,15 @@ extension Store {
     }
 }
 
-/// One transaction of the conflict path: lock, insert what is not there, count it where it belongs, close.
+/// One transaction of the conflict path: lock, insert missing rows, count them where they belong, close.
 struct ConflictPath {
     let batch: OutcomeBatch
     let fenced: Bool
     let fromJournal: Bool
     let waits: Bool
 
-    /// How long one who does not wait does so, in milliseconds: others that store at the same moment are through by then.
+    /// How long a caller that does not wait still waits, in milliseconds: others that store at the same moment have
+    /// finished by then.
     private static let shortWait = 100
 
     /// A part as it was found and locked.
@@ -68,7 +70,7 @@ struct ConflictPath {
                 PostgresStatement("SET LOCAL lock_timeout = \(Self.shortWait)", prepare: false)
             )
         }
-        // A message may live in a part that nobody holds by now, which whoever stops the delivery waits for.
+        // A message may live in a part that is no longer held, and that a session which stops the delivery waits for.
         try await transaction.execute(DeliveryLock.statement(parts: parts))
         let found = try await lock(parts, transaction)
         let rows = all.filter { mayStore($0, found) }
@@ -87,9 +89,9 @@ struct ConflictPath {
         return report
     }
 
-    /// What a gateway answered stays true, whoever holds the part now; what an owner decided counts only while it held the part:
-    /// the one after it may hear of a message otherwise that this one gave up.
-    /// A token that the part has not had yet is of another database, or of one that was set back.
+    /// A gateway's answer stays true, whoever holds the part now. An owner's own decision counts only while it holds
+    /// the part: its successor may get another result for a message that this one gave up. A token that the part has
+    /// not had yet is from another database, or from one that was set back.
     private func mayStore(_ row: OutcomeBatch.Row, _ found: [Int64: Found]) -> Bool {
         if !row.isDecision, row.status == .sent || row.status == .failed {
             return fenced || found[row.claim.part].map { row.claim.token <= $0.token } ?? false
@@ -116,7 +118,7 @@ struct ConflictPath {
         return found
     }
 
-    /// A message of a part that has ended lives in the last retry part it was handed to; finds and locks those.
+    /// A message of an ended part lives in the last retry part that it was handed to; finds and locks those parts.
     private func lockHomes(
         _ rows: [OutcomeBatch.Row],
         _ found: [Int64: Found],
@@ -124,7 +126,7 @@ struct ConflictPath {
     ) async throws -> [Int32: [Int64: Int64]] {
         let moved = rows.filter { found[$0.claim.part]?.state == .done }
         guard !moved.isEmpty else { return [:] }
-        // Each round locks what the last one found; a part that ended meanwhile shows in the next.
+        // Each round locks what the last one found; a part that ended meanwhile shows up in the next round.
         var previous: [Int32: [Int64: Int64]] = [:]
         for _ in 1...5 {
             let homes = try await self.homes(moved, transaction)
@@ -132,7 +134,7 @@ struct ConflictPath {
             previous = homes
             _ = try await lock(Set(homes.values.flatMap(\.values)).sorted(), transaction)
         }
-        throw StoreError(.conflict, "The parts of late outcomes keep ending; they are stored at the next attempt.")
+        throw StoreError(.conflict, "The parts of late outcomes keep ending; the next attempt stores them.")
     }
 
     private func homes(
@@ -179,7 +181,7 @@ struct ConflictPath {
         }
     }
 
-    /// Only messages of the part are taken, whatever a damaged journal says; the subscription is the part's.
+    /// Only messages of the part are accepted, whatever a damaged journal says; the subscription is the part's.
     private static let insertSQL = """
         WITH o AS MATERIALIZED (
             SELECT * FROM unnest($1::bigint[], $2::integer[], $3::bigint[], $4::smallint[], $5::smallint[], $6::smallint[],
@@ -241,7 +243,7 @@ struct ConflictPath {
         found[claim.part].map { $0.token == claim.token && $0.state == .claimed } ?? false
     }
 
-    /// Whether the part ended under the owner's own token: an earlier attempt of this batch did it.
+    /// Whether the part ended under the owner's own token, in an earlier attempt of this batch.
     private func isClosed(_ claim: PartToken, _ found: [Int64: Found]) -> Bool {
         found[claim.part].map { $0.token == claim.token && $0.state == .done } ?? false
     }

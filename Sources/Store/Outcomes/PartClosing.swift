@@ -3,19 +3,20 @@ import PushCore
 
 /// The end of parts: each is closed once, in the transaction of its last outcomes, together with its retry parts.
 enum PartClosing {
-    /// Everything that ends the parts, in order.
+    /// All statements that end the parts, in order.
     static func statements(_ closing: [ClosingPart]) -> [PostgresStatement] {
         let closing = closing.sorted { ($0.claim.part, $0.claim.token) < ($1.claim.part, $1.claim.token) }
         return unknown(closing) + [statement(closing)]
     }
 
-    /// What stands before the first lock of a part. Parts that are made must not meet a delivery that is just being paused or
-    /// stopped. And whoever does that locks the delivery first and then waits for parts: the other way round would close a circle.
+    /// Comes before the first lock of a part. New parts must not meet a delivery that is just being paused or stopped.
+    /// The session that does that locks the delivery first and then waits for parts: the opposite order would be a
+    /// deadlock.
     static func lock(_ closing: [ClosingPart]) -> [PostgresStatement] {
         closing.isEmpty ? [] : [DeliveryLock.statement(parts: closing.map(\.claim.part))]
     }
 
-    /// A part that ends early leaves no ambiguous message behind as canceled or expired.
+    /// A part that ends early leaves no ambiguous message as canceled or expired.
     private static func unknown(_ closing: [ClosingPart]) -> [PostgresStatement] {
         let early = closing.filter { $0.restStatus != nil && $0.restStatus != .unknown }
         guard !early.isEmpty else { return [] }
@@ -83,8 +84,8 @@ enum PartClosing {
         ]
     }
 
-    /// Adds what the statement's answer says: one row for each closed part with the number of its retry parts and the
-    /// token under which it ended.
+    /// Adds the statement's result: one row for each closed part with the number of its retry parts and the token under
+    /// which it ended.
     static func read(_ result: PostgresResult, into report: inout StoreReport) throws {
         try result.each { row in
             let part = try row.int64()
@@ -94,7 +95,7 @@ enum PartClosing {
         }
     }
 
-    /// Without retries, as nearly all parts end; the arrays are read as those of the marks are.
+    /// Without retries, as nearly all parts end. The arrays are read as in the statement of the marks.
     static let plainSQL = """
         UPDATE pushmta_engine.delivery_part p
         SET state = 'done', finished_at = now(),
@@ -105,9 +106,9 @@ enum PartClosing {
         RETURNING p.id, 0::bigint, p.fencing_token
         """
 
-    /// `IS NULL` of a scalar subquery, and not NOT EXISTS: a look-up for each of few messages, never a join with the whole
-    /// delivery. A message that has an outcome meanwhile (a late fact) goes into no retry part. A part whose counters, with what it
-    /// hands over, are not its size stays open.
+    /// `IS NULL` of a scalar subquery, not NOT EXISTS: this makes a look-up for each of a few messages, never a join
+    /// with the whole delivery. A message that has an outcome by now (a late fact) goes into no retry part. A part
+    /// stays open if its counters, with what it hands over, do not add up to its size.
     static let sql = """
         WITH c AS (
             SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::integer[], $4::smallint[], $5::text[])
@@ -120,7 +121,7 @@ enum PartClosing {
             SELECT w.part_id, w.number, array_agg(w.sequence ORDER BY w.sequence) AS sequences, count(*)::integer AS size,
                 array_agg(t.subscription_ids[x.place] ORDER BY w.sequence) AS subscription_ids,
                 array_agg(t.target_ids[x.place] ORDER BY w.sequence) AS target_ids,
-                -- They are the same for the whole part, or each message has its own.
+                -- -- Either the same for the whole part, or one for each message.
                 (array_agg(t.variables))[1] AS variables,
                 array_agg(t.message_variables[x.place] ORDER BY w.sequence) FILTER (WHERE cardinality(t.message_variables) > 0)
                     AS message_variables
@@ -187,79 +188,9 @@ enum PartClosing {
         """
 }
 
-/// A part that ends with this batch: all its messages have a final outcome or are handed to retry parts.
-public struct ClosingPart: Sendable {
-    /// The part and the owner's token.
-    public var claim: PartToken
-    /// What goes into retry parts. Messages that got an outcome meanwhile are left out.
-    public var retries: [RetrySet]
-    /// Messages that were sent again although the gateway may have had them.
-    public var resentAfterAmbiguity: Int32
-    /// Messages whose last send may have reached the gateway without an answer, and which a retry part sends again: kept on
-    /// record. Those of a part that ends with `restStatus` get the outcome `unknown` from whoever holds it instead.
-    public var ambiguous: [Int32]
-    /// The outcome of all messages that have no row of their own: a stopped or expired part writes none for them, except
-    /// `unknown` for those that are on record as ambiguous. Then there are no retries.
-    public var restStatus: MessageStatus?
-    /// Why, for `restStatus`.
-    public var restReason: String
-
-    /// The end of a part.
-    public init(
-        part: Int64,
-        token: Int64,
-        retries: [RetrySet] = [],
-        resentAfterAmbiguity: Int32 = 0,
-        ambiguous: [Int32] = [],
-        restStatus: MessageStatus? = nil,
-        restReason: String = ""
-    ) {
-        claim = PartToken(part: part, token: token)
-        self.retries = retries
-        self.resentAfterAmbiguity = resentAfterAmbiguity
-        self.ambiguous = ambiguous
-        self.restStatus = restStatus
-        self.restReason = restReason
-    }
-
-    /// Whether anything goes into retry parts.
-    var hasRetries: Bool {
-        restStatus == nil && retries.contains { !$0.sequences.isEmpty }
-    }
-}
-
-/// Messages of an ending part that go into one retry part.
-public struct RetrySet: Sendable {
-    /// The messages, by sequence number.
-    public var sequences: [Int32]
-    /// Milliseconds from now, on the database's clock, before which they are not sent.
-    public var delayMilliseconds: Int64
-    /// Whether the attempt counts; one that failed for the gateway's sake does not.
-    public var countsAttempt: Bool
-    /// How often they were refused for the gateway's sake by now, as ``ClaimedPart/refusals`` has it.
-    public var refusals: Int16
-    /// Why they wait apart until it is corrected, in the gateway's words; nil if they do not. Then the delay counts for nothing.
-    public var waitsFor: String?
-
-    /// A retry part to be.
-    public init(
-        sequences: [Int32],
-        delayMilliseconds: Int64,
-        countsAttempt: Bool = true,
-        refusals: Int16? = nil,
-        waitsFor: String? = nil
-    ) {
-        self.countsAttempt = countsAttempt
-        self.refusals = refusals ?? (countsAttempt ? 0 : -1)
-        self.waitsFor = waitsFor
-        self.sequences = sequences
-        self.delayMilliseconds = delayMilliseconds
-    }
-}
-
 /// The common table `target` of statements that look messages of a few parts up in their frozen targets.
 enum PartTargets {
-    /// The arrays are taken out of line once (`|| '{}'`), not for each message that is looked up.
+    /// The arrays are detoasted once (`|| '{}'`), not for each message that is looked up.
     static func sql(parts: String) -> String {
         """
         target AS MATERIALIZED (
@@ -273,9 +204,9 @@ enum PartTargets {
         """
     }
 
-    /// Where a sequence number stands in the arrays of `t`; outside of them, or null, if it is not of the part.
+    /// The index of a sequence number in the arrays of `t`; outside them, or null, if it is not of the part.
     ///
-    /// `t.sequences || '{}'` of no array is empty, so contiguous parts are known by it.
+    /// `t.sequences || '{}'` of no array is empty, which identifies contiguous parts.
     static func place(of sequence: String) -> String {
         """
         CASE WHEN cardinality(t.sequences) = 0 THEN \(sequence) - t.first_sequence + 1

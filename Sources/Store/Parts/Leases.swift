@@ -4,10 +4,10 @@ import PushCore
 extension Store {
     /// Commits how far parts may have been sent; returns the parts that the owner still holds.
     ///
-    /// Must be awaited before the window's first byte leaves. Safe to repeat.
+    /// Must be awaited before the window's first byte is sent. Safe to repeat.
     ///
-    /// - Parameter journalLength: how long the owner's journal is, see ``journalLength(ofChild:)``.
-    public func mark(_ marks: [PartMark], journalLength: Int64 = 0) async throws -> Set<Int64> {
+    /// - Parameter journalLength: the length of the owner's journal, see ``journalLength(ofChild:)``.
+    package func mark(_ marks: [PartMark], journalLength: Int64 = 0) async throws -> Set<Int64> {
         guard !marks.isEmpty else { return [] }
         let sorted = marks.sorted {
             ($0.claim.part, $0.claim.token, $0.through) < ($1.claim.part, $1.claim.token, $1.through)
@@ -22,12 +22,12 @@ extension Store {
         return try Self.idSet(result)
     }
 
-    /// A mark never goes back, and it proves life as a renewal does. `= ANY` and the state as a parameter leave the primary
-    /// key as the only way to the rows.
+    /// A mark never goes back, and it proves life as a renewal does. `= ANY` and the state as a parameter leave the
+    /// primary key as the only plan.
     ///
-    /// The other arrays are read at the part's place in the first, which `width_bucket` finds by halves: it is sorted, and gives the last of
-    /// equal ones, the newest claim of a part. A join with them becomes a nested loop, as nobody knows how long they are: 350 ms for 256
-    /// parts.
+    /// The other arrays are read at the part's index in the first one, which `width_bucket` finds by binary search: the
+    /// array is sorted, and of equal ids it finds the last, the newest claim of a part. A join would become a nested
+    /// loop, because the planner does not know how long the arrays are: 350 ms for 256 parts.
     static let markSQL = """
         UPDATE pushmta_engine.delivery_part p
         SET dispatch_mark = greatest(p.dispatch_mark, ($3::integer[])[width_bucket(p.id, $1)]), renewal = p.renewal + 1,
@@ -36,9 +36,9 @@ extension Store {
         RETURNING p.id
         """
 
-    /// How long a child's journal was when the database last heard of it: with its marks and outcomes, and each second from itself. A
-    /// journal that is shorter is an old copy.
-    public func journalLength(ofChild child: Int64) async throws -> Int64 {
+    /// The length of a child's journal as last reported to the database: with its marks and outcomes, and by its report
+    /// every second. A shorter journal is an old copy.
+    package func journalLength(ofChild child: Int64) async throws -> Int64 {
         try await query(
             """
             SELECT greatest(coalesce((SELECT c.journal_length FROM pushmta_engine.mta_child c WHERE c.id = $1), 0),
@@ -49,8 +49,8 @@ extension Store {
         ).one { try $0.int64() }
     }
 
-    /// Renews the leases of a child; returns the parts that it still holds. The others belong to somebody else now.
-    public func renewLeases(child: Int64, _ parts: [PartToken]) async throws -> Set<Int64> {
+    /// Renews the leases of a child; returns the parts that it still holds. The others have another owner now.
+    package func renewLeases(child: Int64, _ parts: [PartToken]) async throws -> Set<Int64> {
         guard !parts.isEmpty else { return [] }
         let sorted = parts.sorted()
         let result = try await query(
@@ -67,8 +67,8 @@ extension Store {
         RETURNING p.id
         """
 
-    /// All leases, for a sweep to compare with what it saw before.
-    public func leases() async throws -> [LeaseObservation] {
+    /// All leases, for a sweep to compare with its previous look.
+    package func leases() async throws -> [LeaseObservation] {
         let result = try await query(
             """
             SELECT p.id, coalesce(p.owner, 0), coalesce(c.host_id::text, ''), p.fencing_token, p.renewal
@@ -89,7 +89,7 @@ extension Store {
     }
 
     /// Parts that a child holds.
-    public func partsHeld(byChild child: Int64) async throws -> [PartToken] {
+    package func partsHeld(byChild child: Int64) async throws -> [PartToken] {
         let result = try await query(
             """
             SELECT id, fencing_token FROM pushmta_engine.delivery_part
@@ -107,37 +107,23 @@ extension Store {
     }
 }
 
-/// A lease as a sweep saw it; lost when token and renewal stay the same for a whole lease on the observer's clock.
-public struct LeaseObservation: Sendable, Hashable {
-    public let partID: Int64
+/// A lease as a sweep saw it. It is lost if token and renewal stay the same for a whole lease on the observer's clock.
+package struct LeaseObservation: Sendable, Hashable {
+    package let partID: Int64
     /// The child that holds it.
-    public let owner: Int64
+    package let owner: Int64
     /// The host of that child.
-    public let hostID: String
+    package let hostID: String
     /// The owner's fencing token.
-    public let token: Int64
-    /// Counts up at each renewal.
-    public let renewal: Int64
+    package let token: Int64
+    /// Increases with each renewal.
+    package let renewal: Int64
 
-    public init(partID: Int64, owner: Int64, hostID: String, token: Int64, renewal: Int64) {
+    package init(partID: Int64, owner: Int64, hostID: String, token: Int64, renewal: Int64) {
         self.partID = partID
         self.owner = owner
         self.hostID = hostID
         self.token = token
         self.renewal = renewal
-    }
-}
-
-/// How far an owner may have sent a part: commit it before the window's first byte leaves.
-public struct PartMark: Sendable, Hashable {
-    /// The part and the owner's token.
-    public let claim: PartToken
-    /// Number of the part's messages, in sequence order, that may have left.
-    public let through: Int32
-
-    /// A mark of a held part.
-    public init(part: Int64, token: Int64, through: Int32) {
-        claim = PartToken(part: part, token: token)
-        self.through = through
     }
 }

@@ -2,49 +2,50 @@ import PostgresClient
 import PushCore
 
 /// The messages of a part in sequence order, one row each, column by column.
-public struct LoadedPart: Sendable {
+package struct LoadedPart: Sendable {
     /// Sequence numbers within the delivery, ascending.
-    public var sequences: [Int32] = []
-    public var subscriptionIDs: [Int64] = []
-    /// Push tokens, fresh at loading; null where the subscription is missing.
-    public var tokens = ByteColumn()
-    /// Tells the users apart, row by row: a hash of the user key; 0 for who has none.
-    public var userHashes: [Int32] = []
-    /// Whether a gateway has ever taken a message for the subscription, row by row; empty if it has for none.
-    public var accepted: [Bool] = []
+    package var sequences: [Int32] = []
+    package var subscriptionIDs: [Int64] = []
+    /// Push tokens, as fresh as the load; null if the subscription is missing.
+    package var tokens = ByteColumn()
+    /// Distinguishes users, row by row: a hash of the user key; 0 without a user key.
+    package var userHashes: [Int32] = []
+    /// Whether a gateway has ever accepted a message for the subscription, row by row; empty if for none.
+    package var accepted: [Bool] = []
     /// Whether each may be sent.
-    public var decisions: [LoadDecision] = []
-    /// One column for each requested field, in the order of the request; null where no source has it.
-    public var fields: [ByteColumn] = []
-    /// Language tags of the subscriptions, null where the subscription is missing; empty unless they were asked for.
-    public var locales = ByteColumn()
-    /// The user keys of the subscriptions, where a view is read by them; empty otherwise.
+    package var decisions: [LoadDecision] = []
+    /// One column for each requested field, in the order of the request; null if no source has it.
+    package var fields: [ByteColumn] = []
+    /// Language tags of the subscriptions, null if the subscription is missing; empty unless requested.
+    package var locales = ByteColumn()
+    /// The user keys of the subscriptions, if a view is read by them; empty otherwise.
     var userKeys = ByteColumn()
-    /// Why the fields of a row could not be read, for the rows of which that is so; those of the view are null.
-    public var unreadable: [Int: String] = [:]
+    /// Why the fields of a row could not be read, for such rows; their fields from the view are null.
+    package var unreadable: [Int: String] = [:]
 
-    public init() {}
+    package init() {}
 
-    /// A part that is to have so many messages.
+    /// A part with room for this many messages.
     init(room: Int, for fields: MessageFields) {
         reserve(room, fields)
     }
 
-    public var count: Int { sequences.count }
+    package var count: Int { sequences.count }
 }
 
 extension LoadedPart {
     mutating func reserve(_ rows: Int, _ wanted: MessageFields) {
         decisions.reserveCapacity(rows)
         userHashes.reserveCapacity(rows)
-        // An APNs token has 64 characters, an FCM token about 160; a field is a word, a language tag two to five letters.
+        // An APNs token has 64 characters, an FCM token about 160; a field is a word, a language tag two to five
+        // letters.
         tokens.reserve(rows: rows, bytes: rows * 64)
         fields = Array(repeating: ByteColumn(), count: wanted.names.count)
         for field in fields.indices { fields[field].reserve(rows: rows, bytes: rows * 12) }
         if wanted.withLocale { locales.reserve(rows: rows, bytes: rows * 5) }
     }
 
-    /// The hash of the user key stands behind the token.
+    /// The hash of the user key comes after the token.
     mutating func append(
         _ rows: PostgresResult,
         _ row: Int,
@@ -84,8 +85,8 @@ extension LoadedPart {
     }
 }
 
-/// Whether a message of a part can still be sent, by the state of its subscription at loading.
-public enum LoadDecision: Int16, Sendable, CaseIterable {
+/// Whether a message of a part can still be sent, by the state of its subscription when it is loaded.
+package enum LoadDecision: Int16, Sendable, CaseIterable {
     case sendable = 0
     /// The subscription was disabled (a newer one took its token, or the gateway refused it).
     case disabled = 1
@@ -94,16 +95,16 @@ public enum LoadDecision: Int16, Sendable, CaseIterable {
     case quarantined = 3
     /// The subscription does not exist any more.
     case missing = 4
-    /// Send it, and say so if it gets through: the subscription has soft errors, which that heals.
+    /// Send it, and report if it gets through: the subscription has soft errors, which that clears.
     case sendableWithErrors = 10
 
-    /// By what ``sql(_:)`` says. What was made for a seed address (9) and is not sent to has lost its seed address, or its token's
-    /// subscriber gets nothing any more.
+    /// By the code of ``sql(_:)``. A subscription created for a seed address (9) that may not be sent to has lost its
+    /// seed address, or its token's subscriber is no longer sent anything.
     init?(exclusion code: Int16) { self.init(rawValue: code == Store.seedExclusion ? Self.disabled.rawValue : code) }
 
-    public var isSendable: Bool { self == .sendable || self == .sendableWithErrors }
+    package var isSendable: Bool { self == .sendable || self == .sendableWithErrors }
 
-    /// The decision on a subscription `s`, by its generated `exclusion`, which does not tell errors apart.
+    /// The decision on a subscription `s`, from its generated `exclusion`, which does not show soft errors.
     static func sql(_ fields: MessageFields) -> String {
         var target = ChunkTarget()
         target.isOneTimeCode = fields.areOneTimeCodes
@@ -113,7 +114,7 @@ public enum LoadDecision: Int16, Sendable, CaseIterable {
     }
 
     /// The reason that a `not_applicable` outcome is stored with; empty when sendable.
-    public var reason: String {
+    package var reason: String {
         switch self {
         case .sendable, .sendableWithErrors: ""
         case .disabled: "subscription_disabled"

@@ -1,25 +1,26 @@
 import PostgresClient
 import PushCore
 
-/// Fields of messages that the view of a target mapping has.
+/// Message fields that come from the view of a target mapping.
 extension Store {
-    /// The messages of a claimed part as `loadPart` reads them, without the fields of those of which they cannot be read.
+    /// The messages of a claimed part as `loadPart` reads them, without the fields of messages whose fields cannot be
+    /// read.
     ///
-    /// One person's row in the view of a target mapping, with a value that the view cannot compute, fails the statement for everyone
-    /// asked for. Then half of them are asked for, until the person with such a row is alone; the others are not kept waiting.
+    /// If the view of a target mapping cannot compute a value for one person's row, the statement fails for everyone in
+    /// it. Then the people are read in halves, until that person is alone; the others do not wait.
     ///
-    /// Throws ``LoadProblem`` if that is so of more than a few: then it is the view, and not the people; also if the view does not
-    /// answer in time.
+    /// Throws ``LoadProblem`` if there are more than a few such people, because then the view is at fault; also if the
+    /// view does not answer in time.
     ///
-    /// - Parameter timeout: how long all pieces together may take; each statement has the limit of its session.
-    public func loadReadable(
+    /// - Parameter timeout: the limit for all pieces together; each statement has the limit of its session.
+    package func loadReadable(
         _ part: ClaimedPart,
         _ fields: MessageFields,
         within timeout: Duration = .seconds(3_600)
     ) async throws -> LoadedPart {
         let end = ContinuousClock.now + timeout
         var loaded = try await loadOwn(part, fields)
-        // Without a mapping nothing of other people's making is read.
+        // Without a mapping, nothing that others have written is read.
         guard fields.isMapped else { return loaded }
         do {
             try await fill(&loaded, fields, inPieces: true, until: end)
@@ -33,14 +34,15 @@ extension Store {
         return loaded
     }
 
-    /// So many messages of a part, or every tenth, may be unreadable. That bounds the statements too, at a few hundred for a part.
-    private static let mostUnreadable = 10
+    /// At most this many messages of a part, or one in ten, may be unreadable. That also limits the statements, to a
+    /// few hundred for a part.
+    private static let maxUnreadable = 10
 
-    /// Fills in what the view says of the people who are to get a message and have no value of their own for a field.
+    /// Fills in the view's values for the people who are to get a message and have no value of their own for a field.
     ///
     /// - Parameters:
     ///   - inPieces: whether single people may be left out, with the reason.
-    ///   - end: until when.
+    ///   - end: the time limit.
     func fill(
         _ loaded: inout LoadedPart,
         _ fields: MessageFields,
@@ -61,9 +63,9 @@ extension Store {
             wanted.map { "m.\(SQLName.quoted(try mapping.column($0.column).name))::text" },
             oneByOne: true
         )
-        let most = max(Self.mostUnreadable, loaded.count / 10)
+        let most = max(Self.maxUnreadable, loaded.count / 10)
         var values: [Int: [String?]] = [:]
-        // The last one is the next. In order, so that two reads of a part ask alike.
+        // The last piece is the next one. They are sorted, so that two reads of a part make the same queries.
         var pieces = [rowsOf.keys.sorted()]
         while let keys = pieces.popLast() {
             if let end, ContinuousClock.now >= end {
@@ -97,7 +99,7 @@ extension Store {
         }
     }
 
-    /// What the view says of some people, by their user keys.
+    /// The view's values for some people, by their user keys.
     private func people(_ keys: [String], _ query: String, columns: Int, _ fields: MessageFields)
         async throws
         -> [(String, [String?])]

@@ -2,21 +2,22 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// Claims small due parts as `claimParts` does, and makes one part of those of single messages that go together.
+    /// Claims small due parts as `claimParts` does, and merges parts of single messages that go together.
     ///
-    /// `send_message` makes a part of each message, as its caller waits for nobody. Load, mark, fence and end cost the same for one
-    /// message as for a thousand, so parts that nobody ever claimed become one of up to about a thousand: of one delivery and priority,
-    /// whose messages expire within the same second, at the moment of the first of them.
+    /// `send_message` creates a part for each message, so that its caller waits for no other. Load, mark, fence and end
+    /// cost the same for one message as for a thousand. So parts that were never claimed are merged into one of up to
+    /// about a thousand messages: of one delivery and priority, whose messages expire within the same second. The
+    /// merged part expires with the first of them.
     ///
-    /// The parts that went into another are gone. Their frozen targets stay until the partition of their day goes, as those of
-    /// ended parts do.
+    /// The merged parts are deleted. Their frozen targets stay until the partition of their day is dropped, like those
+    /// of ended parts.
     ///
     /// - Parameters:
-    ///   - limit: parts that are looked at, most urgent first.
-    ///   - largest: messages of a part at most; larger ones are left to `claimParts`.
-    ///   - messages: messages of all claimed parts at most; the first part is taken anyway.
-    ///   - passed: deliveries whose parts are left alone.
-    public func claimMessages(
+    ///   - limit: the maximum number of parts to read, most urgent first.
+    ///   - largest: the maximum number of messages of a part; larger ones are left to `claimParts`.
+    ///   - messages: the maximum number of messages of all claimed parts; the first part is taken in any case.
+    ///   - passed: deliveries to skip.
+    package func claimMessages(
         application: Int32,
         account: Int32,
         child: Int64,
@@ -37,26 +38,27 @@ extension Store {
     }
 }
 
-/// The statement that claims parts of single messages and puts them together.
+/// The statement that claims parts of single messages and merges them.
 enum MessageClaim {
     /// As many messages as preparation puts into a part.
-    private static let mostMessages = 1_000
-    /// Parts of one claim that have a history, and stay what they are.
-    private static let mostOthers = 256
+    private static let maxMessages = 1_000
+    /// Parts of one claim that have a history, and are not merged.
+    private static let maxOthers = 256
 
     static let sql = sql(more: "")
     static let othersSQL = sql(more: "AND p.delivery_id <> ALL($7)")
 
-    /// A part `p` that is nothing but its messages: nobody ever claimed it, nothing hangs on its id.
+    /// A part `p` that is only its messages: it was never claimed, and nothing refers to its id.
     private static let isPlain = """
         p.valid_until IS NOT NULL AND p.fencing_token = 0 AND p.attempt = 1 AND p.refusals = 0 AND p.load_failures = 0 AND NOT p.alone
             AND p.parent_part_id IS NULL AND p.id > coalesce((SELECT h.refusals_believed_through
                 FROM pushmta_engine.application_health h WHERE h.application_id = $1), 0)
         """
 
-    /// Who pauses or ends a delivery needs no part of this statement in advance: it locks what it takes, and makes only parts that are
-    /// claimed. Parts of one day go together, the latest: then the partition of their targets is chosen once, which for each part
-    /// takes longer than all the rest. `OFFSET 0` has them looked up part by part.
+    /// This statement needs no lock against a session that pauses or ends a delivery: it locks what it takes, and
+    /// creates only claimed parts. Only parts of one day are merged, the latest: then the partition of their targets is
+    /// chosen once, which for each part would take longer than all the rest. With `OFFSET 0` they are looked up part by
+    /// part.
     private static func sql(more: String) -> String {
         """
         WITH picked AS MATERIALIZED (
@@ -77,11 +79,11 @@ enum MessageClaim {
                 kin AS (PARTITION BY k.is_plain, k.delivery_id, k.priority, date_trunc('second', k.valid_until) ORDER BY k.id
                     ROWS UNBOUNDED PRECEDING)
         ), taken AS MATERIALIZED (
-            SELECT n.*, (n.kin_through - n.size) / \(mostMessages) AS piece,
+            SELECT n.*, (n.kin_through - n.size) / \(maxMessages) AS piece,
                 CASE WHEN n.is_plain THEN count(*) OVER (PARTITION BY n.is_plain, n.delivery_id, n.priority,
-                    date_trunc('second', n.valid_until), (n.kin_through - n.size) / \(mostMessages)) ELSE 1 END AS parts
+                    date_trunc('second', n.valid_until), (n.kin_through - n.size) / \(maxMessages)) ELSE 1 END AS parts
             FROM numbered n
-            WHERE (n.through <= $6 OR n.through = n.size) AND (n.is_plain OR n.place <= \(mostOthers))
+            WHERE (n.through <= $6 OR n.through = n.size) AND (n.is_plain OR n.place <= \(maxOthers))
         ), merged AS MATERIALIZED (
             SELECT nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')) AS id, g.*
             FROM (

@@ -1,34 +1,35 @@
 import PostgresClient
 import PushCore
 
-/// What is read for each message besides its token: the fields of its content, and its language where the content has several.
+/// What is read for each message in addition to its token: the fields of its content, and its language if the content
+/// has several.
 ///
-/// A field's value comes from the message's variables, else the subscription's parameters, else the recipient's fields. Unless one
-/// of these has the whole name, the names that filters have mean the same here: `user_key`, `locale`, `time_zone` and `device_id`
-/// are columns of the subscription, `recipient.NAME`, `parameters.NAME` and `device.NAME` are what lies in one of its objects, and
-/// `mapping.NAME` is a column of the view to which the user keys of the service belong.
-public struct MessageFields: Sendable, Hashable {
-    /// What the name of a field begins with that is a column of the target mapping's view.
-    public static let mappingPrefix = "mapping."
+/// A field's value comes from the message's variables, or else from the subscription's parameters, or else from the
+/// recipient's fields. If none of these has the whole name, the names of filters apply: `user_key`, `locale`,
+/// `time_zone` and `device_id` are columns of the subscription; `recipient.NAME`, `parameters.NAME` and `device.NAME`
+/// are members of its objects; and `mapping.NAME` is a column of the view to which the user keys of the service belong.
+package struct MessageFields: Sendable, Hashable {
+    /// The prefix of a field that is a column of the target mapping's view.
+    package static let mappingPrefix = "mapping."
 
     /// The fields' names, distinct.
-    public let names: [String]
+    package let names: [String]
     /// Whether the subscription's language is read too.
-    public let withLocale: Bool
-    /// Whether the messages are one-time codes, which pass over an opt-out.
-    public let areOneTimeCodes: Bool
-    /// The target mapping whose view is read for some of the fields; nil if none is.
+    package let withLocale: Bool
+    /// Whether the messages are one-time codes, which ignore an opt-out.
+    package let areOneTimeCodes: Bool
+    /// The target mapping whose view has some of the fields; nil if none.
     let mapping: TargetMapping?
 
-    /// Some fields, none of them looked up in a view.
-    public init(names: [String], withLocale: Bool = false, areOneTimeCodes: Bool = false) {
+    /// Some fields, none of them from a view.
+    package init(names: [String], withLocale: Bool = false, areOneTimeCodes: Bool = false) {
         self.names = names
         self.withLocale = withLocale
         self.areOneTimeCodes = areOneTimeCodes
         mapping = nil
     }
 
-    /// The same fields, with those of the target mapping looked up in its view.
+    /// The same fields, with those of the target mapping read from its view.
     ///
     /// Throws `unavailable` if the view has no such column.
     func joined(to mapping: TargetMapping) throws -> MessageFields {
@@ -43,16 +44,16 @@ public struct MessageFields: Sendable, Hashable {
         self.mapping = mapping
     }
 
-    /// Whether something is looked up in a target mapping's view.
-    public var isMapped: Bool { mapping != nil }
+    /// Whether some field is read from a target mapping's view.
+    package var isMapped: Bool { mapping != nil }
 
-    /// The view that is read, in words; empty if there is none.
+    /// The name of the view that is read, for messages; empty if there is none.
     var viewText: String { mapping?.viewText ?? "" }
 
-    /// The fields that the view has, by their places among the names.
+    /// The fields that are read from the view, by their index among the names.
     var mappedColumns: [(place: Int, column: String)] { isMapped ? columnsOfView : [] }
 
-    /// The fields that are columns of a view, by their places among the names.
+    /// The fields that are columns of a view, by their index among the names.
     var columnsOfView: [(place: Int, column: String)] {
         names.enumerated().compactMap { place, name in Self.column(name).map { (place, $0) } }
     }
@@ -67,11 +68,11 @@ public struct MessageFields: Sendable, Hashable {
         name.hasPrefix(mappingPrefix) ? String(name.dropFirst(mappingPrefix.count)) : nil
     }
 
-    /// The fields' names travel as parameters.
+    /// The fields' names are parameters.
     var parameters: [PostgresValue] { names.map { .text($0) } }
 
-    /// A column for each field, in the order of the names, one for the language behind them, and one for the user key where a view is
-    /// read. What the view says is not among them: ``Store`` fills that in.
+    /// A column for each field, in the order of the names, then one for the language, and one for the user key if a
+    /// view is read. The view's values are not included: ``Store`` fills them in.
     ///
     /// - Parameters:
     ///   - first: the number of the parameter with the first name.
@@ -87,36 +88,37 @@ public struct MessageFields: Sendable, Hashable {
         return columns.joined() + (withLocale ? ", s.locale" : "") + (isMapped ? ", s.user_key" : "")
     }
 
-    /// What a filter's name for something of the subscription is read from; nil for every other name.
+    /// The source of a filter's name for something of the subscription; nil for every other name.
     ///
-    /// The name itself never gets into the statement.
+    /// The name itself never becomes part of the statement.
     private static func subscriptionSQL(_ name: String, parameter: Int) -> String? {
         switch TargetColumn(rawValue: name) {
         case .userKey?, .locale?, .timeZone?, .deviceID?: return "s." + name
         default: break
         }
         guard let point = name.firstIndex(of: "."), let object = objects[String(name[..<point])] else { return nil }
-        // substr counts characters from 1, and the first one behind the point is wanted.
+        // substr counts characters from 1, and the first one after the point is needed.
         return "s.\(object) ->> substr($\(parameter)::text, \(name[...point].unicodeScalars.count + 1))"
     }
 
-    /// The subscription's objects, by the names that filters have for them.
+    /// The subscription's objects, by their names in filters.
     private static let objects = [
         "recipient": "recipient", "parameters": "parameters", "parameter": "parameters", "device": "device",
     ]
 }
 
 extension Store {
-    /// The fields as they are read for an application: those of its service's target mapping are looked up in its view.
+    /// The fields as they are read for an application: those of its service's target mapping come from its view.
     ///
-    /// Throws `invalid` if a field asks for a mapping and the service has none, `unavailable` if its view has no such column.
-    public func resolve(_ fields: MessageFields, application: ApplicationRow) async throws -> MessageFields {
+    /// Throws `invalid` if a field needs a mapping and the service has none, `unavailable` if its view has no such
+    /// column.
+    package func resolve(_ fields: MessageFields, application: ApplicationRow) async throws -> MessageFields {
         guard fields.needsMapping else { return fields }
         guard let mapping = try await targetMapping(application: application.id) else {
             throw StoreError(
                 .invalid,
-                "The content asks for columns of a target mapping, and the service of application \"\(application.name)\" has none.",
-                hint: "pushmta service set --mapping gives it one"
+                "The content uses columns of a target mapping, but the service of application \"\(application.name)\" has none.",
+                hint: "pushmta service set --mapping sets one"
             )
         }
         return try fields.joined(to: mapping)

@@ -2,14 +2,15 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// Claims up to `limit` due parts of an application and routing for a child: highest priority first, then the longest due.
+    /// Claims up to `limit` due parts of an application and account for a child: highest priority first, then longest
+    /// due.
     ///
-    /// Nothing is claimed over an account that is not active, while the application's circuit is not closed, or of a delivery
-    /// that is held back. Each claim takes a new fencing token. Read `knownOutcomes` and `recovery` of parts that may have a
+    /// Nothing is claimed for an inactive account, while the application's circuit is not closed, or of a paused
+    /// delivery. Each claim takes a new fencing token. Read `knownOutcomes` and `recovery` of parts that may have a
     /// history.
     ///
-    /// - Parameter passed: deliveries whose parts are left alone.
-    public func claimParts(
+    /// - Parameter passed: deliveries to skip.
+    package func claimParts(
         application: Int32,
         account: Int32,
         child: Int64,
@@ -35,11 +36,11 @@ extension Store {
         }.map(\.part)
     }
 
-    /// The CTE is materialised so that SKIP LOCKED and LIMIT are decided once, whatever the plan of the update. Account and
-    /// circuit are looked up once.
+    /// The CTE is materialised so that SKIP LOCKED and LIMIT are decided once, whatever the plan of the update. Account
+    /// and circuit are looked up once.
     static let claimSQL = claimSQL(more: "")
 
-    /// A statement of its own: what the condition is thought to leave over would change the plan of the other.
+    /// A separate statement: the estimated selectivity of the condition would change the plan of the other.
     static let claimOthersSQL = claimSQL(more: "AND p.delivery_id <> ALL($5)")
 
     private static func claimSQL(more: String) -> String {
@@ -71,7 +72,8 @@ extension Store {
         """
     }
 
-    /// The state of its parts decides already; this is for parts that a program of an older version left ready.
+    /// The state of the parts normally decides this; the condition is for parts that a program of an older version left
+    /// ready.
     static let claimableDelivery = """
         (SELECT d.state FROM pushmta_engine.delivery d WHERE d.id = p.delivery_id) IN ('in_progress', 'preparing')
         """
@@ -113,8 +115,8 @@ extension Store {
         )
     }
 
-    /// Sequence numbers of a part that have an outcome already; to be read after the claim.
-    public func knownOutcomes(_ part: ClaimedPart) async throws -> Set<Int32> {
+    /// Sequence numbers of a part that already have an outcome; to be read after the claim.
+    package func knownOutcomes(_ part: ClaimedPart) async throws -> Set<Int32> {
         let result = try await query(
             Self.knownOutcomesSQL,
             [.date(daysSince2000: part.logDay.daysSince2000), .int64(part.deliveryID), .int64(part.id)]
@@ -137,10 +139,10 @@ extension Store {
         WHERE t.log_day = $1 AND t.part_id = $3 AND t.sequences IS NOT NULL
         """
 
-    /// What lost owners of a part may have sent or were told softly; to be read after the claim.
+    /// What lost owners of a part may have sent, and the soft errors they received; to be read after the claim.
     ///
-    /// Of several soft answers to one message the one with the highest attempt counts.
-    public func recovery(_ part: ClaimedPart) async throws -> PartRecovery {
+    /// Of several soft answers to one message, the one with the highest attempt counts.
+    package func recovery(_ part: ClaimedPart) async throws -> PartRecovery {
         let result = try await query(Self.recoverySQL, [.int64(part.id), .int64(part.fencingToken)])
         var recovery = PartRecovery()
         var answers: [Int32: PartRecovery.SoftAnswer] = [:]
@@ -148,7 +150,7 @@ extension Store {
             recovery.ambiguousThrough = max(recovery.ambiguousThrough, try row.int32())
             let ambiguous = try row.int32Array()
             recovery.ambiguous += ambiguous
-            // Tokens are numbered one by one: after this owner, and before the present one, there was another.
+            // Tokens increase one by one: between this owner and the present one there was another.
             if try row.int64() < part.fencingToken - 1 { recovery.heldSince.formUnion(ambiguous) }
         }
         let soft = try await query(Self.softAnswersSQL, [.int64(part.id), .int64(part.fencingToken)])
@@ -168,7 +170,7 @@ extension Store {
             httpStatus: try row.int16(),
             reason: try row.textOrNil() ?? "",
             notBefore: try row.timeOrNil(),
-            longestDelayMilliseconds: try row.int64OrNil()
+            maxDelayMilliseconds: try row.int64OrNil()
         )
     }
 
@@ -177,7 +179,8 @@ extension Store {
         WHERE part_id = $1 AND fencing_token < $2 ORDER BY fencing_token
         """
 
-    /// A row carries the moment at which it was written, on the same clock as its waiting times: the difference outlives a step.
+    /// A row has the time at which it was written, by the same clock as its waiting times: the difference survives a
+    /// clock step.
     private static let softAnswersSQL = """
         SELECT s.sequence, s.attempt, s.http_status, s.reason, s.not_before,
             greatest(ceil(extract(epoch FROM s.not_before - r.created_at) * 1000), 0)::bigint
@@ -188,15 +191,17 @@ extension Store {
         """
 }
 
-/// Parts that were given back because their push tokens were refused while nothing of them got through.
+/// Parts that were returned because their push tokens were refused while none of their messages got through.
 enum SetAside {
-    /// Messages that got through may be so much fewer than those put aside: one device that works among twenty is enough to believe that
-    /// the gateway, and not the tokens, is right; a developer's phone among thousands of the other environment is not.
+    /// Messages that got through may be this many times fewer than those set aside. One working device among twenty is
+    /// enough to believe that the gateway is right and the tokens are bad; a developer's phone among thousands of the
+    /// other environment is not.
     private static let share = 20
-    /// So many parts put aside say that the delivery is at fault, without trying the others.
-    private static let mostParts = 20
+    /// This many parts set aside show that the delivery is at fault, without trying the others.
+    private static let maxParts = 20
 
-    /// Whether messages of other parts of the delivery `d` of a part `p` get through. Of a continuous one all messages stand for themselves.
+    /// Whether messages of other parts of the delivery `d` of a part `p` get through. In a continuous delivery each
+    /// message stands for itself.
     static let othersPass = """
         (d.kind = 'continuous' OR (SELECT coalesce(sum(o.sent), 0) * \(share) >= \(waiting) AND coalesce(sum(o.sent), 0) > 0
             FROM pushmta_engine.delivery_part o WHERE o.delivery_id = d.id))
@@ -204,21 +209,23 @@ enum SetAside {
 
     private static let waiting = "coalesce(sum(o.size) FILTER (WHERE o.alone AND o.state <> 'done'), 0)"
 
-    /// The delivery of a part if it has nothing else left to try, or has had enough, and next to nothing of it got through.
+    /// The delivery of a part, if it has nothing else left to try, or has enough parts set aside, and almost nothing of
+    /// it got through.
     static let refusedDeliverySQL = """
         SELECT d.id FROM pushmta_engine.delivery d
         WHERE d.id = (SELECT p.delivery_id FROM pushmta_engine.delivery_part p WHERE p.id = $1)
             AND d.kind = 'batch' AND d.state IN ('preparing', 'in_progress') AND NOT \(othersPass)
-            AND (SELECT count(*) FILTER (WHERE o.alone) >= \(mostParts) OR d.state = 'in_progress' AND bool_and(o.alone)
+            AND (SELECT count(*) FILTER (WHERE o.alone) >= \(maxParts) OR d.state = 'in_progress' AND bool_and(o.alone)
                 FROM pushmta_engine.delivery_part o WHERE o.delivery_id = d.id AND o.state <> 'done')
         """
 }
 
 extension Store {
-    /// The delivery to be held back, if it is that of a part that was put aside and all of it seems to go to tokens that the gateway refuses.
+    /// The delivery to pause, if it belongs to a part that was set aside and all of it seems to go to tokens that the
+    /// gateway refuses.
     ///
-    /// It is so when its other parts were put aside too, or twenty of them, and next to nothing of it got through.
-    public func refusedDelivery(ofPart part: Int64) async throws -> Int64? {
+    /// That is so if its other parts were set aside too, or twenty of them, and almost nothing of it got through.
+    package func refusedDelivery(ofPart part: Int64) async throws -> Int64? {
         let result = try await query(SetAside.refusedDeliverySQL, [.int64(part)])
         return try result.oneOrNil { try $0.int64() }
     }

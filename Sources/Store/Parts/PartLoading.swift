@@ -3,28 +3,29 @@ import PushCore
 
 extension Store {
     /// The messages of a claimed part, with fresh tokens and the named fields for personalisation.
-    public func loadPart(_ part: ClaimedPart, fieldNames: [String]) async throws -> LoadedPart {
+    package func loadPart(_ part: ClaimedPart, fieldNames: [String]) async throws -> LoadedPart {
         try await loadPart(part, MessageFields(names: fieldNames))
     }
 
-    /// The messages of a claimed part, with fresh tokens and what their payloads are made of.
-    public func loadPart(_ part: ClaimedPart, _ fields: MessageFields) async throws -> LoadedPart {
+    /// The messages of a claimed part, with fresh tokens and the values that their payloads need.
+    package func loadPart(_ part: ClaimedPart, _ fields: MessageFields) async throws -> LoadedPart {
         var loaded = try await loadOwn(part, fields)
         if fields.isMapped { try await fill(&loaded, fields) }
         return loaded
     }
 
-    /// What our own tables have of the messages.
+    /// The messages' values from PushMTA's own tables.
     func loadOwn(_ part: ClaimedPart, _ fields: MessageFields) async throws -> LoadedPart {
         part.isDense && !part.hasVariables
             ? try await loadDense(part, fields) : try await loadSparse(part, fields)
     }
 
-    /// The messages of several small parts of one delivery, in the order of the parts: one round trip for all, as parts of single messages
-    /// come by the hundred.
+    /// The messages of several small parts of one delivery, in the order of the parts: one round trip for all, because
+    /// parts of single messages come by the hundred.
     ///
     /// - Parameter parts: of one delivery and application.
-    public func loadParts(_ parts: [ClaimedPart], _ fields: MessageFields) async throws -> [LoadedPart] {
+    /// - Parameter parts: of one delivery and application.
+    package func loadParts(_ parts: [ClaimedPart], _ fields: MessageFields) async throws -> [LoadedPart] {
         guard let one = parts.first else { return [] }
         let key: [PostgresValue] = [.date(daysSince2000: one.logDay.daysSince2000), .int64Array(parts.map(\.id))]
         let results = try await group([
@@ -62,8 +63,8 @@ extension Store {
         }
     }
 
-    /// One index range over the application's subscriptions, merged with the part's ids here: half the cost of a look-up
-    /// for each message.
+    /// One index range over the application's subscriptions, merged here with the part's ids: half the cost of a
+    /// look-up for each message.
     private func loadDense(_ part: ClaimedPart, _ fields: MessageFields) async throws -> LoadedPart {
         let key: [PostgresValue] = [.date(daysSince2000: part.logDay.daysSince2000), .int64(part.id)]
         let results = try await group([
@@ -94,10 +95,10 @@ extension Store {
         return loaded
     }
 
-    /// Tells users apart, and no more than that; 0 for who has no key.
+    /// Distinguishes users, and nothing more; 0 without a user key.
     static let userHashSQL = "CASE WHEN s.user_key = '' THEN 0 ELSE hashtext(s.user_key) END"
 
-    /// Whom the messages of a part are for, and their numbers, from what ``targetSQL`` gives.
+    /// The addressees of a part's messages, and their numbers, from the result of ``targetSQL``.
     private static func target(_ result: PostgresResult, of part: ClaimedPart) throws -> (
         subscriptionIDs: [Int64], sequences: [Int32]
     ) {
@@ -168,8 +169,9 @@ extension Store {
         return loaded
     }
 
-    /// Whoever is a seed address and nothing else is in parts of proofs and of seed addresses alone. Variables are those of a row of the list of
-    /// targets, of the message in its part, or of the part itself when it was made for one message.
+    /// A subscription that exists only for a seed address is only in parts of proofs and of seed addresses. Variables
+    /// come from the list of targets, from the message in its part, or from the part itself if it was created for one
+    /// message.
     static func sparseSQL(_ fields: MessageFields, variables: Bool) -> String {
         """
         SELECT \(messageColumns(fields, variables: variables))
@@ -179,7 +181,7 @@ extension Store {
         """
     }
 
-    /// The messages of several parts; each with its part, its number and its subscription behind the rest.
+    /// The messages of several parts; each row ends with its part, its number and its subscription.
     static func sharedSQL(_ fields: MessageFields, variables: Bool) -> String {
         """
         SELECT \(messageColumns(fields, variables: variables)), t.part_id,

@@ -2,25 +2,29 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// Takes a part from its owner, for others to claim, with what is known of messages that may have been sent.
+    /// Takes a part from its owner, for others to claim, and records what is known about messages that may have been
+    /// sent.
     ///
-    /// A part of a delivery that is held back or at its end is held back; what a lost owner leaves of one that was stopped is
+    /// A part of a delivery that is paused or has ended is held back; what a lost owner leaves of a stopped one is
     /// resolved by `finishRest`.
     ///
     /// - Parameters:
-    ///   - part: the part under the token that must still stand.
-    ///   - recovery: what the owner's journal says, or what a draining owner hands back.
-    ///   - ambiguousThroughMark: the journal is lost: every message up to the dispatch mark without an outcome is ambiguous.
-    ///   - renewal: the renewal counter that must still stand, for one who takes the part for the owner's silence: the owner may
-    ///     have renewed since, even while this waited for the row.
-    ///   - problem: why its messages cannot be loaded or sent now: then it waits, longer each time, and others pass it at once.
-    ///   - wait: nobody gets it before this time has passed, in milliseconds; others pass it.
-    ///   - alone: its push tokens were refused: whoever gets it next judges it by itself.
-    ///   - waits: whether to wait for who has locked the part or its delivery: somebody's open transaction may last for hours.
-    /// - Returns: false if the token has moved on or the part has ended, or if it is locked and this does not wait; then nothing
-    ///   was changed.
+    ///   - part: the part, under the token that must still be valid.
+    ///   - recovery: what the owner's journal shows, or what a draining owner hands back.
+    ///   - ambiguousThroughMark: the journal is lost, so every message up to the dispatch mark without an outcome is
+    ///     ambiguous.
+    ///   - renewal: the renewal counter that must still be valid, if the part is taken because its owner is silent: the
+    ///     owner may have renewed since, even while this call waited for the row.
+    ///   - problem: why its messages cannot be loaded or sent now. Then the part waits, longer each time, and others
+    ///     pass it at once.
+    ///   - wait: the part is not claimed before this time has passed, in milliseconds; others pass it.
+    ///   - alone: its push tokens were refused: its next owner judges it separately.
+    ///   - waits: whether to wait for a session that has locked the part or its delivery: an open transaction may last
+    ///     for hours.
+    /// - Returns: false if the token has changed or the part has ended, or if it is locked and this call does not wait;
+    ///   then nothing was changed.
     @discardableResult
-    public func releasePart(
+    package func releasePart(
         _ part: PartToken,
         recovery: PartRecovery = PartRecovery(),
         ambiguousThroughMark: Bool = false,
@@ -53,8 +57,8 @@ extension Store {
         }
     }
 
-    /// Names the messages that a mark stands for: those without an outcome. The owner's last outcomes, for which the release has
-    /// waited, are seen by a statement of its own only.
+    /// Lists the messages that a mark stands for: those without an outcome. It is a separate statement, because only
+    /// that sees the owner's last outcomes, for which the release has waited.
     private static let listSQL = """
         UPDATE pushmta_engine.delivery_part_recovery r
         SET ambiguous_through = 0, ambiguous = ARRAY(
@@ -70,10 +74,10 @@ extension Store {
         WHERE r.part_id = $1 AND r.fencing_token = $2 AND r.ambiguous_through > 0
         """
 
-    /// The mark starts anew with the next owner; what it meant for this one stands in the recovery row.
+    /// The mark restarts with the next owner; its meaning for this one is in the recovery row.
     private static let releaseSQL = releaseSQL(turn: DeliveryLock.turn(of: "its"), ifLocked: "")
 
-    /// A caller that does not wait needs no queue, and skips what is locked.
+    /// A caller that does not wait needs no queue, and skips locked rows.
     private static let releaseFreeSQL = releaseSQL(turn: "true", ifLocked: "SKIP LOCKED")
 
     private static func releaseSQL(turn: String, ifLocked: String) -> String {

@@ -2,35 +2,35 @@ import PostgresClient
 import PushCore
 
 /// Messages that have not ended, of one application over one account: a row of `pushmta.queue()`.
-public struct QueueRow: Sendable, Hashable {
+package struct QueueRow: Sendable, Hashable {
     /// How long messages have been due.
-    public enum Age: Int, Sendable, CaseIterable {
+    package enum Age: Int, Sendable, CaseIterable {
         case underTenSeconds, underOneMinute, underTenMinutes, underOneHour, older
     }
 
-    public let application: String
-    public let account: String
-    public let connector: Connector
-    /// Messages that are due and that nobody has claimed.
-    public let ready: Int64
+    package let application: String
+    package let account: String
+    package let connector: Connector
+    /// Messages that are due and unclaimed.
+    package let ready: Int64
     /// Whether there may be more than were counted.
-    public let isReadyAtLeast: Bool
+    package let isReadyAtLeast: Bool
     /// The same by the time since they were due, in the order of ``Age``.
-    public let readyByAge: [Int64]
+    package let readyByAge: [Int64]
     /// Seconds since the oldest of them was due; nil if there is none.
-    public let oldestSeconds: Double?
-    /// Messages that are due later: they are tried again.
-    public let later: Int64
+    package let oldestSeconds: Double?
+    /// Messages that are due later, for retries.
+    package let later: Int64
     /// Messages that a child has claimed.
-    public let claimed: Int64
+    package let claimed: Int64
     /// Messages of paused deliveries.
-    public let held: Int64
+    package let held: Int64
     /// Whether there may be more of these than were counted.
-    public let isHeldAtLeast: Bool
-    /// Why they wait, "" if nothing does.
-    public let waitingReason: String
+    package let isHeldAtLeast: Bool
+    /// Why they wait, "" if none does.
+    package let waitingReason: String
 
-    public init(
+    package init(
         application: String,
         account: String,
         connector: Connector,
@@ -60,11 +60,11 @@ public struct QueueRow: Sendable, Hashable {
 }
 
 extension Store {
-    /// Messages that have not ended by application and age, whatever waits longest first; the rights of monitoring suffice.
+    /// Messages that have not ended, by application and age, longest wait first; monitoring rights suffice.
     ///
-    /// - Parameter limit: of each application and priority no more parts are counted than these: a look costs the same with ten
-    ///   parts and with ten million.
-    public func queue(countingAtMost limit: Int32 = 1_000) async throws -> [QueueRow] {
+    /// - Parameter limit: the maximum number of parts to count for each application and priority, so that the cost does
+    ///   not grow with the number of parts.
+    package func queue(countingAtMost limit: Int32 = 1_000) async throws -> [QueueRow] {
         let result = try await query(
             """
             SELECT q.application, q.account, q.connector, q.ready, q.ready_at_least, q.ready_10s, q.ready_1min, q.ready_10min, q.ready_1h,

@@ -1,77 +1,46 @@
 import PostgresClient
 import PushCore
 
-/// Parts that wait for a child of one kind, now due.
-public struct ReadyWork: Sendable, Hashable {
-    public let applicationID: Int32
-    public let accountID: Int32
+/// Due parts that wait for a child of one kind.
+package struct ReadyWork: Sendable, Hashable {
+    package let applicationID: Int32
+    package let accountID: Int32
     /// The connector of that account.
-    public let connector: Connector
-    /// Number of parts that may be claimed now.
-    public let readyParts: Int
+    package let connector: Connector
+    /// Number of parts that can be claimed now.
+    package let readyParts: Int
     /// Messages in those parts.
-    public let readyMessages: Int64
+    package let readyMessages: Int64
     /// The greatest priority among them.
-    public let highestPriority: Int16
+    package let highestPriority: Int16
     /// Seconds since the oldest of them became due.
-    public let oldestSeconds: Double
-
-    public init(
-        applicationID: Int32,
-        accountID: Int32,
-        connector: Connector,
-        readyParts: Int,
-        readyMessages: Int64,
-        highestPriority: Int16,
-        oldestSeconds: Double
-    ) {
-        self.applicationID = applicationID
-        self.accountID = accountID
-        self.connector = connector
-        self.readyParts = readyParts
-        self.readyMessages = readyMessages
-        self.highestPriority = highestPriority
-        self.oldestSeconds = oldestSeconds
-    }
+    package let oldestSeconds: Double
 }
 
-/// What is due and waits for children, as monitoring sees it.
-public struct WaitingWork: Sendable, Hashable {
-    public let application: String
-    public let account: String
-    public let connector: Connector
+/// Due messages that wait for children, as monitoring shows them.
+package struct WaitingWork: Sendable, Hashable {
+    package let application: String
+    package let account: String
+    package let connector: Connector
     /// Parts that are due.
-    public let parts: Int64
+    package let parts: Int64
     /// Messages in those parts.
-    public let messages: Int64
+    package let messages: Int64
     /// The greatest priority among them.
-    public let highestPriority: Int16
+    package let highestPriority: Int16
     /// Seconds since the oldest of them became due.
-    public let oldestSeconds: Double
-}
-
-/// What a child serves: one application over one routing.
-public struct ChildKind: Sendable, Hashable {
-    public let applicationID: Int32
-    public let accountID: Int32
-    public let connector: Connector
-
-    public init(applicationID: Int32, accountID: Int32, connector: Connector) {
-        self.applicationID = applicationID
-        self.accountID = accountID
-        self.connector = connector
-    }
+    package let oldestSeconds: Double
 }
 
 extension Store {
-    /// What waits for children now, by application and routing.
+    /// The work that waits for children now, by application and account.
     ///
-    /// Of an application whose circuit is open, or whose gateway is in trouble, it is one part when the next probe is due, and nothing
-    /// before.
+    /// For an application whose circuit is open, or whose gateway is in trouble, it is one part when the next probe is
+    /// due, and nothing before.
     ///
-    /// - Parameter limit: of each kind and priority no more parts are counted than these: a look costs the same with ten ready parts and with
-    ///   ten million.
-    public func readyWork(countingAtMost limit: Int32 = .max) async throws -> [ReadyWork] {
+    /// - Parameter limit: the maximum number of parts to count for each kind and priority, so that the cost does not
+    ///   grow with the number of parts.
+    package func readyWork(countingAtMost limit: Int32 = .max) async throws -> [ReadyWork] {
         let result = try await query(Self.readyWorkSQL, [.int32(limit)])
         return try all(result) { row in
             ReadyWork(
@@ -86,8 +55,8 @@ extension Store {
         }
     }
 
-    /// What is due and waits for children, by application and account, whatever keeps it; the rights of monitoring suffice.
-    public func waitingWork() async throws -> [WaitingWork] {
+    /// Due work that waits for children, by application and account, whatever delays it; monitoring rights suffice.
+    package func waitingWork() async throws -> [WaitingWork] {
         let result = try await query(
             """
             SELECT w.application, w.account, w.connector, w.parts, w.messages, w.highest_priority, w.oldest_seconds FROM pushmta.ready_work w
@@ -107,7 +76,8 @@ extension Store {
         }
     }
 
-    /// The kinds and priorities that have ready parts, found by steps through the index of claims, each to the next that there is.
+    /// The kinds and priorities that have ready parts, found by stepping through the index of claims from one to the
+    /// next.
     private static let kindsCTE = """
         WITH RECURSIVE kind AS (
             (SELECT p.application_id, p.external_account_id, p.priority FROM pushmta_engine.delivery_part p WHERE p.state = 'ready'
@@ -129,7 +99,7 @@ extension Store {
         )
         """
 
-    /// The account and the circuit are looked at once for each kind, not for each part.
+    /// Account and circuit are looked up once for each kind, not for each part.
     static let readyWorkSQL = """
         \(kindsCTE)
         SELECT w.application_id, w.external_account_id, e.connector,
@@ -155,10 +125,10 @@ extension Store {
         ORDER BY w.priority DESC, w.oldest
         """
 
-    /// Messages of parts that are due and that nobody has claimed, of single messages' priority and below it; by application, whatever
-    /// keeps its parts from being claimed.
+    /// Messages of due, unclaimed parts, of the priority of single messages and below it, by application, whatever
+    /// delays the parts.
     ///
-    /// - Parameter limit: of each kind and priority no more parts are counted than these.
+    /// - Parameter limit: the maximum number of parts to count for each kind and priority.
     func queueFigures(countingAtMost limit: Int32) async throws -> [EngineFigures.Queue] {
         try all(try await query(Self.queueFiguresSQL, [.int32(limit)])) { row in
             EngineFigures.Queue(
@@ -172,7 +142,7 @@ extension Store {
         }
     }
 
-    /// Single messages have priority 50 at least, so that they pass deliveries.
+    /// Single messages have at least priority 50, so that they pass deliveries.
     static let queueFiguresSQL = """
         \(kindsCTE), waiting AS (
             SELECT k.application_id, k.priority, p.messages, 0 AS claimed, p.oldest, p.parts >= $1 AS partial
@@ -184,7 +154,7 @@ extension Store {
                     ORDER BY q.not_before LIMIT $1) c) p
             WHERE p.parts > 0
             UNION ALL
-            -- What a child holds waits, too, for a rate perhaps. Children hold some hundred parts each at most.
+            -- -- Claimed messages wait too, for example for a rate. A child holds at most a few hundred parts.
             SELECT c.application_id, c.priority, 0, sum(c.rest), min(c.not_before), false
             FROM (SELECT q.application_id, q.priority, q.not_before, q.size - q.handed_over - q.sent - q.failed - q.ignored
                     - q.not_applicable - q.canceled - q.unknown AS rest
@@ -198,9 +168,9 @@ extension Store {
         GROUP BY a.name, w.priority >= 50
         """
 
-    /// Whether any delivery is under way, ends, or begins within the minute: then poll often, since a retry part or a scheduled
-    /// start comes due without a notification.
-    public func hasOpenDeliveries() async throws -> Bool {
+    /// Whether any delivery is under way, is ending, or starts within the minute. If so, poll often, because a retry
+    /// part or a scheduled start becomes due without a notification.
+    package func hasOpenDeliveries() async throws -> Bool {
         try await query(
             """
             SELECT EXISTS (SELECT FROM pushmta_engine.delivery
@@ -210,9 +180,9 @@ extension Store {
         ).one { try $0.bool() }
     }
 
-    /// The kinds of children that deliveries may ask for, most recently used first: every application with an active
+    /// The kinds of children that deliveries may need, most recently used first: every application with an active
     /// account and a closed circuit.
-    public func childKinds() async throws -> [ChildKind] {
+    package func childKinds() async throws -> [ChildKind] {
         let result = try await query(
             """
             SELECT a.id, e.id, e.connector
@@ -233,8 +203,8 @@ extension Store {
         }
     }
 
-    /// Listens for wake-ups on a connection of its own.
-    public func listen() async throws -> WakeUpListener {
+    /// Listens for wake-ups on its own connection.
+    package func listen() async throws -> WakeUpListener {
         let listener = WakeUpListener(configuration: configuration, onEvent: onEvent)
         try await listener.start()
         return listener

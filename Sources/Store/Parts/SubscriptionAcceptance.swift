@@ -1,12 +1,12 @@
 import PostgresClient
 import PushCore
 
-/// Of which subscriptions a gateway has ever taken a message, as far as it was read.
+/// The subscriptions for which a gateway has ever accepted a message, as far as they were read.
 ///
-/// It is kept apart from the subscriptions, a bit for each: the first delivery to a million devices sets a thousand rows of 128 bytes
-/// and not a million rows with seven indexes. What is set is set once; a token that replaces another one begins anew.
+/// It is stored separately from the subscriptions, one bit for each: the first delivery to a million devices sets a
+/// thousand rows of 128 bytes, not a million rows with seven indexes. A bit is set once; a replaced token clears it.
 struct SubscriptionAcceptance {
-    /// So many ids share a row.
+    /// This many ids share a row.
     static let blockSize: Int64 = 1_024
     /// The same as a power of two, in SQL.
     private static let blockBits = 10
@@ -26,13 +26,13 @@ struct SubscriptionAcceptance {
         }
     }
 
-    /// Whether each of some subscriptions has ever worked; empty if none of them has.
+    /// Whether each of some subscriptions has ever accepted a message; empty if none has.
     func flags(_ ids: [Int64]) -> [Bool] {
         guard !blocks.isEmpty else { return [] }
         var block: (number: Int64, bits: [UInt8]?) = (-1, nil)
         return ids.map { id in
             let number = id >> Int64(Self.blockBits)
-            // Ids come in order, nearly always.
+            // Ids are nearly always in order.
             if number != block.number { block = (number, blocks[number]) }
             guard let bits = block.bits else { return false }
             let place = Int(id & (Self.blockSize - 1))
@@ -80,9 +80,9 @@ struct SubscriptionAcceptance {
         """
     }
 
-    /// Notes that messages to subscriptions of an application were taken for the first time.
+    /// Records that messages to subscriptions of an application were accepted for the first time.
     ///
-    /// Blocks are locked in their order, behind the parts; what is set already is not written again.
+    /// Blocks are locked in order, after the parts; bits that are already set are not written again.
     static func noting(_ ids: [Int64], of application: Int32) -> PostgresStatement {
         let blocks = blocks(of: ids)
         return PostgresStatement(
@@ -91,7 +91,7 @@ struct SubscriptionAcceptance {
         )
     }
 
-    /// The blocks of ids in their order, each with the bits of its ids.
+    /// The blocks of ids in order, each with the bits of its ids.
     private static func blocks(of ids: [Int64]) -> (numbers: [Int64], bits: [UInt8]) {
         let bytes = Int(blockSize) / 8
         var numbers: [Int64] = []
@@ -115,7 +115,7 @@ struct SubscriptionAcceptance {
         WHERE a.accepted & excluded.accepted <> excluded.accepted
         """
 
-    /// Whether any subscription of a part's application has ever worked: a condition on a part `p`.
+    /// Whether any subscription of a part's application has ever accepted a message: a condition on a part `p`.
     static let isApplicationProven = """
         EXISTS (SELECT FROM pushmta_engine.subscription_acceptance x WHERE x.application_id = p.application_id)
         """

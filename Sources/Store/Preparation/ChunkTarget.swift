@@ -1,41 +1,41 @@
 import PostgresClient
 import PushCore
 
-/// Whom a delivery goes to, as its row says it, compiled for a chunk's statement.
+/// The target of a delivery, compiled for a chunk's statement.
 struct ChunkTarget {
-    /// Whether a user gets it on one subscription only.
+    /// Whether a user gets the message on only one subscription.
     var onePerUser = false
-    /// Whether a push token can belong to two of the delivery's applications and shall get one message only.
+    /// Whether a push token can belong to two of the delivery's applications, and must get only one message.
     var hasSharedTokens = false
-    /// Whether it brings one-time codes, which pass over an opt-out.
+    /// Whether the messages are one-time codes, which ignore an opt-out.
     var isOneTimeCode = false
-    /// Whether seed addresses get it, too.
+    /// Whether seed addresses also get the message.
     var hasSeeds = false
-    /// By what its exclusion lists name people.
+    /// The kinds of exclusions that the delivery has.
     var exclusions: ExclusionSources = []
-    /// Who is chosen; nil: everybody.
+    /// The filter; nil selects everyone.
     var filter: FilterSQL?
-    /// A condition in SQL beside it.
+    /// A condition in SQL, in addition to the filter.
     var rawSQL: String?
-    /// Whether that condition is tried for each subscription by itself: some value makes it fail.
+    /// Whether that condition is evaluated for each subscription separately, because some value makes it fail.
     var triesEach = false
     /// The view that the filter reads.
     var mapping: TargetMapping?
-    /// What it says of the people of the next chunk.
+    /// The view's values for the people of the next chunk.
     var people: MappedPeople?
 
-    /// Why a subscription gets nothing, as far as that does not depend on the delivery's lists: 0 if it gets something. Other deliveries
-    /// read the index alone.
+    /// The reason that a subscription gets no message, apart from the delivery's exclusion lists; 0 for none. Only
+    /// one-time codes need more than the column `exclusion`, which is in the index.
     func exclusionSQL(of subscription: String) -> String {
         guard isOneTimeCode else { return "\(subscription).exclusion" }
         let columns = ["exclusion", "enabled", "quarantine_status"].map { "\(subscription).\($0)" }
         return "pushmta_engine.code_exclusion(\(columns.joined(separator: ", ")))"
     }
 
-    /// Parameters of a chunk's statement before those of the filter.
+    /// The number of the filter's first parameter in a chunk's statement.
     static let firstFilterParameter = 7
 
-    /// Who is chosen, as a condition over `s` and `m`; nil: everybody.
+    /// Filter and condition as one condition over `s` and `m`; nil selects everyone.
     var condition: String? {
         let tests = [filter?.condition, rawCondition].compactMap(\.self)
         return tests.isEmpty ? nil : tests.joined(separator: " AND ")
@@ -45,17 +45,19 @@ struct ChunkTarget {
         rawSQL.map { triesEach ? "\(Self.triedSQL) = 0" : "((\($0)\n)) IS TRUE" }
     }
 
-    /// What the condition says of a subscription `s` by itself: 0, or why it gets no message.
+    /// The condition, evaluated for subscription `s` alone: 0 if it is selected, -1 if it is not, 8 if the condition
+    /// cannot be computed.
     private static let triedSQL = "pushmta_engine.try_condition($1, s.id)"
 
-    /// Why a subscription `s` of a slice or a pool is not chosen.
+    /// The cases in which a subscription `s` of a slice or pool is not selected.
     var choiceCases: [String] {
         guard triesEach else { return condition.map { ["WHEN NOT (\($0)) THEN -1"] } ?? [] }
         return (filter.map { ["WHEN NOT (\($0.condition)) THEN -1"] } ?? []) + ["WHEN s.choice <> 0 THEN s.choice"]
     }
 
-    /// For how many of the subscriptions `scanned` the condition failed, and how many there are, of those that count: a token that never
-    /// worked may be a stranger's, unless none has worked yet.
+    /// The number of subscriptions in `scanned` for which the condition failed, and the number of all of them. Only
+    /// subscriptions whose token has worked count, because anyone can register others; if none has worked yet, all
+    /// count.
     var failuresSQL: String {
         guard triesEach else { return "" }
         let proven = """
@@ -71,17 +73,17 @@ struct ChunkTarget {
             """
     }
 
-    /// Whether it goes to all subscribers, whoever they are.
+    /// Whether it goes to all subscribers, without any selection.
     var isEverybody: Bool { condition == nil && !isGrouped && exclusions.isEmpty && !isOneTimeCode }
 
-    /// Whether of several subscriptions one at most gets the message.
+    /// Whether at most one subscription of a group gets the message.
     var isGrouped: Bool { onePerUser || hasSharedTokens }
 
-    /// The mapping if the filter reads it.
+    /// The mapping, if the filter uses it.
     var readMapping: TargetMapping? { filter?.mappingColumns.isEmpty == false ? mapping : nil }
 
-    /// What the view says of the people of a chunk, as the parameters behind those of the filter bring it: a row for everyone who was asked
-    /// for.
+    /// The view's values for the people of a chunk, from the parameters after those of the filter: a row for each
+    /// requested person.
     var mappedSQL: String {
         guard let filter, readMapping != nil else { return "" }
         let first = Self.firstFilterParameter + filter.parameters.count
@@ -97,26 +99,26 @@ struct ChunkTarget {
             """
     }
 
-    /// The row of a subscription's person as alias `m`.
+    /// Joins the row of a subscription's person as alias `m`.
     func mappedJoinSQL(_ subscription: String) -> String {
         guard readMapping != nil else { return "" }
         return
             "LEFT JOIN mapped m ON m.user_key = \(subscription).user_key AND \(subscription).user_key <> ''"
     }
 
-    /// Marks people who were not asked for: those who got a user key since then.
+    /// Marks people who were not requested, because their subscription got its user key later.
     var unaskedCases: [String] {
         readMapping == nil ? [] : ["WHEN s.user_key <> '' AND m.user_key IS NULL THEN \(Self.unasked)"]
     }
 
-    /// How many of a table were marked so.
+    /// Counts the rows of a table with this mark.
     func unaskedSQL(of table: String) -> String {
         readMapping == nil ? "" : ", (SELECT count(*) FROM \(table) WHERE exclusion = \(Self.unasked))"
     }
 
     private static let unasked = -2
 
-    /// The columns that a slice of the subscriptions must have.
+    /// The columns that a slice of subscriptions must have.
     var sliceColumns: String {
         if rawSQL != nil { return triesEach ? "s.*, \(Self.triedSQL) AS choice" : "s.*" }
         var columns = exclusions.columns.union(filter?.columns ?? [])
@@ -131,7 +133,7 @@ struct ChunkTarget {
 }
 
 extension ChunkTarget {
-    /// What else is read of a delivery `d` whose chunk is made.
+    /// The columns of a delivery `d` that determine its target.
     static let columnsSQL = """
         d.one_per_user, d.allow_duplicates, d.target_filter, d.target_sql, coalesce(d.started_at, now()),
             EXISTS (SELECT FROM pushmta_engine.delivery_application x
@@ -143,7 +145,8 @@ extension ChunkTarget {
             \(ExclusionSources.columnSQL), d.one_time_code, d.seed_names IS DISTINCT FROM '{}'
         """
 
-    /// Reads what ``columnsSQL`` brought but the filter, which ``choose(_:mapping:)`` takes.
+    /// Reads ``columnsSQL``. The filter is returned as text; once it is parsed, ``choose(_:start:mapping:)`` compiles
+    /// it.
     static func read(_ row: inout RowReader) throws -> (target: ChunkTarget, filter: Filter?) {
         var target = ChunkTarget()
         target.onePerUser = try row.bool()
@@ -158,7 +161,7 @@ extension ChunkTarget {
         return (target, text.map { Filter(text: $0, start: start) })
     }
 
-    /// A filter, and the moment from which it counts time.
+    /// A filter's text, and the meaning of its `now`.
     struct Filter: Sendable {
         let text: String
         let start: DatabaseTime
@@ -166,42 +169,33 @@ extension ChunkTarget {
 
     /// Compiles the filter.
     ///
-    /// Throws `invalid` with the reason if it cannot be used, `unavailable` if it cannot be used now, as the view lacks a column.
-    mutating func choose(_ filter: Filter, mapping: () async throws -> TargetMapping) async throws {
-        let parsed = try Self.parse(filter.text)
-        if !parsed.mappingColumns.isEmpty {
+    /// Throws `invalid` with the reason if it cannot be used, `unavailable` if it cannot be used now because the view
+    /// lacks a column.
+    mutating func choose(
+        _ filter: TargetFilter,
+        start: DatabaseTime,
+        mapping: () async throws -> TargetMapping
+    ) async throws {
+        if !filter.mappingColumns.isEmpty {
             let found = try await mapping()
-            try found.require(parsed.mappingColumns.sorted())
+            try found.require(filter.mappingColumns.sorted())
             self.mapping = found
         }
         self.filter = try FilterSQL(
-            parsed,
+            filter,
             firstParameter: Self.firstFilterParameter,
             mapping: self.mapping,
-            start: filter.start
+            start: start
         )
-    }
-
-    private static func parse(_ text: String) throws -> TargetFilter {
-        do {
-            return try TargetFilter(parsing: text)
-        } catch {
-            throw StoreError(.invalid, "\(error)")
-        }
     }
 }
 
 extension Store {
-    /// Whether a filter can be used for these applications: its text, its fields, and the columns of their mapping.
+    /// Checks that a filter can be used for these applications: its text, its fields, and the columns of their mapping.
     ///
-    /// Throws `invalid` with the place and the reason if it cannot.
-    public func checkFilter(_ text: String, applications names: [String]) async throws {
-        let filter: TargetFilter
-        do {
-            filter = try TargetFilter(parsing: text)
-        } catch {
-            throw StoreError(.invalid, "\(error)")
-        }
+    /// Throws `invalid` with the position and the reason if it cannot.
+    package func checkFilter(_ text: String, applications names: [String]) async throws {
+        let filter = try Self.usable(try await parseFilter(text))
         var ids: [Int32] = []
         for name in names { ids.append(try await application(named: name).id) }
         let mapping = filter.mappingColumns.isEmpty ? nil : try await targetMapping(applications: ids)
@@ -218,17 +212,17 @@ extension Store {
         return try await targetMapping(applications: try all(rows) { row in try row.int32() })
     }
 
-    /// A plan takes some milliseconds.
-    private static let longestPlan = Duration.seconds(2)
+    /// Planning normally takes a few milliseconds.
+    private static let maxPlan = Duration.seconds(2)
 
-    /// A text that is no expression, one that is not a boolean, and one with parameters.
+    /// The SQLSTATEs of a text that is not an expression, is not a boolean, or has parameters.
     private static let ofTexts: Set<String> = ["42601", "42804", "42P02", "42P18"]
 
-    /// Whom deliveries go to, compiled.
+    /// The compiled targets of deliveries.
     ///
     /// Throws `invalid`, or the database's own error, with the reason if a filter or a condition cannot be used.
     func chunkTargets(of ids: [Int64]) async throws -> [Int64: ChunkTarget] {
-        // It looks into lists that others fill, and may lock.
+        // It reads lists that other systems fill and may lock.
         let result = try await group([
             Self.shortLockWait,
             PostgresStatement(
@@ -237,11 +231,12 @@ extension Store {
             ),
         ])[1]
         let rows = try all(result) { row in (id: try row.int64(), read: try ChunkTarget.read(&row)) }
+        var filters = try await parseFilters(rows.compactMap { $0.read.filter?.text }).makeIterator()
         var targets: [Int64: ChunkTarget] = [:]
         for (id, read) in rows {
             var target = read.target
-            if let filter = read.filter {
-                try await target.choose(filter) { try await targetMapping(delivery: id) }
+            if let start = read.filter?.start, let parsed = filters.next() {
+                try await target.choose(try Self.usable(parsed), start: start) { try await targetMapping(delivery: id) }
             }
             if let condition = target.rawSQL { try await checkCondition(condition, of: id) }
             targets[id] = target
@@ -250,14 +245,15 @@ extension Store {
     }
 
     private func checkCondition(_ condition: String, of id: Int64) async throws {
-        // One expression fits into both kinds of brackets. What closes a bracket to get out of its place fits into one at most.
+        // A single expression fits into both kinds of brackets. A text that closes a bracket to escape fits into at
+        // most one of them.
         for shape in ["(\(condition)\n)", "ARRAY[\(condition)\n]::boolean[] = '{}'"] {
             let sql = "EXPLAIN SELECT FROM pushmta_engine.subscription s WHERE \(shape)"
             do {
-                // What a plan computes beforehand may take any time, too.
-                try await group([Self.limit(Self.longestPlan), PostgresStatement(sql, prepare: false)])
+                // Constant expressions are computed during planning and may take any amount of time, too.
+                try await group([Self.limit(Self.maxPlan), PostgresStatement(sql, prepare: false)])
             } catch let error as PostgresError where error.sqlState?.hasPrefix("42") == true {
-                // What it reads may be there again in a moment; its own text stays as it is.
+                // An object that it reads may exist again soon, but an error in its own text remains.
                 let isItsText = Self.ofTexts.contains(error.sqlState ?? "")
                 throw StoreError(
                     isItsText ? .invalid : .unavailable,
@@ -268,24 +264,24 @@ extension Store {
     }
 }
 
-/// By what the exclusions of a delivery name people: a statement looks up only what there can be.
+/// The kinds of exclusions that a delivery has, so that a statement looks up only those.
 struct ExclusionSources: OptionSet, Sendable, Hashable {
     let rawValue: Int
 
-    /// Lists with names, which may get entries of every kind at any time.
+    /// Named lists, which may get entries of every kind at any time.
     static let lists = ExclusionSources(rawValue: 1)
-    /// In `pushmta.delivery_exclusion`, which is frozen with the delivery's start.
+    /// Users in `pushmta.delivery_exclusion`, which is frozen at the delivery's start.
     static let users = ExclusionSources(rawValue: 2)
     static let subscriptions = ExclusionSources(rawValue: 4)
     static let tokens = ExclusionSources(rawValue: 8)
 
-    /// The columns by which people are named, and those of a subscription that they stand for.
+    /// The columns that identify people, and the matching columns of a subscription.
     private static let keys: [(source: ExclusionSources, column: String, key: String)] = [
         (.users, "user_key", "user_key"), (.subscriptions, "subscription_id", "id"),
         (.tokens, "push_token", "push_token"),
     ]
 
-    /// The sources that delivery `d` has, as one number.
+    /// The kinds that delivery `d` has, as a number.
     static let columnSQL: String = {
         let own = keys.map { source, column, _ in
             """
@@ -299,7 +295,8 @@ struct ExclusionSources: OptionSet, Sendable, Hashable {
             """
     }()
 
-    /// Whether alias `subject`, a subscription, is excluded from delivery $1; nil if nobody can be.
+    /// The condition that alias `subject`, a subscription, is excluded from delivery $1; nil if there are no
+    /// exclusions.
     func condition(subject: String) -> String? {
         var tests: [String] = []
         for (_, column, key) in Self.keys where contains(.lists) {

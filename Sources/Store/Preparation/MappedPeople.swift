@@ -1,28 +1,29 @@
 import PostgresClient
 import PushCore
 
-/// What the view of a target mapping says of the people of a chunk: read before the chunk, over a session of its own, as a view may do what
-/// its owner likes.
+/// The values of a target mapping's view for the people of a chunk. They are read before the chunk, in a separate
+/// session, because a view may do whatever its owner wants.
 struct MappedPeople {
-    /// The application whose subscribers the chunk looks at.
+    /// The application whose subscribers the chunk reads.
     let application: Int32
-    /// The user keys that were asked for.
+    /// The user keys that were requested.
     var userKeys: [String?] = []
-    /// The columns that the filter reads, in its order, as texts; null for a person without a row.
+    /// The columns that the filter uses, in its order, as texts; null for a person without a row.
     var columns: [[String?]] = []
 
     /// Parameters of the chunk's statement.
     var parameters: [PostgresValue] { ([userKeys] + columns).map { .textArray($0) } }
 
-    /// The chunk met others than those who were asked for: another host has gone on with the delivery, or a subscription got a user key.
+    /// The chunk met other people than those requested: another host has continued the delivery, or a subscription got
+    /// a user key.
     struct Changed: Error {}
 }
 
 extension Store {
-    /// How often a chunk's people are read again before it is left for a later turn.
-    static let mostReadings = 3
+    /// How often a chunk's people are read again before the chunk is left for a later turn.
+    static let maxReadings = 3
 
-    /// Reads the view for the next chunk of a delivery; nil if there is no next one.
+    /// Reads the view for the next chunk of a delivery; nil if there is no next chunk.
     ///
     /// Throws `unavailable` if it cannot be read.
     func mappedPeople(of delivery: Int64, _ target: ChunkTarget, limit: Int64, _ timeout: Duration?)
@@ -74,14 +75,14 @@ extension Store {
 }
 
 extension Store {
-    /// So many people are read together, however much is said of each.
-    private static let fewestPeople = 1_000
+    /// The minimum number of people to read together, however large their values are.
+    private static let minPeople = 1_000
 
-    /// Reads lists, in parts where those of all people are too long for one reading.
+    /// Reads lists, in pieces if those of all people are too large for one read.
     private func read(_ query: String, _ userKeys: [String], _ timeout: Duration?) async throws -> [[String?]] {
         do {
             return try await views.read(query, userKeys: userKeys, timeout: timeout)
-        } catch let error as PostgresError where error.sqlState == "54000" && userKeys.count > Self.fewestPeople {
+        } catch let error as PostgresError where error.sqlState == "54000" && userKeys.count > Self.minPeople {
             let middle = userKeys.count / 2
             let first = try await read(query, Array(userKeys[..<middle]), timeout)
             let rest = try await read(query, Array(userKeys[middle...]), timeout)
@@ -94,11 +95,11 @@ extension Store {
 }
 
 extension PreparationChunk {
-    /// The user keys of the subscriptions that a chunk looks at.
+    /// The user keys of the subscriptions that a chunk reads.
     ///
     /// Parameters: $1 delivery, $2 limit, $3 application.
     static func userKeys(_ target: ChunkTarget) -> String {
-        // A condition in SQL is tried by the chunk, and not here too.
+        // A condition in SQL is evaluated by the chunk, not here.
         var target = target
         target.triesEach = false
         let slice =
@@ -113,7 +114,7 @@ extension PreparationChunk {
             return
                 "\(head) SELECT array_agg(DISTINCT s.user_key) FILTER (WHERE s.user_key <> '') FROM slice s"
         }
-        // Those who share a token with others are judged too.
+        // Subscriptions that share a token with others are judged, too.
         let others =
             target.onePerUser && target.hasSharedTokens
             ? """

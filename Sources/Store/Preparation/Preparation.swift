@@ -1,56 +1,20 @@
 import PostgresClient
 import PushCore
 
-/// A delivery that a supervisor prepares; check its content, then call `prepareChunk` until it is done.
-public struct PreparationJob: Sendable {
-    public let deliveryID: Int64
-    public let label: String
-    /// How urgent it was when it was claimed.
-    public internal(set) var priority: Int16 = 0
-    /// Its content, JSON.
-    public let content: String
-    public let applications: [ApplicationRow]
-    /// The routing of each, in the same order.
-    public let accounts: [AccountRow]
-    /// The credential of each, in the same order; nil for one that has none.
-    public let credentials: [CredentialNotice?]
-    /// Whether an earlier preparation was cut short and this one resumes it.
-    public internal(set) var resumed: Bool
-    /// Whom it goes to, compiled by the claim.
-    var target = ChunkTarget()
-    /// Whether it has a reason for which its preparation was put off.
-    var hasWaited = false
-
-    public init(
-        deliveryID: Int64,
-        label: String,
-        content: String,
-        applications: [ApplicationRow],
-        accounts: [AccountRow],
-        credentials: [CredentialNotice?],
-        resumed: Bool = false
-    ) {
-        self.deliveryID = deliveryID
-        self.label = label
-        self.content = content
-        self.applications = applications
-        self.accounts = accounts
-        self.credentials = credentials
-        self.resumed = resumed
-    }
-}
-
 extension Store {
-    /// Prepares the next chunk of a delivery in one transaction: parts, exclusions with their reasons, counts and cursor.
+    /// Prepares the next chunk of a delivery in one transaction: parts, exclusions with their reasons, counts and
+    /// cursor.
     ///
-    /// Children may send the chunk's parts at once. After a crash the next caller goes on from the cursor. Where a condition in SQL fails, a
-    /// smaller chunk is made, with the condition tried for each subscription by itself: those for which it cannot be computed are excluded.
+    /// Children may send the chunk's parts at once. After a crash the next caller continues from the cursor. If a
+    /// condition in SQL fails, a smaller chunk is created, in which the condition is evaluated for each subscription
+    /// separately: those for which it cannot be computed are excluded.
     ///
     /// - Parameters:
-    ///   - partSize: messages of a part at most; small deliveries get smaller parts, so that they spread over children.
-    ///   - partsPerChunk: parts of a chunk at most.
-    ///   - timeout: how long a statement of it may take; nil for as long as it takes.
-    public func prepareChunk(
+    ///   - partSize: the maximum number of messages of a part. Small deliveries get smaller parts, so that they spread
+    ///     over children.
+    ///   - partsPerChunk: the maximum number of parts of a chunk.
+    ///   - timeout: the time limit of each of its statements; nil for none.
+    package func prepareChunk(
         _ job: PreparationJob,
         partSize: Int = 1000,
         partsPerChunk: Int = 50,
@@ -59,7 +23,8 @@ extension Store {
         do {
             return try await prepareChunk(job, job.target, partSize, partsPerChunk, timeout)
         } catch let error as PostgresError where job.target.rawSQL != nil && PreparationDecision.isOfValues(error) {
-            // Somebody registered a value that the condition fails with. Whoever else it chooses gets the message.
+            // A registered value makes the condition fail. The other subscriptions that it selects still get the
+            // message.
             var target = job.target
             target.triesEach = true
             do {
@@ -85,11 +50,12 @@ extension Store {
         var target = target
         var reading = 1
         while true {
-            // No session waits for a lock of the delivery while a view of other people is read.
+            // The view is read before the delivery is locked, so that no session waits for that lock while a slow view
+            // is read.
             target.people = try await mappedPeople(of: job.deliveryID, target, limit: limit, timeout)
             do {
                 return try await prepareChunk(job, target, partSize, limit, timeout)
-            } catch is MappedPeople.Changed where reading < Self.mostReadings {
+            } catch is MappedPeople.Changed where reading < Self.maxReadings {
                 reading += 1
             }
         }
@@ -118,10 +84,11 @@ extension Store {
         }
     }
 
-    /// A lock on what a preparation reads, such as a list of targets, makes that delivery wait, and others for no longer than this.
+    /// A preparation waits at most this long for a lock, for example on a list of targets. Then the delivery is
+    /// postponed, so that it does not hold up others.
     static let shortLockWait = PostgresStatement("SELECT set_config('lock_timeout', '200ms', true)")
 
-    /// A limit for the statements of a transaction that follow, with that of their waits for locks.
+    /// A time limit for the following statements of a transaction, with a limit for their waits for locks.
     static func limit(_ timeout: Duration) -> PostgresStatement {
         PostgresStatement(
             "SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', '200ms', true)",
@@ -129,9 +96,9 @@ extension Store {
         )
     }
 
-    /// Ends deliveries that are prepared and have no open part; returns their ids. It waits for nobody: one that another
-    /// transaction has locked is ended by a later call, so that it does not hold up all the others.
-    public func finishDeliveries() async throws -> [Int64] {
+    /// Ends deliveries that are prepared and have no open part; returns their ids. It never waits: a delivery that
+    /// another transaction has locked is ended by a later call, so that it does not hold up the others.
+    package func finishDeliveries() async throws -> [Int64] {
         let result = try await query(
             """
             UPDATE pushmta_engine.delivery d SET state = 'finished', finished_at = now(), changed_at = now()
@@ -146,9 +113,9 @@ extension Store {
         return try Self.idSet(result).sorted()
     }
 
-    /// Makes the partitions of the days ahead; any number of hosts may call it. Returns how many it made.
+    /// Creates the partitions of the coming days; any number of hosts may call it. Returns how many it created.
     @discardableResult
-    public func ensurePartitions(daysAhead: Int = 7) async throws -> Int {
+    package func ensurePartitions(daysAhead: Int = 7) async throws -> Int {
         try await query(Migrator.partitions, [.int32(Int32(clamping: daysAhead))]).one { Int(try $0.int32()) }
     }
 }

@@ -1,11 +1,13 @@
 extension PreparationChunk {
-    /// Explicit targets: each row of `pushmta.delivery_target` becomes a message for each subscription that it names in the
-    /// delivery's applications, unless it came after the start. A subscription that an earlier row named already is a duplicate.
+    /// Explicit targets: each row of `pushmta.delivery_target` becomes a message for each subscription that it names in
+    /// the delivery's applications, unless it was added after the start. A subscription that an earlier row named is a
+    /// duplicate.
     ///
-    /// A seed address whose token is no subscriber's gets proofs, and as a target nothing else.
+    /// A seed address whose token belongs to no subscriber gets proofs, and nothing else.
     ///
-    /// Of the named subscriptions of a user, or of those with one push token, one at most gets the message where that is wanted: the one
-    /// that registered last. As with ``groups(_:)`` all of them are judged by the chunk that comes to the first row that names one.
+    /// If requested, only one of the named subscriptions of a user, or of those with one push token, gets the message:
+    /// the last registered one. As with ``groups(_:)``, all of them are judged by the chunk that reaches the first row
+    /// naming one of them.
     ///
     /// Parameters: $1 delivery, $2 limit, $3 size of a part, $4 smallest part, $5 spread.
     static func explicit(_ target: ChunkTarget) -> String {
@@ -43,7 +45,7 @@ extension PreparationChunk {
         """
     }
 
-    /// Numbers the messages and makes parts of them.
+    /// Numbers the messages and puts them into parts.
     private static let explicitPartsSQL = """
         kept AS MATERIALIZED (
             SELECT j.*, row_number() OVER (ORDER BY application_id, target_id, id)::integer AS place,
@@ -105,7 +107,7 @@ extension PreparationChunk {
         target.exclusions.condition(subject: subject).map { "WHEN \($0) THEN 7" } ?? ""
     }
 
-    /// The named subscriptions, each for itself.
+    /// The named subscriptions, judged one by one.
     private static func judgedRows(_ target: ChunkTarget) -> String {
         """
         judged AS MATERIALIZED (
@@ -143,10 +145,10 @@ extension PreparationChunk {
             """
     }
 
-    /// The groups whose first row is in this chunk, as a whole, and what else its rows name: what an earlier row has named is a duplicate,
-    /// and a group that was met before has been judged.
+    /// The groups whose first row is in this chunk, as a whole, and the other subscriptions that its rows name. A
+    /// subscription that an earlier row has named is a duplicate, and so is a group that was judged before.
     private static func judgedGroups(_ target: ChunkTarget) -> String {
-        // One without a user is alone as far as users go.
+        // A subscription without a user has no group by user.
         let withoutUser = target.onePerUser ? "s.user_key = ''" : "true"
         var tables: [String] = []
         var members: [String] = []
@@ -189,7 +191,7 @@ extension PreparationChunk {
             """
     }
 
-    /// The users, or tokens, of the chunk of whom nobody was named by a row before it.
+    /// The users, or tokens, of the chunk that no earlier row has named.
     private static func keys(
         _ table: String,
         _ key: String,
@@ -211,7 +213,8 @@ extension PreparationChunk {
             """
     }
 
-    /// All subscriptions of the groups in a table, with the first row that names each, which is looked up once (OFFSET 0).
+    /// All subscriptions of the groups in a table, with the first row that names each, which is looked up once (OFFSET
+    /// 0).
     private static func group(_ target: ChunkTarget, _ table: String, _ members: [String]) -> String {
         let sources = members.map { member in
             """
@@ -227,7 +230,7 @@ extension PreparationChunk {
             """
     }
 
-    /// As for all subscribers (``groups(_:)``), among those that are named.
+    /// As for all subscribers (``groups(_:)``), among the named ones.
     private static func leavesNamedToken(_ target: ChunkTarget) -> String {
         let listed = target.exclusions.condition(subject: "b").map { "AND NOT \($0)" } ?? ""
         return """

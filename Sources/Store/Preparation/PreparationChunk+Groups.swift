@@ -1,15 +1,16 @@
-/// Subscriptions of which one at most gets the message: those of a user, or those that have a push token.
+/// Groups of subscriptions of which at most one gets the message: those of a user, or those with the same push token.
 ///
-/// Who registers while a delivery is prepared changes them between two chunks. So all of them are judged at once, in one statement and
-/// with what is true then: by the chunk that comes to the first of them. Which that is nobody can change: it is told by their ids and by
-/// how far each application is prepared, and a subscription keeps its id and its user. Later chunks pass over the others, so nothing
-/// has to be remembered.
+/// Registrations during preparation change groups between two chunks. So all subscriptions of a group are judged at
+/// once, in one statement and by their present state, in the chunk that reaches the first of them. No session can
+/// change which chunk that is: it depends on ids and on how far each application is prepared, and a subscription keeps
+/// its id and its user. Later chunks skip the others, so nothing has to be remembered.
 extension PreparationChunk {
-    /// The subscribers of an application whom a target chooses, with one message for each group.
+    /// The subscribers of an application that a target selects, with one message for each group.
     ///
-    /// The parameters are those of ``subscribers(_:)``. Of those who would get the message, in any application of the delivery, the one
-    /// that registered last gets it. If its place in the order is behind this chunk it goes into a part of its own kind. Who came after
-    /// the start takes part only if he stands in for one of the same user that has been replaced since then.
+    /// The parameters are those of ``subscribers(_:)``. Among those that would get the message, in any application of
+    /// the delivery, the last registered one gets it. If its id comes after this chunk, it goes into a part of its own
+    /// kind. A subscription that was created after the start takes part only if it replaces one of the same user that
+    /// has been disabled since then.
     static func groups(_ target: ChunkTarget) -> String {
         """
         WITH delivery AS MATERIALIZED (
@@ -45,7 +46,8 @@ extension PreparationChunk {
         FROM pushmta_engine.delivery_application a WHERE a.delivery_id = $1
         """
 
-    /// Numbers the messages and makes parts of them. Those of other applications, and those behind this chunk, lie far apart.
+    /// Numbers the messages and puts them into parts. The ids of other applications, and those after this chunk, are
+    /// far apart.
     private static func partsSQL(_ target: ChunkTarget) -> String {
         """
         kept AS MATERIALIZED (
@@ -98,8 +100,8 @@ extension PreparationChunk {
         """
     }
 
-    /// The subscriptions that are judged: those of the slice that have no group, and all of each group that the slice is the first to
-    /// come to. A group is a number: of a user above zero, of a token below.
+    /// The subscriptions to judge: those of the slice without a group, and all of each group that the slice reaches
+    /// first. A group is a number: above zero for a user, below zero for a token.
     static func pool(_ target: ChunkTarget) -> String {
         var tables: [String] = []
         var sources: [String] = []
@@ -114,7 +116,7 @@ extension PreparationChunk {
                 """
             )
         }
-        // One without a user is alone as far as users go.
+        // A subscription without a user has no group by user.
         let withoutUser = target.onePerUser ? "s.user_key = ''" : "true"
         if target.hasSharedTokens {
             tables.append(tokens(withoutUser))
@@ -134,13 +136,13 @@ extension PreparationChunk {
         } else if target.onePerUser {
             sources.append("SELECT NULL::bigint, true, s.* FROM slice s WHERE \(withoutUser)")
         }
-        // An empty one that names the columns.
+        // An empty branch that names the columns.
         let head = "SELECT NULL::bigint AS peer, true AS in_range, s.* FROM slice s WHERE false"
         tables.append("pool AS MATERIALIZED (\(([head] + sources).joined(separator: " UNION ALL ")))")
         return tables.joined(separator: ", ")
     }
 
-    /// The users of the slice of whom nobody has been met before.
+    /// The users of the slice who have no subscription in an earlier chunk.
     private static let usersSQL = """
         users AS MATERIALIZED (
             SELECT u.user_key, row_number() OVER () AS place
@@ -151,7 +153,7 @@ extension PreparationChunk {
         )
         """
 
-    /// The tokens of the slice of which nobody has been met before.
+    /// The tokens of the slice that have no subscription in an earlier chunk.
     private static func tokens(_ withoutUser: String) -> String {
         let met = ["s.enabled", "NOT s.enabled"].map { enabled in
             """
@@ -167,17 +169,18 @@ extension PreparationChunk {
             """
     }
 
-    /// 0 for who may get the message, the reason for who does not, -1 for who is not chosen.
+    /// 0 for a subscription that may get the message, the reason for one that does not, -1 for one that is not
+    /// selected.
     private static func exclusion(_ target: ChunkTarget) -> String {
         var cases = exclusionCases(target)
         if target.onePerUser, target.hasSharedTokens { cases.append("WHEN \(leavesToken(target)) THEN 5") }
         return "CASE \(cases.joined(separator: " ")) ELSE 0 END::smallint"
     }
 
-    /// Whether somebody else, in another application, has the token and gets the message there: one with a user before one without, and
-    /// of two users the later subscription. Ids do not change.
+    /// Whether another subscription, in another application, has the token and gets the message there. One with a user
+    /// has precedence over one without, and of two users the later subscription. Ids do not change.
     ///
-    /// Filter and condition speak of `s`, which is the other subscription inside; this one is `self` there.
+    /// Filter and condition refer to `s`, which is the other subscription in this subquery; the present one is `self`.
     private static func leavesToken(_ target: ChunkTarget) -> String {
         let more = [
             target.condition.map { "AND \($0)" }, target.exclusions.condition(subject: "s").map { "AND NOT \($0)" },

@@ -1,10 +1,11 @@
 extension PreparationChunk {
-    /// The messages to seed addresses beside the target, behind all others: the last numbers of the delivery are theirs, so nothing else
-    /// has to mark them. Each takes the seed's values for its fields.
+    /// The messages to seed addresses in addition to the target, after all others: the last numbers of the delivery are
+    /// theirs, so nothing else has to mark them. Each uses the seed's values for its fields.
     ///
-    /// A device that the target has reached already, by whatever subscription, gets no second message; nor does one that opted out, or
-    /// whose person is on an exclusion list of the delivery. Which devices were reached is read out of the parts, as what decided it may have changed
-    /// since. That takes time only where a subscriber has a seed's token: the ids of a part are hashed once, however many seeds there are.
+    /// A device that the target has already reached, by any subscription, gets no second message. Neither does one that
+    /// opted out, or whose person is on an exclusion list of the delivery. The reached devices are read from the parts,
+    /// because the state that decided it may have changed since. This takes time only if a subscriber has a seed's
+    /// token, and the ids of a part are hashed once, however many seeds there are.
     ///
     /// Parameters: $1 delivery, $2 size of a part.
     static func seeds(_ target: ChunkTarget) -> String {
@@ -31,8 +32,8 @@ extension PreparationChunk {
             """
     }
 
-    /// Who of the subscribers has a seed's token, and which of them are in a part. The CASE keeps the planner from a join, which it might
-    /// make a nested loop.
+    /// The subscribers that have a seed's token, and which of them are in a part. The CASE keeps the planner from a
+    /// join, which might become a nested loop.
     private static let reachedSQL = """
         owner AS MATERIALIZED (
             SELECT s.id, s.application_id, s.push_token, s.user_key

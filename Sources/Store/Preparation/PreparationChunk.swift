@@ -4,48 +4,49 @@ import PushCore
 /// One chunk of a delivery's preparation, inside its transaction.
 struct PreparationChunk {
     let deliveryID: Int64
-    /// Messages of a part at most.
+    /// The maximum number of messages of a part.
     let partSize: Int32
-    /// Subscriptions, or explicit targets, of a chunk at most.
+    /// The maximum number of subscriptions, or explicit targets, of a chunk.
     let limit: Int64
-    /// Whom the delivery goes to.
+    /// The target of the delivery.
     let target: ChunkTarget
 
-    /// A small delivery is cut into at least so many parts, for as many children…
+    /// A small delivery is split into at least this many parts, for as many children…
     static let spread: Int32 = 16
-    /// …unless they would be smaller than this: then a claim costs more than it brings.
+    /// …unless they would be smaller than this, because then a claim costs more than it gains.
     static let smallestPart: Int32 = 64
 
-    /// A condition in SQL may fail for so many subscriptions of a chunk, or for every tenth; then it is at fault, and not their values.
-    private static let mostFailed: Int64 = 10
-    /// Trying a condition for each subscription by itself takes long: the chunks are so much smaller.
+    /// A condition in SQL may fail for this many subscriptions of a chunk, or for one in ten. If more fail, the
+    /// condition is at fault, not their values.
+    private static let maxFailed: Int64 = 10
+    /// Evaluating a condition for each subscription separately is slow, so the chunks are this many times smaller.
     private static let triedDivisor = 10
 
-    /// Where groups are judged, subscriptions are read from all over the table, from the disk too: with 5,000,000 of them 50,000 have taken
-    /// 4 to 10 s, and the first message is to leave within 5 s.
+    /// To judge groups, subscriptions are read from everywhere in the table, also from disk: with 5,000,000 of them,
+    /// 50,000 took 4 to 10 s, and the first message should be sent within 5 s.
     private static let groupedDivisor = 10
-    /// Chunks that are so small are not cut so finely.
+    /// Chunks that small are split into fewer parts.
     private static let groupedSpread: Int32 = 2
 
-    /// A chunk that has taken less goes on with the delivery's next application; a small one takes some milliseconds.
+    /// A chunk that took less time continues with the delivery's next application; a small one takes some milliseconds.
     private static let quickTime = Duration.milliseconds(100)
 
-    /// How many subscriptions, or targets, a chunk looks at.
+    /// How many subscriptions, or targets, a chunk reads.
     static func limit(partSize: Int, parts: Int, _ target: ChunkTarget) -> Int64 {
         let all = max(1, partSize) * max(1, target.triesEach ? parts / triedDivisor : parts)
         return Int64(target.isGrouped ? max(1, partSize, all / groupedDivisor) : all)
     }
 
-    /// A condition in SQL that cannot be computed for too many.
+    /// A condition in SQL that fails for too many subscriptions.
     struct ConditionFailure: Error {
         let failed: Int64
         let all: Int64
     }
 
-    /// What its transaction begins with.
+    /// The first statements of its transaction.
     var opening: [PostgresStatement] { [PostgresStatement(Self.lockSQL, [.int64(deliveryID)]), nextApplication] }
 
-    /// Makes it.
+    /// Creates the chunk.
     ///
     /// - Parameter opened: the results of ``opening``.
     func run(_ transaction: PostgresTransaction, opened: [PostgresResult]) async throws -> ChunkResult {
@@ -69,15 +70,16 @@ struct PreparationChunk {
         guard let application = try Self.application(opened[1]) else {
             return try await finish(after: nil, transaction)
         }
-        // What a view said of people was asked for one application.
+        // The view's values were requested for one application.
         guard target.readMapping == nil || target.people?.application == application else {
             throw MappedPeople.Changed()
         }
         return try await run(from: application, transaction)
     }
 
-    /// A chunk goes on with the next application as long as it is small and quick, so that a delivery which one chunk holds ends with it:
-    /// of ten thousand small ones, of however many platforms, none waits for a second turn.
+    /// A chunk continues with the next application while it is small and quick, so that a delivery which fits into one
+    /// chunk is prepared by it: with ten thousand small deliveries, on any number of platforms, none waits for a second
+    /// turn.
     private func run(from first: Int32, _ transaction: PostgresTransaction) async throws -> ChunkResult {
         let filter = (target.filter?.parameters ?? []) + (target.people?.parameters ?? [])
         let began = ContinuousClock.now
@@ -102,7 +104,7 @@ struct PreparationChunk {
                 busy: false
             )
             next = try Self.application(left)
-            // It has not seen all of this application: it has looked at as many as a chunk may.
+            // The chunk has read its maximum, but not all of this application.
             guard next != application else { return chunk }
         }
         return try await finish(after: chunk, transaction)
@@ -116,10 +118,10 @@ struct PreparationChunk {
         try next.oneOrNil { try $0.int32() }
     }
 
-    /// Makes the messages of one statement.
+    /// Creates the messages of one statement.
     ///
-    /// - Parameter look: what is to be asked afterwards, in the same round trip.
-    /// - Returns: what was made, and the answer to that.
+    /// - Parameter look: a query to run afterwards, in the same round trip.
+    /// - Returns: what was created, and the result of that query.
     private func run(
         _ sql: String,
         _ more: [PostgresValue],
@@ -138,7 +140,7 @@ struct PreparationChunk {
         return (chunk, results[1])
     }
 
-    /// Reads what the statements of chunks have in common, and what some count besides.
+    /// Reads the columns that all statements of chunks return, and the one that some add.
     private func made(_ row: inout RowReader, countsFailures: Bool) throws -> ChunkResult {
         let chunk = ChunkResult(
             messages: try row.int64(),
@@ -149,7 +151,7 @@ struct PreparationChunk {
         )
         if countsFailures {
             let (failed, all) = (try row.int64(), try row.int64())
-            if failed > max(Self.mostFailed, all / 10) { throw ConditionFailure(failed: failed, all: all) }
+            if failed > max(Self.maxFailed, all / 10) { throw ConditionFailure(failed: failed, all: all) }
         }
         if target.people != nil, try row.int64() > 0 { throw MappedPeople.Changed() }
         return chunk
@@ -183,18 +185,19 @@ struct PreparationChunk {
         )
     }
 
-    /// Whoever has the row makes the next chunk; parts of the delivery can end meanwhile (they lock its key only).
+    /// The session that holds the row creates the next chunk. Parts of the delivery can end meanwhile, because they
+    /// lock only its key.
     private static let lockSQL = """
         SELECT state, target_kind, prepared_through >= coalesce(prepare_to, 0)
         FROM pushmta_engine.delivery WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED
         """
 
-    /// Whether the list of targets is read to its end.
+    /// Whether the list of targets has been read to its end.
     private static let endSQL = """
         SELECT prepared_through >= coalesce(prepare_to, 0) FROM pushmta_engine.delivery WHERE id = $1
         """
 
-    /// The application that is least far, so that the platforms of a delivery start together.
+    /// The application with the fewest messages so far, so that the platforms of a delivery start together.
     static let nextApplicationSQL = """
         SELECT application_id FROM pushmta_engine.delivery_application
         WHERE delivery_id = $1 AND NOT prepared ORDER BY messages, application_id LIMIT 1
@@ -202,13 +205,14 @@ struct PreparationChunk {
 }
 
 extension PreparationChunk {
-    /// The subscribers of an application whom a target chooses; who is not chosen is not excluded either, and counts nowhere.
+    /// The subscribers of an application that a target selects. A subscriber that is not selected does not count as
+    /// excluded.
     ///
-    /// Without a filter and exclusions it reads the index alone; it needs no check for duplicates then, as a token is enabled once in an
-    /// application.
+    /// Without a filter and exclusions it reads only the index. It then needs no check for duplicates, because a token
+    /// is enabled only once in an application.
     ///
-    /// Parameters: $1 delivery, $2 limit, $3 size of a part, $4 smallest part, $5 spread, $6 application, those of the filter, and those of
-    /// the view that it reads.
+    /// Parameters: $1 delivery, $2 limit, $3 size of a part, $4 smallest part, $5 spread, $6 application, those of the
+    /// filter, and those of the view that it reads.
     static func subscribers(_ target: ChunkTarget) -> String {
         target.isGrouped ? groups(target) : individuals(target)
     }
@@ -266,8 +270,9 @@ extension PreparationChunk {
         """
     }
 
-    /// The application's subscriptions behind the cursor. Where more than the index is read, the comparison of rows leaves the planner
-    /// no index but the one that has the application first: by the primary key it would read those of all applications.
+    /// The application's subscriptions after the cursor. If more than the index is read, the row comparison leaves the
+    /// planner only the index that starts with the application: by the primary key it would read those of all
+    /// applications.
     static func range(_ target: ChunkTarget, application: String = "$6") -> String {
         let (cursor, end) = (
             "(SELECT prepared_through FROM delivery)", "(SELECT prepare_to FROM delivery)"
@@ -282,40 +287,18 @@ extension PreparationChunk {
             """
     }
 
-    /// 0 for who gets a message, the reason for who does not, -1 for who is not chosen.
+    /// 0 for a subscription that gets a message, the reason for one that does not, -1 for one that is not selected.
     private static func exclusion(_ target: ChunkTarget) -> String {
         "CASE \(exclusionCases(target).joined(separator: " ")) ELSE 0 END::smallint"
     }
 
-    /// Why a subscription `s` gets no message, for itself. One that was made for a seed address is nobody's, so nobody is left out.
+    /// Why a subscription `s` gets no message, on its own account. One that was created for a seed address belongs to
+    /// no user, so it does not count as left out.
     static func exclusionCases(_ target: ChunkTarget) -> [String] {
         var cases = ["WHEN s.exclusion = \(Store.seedExclusion) THEN -1"] + target.unaskedCases + target.choiceCases
         let own = target.exclusionSQL(of: "s")
         cases.append("WHEN \(own) <> 0 THEN \(own)")
         if let listed = target.exclusions.condition(subject: "s") { cases.append("WHEN \(listed) THEN 7") }
         return cases
-    }
-}
-
-/// What one chunk of preparation made.
-public struct ChunkResult: Sendable, Hashable {
-    /// Messages added to the delivery.
-    public let messages: Int64
-    /// People left out.
-    public let excluded: Int64
-    /// Parts made.
-    public let parts: Int
-    /// Whether preparation is complete (or the delivery is in a state where nothing may be added).
-    public let done: Bool
-    /// Whether another supervisor is at this delivery just now; nothing was made.
-    public let busy: Bool
-
-    /// The result of a chunk.
-    public init(messages: Int64, excluded: Int64, parts: Int, done: Bool, busy: Bool) {
-        self.messages = messages
-        self.excluded = excluded
-        self.parts = parts
-        self.done = done
-        self.busy = busy
     }
 }

@@ -2,19 +2,20 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// Claims deliveries whose start has come, or whose preparation was left by a host that makes no progress, the most urgent first.
+    /// Claims due deliveries, and those whose preparing host makes no progress, most urgent first.
     ///
-    /// All that can be claimed are claimed together: claiming ten small ones costs hardly more than one. If that fails each is tried by
-    /// itself. One that cannot be claimed because of what it holds is put back into editing with the reason. One that holds what this
-    /// program does not understand is passed over: a newer one may have written it, and may prepare it. So is one whose target mapping
-    /// cannot be read: it waits until that can, or its validity is over.
+    /// All of them are claimed together, because claiming ten small ones costs hardly more than one. If that fails,
+    /// each is tried separately. A delivery that cannot be claimed because of its own data is returned to editing with
+    /// the reason. One with data that this program does not understand is skipped: a newer program may have written it,
+    /// and may prepare it. So is one whose target mapping cannot be read: it waits until the mapping can be read, or
+    /// its validity ends.
     ///
     /// - Parameters:
-    ///   - taken: deliveries that the host prepares already.
-    ///   - least: the least priority that is wanted: more urgent ones are in hand.
-    ///   - most: how many are wanted.
-    /// - Returns: none if there is none to claim.
-    public func claimDeliveriesToPrepare(
+    ///   - taken: deliveries that the host is already preparing.
+    ///   - least: the minimum priority: the host already has more urgent ones.
+    ///   - most: the maximum number.
+    /// - Returns: an empty list if there is nothing to claim.
+    package func claimDeliveriesToPrepare(
         host: String,
         except taken: [Int64] = [],
         atLeast least: Int16 = .min,
@@ -28,7 +29,7 @@ extension Store {
                 [.text(host), .int64Array(passed), .int16(least), .int32(Int32(clamping: most)), .int32(beyond)]
             )
             let (ids, hasMore) = try picked.one { row in (try row.int64Array(), try row.bool()) }
-            if hasMore, beyond < Self.mostBeyond {
+            if hasMore, beyond < Self.maxBeyond {
                 beyond *= 8
                 continue
             }
@@ -43,16 +44,16 @@ extension Store {
         }
     }
 
-    /// Claims one, or sees to what keeps it from being claimed.
+    /// Claims one delivery, or handles what prevents that.
     ///
-    /// - Parameter passed: gets it if there is nothing more to be done about it now.
+    /// - Parameter passed: gets its id if nothing more can be done about it now.
     private func claimAlone(_ id: Int64, host: String, _ passed: inout [Int64]) async throws -> [PreparationJob] {
         do {
             return try await claim([id], host: host)
         } catch {
             switch PreparationDecision(error, target: nil) {
             case .waits(let reason, let isTimeout) where isTimeout || (error as? PostgresError)?.isLockTimeout == true:
-                // Looking costs much.
+                // Trying again is expensive.
                 passed.append(id)
                 let holder = await waitReason(reason, after: error)
                 try await postponePreparation(id, reason: holder)
@@ -70,9 +71,9 @@ extension Store {
         }
     }
 
-    /// Reads, freezes and marks picked deliveries; those that another host was quicker to take are left out.
+    /// Reads, freezes and marks the picked deliveries, except those that another host took first.
     private func claim(_ ids: [Int64], host: String) async throws -> [PreparationJob] {
-        // Read before they are owned: an owner that cannot go on would keep others away.
+        // Read first, claim afterwards: an owner that cannot continue would keep other hosts away.
         let jobs = try await jobs(ids)
         let targets = try await chunkTargets(of: ids)
         let own = try await own(ids, host: host)
@@ -85,9 +86,9 @@ extension Store {
         }
     }
 
-    /// Marks deliveries as this host's and freezes those that begin.
+    /// Marks deliveries as this host's and freezes those that start.
     ///
-    /// - Returns: those that are its own now, and whether the preparation of each had begun before.
+    /// - Returns: those that are now its own, and whether the preparation of each had started before.
     private func own(_ ids: [Int64], host: String) async throws -> [Int64: Bool] {
         let mark = PostgresStatement(Self.ownSQL, [.text(host), .int64Array(ids)])
         return try await transaction(first: [mark]) { transaction, results in
@@ -98,10 +99,10 @@ extension Store {
         }
     }
 
-    /// Leaves deliveries that were claimed to any host, this one too.
+    /// Releases claimed deliveries to any host, including this one.
     ///
-    /// It waits for nobody: one that another transaction has locked stays this host's until others may take it over.
-    public func leavePreparations(_ ids: [Int64], host: String) async throws {
+    /// It never waits: a delivery that another transaction has locked stays this host's until others may take it over.
+    package func leavePreparations(_ ids: [Int64], host: String) async throws {
         guard !ids.isEmpty else { return }
         try await query(
             """
@@ -113,12 +114,13 @@ extension Store {
         )
     }
 
-    /// A host that prepares writes to the delivery with each chunk; after 5 s of silence another may go on, and at once with one
-    /// that was paused.
+    /// A preparing host writes to the delivery with each chunk. After 5 s of silence another host may continue; a
+    /// paused delivery can be continued at once.
     ///
-    /// The look costs the same however many deliveries are to begin, are under way or start later: of each priority the first that are due
-    /// are read, which are a step in an index each. Those that were put off, and those that are being prepared, stand in indexes of their
-    /// own. Where all of the first are locked, which others may do for hours, the second column says that more have to be looked at.
+    /// The cost of the look does not depend on how many deliveries are due, under way or scheduled: for each priority
+    /// it reads the first due ones, each with one index step. Postponed deliveries, and those being prepared, have
+    /// indexes of their own. If all of the first ones are locked, which may last for hours, the second column says that
+    /// more have to be read.
     static let pickSQL = """
         WITH RECURSIVE level AS (
             (SELECT d.priority FROM pushmta_engine.delivery d WHERE d.state = 'pending' AND d.wait_until IS NULL
@@ -152,11 +154,11 @@ extension Store {
                         ELSE (SELECT count(*) FROM picked) < $4 END)
         """
 
-    /// So many more than are wanted are looked at, as other hosts look in the same moment; eight times as many each time that all were
-    /// locked.
+    /// Read this many more than wanted, because other hosts look at the same moment; eight times as many each time that
+    /// all were locked.
     private static let looksBeyond: Int32 = 8
-    /// A look at more would take longer than what it finds is worth.
-    private static let mostBeyond: Int32 = 30_000
+    /// Reading more would cost more than it is worth.
+    private static let maxBeyond: Int32 = 30_000
 
     private static let claimable = """
         (state = 'pending' AND start_at <= now()
@@ -164,7 +166,7 @@ extension Store {
             AND \(isToBeTried)
         """
 
-    /// Tells whether each preparation had begun: it has a start already then.
+    /// Also returns whether each preparation had already started: it then has a start time.
     private static let ownSQL = """
         WITH before AS (SELECT id, started_at IS NOT NULL AS resumed FROM pushmta_engine.delivery
             WHERE id = ANY($2::bigint[]) AND \(claimable) FOR NO KEY UPDATE SKIP LOCKED)
@@ -173,8 +175,8 @@ extension Store {
         FROM before b WHERE d.id = b.id RETURNING d.id, b.resumed
         """
 
-    /// Notes where preparations end, so that what comes later is not included, and takes what else they need. Each begins at its
-    /// first target, as who fills the list may number the rows, below zero too.
+    /// Records where preparations end, so that later rows are not included, and reserves what else they need. Each
+    /// begins at its first target, because the author of the list may number the rows, even below zero.
     private func freeze(_ ids: [Int64], _ transaction: PostgresTransaction) async throws {
         let parameters = [PostgresValue.int64Array(ids)]
         let statements = [
@@ -194,14 +196,14 @@ extension Store {
     }
 
     /// What a delivery goes to, and its content.
-    public func job(_ id: Int64) async throws -> PreparationJob {
+    package func job(_ id: Int64) async throws -> PreparationJob {
         guard let job = try await jobs([id]).first else {
             throw StoreError(.notFound, "There is no delivery \(id).")
         }
         return job
     }
 
-    /// The same of several, in the order of their ids here.
+    /// The same for several deliveries, in the order of `ids`.
     private func jobs(_ ids: [Int64]) async throws -> [PreparationJob] {
         let parameters = [PostgresValue.int64Array(ids)]
         let of = "FROM pushmta_engine.delivery_application d WHERE d.delivery_id = ANY($1::bigint[])"

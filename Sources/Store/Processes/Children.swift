@@ -2,16 +2,16 @@ import PostgresClient
 import PushCore
 
 /// A child that a supervisor is about to start.
-public struct ChildRow: Sendable {
+package struct ChildRow: Sendable {
     /// The host it runs on.
-    public var hostID: String
-    /// Counts up with each child of a host, so that a stale status line is recognised.
-    public var generation: Int32
-    public var applicationID: Int32
-    public var accountID: Int32
-    public var connector: Connector
+    package var hostID: String
+    /// Increases with each child of a host, so that a stale status line is recognised.
+    package var generation: Int32
+    package var applicationID: Int32
+    package var accountID: Int32
+    package var connector: Connector
 
-    public init(hostID: String, generation: Int32, applicationID: Int32, accountID: Int32, connector: Connector) {
+    package init(hostID: String, generation: Int32, applicationID: Int32, accountID: Int32, connector: Connector) {
         self.hostID = hostID
         self.generation = generation
         self.applicationID = applicationID
@@ -20,76 +20,9 @@ public struct ChildRow: Sendable {
     }
 }
 
-/// A child as the database knows it.
-public struct ChildOverview: Sendable {
-    /// What a child is doing, as the column `state` of `pushmta.mta_child` says it.
-    public enum State: String, Sendable, CaseIterable {
-        case starting, idle, working, draining, exited
-    }
-
-    /// The id of its row, the owner of the parts that it claims.
-    public let id: Int64
-    /// Where it runs and what it serves.
-    public let row: ChildRow
-    public var state: State
-    public var report: ChildReport
-    /// When its row was made.
-    public let startedAt: DatabaseTime
-    /// Seconds since its last report, on the database's clock.
-    public let heartbeatAgeSeconds: Double
-    /// Why it ended, as the supervisor names reasons; nil while it runs.
-    public let exitReason: String?
-    /// More about its end, "" if nothing.
-    public let exitDetail: String
-    /// The tail of its standard error.
-    public let stderrTail: String
-    /// `alive`, `late` (no report for 5 s), `gone` (none for 15 s) or `exited`.
-    public let health: String
-    /// Outcomes that came from its journal after its death.
-    public let journalReplayed: Int64
-    /// The name of its application, "" if it is gone.
-    public let applicationName: String
-    /// The name of its routing, "" if it is gone.
-    public let accountName: String
-    /// Whether somebody asked for another one in its place.
-    public let isRecycleRequested: Bool
-
-    public init(
-        id: Int64,
-        row: ChildRow,
-        state: State = .working,
-        report: ChildReport,
-        startedAt: DatabaseTime,
-        heartbeatAgeSeconds: Double,
-        exitReason: String?,
-        exitDetail: String,
-        stderrTail: String,
-        health: String = "alive",
-        journalReplayed: Int64 = 0,
-        applicationName: String = "",
-        accountName: String = "",
-        isRecycleRequested: Bool = false
-    ) {
-        self.id = id
-        self.row = row
-        self.state = state
-        self.report = report
-        self.startedAt = startedAt
-        self.heartbeatAgeSeconds = heartbeatAgeSeconds
-        self.exitReason = exitReason
-        self.exitDetail = exitDetail
-        self.stderrTail = stderrTail
-        self.health = health
-        self.journalReplayed = journalReplayed
-        self.applicationName = applicationName
-        self.accountName = accountName
-        self.isRecycleRequested = isRecycleRequested
-    }
-}
-
 extension Store {
-    /// Makes the row of a child that is about to start; its id is the owner of the parts that it will claim.
-    public func insertChild(_ child: ChildRow) async throws -> Int64 {
+    /// Creates the row of a child that is about to start; its id is the owner of the parts that it will claim.
+    package func insertChild(_ child: ChildRow) async throws -> Int64 {
         let result = try await query(
             """
             INSERT INTO pushmta_engine.mta_child (host_id, generation, application_id, external_account_id, connector)
@@ -103,10 +36,10 @@ extension Store {
         return try result.int64(0, 0)
     }
 
-    /// Says that a child lives and what it does; a child that was declared dead stays so.
-    public func recordChildReport(_ report: ChildReport, child: Int64) async throws {
+    /// Records that a child is alive and what it does; a child that was declared dead stays dead.
+    package func recordChildReport(_ report: ChildReport, child: Int64) async throws {
         var kept = report
-        // What a gateway says may have it, and PostgreSQL keeps no such character.
+        // A gateway's text may contain NUL, which PostgreSQL cannot store.
         kept.lastError.unicodeScalars.removeAll { $0 == "\0" }
         try await query(
             """
@@ -117,11 +50,11 @@ extension Store {
         )
     }
 
-    /// Says why a child ended, with the tail of its standard error.
+    /// Records why a child ended, with the tail of its standard error.
     ///
-    /// What the child says of itself counts until its supervisor, which sees the real end, has judged it: a child may crash
-    /// after its stop record. `orphaned` is said of ends that nobody saw, and replaces nothing.
-    public func childExited(
+    /// The child's own report counts until its supervisor, which sees the real end, has judged it: a child may crash
+    /// after its stop record. `orphaned` stands for an end that no process has seen, and replaces nothing.
+    package func childExited(
         _ id: Int64,
         reason: String,
         detail: String = "",
@@ -141,15 +74,15 @@ extension Store {
     }
 
     /// Counts outcomes that came from a dead child's journal.
-    public func addReplayed(child: Int64, count: Int64) async throws {
+    package func addReplayed(child: Int64, count: Int64) async throws {
         try await query(
             "UPDATE pushmta_engine.mta_child SET journal_replayed = journal_replayed + $2 WHERE id = $1",
             [.int64(child), .int64(count)]
         )
     }
 
-    /// Children of a host that have not ended as far as the database knows.
-    public func runningChildren(ofHost host: String) async throws -> [Int64] {
+    /// Children of a host that have not ended, as far as the database knows.
+    package func runningChildren(ofHost host: String) async throws -> [Int64] {
         let result = try await query(
             "SELECT id FROM pushmta_engine.mta_child WHERE host_id = $1::uuid AND exited_at IS NULL ORDER BY id",
             [.text(host)]
@@ -157,8 +90,8 @@ extension Store {
         return try all(result) { row in try row.int64() }
     }
 
-    /// Children that run, newest first; with `includeExited` also the last 100 that ended.
-    public func children(includeExited: Bool = false) async throws -> [ChildOverview] {
+    /// Running children, newest first; with `includeExited` also the last 100 that ended.
+    package func children(includeExited: Bool = false) async throws -> [ChildOverview] {
         let result = try await query(
             """
             SELECT \(Self.childColumns) FROM pushmta.mta_child c
@@ -177,7 +110,7 @@ extension Store {
         coalesce(c.account, ''), c.recycle_requested
         """
 
-    /// A report that cannot be read, of another version for example, keeps no other child from being seen.
+    /// An unreadable report, of another version for example, does not hide the other children.
     private static func report(_ text: String) -> ChildReport {
         (try? JSONBody.decode(ChildReport.self, from: text.utf8)) ?? ChildReport()
     }
@@ -205,28 +138,5 @@ extension Store {
             accountName: try row.text(),
             isRecycleRequested: try row.bool()
         )
-    }
-}
-
-extension ChildOverview {
-    /// Half of a gateway's answers take as long: it is slow, as Apple's and Google's need a tenth of it.
-    static let slowAnswerMilliseconds = 1_000
-
-    /// Whether nothing but the slow answers of its gateway keeps it from sending faster.
-    public var waitsForSlowGateway: Bool {
-        report.connections.limitedBy == .connections
-            && report.latencyP50Milliseconds >= Double(Self.slowAnswerMilliseconds)
-    }
-}
-
-extension [ChildOverview] {
-    /// The applications whose gateways answer so slowly that it binds a delivery, by delivery; from what the children say that send it.
-    public var slowGateways: [Int64: [String]] {
-        filter(\.waitsForSlowGateway).reduce(into: [:]) { slow, child in
-            guard let delivery = child.report.deliveryID else { return }
-            if slow[delivery]?.contains(child.applicationName) != true {
-                slow[delivery, default: []].append(child.applicationName)
-            }
-        }
     }
 }

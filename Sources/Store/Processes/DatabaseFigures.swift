@@ -1,29 +1,31 @@
 import PostgresClient
 
-/// How the database itself does, for metrics. What the role may not see is left out (`pg_monitor` lets it see everything).
-public struct DatabaseFigures: Sendable {
-    public struct Replica: Sendable, Hashable {
+/// Figures of the database itself, for metrics. What the role may not see is left out (`pg_monitor` may see
+/// everything).
+package struct DatabaseFigures: Sendable {
+    package struct Replica: Sendable, Hashable {
         /// The application name of its connection.
-        public let name: String
+        package let name: String
         /// Whether commits wait for it.
-        public let isSynchronous: Bool
-        /// How far it is behind, in seconds: until what was just committed is seen there.
-        public let lagSeconds: Double
+        package let isSynchronous: Bool
+        /// How far it lags behind, in seconds: the time until a commit is visible there.
+        package let lagSeconds: Double
     }
 
-    /// The replicas that stream.
-    public let replicas: [Replica]
-    /// The age of the oldest transaction that keeps dead rows, in seconds; 0 if there is none.
-    public let oldestSnapshotSeconds: Double
+    /// The streaming replicas.
+    package let replicas: [Replica]
+    /// The age of the oldest transaction that keeps dead rows from being removed, in seconds; 0 if there is none.
+    package let oldestSnapshotSeconds: Double
     /// Dead rows, by table, with its partitions.
-    public let deadRows: [String: Int64]
+    package let deadRows: [String: Int64]
 }
 
 extension Store {
-    /// Reads how the database does.
+    /// Reads the figures of the database.
     func databaseFigures() async throws -> DatabaseFigures {
         let replicas = try await query(
-            // Who may not see them has nulls. A replica that has nothing to do has no lag; several of one name are told apart by nobody.
+            // Columns that the role may not see are null. An idle replica has no lag; replicas with the same name are
+            // not distinguished.
             """
             SELECT r.application_name, bool_or(r.sync_state IN ('sync', 'quorum')),
                 coalesce(extract(epoch FROM max(r.replay_lag)), 0)::double precision
@@ -63,25 +65,25 @@ extension Store {
     }
 }
 
-/// How many connections the database server allows in all, and how many of them are in use.
-public struct ConnectionRoom: Sendable, Hashable {
+/// The maximum number of connections of the database server, and how many of them are in use.
+package struct ConnectionRoom: Sendable, Hashable {
     /// Connections that are not reserved for superusers.
-    public let most: Int
-    /// Those that are in use, also by others than this product.
-    public let used: Int
+    package let most: Int
+    /// Connections in use, including those of other programs.
+    package let used: Int
 
-    public var left: Int { max(0, most - used) }
+    package var left: Int { max(0, most - used) }
 
-    /// So many connections, of which so many are in use.
-    public init(most: Int, used: Int) {
+    /// A maximum, and the number in use.
+    package init(most: Int, used: Int) {
         self.most = most
         self.used = used
     }
 }
 
 extension Store {
-    /// The server's connections now. Any role may ask for it, and it counts the sessions of all roles and databases.
-    public func connectionRoom() async throws -> ConnectionRoom {
+    /// The server's connections now. Any role may ask, and the sessions of all roles and databases count.
+    package func connectionRoom() async throws -> ConnectionRoom {
         try await query(Self.connectionRoomSQL).one { row in
             ConnectionRoom(most: Int(try row.int64()), used: Int(try row.int64()))
         }

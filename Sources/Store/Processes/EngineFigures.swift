@@ -1,97 +1,99 @@
 import PostgresClient
 import PushCore
 
-/// What the database says of the engine, for metrics: no deliveries, tokens or users, so that there are as many figures as applications.
-public struct EngineFigures: Sendable {
+/// Figures of the engine, for metrics: none by delivery, token or user, so that their number grows only with the
+/// applications.
+package struct EngineFigures: Sendable {
     /// Messages that wait for a child.
-    public struct Queue: Sendable, Hashable {
-        public let application: String
-        /// Whether it is the lane of single messages.
-        public let isTransactional: Bool
+    package struct Queue: Sendable, Hashable {
+        package let application: String
+        /// Whether it is the queue of single messages.
+        package let isTransactional: Bool
         /// Messages that are due, as far as they were counted.
-        public let messages: Int64
+        package let messages: Int64
         /// Messages without an outcome that a child has claimed: on their way, or waiting for a rate.
-        public let claimed: Int64
-        /// Since when the oldest is due, claimed or not, in seconds.
-        public let oldestSeconds: Double
-        /// Whether counting was stopped, so that there may be more messages.
-        public let isPartial: Bool
+        package let claimed: Int64
+        /// The age of the oldest due message, claimed or not, in seconds.
+        package let oldestSeconds: Double
+        /// Whether counting stopped, so that there may be more messages.
+        package let isPartial: Bool
     }
 
     /// A supervisor's machine.
-    public struct Host: Sendable, Hashable {
-        public let id: String
-        public let name: String
+    package struct Host: Sendable, Hashable {
+        package let id: String
+        package let name: String
         /// `alive`, `late`, `gone` or `stopped`, as in `pushmta.mta_host`.
-        public let health: String
-        /// Whether another of its name has started since its last heartbeat, with a new folder of journals.
-        public let isReplaced: Bool
+        package let health: String
+        /// Whether a host of the same name, with a new folder of journals, has started since its last heartbeat.
+        package let isReplaced: Bool
     }
 
-    public struct Application: Sendable, Hashable {
-        public let id: Int32
-        public let name: String
+    package struct Application: Sendable, Hashable {
+        package let id: Int32
+        package let name: String
         /// The connector of its account; nil without one.
-        public let connector: Connector?
+        package let connector: Connector?
         /// Whether its circuit is open.
-        public let isCircuitOpen: Bool
-        /// How the gateway of its account stands.
-        public let trouble: Trouble
-        /// Whether a rate that was set for it, its account or one of its deliveries limits its messages.
-        public let isRateInUse: Bool
-        /// Seconds until its credential ends, negative when it has; nil if it has none or one without an end.
-        public let credentialSeconds: Double?
+        package let isCircuitOpen: Bool
+        /// The state of its account's gateway.
+        package let trouble: Trouble
+        /// Whether a rate of the application, its account or one of its deliveries limits its messages.
+        package let isRateInUse: Bool
+        /// Seconds until its credential expires, negative if it has; nil if it has none or one that does not expire.
+        package let credentialSeconds: Double?
     }
 
-    public enum Trouble: Int, Sendable, Hashable {
+    package enum Trouble: Int, Sendable, Hashable {
         /// It takes messages.
         case none = 0
-        /// It takes messages again, at a rate that grows.
+        /// It takes messages again, at a growing rate.
         case opening = 1
         /// It takes no messages.
         case trouble = 2
     }
 
-    /// A limit of messages a second, of all but deliveries.
-    public struct Quota: Sendable, Hashable {
+    /// A limit in messages a second; without those of deliveries.
+    package struct Quota: Sendable, Hashable {
         /// `application`, `account` or `project`.
-        public let scope: String
-        public let name: String
-        /// Messages a second that are allowed now.
-        public let currentRate: Double
-        /// Messages that were given out so far.
-        public let granted: Int64
+        package let scope: String
+        package let name: String
+        /// The present rate in messages a second.
+        package let currentRate: Double
+        /// Messages granted so far.
+        package let granted: Int64
     }
 
     /// All hosts that ever reported, by name.
-    public let hosts: [Host]
+    package let hosts: [Host]
     /// Messages that wait.
-    public let queues: [Queue]
-    public let applications: [Application]
-    /// All limits but those of deliveries.
-    public let quotas: [Quota]
-    /// Deliveries by state, those that failed in the last hour among them.
-    public let deliveries: [(state: String, count: Int64)]
-    /// Whether a feedback worker acts.
-    public let isFeedbackActing: Bool
-    /// Since when the oldest token event waits, in seconds; 0 if none does.
-    public let tokenEventSeconds: Double
-    /// Things that are held for a day before they are deleted.
-    public let retentionHolds: Int64
-    /// How the database itself does.
-    public let database: DatabaseFigures
+    package let queues: [Queue]
+    package let applications: [Application]
+    /// All limits except those of deliveries.
+    package let quotas: [Quota]
+    /// Deliveries by state, including those that failed in the last hour.
+    package let deliveries: [(state: String, count: Int64)]
+    /// Whether a feedback worker is active.
+    package let isFeedbackActing: Bool
+    /// How long the oldest token event has waited, in seconds; 0 if none waits.
+    package let tokenEventSeconds: Double
+    /// Kinds of data that are held for a day before they are deleted.
+    package let retentionHolds: Int64
+    /// The figures of the database itself.
+    package let database: DatabaseFigures
 }
 
 extension Store {
-    /// So many parts of a kind and priority are counted, at most: a look costs the same with ten and with ten million.
-    private static let mostParts: Int32 = 1_000
+    /// The maximum number of parts to count for each kind and priority, so that the cost does not grow with the number
+    /// of parts.
+    private static let maxParts: Int32 = 1_000
 
-    /// Reads what metrics say of the engine, in some short statements.
-    public func engineFigures() async throws -> EngineFigures {
+    /// Reads the figures of the engine for metrics, in some short statements.
+    package func engineFigures() async throws -> EngineFigures {
         let general = try await generalFigures()
         return EngineFigures(
             hosts: try await hostFigures(),
-            queues: try await queueFigures(countingAtMost: Self.mostParts),
+            queues: try await queueFigures(countingAtMost: Self.maxParts),
             applications: try await applicationFigures(),
             quotas: try await quotaFigures(),
             deliveries: try await deliveryFigures(),
@@ -102,7 +104,7 @@ extension Store {
         )
     }
 
-    /// The view adds counters of all children, which are many.
+    /// Not from the view, which adds up the counters of all children, and they are many.
     private func hostFigures() async throws -> [EngineFigures.Host] {
         let result = try await query(
             """
@@ -178,7 +180,7 @@ extension Store {
         }
     }
 
-    /// A day of a continuous delivery goes as that one does.
+    /// A day is not counted, because it follows its continuous delivery.
     private func deliveryFigures() async throws -> [(state: String, count: Int64)] {
         let result = try await query(
             """

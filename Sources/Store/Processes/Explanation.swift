@@ -1,25 +1,7 @@
 import PostgresClient
 
-/// One limit that holds for a delivery, an application or a host, and whether it is the one that binds now.
-public struct LimitRow: Sendable, Hashable {
-    /// What it holds for: a delivery, an application on an account, a child.
-    public let subject: String
-    /// What is limited.
-    public let limit: String
-    /// The value now, as text; "" where there is none.
-    public let now: String
-    /// The most that it may be, as text; "" where there is no such number.
-    public let most: String
-    /// Who sets it: a setting, a command, the gateway, the child itself.
-    public let setBy: String
-    /// Whether it is what keeps messages from leaving faster now.
-    public let binds: Bool
-    /// Why it has this value, in words.
-    public let why: String
-}
-
-/// What is to be explained.
-public enum ExplainedSubject: Sendable, Hashable {
+/// The subject to explain.
+package enum ExplainedSubject: Sendable, Hashable {
     case delivery(Int64)
     case application(Int32)
     /// A host's id.
@@ -27,8 +9,8 @@ public enum ExplainedSubject: Sendable, Hashable {
 }
 
 extension Store {
-    /// Each limit in force for a delivery, an application or a host: what it is now, who set it, and whether it binds.
-    public func limits(of subject: ExplainedSubject) async throws -> [LimitRow] {
+    /// Each limit on a delivery, an application or a host: its present value, what sets it, and whether it limits now.
+    package func limits(of subject: ExplainedSubject) async throws -> [LimitRow] {
         var values: [PostgresValue] = [.null, .null, .null]
         switch subject {
         case .delivery(let id): values[0] = .int64(id)
@@ -49,8 +31,8 @@ extension Store {
         }
     }
 
-    /// `pair` is whom it is about: applications on accounts, of the open parts of a delivery or its days, as set, or of a host's children.
-    /// Only where something is `moving`, others can be ahead.
+    /// `pair` are the applications and accounts of the subject: those of the open parts of a delivery or its days, as
+    /// declared, or of a host's children. Only pairs that are `moving` can have other deliveries ahead.
     static let limitsSQL = """
         WITH pair AS MATERIALIZED (
             SELECT DISTINCT p.application_id, p.external_account_id FROM pushmta_engine.delivery_part p
@@ -82,26 +64,26 @@ extension Store {
     private static let deliveryStateSQL = """
         SELECT 1 AS place, format('delivery %s', d.id) AS subject, 'state' AS "limit", d.state AS now, '' AS most,
             'pushmta delivery pause, resume, stop' AS set_by, d.state NOT IN ('preparing', 'in_progress')
-                -- What circuit, gateway or account keeps is marked with them.
+                -- -- What circuit, gateway or account delay is marked in their rows.
                 OR d.waiting_reason <> '' AND (SELECT count(*) FROM named) = (SELECT count(*) FROM moving) AS binds,
             concat_ws(' ', nullif(d.state_reason, ''), nullif(d.waiting_reason, ''), CASE
                 WHEN d.state = 'pending' AND d.start_at > now()
                     THEN to_char(d.start_at AT TIME ZONE 'UTC', '"it starts at" YYYY-MM-DD HH24:MI:SS "UTC"')
-                WHEN d.state = 'paused' AND d.state_reason = '' THEN 'somebody has paused it'
-                WHEN d.state = 'editing' THEN 'nobody has started it' END) AS why
+                WHEN d.state = 'paused' AND d.state_reason = '' THEN 'a user has paused it'
+                WHEN d.state = 'editing' THEN 'it has not been started' END) AS why
         FROM pushmta.delivery_progress d WHERE d.id = $1::bigint
         UNION ALL
         SELECT 1, format('delivery %s', d.id), 'priority', d.priority::text, '', 'the delivery', EXISTS (
                 SELECT FROM moving n JOIN pushmta_engine.delivery_part o ON o.state = 'ready' AND o.not_before <= now()
                     AND o.application_id = n.application_id AND o.external_account_id = n.external_account_id AND o.priority > d.priority
-                -- Its own single messages are ahead of the rest, and those of its days.
+                -- -- Its own single messages are ahead of the rest, and so are those of its days.
                 JOIN pushmta_engine.delivery w ON w.id = o.delivery_id
                 WHERE o.delivery_id <> d.id AND NOT (w.kind = 'continuous' AND w.parent_delivery_id IS NOT DISTINCT FROM d.id)),
             'parts of a higher priority go first, then those that are due for longest'
         FROM pushmta_engine.delivery d WHERE d.id = $1::bigint
         UNION ALL
         SELECT 1, format('delivery %s', d.id), 'weight', d.weight::text, '10', format('pushmta delivery weight %s', d.id), EXISTS (
-                -- Of a large delivery those that are next are enough.
+                -- -- For a large delivery, the next parts are enough.
                 SELECT FROM moving n CROSS JOIN LATERAL (
                     SELECT o.delivery_id FROM pushmta_engine.delivery_part o WHERE o.state = 'ready' AND o.not_before <= now()
                         AND o.application_id = n.application_id AND o.external_account_id = n.external_account_id
@@ -128,12 +110,12 @@ extension Store {
         UNION ALL
         SELECT 2, n.subject, 'children', c.running::text, m.most::text, 'mta.master.maxSpareServers of each host',
             c.running = 0 AND w.waits, CASE WHEN c.running > 0 OR NOT w.waits THEN '' WHEN m.most = 0 THEN 'no host is alive'
-                ELSE 'messages wait for a child: each host starts one a second, and has so many for all applications together' END
+                ELSE 'messages wait for a child: each host starts one a second, up to a maximum for all applications together' END
         FROM named n
         CROSS JOIN LATERAL (SELECT count(*) AS running FROM pushmta_engine.mta_child c WHERE c.exited_at IS NULL
             AND c.application_id = n.application_id AND c.external_account_id = n.external_account_id) c
         CROSS JOIN (SELECT coalesce(sum(h.max_children), 0) AS most FROM pushmta.mta_host h WHERE h.health = 'alive') m
-        -- What the row of circuit, gateway or account keeps back waits for no child.
+        -- -- Messages that circuit, gateway or account delay do not wait for a child.
         CROSS JOIN LATERAL (SELECT n.active AND NOT EXISTS (SELECT FROM pushmta_engine.application_health h
                 WHERE h.application_id = n.application_id AND h.state <> 'closed')
             AND NOT EXISTS (SELECT FROM pushmta_engine.gateway_trouble t WHERE t.application_id = n.application_id

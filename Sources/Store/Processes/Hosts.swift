@@ -1,47 +1,47 @@
 import PostgresClient
 import PushCore
 
-/// What a supervisor says of its host with each heartbeat; `mta_host` shows it.
-public struct HostReport: Sendable {
+/// What a supervisor reports about its host with each heartbeat; `mta_host` shows it.
+package struct HostReport: Sendable {
     /// What the supervisor is doing.
-    public enum State: String, Sendable, CaseIterable {
+    package enum State: String, Sendable, CaseIterable {
         case starting, running, draining, stopped
     }
 
     /// UUID kept in the journal folder, 36 lower-case characters.
-    public var id: String
-    public var name: String
-    public var pid: Int32
-    public var version: String
-    /// The schema version that the program was made for.
-    public var schemaVersion: Int32
+    package var id: String
+    package var name: String
+    package var pid: Int32
+    package var version: String
+    /// The schema version that the program was built for.
+    package var schemaVersion: Int32
     /// What the supervisor is doing.
-    public var state: State
-    public var journalFolder: String
-    /// Children alive.
-    public var children: Int32
-    /// Children that the settings allow.
-    public var maxChildren: Int32
-    public var cores: Int32
+    package var state: State
+    package var journalFolder: String
+    /// Live children.
+    package var children: Int32
+    /// The maximum number of children by the settings.
+    package var maxChildren: Int32
+    package var cores: Int32
     /// Load average of the last minute.
-    public var load: Double
+    package var load: Double
     /// Memory of supervisor and children, bytes.
-    public var residentBytes: Int64
+    package var residentBytes: Int64
     /// Free bytes on the journal's disk.
-    public var journalFreeBytes: Int64
+    package var journalFreeBytes: Int64
     /// Outcomes that came from journals of dead children.
-    public var journalReplayed: Int64
-    /// Trouble to show, "" if none.
-    public var alarm: String
+    package var journalReplayed: Int64
+    /// A problem to show, "" if none.
+    package var alarm: String
     /// What to do about it, "" if there is none.
-    public var alarmRemedy: String
-    /// Whether it has to be woken for a message, as it looks for messages once a second at most.
-    public var isAsleep: Bool
+    package var alarmRemedy: String
+    /// Whether it has to be woken for a message, because it looks for messages at most once a second.
+    package var isAsleep: Bool
     /// A UUID of this start of the supervisor; nil for reports that are not compared with another start.
-    public var startNonce: String?
+    package var startNonce: String?
 
     /// A report; counters start at zero.
-    public init(
+    package init(
         id: String,
         name: String,
         pid: Int32,
@@ -82,82 +82,34 @@ public struct HostReport: Sendable {
     }
 }
 
-/// A host as the database knows it.
-public struct HostRow: Sendable {
-    public let report: HostReport
-    /// When this supervisor started.
-    public let startedAt: DatabaseTime
-    /// Seconds since its last heartbeat, on the database's clock.
-    public let heartbeatAgeSeconds: Double
-    /// `alive`, `late` (no heartbeat for 5 s), `gone` (none for 15 s) or `stopped`.
-    public let health: String
-    /// Whether another living host runs another version.
-    public let isVersionMixed: Bool
-    /// Whether somebody asked it to drain since its supervisor started.
-    public let isDrainRequested: Bool
-    /// Messages that its children recorded as `unknown`.
-    public let unknown: Int64
-    /// Messages that its children sent again although the gateway may have had them.
-    public let resentAfterAmbiguity: Int64
-    /// Outcomes that its children stored after they had lost the part.
-    public let lateOutcomes: Int64
-
-    /// Whether its supervisor lives, as far as one has heard.
-    public var isHeardOf: Bool { health == "alive" || health == "late" }
-    /// Whether it has been silent for so long that others take over.
-    public var isGone: Bool { health == "gone" }
-
-    public init(
-        report: HostReport,
-        startedAt: DatabaseTime,
-        heartbeatAgeSeconds: Double,
-        health: String = "alive",
-        isVersionMixed: Bool = false,
-        isDrainRequested: Bool = false,
-        unknown: Int64 = 0,
-        resentAfterAmbiguity: Int64 = 0,
-        lateOutcomes: Int64 = 0
-    ) {
-        self.report = report
-        self.startedAt = startedAt
-        self.heartbeatAgeSeconds = heartbeatAgeSeconds
-        self.health = health
-        self.isVersionMixed = isVersionMixed
-        self.isDrainRequested = isDrainRequested
-        self.unknown = unknown
-        self.resentAfterAmbiguity = resentAfterAmbiguity
-        self.lateOutcomes = lateOutcomes
-    }
-}
-
 /// The last sign of life of a host.
-public struct HostSign: Sendable, Hashable {
-    public let name: String
-    public let pid: Int32
-    /// When it was given.
-    public let heartbeat: DatabaseTime
-    /// Whether the supervisor may live: it was given a moment ago and is no farewell.
-    public let isFresh: Bool
+package struct HostSign: Sendable, Hashable {
+    package let name: String
+    package let pid: Int32
+    /// When it was sent.
+    package let heartbeat: DatabaseTime
+    /// Whether the supervisor may be alive: the sign is recent and does not report its end.
+    package let isFresh: Bool
 }
 
-/// What people have asked a host for, until it is done.
-public struct HostRequests: Sendable, Hashable {
+/// What operators have asked of a host, until it is done.
+package struct HostRequests: Sendable, Hashable {
     /// Whether it is to drain.
-    public var isDrainRequested: Bool
-    /// Its children that are to leave, each with another one in its place.
-    public var recycledChildren: Set<Int64>
-    /// Whether another start of a supervisor has taken the host since: this one has lost it.
-    public var isHostLost = false
+    package var isDrainRequested: Bool
+    /// Its children that are to be replaced.
+    package var recycledChildren: Set<Int64>
+    /// Whether another start of a supervisor has taken over the host, so that this one has lost it.
+    package var isHostLost = false
 
-    public init(isDrainRequested: Bool = false, recycledChildren: Set<Int64> = []) {
+    package init(isDrainRequested: Bool = false, recycledChildren: Set<Int64> = []) {
         self.isDrainRequested = isDrainRequested
         self.recycledChildren = recycledChildren
     }
 }
 
 extension Store {
-    /// Says that a supervisor has started on a host; what was asked of the one before is forgotten.
-    public func registerHost(_ report: HostReport) async throws {
+    /// Records that a supervisor has started on a host; requests to the previous one are cleared.
+    package func registerHost(_ report: HostReport) async throws {
         try await query(
             """
             INSERT INTO pushmta_engine.mta_host (id, name, pid, version, schema_version, state, journal_folder, children,
@@ -171,9 +123,9 @@ extension Store {
         )
     }
 
-    /// Says that a supervisor lives; makes the row if somebody removed it. Returns what people have asked for.
+    /// Records that a supervisor is alive; creates the row again if it was removed. Returns the operators' requests.
     @discardableResult
-    public func recordHostHeartbeat(_ report: HostReport) async throws -> HostRequests {
+    package func recordHostHeartbeat(_ report: HostReport) async throws -> HostRequests {
         let result = try await query(
             """
             INSERT INTO pushmta_engine.mta_host (id, name, pid, version, schema_version, state, journal_folder, children,
@@ -197,8 +149,9 @@ extension Store {
         }
     }
 
-    /// What a host said last, and whether that is so fresh that its supervisor may live; nil if there is no such host.
-    public func hostSign(_ id: String) async throws -> HostSign? {
+    /// The last sign of life of a host, and whether it is recent enough that its supervisor may be alive; nil if there
+    /// is no such host.
+    package func hostSign(_ id: String) async throws -> HostSign? {
         let result = try await query(
             """
             SELECT h.name, h.pid, h.last_heartbeat, h.state <> 'stopped' AND h.last_heartbeat > clock_timestamp() - interval '15 seconds'
@@ -216,12 +169,12 @@ extension Store {
         }
     }
 
-    /// Asks the supervisor of a host to drain: it hears it with its next heartbeat, and at once if it listens.
+    /// Asks the supervisor of a host to drain: it sees the request with its next heartbeat, or at once if it listens.
     ///
     /// - Parameter host: the id, or the name if only one host that is not stopped has it.
-    /// - Returns: the host's id. Throws ``StoreError`` of code `notFound`, or `invalid` when the name says too little.
+    /// - Returns: the host's id. Throws ``StoreError`` of code `notFound`, or `invalid` if the name is ambiguous.
     @discardableResult
-    public func requestDrain(host: String) async throws -> String {
+    package func requestDrain(host: String) async throws -> String {
         let found = try await query(
             """
             SELECT id::text FROM pushmta_engine.mta_host
@@ -233,7 +186,7 @@ extension Store {
         guard let id = ids.first else {
             throw StoreError(
                 .notFound,
-                "There is no host \"\(host)\" that runs.",
+                "There is no running host \"\(host)\".",
                 hint: "pushmta status shows the hosts"
             )
         }
@@ -254,14 +207,14 @@ extension Store {
         return id
     }
 
-    /// Removes a host that is gone for good, with its children, from the status tables.
+    /// Removes a host that is permanently gone, with its children, from the status tables.
     ///
     /// - Parameters:
     ///   - host: its id or name.
-    ///   - journalsLost: the journals of its children will never be read.
-    /// - Returns: its id and name, and how many children went with it. Throws ``StoreError`` of code `notFound`, of `invalid` for a name of
-    ///   several hosts, and of `conflict` while it lives, holds parts, or may have journals.
-    public func removeHost(_ host: String, journalsLost: Bool = false) async throws -> (
+    ///   - journalsLost: whether the journals of its children will never be read.
+    /// - Returns: its id and name, and how many children were removed. Throws ``StoreError`` of code `notFound`, of
+    ///   `invalid` for a name of several hosts, and of `conflict` while it is alive, holds parts, or may have journals.
+    package func removeHost(_ host: String, journalsLost: Bool = false) async throws -> (
         id: String, name: String, children: Int64
     ) {
         let result = try await query(
@@ -278,7 +231,7 @@ extension Store {
         "last_heartbeat",
     ].map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
 
-    /// The host id travels as text: it is read from a file, and PostgreSQL checks it.
+    /// The host id is passed as text: it is read from a file, and PostgreSQL checks it.
     private static func hostParameters(_ report: HostReport) -> [PostgresValue] {
         [
             .text(report.id), .text(report.name), .int32(report.pid), .text(report.version),
@@ -292,7 +245,7 @@ extension Store {
     }
 
     /// All hosts that ever reported, by name.
-    public func hosts() async throws -> [HostRow] {
+    package func hosts() async throws -> [HostRow] {
         let result = try await query(
             """
             SELECT id::text, name, pid, version, schema_version, state, journal_folder, children, max_children, cores, load,
@@ -335,10 +288,10 @@ extension Store {
 }
 
 extension Store {
-    /// Notes until when a web process's certificate is good.
+    /// Records when a web process's certificate expires.
     ///
     /// - Parameter expires: seconds of Unix time.
-    public func noteWebCertificate(host: String, file: String, expires: Int) async throws {
+    package func noteWebCertificate(host: String, file: String, expires: Int) async throws {
         try await query(
             "SELECT pushmta_engine.note_web_certificate($1, $2, $3)",
             [.text(host), .text(file), .double(Double(expires))]

@@ -1,41 +1,40 @@
 import PostgresClient
 import PushCore
 
-/// What children take over when they start, of all applications and external accounts: whoever compares two of these sees whose
-/// children go on with what is not true any more.
-public struct RouteVersions: Sendable, Equatable {
-    /// What an external account says.
-    public struct Account: Sendable, Equatable {
-        /// What speaks to the gateway.
-        public let connector: Connector
-        /// Another text for another address, other options or another connector.
-        public let version: String
+/// The versions of all applications and external accounts that children apply when they start. The difference between
+/// two of these shows whose children still use old values.
+package struct RouteVersions: Sendable, Equatable {
+    /// The version of an external account.
+    package struct Account: Sendable, Equatable {
+        /// The protocol to the gateway.
+        package let connector: Connector
+        /// A text that changes with the address, the options or the connector.
+        package let version: String
 
-        /// An account as it is now.
-        public init(connector: Connector, version: String) {
+        package init(connector: Connector, version: String) {
             self.connector = connector
             self.version = version
         }
     }
 
-    /// Of each application, by its id, a text that is another one with another bundle id, environment or credential.
-    public var applications: [Int32: String]
+    /// For each application, by id, a text that changes with its bundle id, environment or credential.
+    package var applications: [Int32: String]
     /// The external accounts by their ids.
-    public var accounts: [Int32: Account]
-    /// The names of applications by their ids; another name makes no other route.
-    public var applicationNames: [Int32: String] = [:]
+    package var accounts: [Int32: Account]
+    /// The names of applications by their ids; a new name does not change the route.
+    package var applicationNames: [Int32: String] = [:]
     /// The names of external accounts by their ids.
-    public var accountNames: [Int32: String] = [:]
+    package var accountNames: [Int32: String] = [:]
 
-    public init(applications: [Int32: String] = [:], accounts: [Int32: Account] = [:]) {
+    package init(applications: [Int32: String] = [:], accounts: [Int32: Account] = [:]) {
         self.applications = applications
         self.accounts = accounts
     }
 }
 
 extension Store {
-    /// What children that start now would take over.
-    public func routeVersions() async throws -> RouteVersions {
+    /// The versions that children would apply if they started now.
+    package func routeVersions() async throws -> RouteVersions {
         let results = try await group([
             PostgresStatement(Self.applicationVersionsSQL), PostgresStatement(Self.accountVersionsSQL),
         ])
@@ -65,8 +64,9 @@ extension Store {
         FROM pushmta_engine.external_account e
         """
 
-    /// The deliveries under way over an external account, or to an application: those for which a change comes in their middle.
-    public func deliveriesUnderWay(account name: String) async throws -> [Int64] {
+    /// The deliveries under way over an external account, or to an application: those that a change would affect while
+    /// they are sent.
+    package func deliveriesUnderWay(account name: String) async throws -> [Int64] {
         try await deliveries(
             "x.external_account_id = (SELECT e.id FROM pushmta_engine.external_account e WHERE e.name = $1)",
             name
@@ -74,7 +74,7 @@ extension Store {
     }
 
     /// The same for an application.
-    public func deliveriesUnderWay(application name: String) async throws -> [Int64] {
+    package func deliveriesUnderWay(application name: String) async throws -> [Int64] {
         try await deliveries(
             "x.application_id = (SELECT a.id FROM pushmta_engine.application a WHERE a.name = $1)",
             name

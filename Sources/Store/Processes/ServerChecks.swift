@@ -1,21 +1,22 @@
 import PostgresClient
 
-/// What the server says of a session of ours: who it is, and how it got there.
-public struct SessionFacts: Sendable {
-    public let user: String
+/// The server's view of one of our sessions: its user and its connection.
+package struct SessionFacts: Sendable {
+    package let user: String
     /// Whether the connection is over a Unix socket.
-    public let isLocal: Bool
+    package let isLocal: Bool
     /// The server's address, "" over a Unix socket.
-    public let serverAddress: String
-    /// The version of TLS; nil if the connection is in the open.
-    public let tls: String?
-    /// Whether the user may do everything in the cluster.
-    public let isSuperuser: Bool
-    /// Whether the user has the rights that processes need: it owns the schema, or is a member of its owner or of `pushmta_runtime`.
-    public let mayRun: Bool
+    package let serverAddress: String
+    /// The version of TLS; nil if the connection is not encrypted.
+    package let tls: String?
+    /// Whether the user is a superuser of the cluster.
+    package let isSuperuser: Bool
+    /// Whether the user has the rights that processes need: it owns the schema, or is a member of its owner or of
+    /// `pushmta_runtime`.
+    package let mayRun: Bool
 
     /// A session as the server sees it.
-    public init(user: String, isLocal: Bool, serverAddress: String, tls: String?, isSuperuser: Bool, mayRun: Bool) {
+    package init(user: String, isLocal: Bool, serverAddress: String, tls: String?, isSuperuser: Bool, mayRun: Bool) {
         self.user = user
         self.isLocal = isLocal
         self.serverAddress = serverAddress
@@ -26,17 +27,17 @@ public struct SessionFacts: Sendable {
 }
 
 /// A replica that follows the primary.
-public struct ReplicaFacts: Sendable {
-    /// The name that it gives itself (`application_name`).
-    public let name: String
-    /// Whether commits may wait for it: `async`, `potential`, `sync` or `quorum`; "" where this user may not see it.
-    public let syncState: String
-    /// Seconds of what it has not applied yet; nil if all is applied, or this user may not see it.
-    public let lagSeconds: Double?
-    /// Bytes of what it has not applied yet; nil where this user may not see it.
-    public let lagBytes: Int64?
+package struct ReplicaFacts: Sendable {
+    /// The name that it chose itself (`application_name`).
+    package let name: String
+    /// Whether commits may wait for it: `async`, `potential`, `sync` or `quorum`; "" if this user may not see it.
+    package let syncState: String
+    /// How many seconds it lags behind; nil if it has applied everything, or this user may not see it.
+    package let lagSeconds: Double?
+    /// How many bytes it has not applied yet; nil if this user may not see it.
+    package let lagBytes: Int64?
 
-    public init(name: String, syncState: String, lagSeconds: Double?, lagBytes: Int64?) {
+    package init(name: String, syncState: String, lagSeconds: Double?, lagBytes: Int64?) {
         self.name = name
         self.syncState = syncState
         self.lagSeconds = lagSeconds
@@ -44,43 +45,33 @@ public struct ReplicaFacts: Sendable {
     }
 }
 
-/// What roles may do that no role needs to, and that lets them act with the rights of others.
-public struct SpareRights: Sendable, Hashable {
-    /// Which role may create objects in which schema where the names of others' statements are looked up.
-    public let creators: [Creator]
-    /// The owner of the schema, if it may make roles, and with them take the rights of almost everybody.
-    public let ownerThatMakesRoles: String?
+/// Rights that no role needs, and that let roles act with the rights of others.
+package struct SpareRights: Sendable, Hashable {
+    /// The roles that may create objects in a schema where statements of others look up names.
+    package let creators: [Creator]
+    /// The owner of the schema, if it may create roles, and through them get the rights of almost any role.
+    package let ownerThatMakesRoles: String?
 
-    /// What an administrator runs so that only owners may create where names are looked up; empty if that is so.
-    public var creatorRemedies: [String] {
+    /// The statements for an administrator after which only owners may create objects where names are looked up; empty
+    /// if that is so.
+    package var creatorRemedies: [String] {
         creators.map { "REVOKE CREATE ON SCHEMA \($0.schema) FROM \($0.role);" }
     }
 
-    /// What an administrator runs so that the owner makes no more roles; nil if it makes none.
-    public var ownerRemedy: String? { ownerThatMakesRoles.map { "ALTER ROLE \($0) NOCREATEROLE" } }
+    /// The statement for an administrator after which the owner can create no more roles; nil if it cannot now.
+    package var ownerRemedy: String? { ownerThatMakesRoles.map { "ALTER ROLE \($0) NOCREATEROLE" } }
 
-    /// A role that may create in a schema.
-    public struct Creator: Sendable, Hashable {
-        public let schema: String
-        /// The role as SQL writes it, `PUBLIC` for everybody.
-        public let role: String
-
-        /// A role that may create in a schema.
-        public init(schema: String, role: String) {
-            self.schema = schema
-            self.role = role
-        }
-    }
-
-    public init(creators: [Creator], ownerThatMakesRoles: String?) {
-        self.creators = creators
-        self.ownerThatMakesRoles = ownerThatMakesRoles
+    /// A role that may create objects in a schema.
+    package struct Creator: Sendable, Hashable {
+        package let schema: String
+        /// The role as SQL writes it, `PUBLIC` for all roles.
+        package let role: String
     }
 }
 
 extension Store {
-    /// What roles may do that no role needs to.
-    public func spareRights() async throws -> SpareRights {
+    /// Rights that no role needs.
+    package func spareRights() async throws -> SpareRights {
         let results = try await group([
             PostgresStatement(Self.creatorsSQL), PostgresStatement(Self.ownerThatMakesRolesSQL),
         ])
@@ -92,7 +83,8 @@ extension Store {
         )
     }
 
-    /// In the product's schemas only their owner creates. In `public` an administrator may allow single roles, but not everyone.
+    /// In the product's schemas only their owner creates objects. In `public` an administrator may allow single roles,
+    /// but not PUBLIC.
     private static let creatorsSQL = """
         SELECT quote_ident(n.nspname), CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END
         FROM pg_namespace n CROSS JOIN LATERAL aclexplode(n.nspacl) a
@@ -106,8 +98,8 @@ extension Store {
         WHERE n.nspname = 'pushmta_engine' AND r.rolcreaterole AND NOT r.rolsuper
         """
 
-    /// Who this session is, and how it is connected.
-    public func sessionFacts() async throws -> SessionFacts {
+    /// The user of this session, and how it is connected.
+    package func sessionFacts() async throws -> SessionFacts {
         try await query(Self.sessionFactsSQL).one { row in
             SessionFacts(
                 user: try row.text(),
@@ -128,17 +120,18 @@ extension Store {
             OR EXISTS (SELECT FROM pg_roles r WHERE r.rolname = 'pushmta_runtime' AND pg_has_role(r.oid, 'USAGE'))
         """
 
-    /// This user, as SQL writes it, if it does not see since when sessions of other roles have held what PushMTA waits for; else nil.
-    public func userBlindToSessions() async throws -> String? {
+    /// This user, as SQL writes it, if it cannot see how long sessions of other roles have held what PushMTA waits for;
+    /// otherwise nil.
+    package func userBlindToSessions() async throws -> String? {
         try await query(
             "SELECT CASE WHEN NOT pg_has_role('pg_read_all_stats', 'USAGE') THEN quote_ident(current_user) END"
         )
         .one { try $0.textOrNil() }
     }
 
-    /// The replicas that follow; base backups and subscribers of logical replication, which cannot take over, do not count. None on a
-    /// replica.
-    public func replicas() async throws -> [ReplicaFacts] {
+    /// The replicas of this primary. Base backups and logical subscribers do not count, because they cannot take over.
+    /// None on a replica.
+    package func replicas() async throws -> [ReplicaFacts] {
         let result = try await query(Self.replicasSQL)
         return try all(result) { row in
             ReplicaFacts(
@@ -162,8 +155,8 @@ extension Store {
 }
 
 extension Store {
-    /// The server settings on which durability rests, with their values, for benches and the doctor to print.
-    public func durabilitySettings() async throws -> [(name: String, value: String)] {
+    /// The server settings that durability depends on, with their values, for benches and the doctor to print.
+    package func durabilitySettings() async throws -> [(name: String, value: String)] {
         let result = try await query(
             """
             SELECT name, setting FROM pg_settings
@@ -174,8 +167,8 @@ extension Store {
         return try all(result) { row in (name: try row.text(), value: try row.text()) }
     }
 
-    /// Which database this is: a UUID, 36 lower-case characters, made once by migration.
-    public func installationID() async throws -> String {
+    /// Identifies this database: a UUID, 36 lower-case characters, created once by migration.
+    package func installationID() async throws -> String {
         let result = try await query("SELECT id::text FROM pushmta_engine.installation")
         return try first(result, orThrow: "The database has no installation id.", hint: "pushmta migrate") { row in
             try row.text()

@@ -1,12 +1,12 @@
 import PostgresClient
 import PushCore
 
-/// What of the schema a database has.
+/// The schema that is installed in a database.
 enum InstalledSchema: Sendable, Equatable {
     case none
-    /// What a program made before version 1 was: its list of steps had another form.
+    /// The schema of a program before version 1, whose list of steps had another form.
     case beforeVersion1
-    /// These versions, each with the checksums of its files by their names.
+    /// These versions, each with the checksums of its files by name.
     case versions([Int32: [String: String]])
 
     /// Reads it from the database.
@@ -31,14 +31,14 @@ enum InstalledSchema: Sendable, Equatable {
         return versions.isEmpty ? .none : .versions(versions)
     }
 
-    /// The highest version that is there, 0 if there is none.
+    /// The highest installed version, 0 if there is none.
     var number: Int32 {
         if case .versions(let versions) = self { versions.keys.max() ?? 0 } else { 0 }
     }
 
-    /// Checks that a program that knows these versions can bring the database on.
+    /// Checks that a program that knows these versions can upgrade the database.
     ///
-    /// Throws ``StoreError`` of code `schema` if the schema is newer, or another one.
+    /// Throws ``StoreError`` of code `schema` if the schema is newer, or a different one.
     func check(known: [SchemaVersion]) throws(StoreError) {
         switch self {
         case .none: return
@@ -57,7 +57,7 @@ enum InstalledSchema: Sendable, Equatable {
         }
     }
 
-    /// Catalogues are everybody's: who has the rights of monitoring only may not look into the engine's schema.
+    /// Every role may read the catalogues; a role with monitoring rights only may not read schema pushmta_engine.
     private static let formSQL = """
         SELECT c.oid IS NOT NULL, EXISTS (SELECT FROM pg_attribute a
                 WHERE a.attrelid = c.oid AND a.attname = 'checksum' AND NOT a.attisdropped),

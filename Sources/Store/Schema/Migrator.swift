@@ -2,31 +2,32 @@ import Content
 import PostgresClient
 import PushCore
 
-public struct MigrationReport: Sendable {
-    /// Schema version found, 0 if there was none.
-    public let from: Int32
+package struct MigrationReport: Sendable {
+    /// The schema version before the migration, 0 if there was none.
+    package let from: Int32
     /// Schema version after the migration.
-    public let to: Int32
+    package let to: Int32
     /// Names of the files applied, in order; empty if there was nothing to do.
-    public let applied: [String]
-    /// Rights that roles had not and have now, as the statements that gave them.
-    public let granted: [String]
-    /// What is to be said of the server's version; nil if there is nothing.
-    public let serverWarning: String?
+    package let applied: [String]
+    /// Missing rights that roles were granted, as the GRANT statements.
+    package let granted: [String]
+    /// A warning about the server's version; nil if there is none.
+    package let serverWarning: String?
 }
 
-/// Brings a database to the schema of this program; any number of hosts may do it at once.
+/// Upgrades a database to the schema of this program; any number of hosts may do it at once.
 struct Migrator {
     let connection: PostgresConnection
 
-    /// Another migration of the same database takes seconds; a session that holds a table for longer is stuck, and is named.
+    /// Another migration of the same database takes seconds; a session that holds a table for longer is stuck, and the
+    /// error names it.
     private static let lockTimeoutSeconds = 30
 
-    /// Days for which partitions are made ahead.
+    /// Days for which partitions are created ahead.
     static let daysAhead = 7
 
-    /// Does it in one transaction. A second caller waits for the record of versions, or, in a new database, for the schema's name: then its
-    /// attempt fails, and a later one finds everything there.
+    /// Does it in one transaction. A second caller waits for the lock on the record of versions or, in a new database,
+    /// for the creation of the schema. Then its attempt fails, and a later one finds everything there.
     func migrate(_ versions: [SchemaVersion] = SchemaVersion.all) async throws -> MigrationReport {
         // Compiling the query of the rights takes 0.5 s, running it 20 ms.
         try await connection.run(script: "SET jit = off; SET lock_timeout = '\(Self.lockTimeoutSeconds)s'")
@@ -40,8 +41,8 @@ struct Migrator {
         return try await attempt(versions)
     }
 
-    /// A session that has just seen no schema may go on seeing none for a moment after another one has committed it: the server drops
-    /// what it remembers of names a little later. One more attempt did not always do.
+    /// A session that has just found no schema may still find none for a moment after another session has committed it,
+    /// because the server invalidates its cache of names slightly later. One more attempt was not always enough.
     private static let attempts = 20
     private static let pause = Duration.milliseconds(100)
 
@@ -55,7 +56,7 @@ struct Migrator {
             try await connection.run(script: "COMMIT")
             return report
         } catch {
-            // Nothing of the attempt must stay; a lost connection has seen to that already.
+            // The attempt must leave nothing; after a lost connection the server has already rolled back.
             _ = try? await connection.run(script: "ROLLBACK")
             guard let error = error as? PostgresError, error.sqlState == "55P03" else { throw error }
             throw StoreError(
@@ -66,7 +67,7 @@ struct Migrator {
         }
     }
 
-    /// Others read the record meanwhile.
+    /// Others can still read the record.
     private static let lock = "LOCK TABLE pushmta_engine.schema_version IN SHARE ROW EXCLUSIVE MODE"
 
     private func migrateLocked(_ versions: [SchemaVersion]) async throws -> MigrationReport {
@@ -84,7 +85,10 @@ struct Migrator {
         try await connection.execute(
             PostgresStatement(
                 Self.inputRules,
-                [.text(ContentSchema.json), .text(TargetFilter.rules)],
+                [
+                    .text(ContentSchema.json), .text(ContentSchema.rules), .text(TargetFilter.rules),
+                    .text(DeliverySetting.rules),
+                ],
                 prepare: false
             )
         )
@@ -100,7 +104,7 @@ struct Migrator {
         )
     }
 
-    /// Makes the roles that the cluster has not yet, before anything else: rights are given to them.
+    /// First creates the roles that the cluster lacks, because rights are granted to them.
     private func makeRoles(isNew: Bool) async throws {
         let rights = try await connection.execute(
             PostgresStatement(
@@ -124,7 +128,7 @@ struct Migrator {
             if lacksDatabase { statements.append("GRANT CREATE ON DATABASE \(database) TO \(user);") }
             throw StoreError.rolesMissing(user: user, statements: statements)
         }
-        // Roles belong to the cluster: who migrates another database of it may be making them, too.
+        // Roles belong to the cluster: a migration of another database in it may be creating them, too.
         for role in missing {
             try await connection.run(
                 script: """
@@ -136,15 +140,16 @@ struct Migrator {
         if isNoReader { try await connection.run(script: SchemaRoles.membership(of: user)) }
     }
 
-    /// A day back too: a delivery that was started before midnight is prepared after it.
+    /// Also a day back: a delivery that was started before midnight may be prepared after it.
     static let partitions = """
         SELECT pushmta_engine.ensure_partitions(
             (now() AT TIME ZONE 'UTC')::date - 1, (now() AT TIME ZONE 'UTC')::date + $1)
         """
 
-    /// The rules of this program for the checks of contents and filters in the database.
+    /// The rules of this program by which the database checks contents, filters and settings of deliveries.
     private static let inputRules = """
-        INSERT INTO pushmta_engine.input_rule AS r (name, document) VALUES ('content', $1::jsonb), ('filter', $2::jsonb)
+        INSERT INTO pushmta_engine.input_rule AS r (name, document)
+        VALUES ('content', $1::jsonb), ('content_rules', $2::jsonb), ('filter', $3::jsonb), ('delivery', $4::jsonb)
         ON CONFLICT (name) DO UPDATE SET document = excluded.document, changed_at = now()
         WHERE r.document IS DISTINCT FROM excluded.document
         """

@@ -1,17 +1,17 @@
 import PostgresClient
 import Schema
 
-/// The roles of the schema, none of which can log in, to grant to the users of each kind.
+/// The roles of the schema, none of which can log in. They are granted to the users of each kind.
 ///
-/// Their rights are in `Sources/Schema/rights.sql`: each migration repairs what is missing, and `doctor` tells of it.
+/// Their rights are in `Sources/Schema/rights.sql`: each migration grants missing ones, and `doctor` reports them.
 enum SchemaRoles {
-    /// Their names, in the order in which they are made.
+    /// Their names, in the order in which they are created.
     static let names = [
         "pushmta_runtime", "pushmta_marketing", "pushmta_tokens", "pushmta_monitoring", "pushmta_raw_sql",
         Store.webRole, Store.consoleRole, ViewReader.role,
     ]
 
-    /// Those that the cluster has not.
+    /// The roles that the cluster lacks.
     static func missing(_ connection: PostgresConnection) async throws -> [String] {
         let result = try await connection.execute(
             PostgresStatement(
@@ -26,13 +26,13 @@ enum SchemaRoles {
         return try result.all { try $0.text() }
     }
 
-    /// What makes a role: whoever is a member of it has its rights, and nobody is it.
+    /// Creates a role. Its members have its rights; nobody can log in as it.
     static func creation(of role: String) -> String { "CREATE ROLE \(role) NOLOGIN;" }
 
-    /// What lets a user give the reading role what is its own.
+    /// Lets a user transfer the reading role's objects to that role.
     static func membership(of user: String) -> String { "GRANT \(ViewReader.role) TO \(user);" }
 
-    /// The statements that give the roles, all of which must be there, the rights that they have not.
+    /// The statements that grant the roles their missing rights; all roles must exist.
     static func missingRights(_ connection: PostgresConnection) async throws -> [String] {
         let result = try await connection.execute(
             PostgresStatement(String(cString: schema_rights()), prepare: false)
@@ -41,22 +41,22 @@ enum SchemaRoles {
     }
 }
 
-/// What of roles and rights an installation lacks.
-public struct SchemaRights: Sendable {
-    /// Statements that make the roles that are missing; an administrator of the cluster may run them.
-    public let roles: [String]
-    /// Statements that give the rights that are missing; migration runs them. Not looked at as long as a role is missing.
-    public let grants: [String]
+/// The roles and rights that an installation lacks.
+package struct SchemaRights: Sendable {
+    /// Statements that create missing roles; an administrator of the cluster can run them.
+    package let roles: [String]
+    /// Statements that grant missing rights; migration runs them. Not checked while a role is missing.
+    package let grants: [String]
 
-    public init(roles: [String], grants: [String]) {
+    package init(roles: [String], grants: [String]) {
         self.roles = roles
         self.grants = grants
     }
 }
 
 extension Store {
-    /// What of roles and rights the database lacks.
-    public func missingRights() async throws -> SchemaRights {
+    /// The roles and rights that the database lacks.
+    package func missingRights() async throws -> SchemaRights {
         try await with { connection in
             let roles = try await SchemaRoles.missing(connection)
             return SchemaRights(

@@ -7,7 +7,7 @@ struct SchemaFile: Sendable, Hashable {
     let name: String
     /// SQL.
     let text: String
-    /// SHA-256 of its text, in hexadecimal: a file that was applied never changes afterwards.
+    /// SHA-256 of its text, in hexadecimal: an applied file never changes.
     let checksum: String
 
     init(name: String, text: String) {
@@ -19,9 +19,9 @@ struct SchemaFile: Sendable, Hashable {
     }
 }
 
-/// One version of the schema: the first is the whole of it, each later one what changes.
+/// One version of the schema: the first is the complete schema, each later one a change.
 ///
-/// The SQL is in `Sources/Schema`. Until the first release a change edits version 1 where it is; a version that was released never
+/// The SQL is in `Sources/Schema`. Until the first release, a change edits version 1 in place; a released version never
 /// changes.
 struct SchemaVersion: Sendable {
     /// Its number; versions are applied in order.

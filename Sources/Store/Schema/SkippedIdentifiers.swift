@@ -1,13 +1,14 @@
 import PostgresClient
 
 extension Store {
-    /// Lets ids of all kinds go on far above those that may have been given out since a moment to which the database was set back.
+    /// Moves the ids of all kinds far above those that may have been issued after the time to which the database was
+    /// restored.
     ///
-    /// Journals, receipts on disk and devices still know ids of that time. If they were given out again, a journal's answers
-    /// would become outcomes of other messages, and two messages would have the same id at the gateway.
+    /// Journals, receipts on disk and devices still have ids from that time. If these were issued again, a journal's
+    /// answers would become outcomes of other messages, and two messages would have the same id at the gateway.
     ///
     /// - Returns: The number of sequences that were moved.
-    public static func skipIdentifiers(_ configuration: PostgresConfiguration) async throws -> Int {
+    package static func skipIdentifiers(_ configuration: PostgresConfiguration) async throws -> Int {
         let connection = try await PostgresConnection.connect(configuration)
         do {
             let result = try await connection.execute(PostgresStatement(skipSQL, prepare: false))
@@ -19,8 +20,9 @@ extension Store {
         }
     }
 
-    /// Deliveries are few, and old apps read their numbers as 32-bit ones. Numbers of messages are 32-bit ones, too, and begin anew each
-    /// day. What is left of ids of 64 bits lasts for ever; small tables' ids of 32 bits are in no journal and at no device.
+    /// Deliveries are few, and old apps read their numbers as 32-bit ones. Numbers of messages also have 32 bits, and
+    /// restart each day. The remaining 64-bit ids never run out; small tables' 32-bit ids are in no journal and on no
+    /// device.
     private static let skipSQL = """
         SELECT setval(c.oid::regclass, least(s.max_value, coalesce(s.last_value, s.start_value) + CASE
             WHEN s.sequencename = 'delivery_number' THEN 100000

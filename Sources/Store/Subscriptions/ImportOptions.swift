@@ -1,53 +1,53 @@
-/// How a file of subscriptions is taken.
-public struct ImportOptions: Sendable {
-    /// The age of lines without a time of their own; nil if there is none: then they only add what is unknown.
-    public var age: ImportAge?
-    /// Of which kinds addresses come back that get nothing now.
-    public var bringsBack: Set<ImportState> = []
-    /// Only looks, and says what would be done.
-    public var isDryRun = false
-    /// Leaves out what cannot be imported, and reports it; else the first such line ends the import.
-    public var skipsMalformed = false
-    /// Where the lines come from, for people.
-    public var source = ""
+/// How a file of subscriptions is imported.
+package struct ImportOptions: Sendable {
+    /// The age of lines without a time of their own. If it is nil, such lines only add unknown addresses.
+    package var age: ImportAge?
+    /// The states from which addresses that get no messages are brought back.
+    package var bringsBack: Set<ImportState> = []
+    /// Only checks, and reports what would be done.
+    package var isDryRun = false
+    /// Skips lines that cannot be imported, and reports them; otherwise the first such line ends the import.
+    package var skipsMalformed = false
+    /// The source of the lines, for people.
+    package var source = ""
 
-    /// Options: a file that says nothing of its age.
-    public init() {}
+    /// Options for a file without a known age.
+    package init() {}
 }
 
 /// How old a file is.
-public enum ImportAge: Sendable, Hashable {
-    /// As it was made when the import begins.
+package enum ImportAge: Sendable, Hashable {
+    /// Exported when the import begins.
     case now
-    /// Made at a time.
+    /// Exported at a time.
     case at(DatabaseTime)
 }
 
-/// Why an address gets nothing: an import brings it back only if it is asked to.
-public enum ImportState: String, Sendable, Hashable, CaseIterable {
-    /// The person wants nothing.
+/// Why an address gets no messages: an import brings it back only on request.
+package enum ImportState: String, Sendable, Hashable, CaseIterable {
+    /// The person opted out.
     case optedOut = "opted_out"
     /// It is on the deny list.
     case denylisted
-    /// A gateway has called it dead, or has failed too often with it.
+    /// A gateway called it dead, or messages to it failed too often.
     case quarantined
-    /// The app or the API has taken its device away.
+    /// The app or the API has unregistered its device.
     case unregistered
-    /// Its device, or the gateway, has another token in its place.
+    /// Its device, or the gateway, has replaced the token.
     case renewed
-    /// It has since belonged to another user, who is gone.
+    /// It has since belonged to another user, who no longer has it.
     case moved
     /// It is disabled for another reason.
     case disabled
 }
 
 /// Why a line changes nothing.
-public enum ImportHold: Sendable, Hashable {
-    /// It does not say how old it is, and the address is known.
+package enum ImportHold: Sendable, Hashable {
+    /// It has no time, and the address is known.
     case known
-    /// The database knows something that is newer.
+    /// The database has something newer.
     case older
-    /// The address gets nothing, and the caller did not ask for it to come back.
+    /// The address gets no messages, and the caller did not ask to bring it back.
     case state(ImportState)
 
     init?(_ text: String) {
@@ -63,50 +63,51 @@ public enum ImportHold: Sendable, Hashable {
 
 /// What an import did, or would do.
 ///
-/// Each line is created, updated, moved, brought back, kept, replaced or left out, so that these numbers together are the lines of the
-/// file.
-public struct ImportReport: Sendable {
-    /// The number by which it can be undone; nil if it has changed nothing.
-    public var id: Int64?
-    /// Subscriptions that are new.
-    public var created = 0
-    /// Subscriptions that were there with the same user, and are up to date now.
-    public var updated = 0
-    /// Tokens that belong to another user now: a new subscription each; the one before is disabled.
-    public var moved = 0
-    /// How many of those still get nothing, as the address got nothing before.
-    public var movedInState: [ImportState: Int] = [:]
-    /// Addresses that get messages again, by why they got none.
-    public var returned: [ImportState: Int] = [:]
-    /// Lines that change nothing, by the reason.
-    public var kept: [ImportHold: Int] = [:]
-    /// The first lines whose address gets nothing and stays so.
-    public var keptLines: [ImportProblem] = []
-    /// Lines that were left out: the first 100 of them.
-    public var problems: [ImportProblem] = []
-    /// How many lines were left out.
-    public var skipped = 0
-    /// Lines in whose place another one of the same token counts: the first 100 of them.
-    public var replacements: [ImportProblem] = []
-    /// How many lines were replaced so. A line of an earlier batch is not among them: it was imported, and what it made was updated.
-    public var replaced = 0
-    /// The number of the last line that was dealt with; 0 before the first batch.
-    public var lastLine = 0
+/// Each line is created, updated, moved, brought back, kept, replaced or skipped, so these counts add up to the lines
+/// of the file.
+package struct ImportReport: Sendable {
+    /// The number by which it can be undone; nil if it changed nothing.
+    package var id: Int64?
+    /// New subscriptions.
+    package var created = 0
+    /// Existing subscriptions of the same user that are now up to date.
+    package var updated = 0
+    /// Tokens that now belong to another user: each gets a new subscription, and the old one is disabled.
+    package var moved = 0
+    /// How many of those still get no messages, because the address got none before.
+    package var movedInState: [ImportState: Int] = [:]
+    /// Addresses that get messages again, by the reason why they got none.
+    package var returned: [ImportState: Int] = [:]
+    /// Lines that change nothing, by reason.
+    package var kept: [ImportHold: Int] = [:]
+    /// The first lines whose address still gets no messages.
+    package var keptLines: [ImportProblem] = []
+    /// Skipped lines: the first 100 of them.
+    package var problems: [ImportProblem] = []
+    /// How many lines were skipped.
+    package var skipped = 0
+    /// Lines replaced by another one of the same token: the first 100 of them.
+    package var replacements: [ImportProblem] = []
+    /// How many lines were replaced. Lines of an earlier batch do not count: they were imported, and their
+    /// subscriptions were then updated.
+    package var replaced = 0
+    /// The number of the last processed line; 0 before the first batch.
+    package var lastLine = 0
 
-    /// Lines that are kept word for word.
+    /// The maximum number of lines that a report lists.
     static let keptWords = 100
 
-    public init() {}
+    package init() {}
 
-    /// Lines that were dealt with.
-    public var lines: Int {
+    /// The number of processed lines.
+    package var lines: Int {
         created + updated + moved + sum(returned) + sum(kept) + replaced + skipped
     }
 
     private func sum<Key>(_ counts: [Key: Int]) -> Int { counts.values.reduce(0, +) }
 
-    /// Takes one line of each token, the latest by its time, and notes the others. A line without a time is older than one with, and of equal
-    /// times the last line counts.
+    /// Takes one line of each token, the latest by its time, and reports the others. A line without a time is older
+    /// than one with a time; of equal times, the last line counts.
     mutating func latestOfEachToken(_ rows: [ImportRow]) -> [ImportRow] {
         var latest: [String: Int] = [:]
         for (index, row) in rows.enumerated() {
@@ -122,7 +123,7 @@ public struct ImportReport: Sendable {
             if replacements.count < Self.keptWords {
                 let why = Self.isEarlier(row, than: rows[counting]) ? "with a later time, " : ""
                 let problem =
-                    "its push token appears again on line \(rows[counting].line), \(why)which counts: keep one of them"
+                    "its push token appears again on line \(rows[counting].line), \(why)which takes precedence: keep one of them"
                 replacements.append(ImportProblem(line: row.line, problem: problem))
             }
             return nil
@@ -135,14 +136,14 @@ public struct ImportReport: Sendable {
         return time < late
     }
 
-    /// Adds what became of some lines.
+    /// Adds the results of some lines.
     ///
     /// - Parameter lines: the first of them.
     mutating func add(_ kind: String, held: String, count: Int, lines: [Int64]) throws {
         guard kind != "busy" else {
             skipped += count
             let problem =
-                "another session's transaction has changed its subscription and not ended: import the line again when it has"
+                "another session's open transaction has changed its subscription: import the line again when it has ended"
             problems += lines.prefix(max(0, Self.keptWords - problems.count)).map {
                 ImportProblem(line: Int($0), problem: problem)
             }
@@ -163,25 +164,25 @@ public struct ImportReport: Sendable {
         guard let state, kind != "returned" else { return }
         for line in lines.prefix(max(0, Self.keptWords - keptLines.count)) {
             keptLines.append(
-                ImportProblem(line: Int(line), problem: "its address gets nothing and stays so: \(state.rawValue)")
+                ImportProblem(line: Int(line), problem: "its address still gets no messages:  \(state.rawValue)")
             )
         }
     }
 }
 
 /// A line of a subscription file that cannot be imported.
-public struct ImportProblem: Sendable, Hashable, CustomStringConvertible {
+package struct ImportProblem: Sendable, Hashable, CustomStringConvertible {
     /// Line number in the file, 1 for the first.
-    public let line: Int
-    /// What is wrong with it and what it should be; without the token.
-    public let problem: String
+    package let line: Int
+    /// What is wrong with it and what it should be, without the token.
+    package let problem: String
 
     /// A problem of a line.
-    public init(line: Int, problem: String) {
+    package init(line: Int, problem: String) {
         self.line = line
         self.problem = problem
     }
 
     /// `line 12: …`
-    public var description: String { "line \(line): \(problem)" }
+    package var description: String { "line \(line): \(problem)" }
 }

@@ -3,25 +3,25 @@ import PushCore
 
 /// A subscription to import, read from one line of a file.
 ///
-/// What is nil the file does not say, and it stays as it is; what is empty it empties.
-public struct ImportRow: Sendable {
+/// nil is absent from the file and stays as it is; an empty value clears the field.
+package struct ImportRow: Sendable {
     /// Line number in the file, for reports.
-    public var line: Int
-    public var pushToken: String
-    /// Whose it is; "" for no user's.
-    public var userKey: String?
+    package var line: Int
+    package var pushToken: String
+    /// Its user; "" for none.
+    package var userKey: String?
     /// Language tag.
-    public var locale: String?
+    package var locale: String?
     /// IANA time zone.
-    public var timeZone: String?
+    package var timeZone: String?
     /// Fields of the recipient, for personalisation.
-    public var recipient: [String: String]
-    public var parameters: [String: String]
-    /// When the device said so last.
-    public var registeredAt: DatabaseTime?
+    package var recipient: [String: String]
+    package var parameters: [String: String]
+    /// When the device last registered.
+    package var registeredAt: DatabaseTime?
 
-    /// A subscription of a line.
-    public init(
+    /// A subscription from a line.
+    package init(
         line: Int,
         pushToken: String,
         userKey: String? = nil,
@@ -43,7 +43,7 @@ public struct ImportRow: Sendable {
 }
 
 extension ImportRow {
-    /// The row with its parameters where the application's declarations keep them, and its locale in the one form.
+    /// The row with its parameters where the application's declarations place them, and its locale in canonical form.
     func placed(by declarations: ApplicationDeclarations) -> ImportRow {
         var row = self
         if !declarations.parameters.isEmpty { row.place(by: declarations) }
@@ -68,7 +68,7 @@ extension ImportRow {
 
 /// Subscriptions in the text format of COPY.
 enum ImportLines {
-    /// Bytes of a chunk: above the 64 KiB from which COPY is quick.
+    /// Bytes of a chunk: above the 64 KiB at which COPY becomes fast.
     private static let chunkSize = 256 * 1024
 
     static func copyText(_ rows: [ImportRow]) -> [UInt8] {
@@ -121,7 +121,7 @@ enum ImportLines {
         if let text { append(text, to: &output, end: end) } else { output += [backslash, UInt8(ascii: "N"), end] }
     }
 
-    /// A JSON object of strings, with null for what is to be emptied; NULL for an object without anything.
+    /// A JSON object of strings, with null for cleared fields; NULL for an empty object.
     private static func appendObject(_ values: [String: String], to output: inout [UInt8], end: UInt8) {
         guard !values.isEmpty else {
             output += [backslash, UInt8(ascii: "N"), end]

@@ -1,29 +1,31 @@
-/// What an import does to the lines that COPY has put into `pg_temp.pushmta_import`: first each is judged by what is known of its
-/// address, then the lines of each kind are carried out by the ids that were found.
+/// Imports the lines that COPY has put into `pg_temp.pushmta_import`: first each line is judged by what is known about
+/// its address, then the lines of each kind are carried out by the ids that were found.
 enum ImportStatements {
     static let copy = """
         COPY pg_temp.pushmta_import (line, push_token, user_key, locale, time_zone, recipient, parameters, registered_at) FROM STDIN
         """
 
-    /// `kind` is what becomes of the line, `held` why it is kept or what it comes back from, `clears` whether it takes away what
-    /// stopped messages; `target` is the subscription that it updates, `ended` the one that it ends.
+    /// `kind` is the result for the line; `held` is why it is kept, or the state that it is brought back from; `clears`
+    /// is whether it clears what stopped messages; `target` is the subscription that it updates, `ended` the one that
+    /// it ends.
     static let staging = """
         CREATE TEMP TABLE IF NOT EXISTS pushmta_import (line bigint, push_token text, user_key text, locale text, time_zone text,
             recipient jsonb, parameters jsonb, registered_at timestamptz, kind text, held text, clears boolean, target bigint,
             ended bigint) ON COMMIT DELETE ROWS
         """
 
-    /// The subscriptions with a line's token, of all applications: with an application beside it, a plan made while the table is small
-    /// would read the whole application, and go on to when it has millions of rows.
+    /// The subscriptions with a line's token, of all applications: with a condition on the application, a plan made
+    /// while the table is small would read the whole application, and would still do so with millions of rows.
     private static func addresses(_ condition: String) -> String {
         """
         (SELECT x.*, x.xmin AS version FROM pushmta_engine.subscription x WHERE x.push_token = i.push_token AND \(condition) OFFSET 0)
         """
     }
 
-    /// What is known of each line's address: `e` has the token, `d` had it last, `f` is the line's user's own earlier subscription of
-    /// it, or a seed address, which no device registered. `m` is there if this import has made `e` and nobody has changed it since, and
-    /// `o` if the address was known before all the same: not of another seed or of what an earlier line has made.
+    /// What is known about each line's address: `e` has the token now; `d` had it last; `f` is an earlier subscription
+    /// of the line's user with it, or a seed address, which no device registered. `m` is set if this import has made
+    /// `e` and it has not changed since. `o` is set if the address was known before nevertheless, not counting other
+    /// seeds and what earlier lines have made.
     private static let found = """
         SELECT i.push_token, i.user_key, i.registered_at, e.id AS enabled_id, e.user_key AS enabled_user, f.id AS former_id,
             e.id IS NOT NULL OR d.id IS NOT NULL AS is_known,
@@ -60,8 +62,9 @@ enum ImportStatements {
                     s.disabled_reason) NOT IN ('seed', 'seed_removed') LIMIT 1) o ON true
         """
 
-    /// A line that is older than what is known changes nothing, and one without a time is older than anything. What an earlier batch of the
-    /// same file has made has the time of its line: the latest counts, and of those without a time the last one, as within a batch.
+    /// A line older than what is known changes nothing, and a line without a time is older than anything. A
+    /// subscription that an earlier batch of the same file has made has the time of its line: the latest counts, and
+    /// among those without a time the last one, as within a batch.
     private static let weighed = """
         SELECT k.*, coalesce(k.user_key <> k.enabled_user, false) AS is_other,
             CASE WHEN k.is_own THEN k.line_time IS NULL OR coalesce(k.registered_at >= k.line_time, false)
@@ -93,7 +96,7 @@ enum ImportStatements {
         FROM (\(judged)) j WHERE j.push_token = u.push_token
         """
 
-    /// Lines whose subscription another transaction holds change nothing.
+    /// Lines whose subscription another transaction has locked change nothing.
     static let passBusy = """
         UPDATE pg_temp.pushmta_import u SET kind = 'busy', held = 'busy', target = NULL, ended = NULL
         FROM (SELECT array_agg(x.id) AS ids FROM (SELECT s.id FROM pushmta_engine.subscription s
@@ -111,7 +114,7 @@ enum ImportStatements {
     static let begin =
         "INSERT INTO pushmta_engine.subscription_import (application_id, source) VALUES ($1, $2) RETURNING id"
 
-    /// What an import can change of a subscription, as it is; `undo_import_step` reads it.
+    /// The present values of everything that an import can change of a subscription; `undo_import_step` reads them.
     private static let state = """
         jsonb_build_object('registered_at', s.registered_at, 'enabled', s.enabled, 'disabled_at', s.disabled_at,
             'disabled_reason', s.disabled_reason, 'opted_out', s.opted_out, 'user_key_proven', s.user_key_proven,
@@ -120,7 +123,7 @@ enum ImportStatements {
             'parameters', s.parameters)
         """
 
-    /// What was there before, always in the same order of tokens; locks it.
+    /// Records the previous values, always in the same order of tokens; locks the rows.
     static let note = """
         INSERT INTO pushmta_engine.subscription_import_change (import_id, subscription_id, changed_by, line_time, before)
         SELECT $1, o.id, xid(pg_current_xact_id()), o.line_time, o.before
@@ -137,15 +140,16 @@ enum ImportStatements {
         FROM pg_temp.pushmta_import i WHERE s.id = i.ended AND s.push_token = i.push_token AND s.enabled
         """
 
-    /// An empty value takes its field away.
+    /// An empty value removes its field.
     private static func merged(_ column: String, with old: String) -> String {
         "NULLIF(jsonb_strip_nulls(\(old) || i.\(column)), '{}')"
     }
 
-    /// A dead token that another user has registered since lives; the deny list holds.
+    /// A dead token is alive if another user has registered it since; the deny list stays.
     private static let keepsItsOwn = "s.quarantine_status = 3 OR i.ended IS NULL AND s.quarantine_status = 2"
 
-    /// A registration forgets the soft errors before it. A user who takes over a token takes over what was said of the address, too.
+    /// A registration clears earlier soft errors. A user who takes over a token also takes over what was reported about
+    /// the address.
     static let update = """
         UPDATE pushmta_engine.subscription s SET registered_at = coalesce(i.registered_at, now()),
             user_key_proven = s.user_key_proven OR coalesce(i.user_key, '') <> '',

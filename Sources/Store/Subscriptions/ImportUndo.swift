@@ -1,31 +1,31 @@
 import PostgresClient
 
 /// An import of the last day.
-public struct ImportEntry: Sendable {
-    public let id: Int64
-    public let application: String
-    /// Which file it was.
-    public let source: String
-    public let startedAt: DatabaseTime
+package struct ImportEntry: Sendable {
+    package let id: Int64
+    package let application: String
+    /// The name of the file.
+    package let source: String
+    package let startedAt: DatabaseTime
     /// When it was undone; nil if it was not.
-    public let undoneAt: DatabaseTime?
-    /// How many subscriptions it made or changed that were not undone.
-    public let changes: Int64
+    package let undoneAt: DatabaseTime?
+    /// How many created or changed subscriptions were not undone.
+    package let changes: Int64
 }
 
 /// What undoing an import did.
-public struct ImportUndoReport: Sendable {
-    /// Subscriptions that the import made, and that are gone.
-    public var removed = 0
-    /// Subscriptions that are as they were before.
-    public var restored = 0
-    /// Subscriptions that have changed since, and that stay as they are.
-    public var left = 0
+package struct ImportUndoReport: Sendable {
+    /// Subscriptions that the import created, and that were deleted.
+    package var removed = 0
+    /// Subscriptions that were restored.
+    package var restored = 0
+    /// Subscriptions that have changed since, and stay as they are.
+    package var left = 0
 }
 
 extension Store {
     /// The imports of the last day, newest first.
-    public func imports() async throws -> [ImportEntry] {
+    package func imports() async throws -> [ImportEntry] {
         let result = try await query(
             """
             SELECT i.id, a.name, i.source, i.started_at, i.undone_at,
@@ -46,12 +46,12 @@ extension Store {
         }
     }
 
-    /// Subscriptions that one transaction undoes: registrations wait for it, some 50 ms.
+    /// Subscriptions that one transaction undoes: registrations wait for it, about 50 ms.
     private static let undoStep: Int32 = 2_000
 
-    /// Undoes an import of the last day: what it added is deleted, what it changed is restored. What has changed since stays. After an
-    /// error it may be called again.
-    public func undoImport(_ id: Int64) async throws -> ImportUndoReport {
+    /// Undoes an import of the last day: deletes what it added, and restores what it changed. What has changed since
+    /// stays. It can be called again after an error.
+    package func undoImport(_ id: Int64) async throws -> ImportUndoReport {
         let known = try await query(
             """
             UPDATE pushmta_engine.subscription_import i SET undone_at = coalesce(i.undone_at, clock_timestamp())
@@ -89,10 +89,10 @@ extension Store {
         return report
     }
 
-    /// Forgets changes of imports that are more than a day old, as the worker that acts.
+    /// Deletes the record of changes of imports that are more than a day old, as the active worker.
     ///
-    /// - Returns: how many, 0 when nothing is left; nil if another worker acts.
-    public func purgeImports(worker: String, limit: Int) async throws -> Int64? {
+    /// - Returns: how many, 0 when nothing is left; nil if another worker is active.
+    package func purgeImports(worker: String, limit: Int) async throws -> Int64? {
         try await fenced("pushmta_engine.purge_imports($2)", worker, [.int32(Int32(clamping: limit))])
     }
 }

@@ -2,43 +2,17 @@ import Content
 import PostgresClient
 import PushCore
 
-/// What a registration needs to know of an application.
-public struct RegistrableApplication: Sendable {
-    public let id: Int32
-    public let name: String
-    public let platform: Platform
-    /// What devices name it by.
-    public let integrationKey: String
-    /// Where the parameters of a registration go; what another version of the program wrote may not be readable here, and then its
-    /// devices cannot be registered: nobody could say what belongs into which column.
-    public let declarations: Result<ApplicationDeclarations, DeclarationError>
-
-    public init(
-        id: Int32,
-        name: String,
-        platform: Platform,
-        integrationKey: String,
-        declarations: Result<ApplicationDeclarations, DeclarationError>
-    ) {
-        self.id = id
-        self.name = name
-        self.platform = platform
-        self.integrationKey = integrationKey
-        self.declarations = declarations
-    }
-}
-
 extension Store {
-    /// The role that the web process takes on; migrations make it.
-    public static let webRole = "pushmta_web"
+    /// The role that the web process assumes; migrations create it.
+    package static let webRole = "pushmta_web"
 
-    /// The role that the session has taken on.
-    public func sessionRole() async throws -> String {
+    /// The role that the session has assumed.
+    package func sessionRole() async throws -> String {
         try await query("SELECT current_user::text").one { try $0.text() }
     }
 
     /// All applications, as registrations need them.
-    public func registrableApplications() async throws -> [RegistrableApplication] {
+    package func registrableApplications() async throws -> [RegistrableApplication] {
         let result = try await query(
             "SELECT a.id, a.name, a.platform, a.integration_key, a.parameters FROM pushmta_engine.registrable_applications() a"
         )
@@ -61,8 +35,8 @@ extension Store {
         }
     }
 
-    /// The places of those registrations, from 0, of whose subscriptions another transaction holds one now. It waits for nobody.
-    public func busyRegistrations(_ registrations: [PlacedRegistration]) async throws -> Set<Int> {
+    /// The indexes, from 0, of registrations whose subscriptions another transaction has locked. It never waits.
+    package func busyRegistrations(_ registrations: [PlacedRegistration]) async throws -> Set<Int> {
         let result = try await query(
             "SELECT pushmta_engine.busy_registrations($1, $2, $3)",
             [
@@ -75,10 +49,10 @@ extension Store {
 
     /// Stores registrations, in their order, in one transaction.
     ///
-    /// It may be repeated after a lost connection: the same registration again changes nothing but its time. Fails with a
-    /// retryable error, or a unique violation, when somebody else changes the same subscriptions at the same moment.
-    /// Claims that depend on each other must not come together, see ``PlacedRegistration/groups(_:)``.
-    public func register(_ registrations: [PlacedRegistration]) async throws -> RegistrationReport {
+    /// It can be repeated after a lost connection: the same registration again changes only its time. Fails with a
+    /// retryable error, or a unique violation, if another session changes the same subscriptions at the same moment.
+    /// Claims that depend on each other must not be in one call, see ``PlacedRegistration/groups(_:)``.
+    package func register(_ registrations: [PlacedRegistration]) async throws -> RegistrationReport {
         let result = try await query(
             """
             SELECT r.created, r.updated, r.disabled
@@ -104,16 +78,16 @@ extension Store {
     }
 }
 
-/// What a transaction of registrations did.
-public struct RegistrationReport: Sendable, Hashable {
-    /// Subscriptions that are new.
-    public var created: Int
-    /// Subscriptions that existed, enabled or not, and are up to date now.
-    public var updated: Int
-    /// Subscriptions whose token went to another user, or whose device has another token.
-    public var disabled: Int
+/// The result of a transaction of registrations.
+package struct RegistrationReport: Sendable, Hashable {
+    /// New subscriptions.
+    package var created: Int
+    /// Existing subscriptions, enabled or not, that are now up to date.
+    package var updated: Int
+    /// Subscriptions whose token went to another user, or whose device has a new token.
+    package var disabled: Int
 
-    public init(created: Int, updated: Int, disabled: Int) {
+    package init(created: Int, updated: Int, disabled: Int) {
         self.created = created
         self.updated = updated
         self.disabled = disabled

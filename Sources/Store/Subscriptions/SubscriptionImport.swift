@@ -2,19 +2,22 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// Imports subscriptions of an application, batch by batch, each in a transaction of its own.
+    /// Imports subscriptions of an application in batches, each in a transaction of its own.
     ///
-    /// A line without a time changes nothing: it only counts against what the database knows if it says when its device registered, and
-    /// that is later. Without a time it only adds an unknown address. What a line does not say stays. An address that gets nothing
-    /// comes back only if the options ask for it. A token that goes to another user gets a new subscription, in which an opt-out and
-    /// a quarantine stay, and the old one is disabled. Of several lines with the same token the latest by its time counts, and of
-    /// those without a time the last one, however far apart they are; but a dry run, which stores nothing, judges each batch by itself. Parameters that the application declares go to
-    /// their columns. Any number may run at once, and devices register meanwhile.
+    /// A line changes a known address only if its time, at which the device registered, is later than what the database
+    /// has. A line without a time only adds an unknown address. Values that a line does not have stay. An address that
+    /// gets no messages is enabled again only if the options ask for it. A token that goes to another user gets a new
+    /// subscription, which inherits an opt-out and a quarantine, and the old one is disabled.
+    ///
+    /// Of several lines with the same token the latest counts, and of those without a time the last one, however far
+    /// apart they are. A dry run, which stores nothing, judges each batch separately. Parameters that the application
+    /// declares go to their columns. Any number of imports may run at once, and devices can register meanwhile.
     ///
     /// - Parameters:
-    ///   - rows: the lines in batches, as a file reader makes them.
-    ///   - progress: told the report so far after each batch: if an error ends the import, that is what is in.
-    public func importSubscriptions<Batches: AsyncSequence>(
+    ///   - rows: the lines in batches, as a file reader returns them.
+    ///   - progress: called with the report so far after each batch. If an error ends the import, this is what was
+    ///     imported.
+    package func importSubscriptions<Batches: AsyncSequence>(
         application: String,
         rows batches: Batches,
         options: ImportOptions = ImportOptions(),
@@ -42,7 +45,7 @@ extension Store {
         return report
     }
 
-    /// The clocks of two machines differ by less.
+    /// The clocks of two machines differ by less than this.
     private static let clockTolerance: Int64 = 60_000
 
     private static func time(_ age: ImportAge?, now: DatabaseTime, latest: DatabaseTime) throws -> DatabaseTime? {
@@ -50,17 +53,18 @@ extension Store {
         guard time <= latest else {
             throw StoreError(
                 .invalid,
-                "A file cannot be from \(time.internetText): it is \(now.internetText) by the database's clock.",
+                "A file cannot be from \(time.internetText): the database's clock says \(now.internetText).",
                 hint: "give the time at which the file was exported"
             )
         }
         return time
     }
 
-    /// Attempts of a batch that meets another change of the same subscriptions: a gateway's word on a token, or an opt-out. Most of these
-    /// are over in milliseconds.
-    private static let mostAttempts = 8
-    /// Then a row may be held by somebody's open transaction for as long as that lasts: its lines are left out, and all others are not.
+    /// Attempts of a batch that conflicts with another change of the same subscriptions, such as a gateway's report on
+    /// a token, or an opt-out. Most of these end within milliseconds.
+    private static let maxAttempts = 8
+    /// After that, another session's open transaction may hold a row without end: its lines are skipped, and all others
+    /// are imported.
     private static let patientAttempts = 4
 
     private func importBatch(
@@ -87,14 +91,14 @@ extension Store {
                 }
                 return
             } catch let error as PostgresError where Self.isConflict(error) {
-                guard attempt < Self.mostAttempts else {
+                guard attempt < Self.maxAttempts else {
                     throw StoreError(
                         .conflict,
                         "Others keep changing the subscriptions that are imported: \(error.message).",
                         hint: "import the file again"
                     )
                 }
-                // Nothing of the batch is in. Another session may hold a lock for seconds.
+                // Nothing of the batch was stored. Another session may hold a lock for seconds.
                 let most = error.isLockTimeout ? 500 : 10
                 try await Task.sleep(for: .milliseconds(Int.random(in: 1...most * attempt)))
                 attempt += 1
@@ -102,15 +106,16 @@ extension Store {
         }
     }
 
-    /// A deadlock, a lock held by another session, a change between two statements, or a token that another has just enabled.
+    /// A deadlock, a lock held by another session, a change between two statements, or a token that another session has
+    /// just enabled.
     private static func isConflict(_ error: PostgresError) -> Bool {
         error.isUniqueViolation || ["40P01", "55P03", "40001"].contains(error.sqlState)
     }
 
-    /// Judges a batch, and stores it unless it is only looked at; returns what became of how many lines, and the import's number as soon as
-    /// it has changed something.
+    /// Judges a batch, and stores it unless it is a dry run. Returns the results with their numbers of lines, and the
+    /// import's number once it has changed something.
     ///
-    /// - Parameter passesBusy: leaves out lines whose subscriptions another transaction holds.
+    /// - Parameter passesBusy: whether to skip lines whose subscriptions another transaction has locked.
     private func storeBatch(
         _ lines: [UInt8],
         _ batch: ImportBatch,
@@ -124,7 +129,7 @@ extension Store {
             _ = try await transaction.copyIn(ImportStatements.copy, rows: ImportLines.chunks(lines))
             let application = PostgresValue.int32(batch.application)
             let bringsBack = PostgresValue.textArray(batch.bringsBack)
-            // Only now: what was sent before needs no lock, and registrations wait for as short as can be.
+            // Only now: the statements before need no lock, and registrations should wait as briefly as possible.
             if !batch.isDryRun {
                 _ = try await execute(Self.lockSQL)
                 _ = try await execute(Self.rowLockTimeoutSQL)
@@ -158,24 +163,24 @@ extension Store {
         }
     }
 
-    /// The lock of `register_devices` and of imports: each of them looks at what is there and then adds to it, so that two at once
-    /// would miss each other, or wait for each other's rows crosswise. Who waits, waits for one batch.
+    /// The lock of `register_devices` and of imports. Each reads what is there and then adds to it, so two at once
+    /// would miss each other, or deadlock on each other's rows. A wait lasts for one batch.
     private static let lockSQL = "LOCK TABLE pushmta_engine.registration_lock IN SHARE ROW EXCLUSIVE MODE"
-    /// While it waits for a row that another transaction has changed, all registrations wait for it.
+    /// While this waits for a row that another transaction has changed, all registrations wait for it.
     private static let rowLockTimeoutSQL = "SET LOCAL lock_timeout = '100ms'"
 }
 
 /// What the lines of a batch have in common.
 private struct ImportBatch: Sendable {
     let application: Int32
-    /// The import's number; nil as long as it has changed nothing.
+    /// The import's number; nil until it has changed something.
     let id: Int64?
     let source: String
     let isDryRun: Bool
     let bringsBack: [String]
 }
 
-/// What became of lines of a batch: of so many the same.
+/// A number of lines of a batch with the same result.
 private struct ImportCount: Sendable {
     let kind: String
     let held: String
@@ -191,21 +196,21 @@ private struct ImportCount: Sendable {
     }
 }
 
-/// Tells lines that can be imported from those that cannot.
+/// Separates lines that can be imported from those that cannot.
 struct SubscriptionCheck {
     let platform: Platform
-    /// No line is newer; nil if that is not checked.
+    /// No line may be newer than this; nil if that is not checked.
     var latest: DatabaseTime?
 
-    /// Problems that a report keeps.
+    /// The maximum number of problems in a report.
     private static let kept = ImportReport.keptWords
 
-    /// The lines that can be imported; the others are reported, or thrown if nothing may be skipped.
+    /// The lines that can be imported. The others are reported, or thrown if nothing may be skipped.
     func sound(_ rows: [ImportRow], _ skipMalformed: Bool, _ report: inout ImportReport) throws -> [ImportRow] {
         var sound: [ImportRow] = []
         for var row in rows {
             guard let problem = problem(row) else {
-                // Devices and files write hexadecimal in both cases; the gateway takes one token for two otherwise.
+                // Devices and files write hexadecimal digits in both cases; otherwise one token would count as two.
                 if platform == .ios { row.pushToken = row.pushToken.lowercased() }
                 sound.append(row)
                 continue

@@ -2,55 +2,31 @@ import PostgresClient
 import PushCore
 
 /// A subscription as the view shows it; the token is for the operator who asked, not for logs.
-public struct SubscriptionRow: Sendable {
-    /// Its id, never used again.
-    public let id: Int64
-    public let application: String
-    /// The token that the gateway knows.
-    public let pushToken: String
-    /// Whose it is; "" if the app did not say.
-    public let userKey: String
+package struct SubscriptionRow: Sendable {
+    /// Its id, never reused.
+    package let id: Int64
+    package let application: String
+    /// The token at the gateway.
+    package let pushToken: String
+    /// The user it belongs to; "" if the app did not say.
+    package let userKey: String
     /// Whether deliveries include it.
-    public let enabled: Bool
-    /// Why they do not, "" if they do.
-    public let disabledReason: String
+    package let enabled: Bool
+    /// Why deliveries leave it out, "" if they do not.
+    package let disabledReason: String
     /// `valid`, `with_errors`, `quarantine` or `denylisted`.
-    public let quarantineStatus: String
+    package let quarantineStatus: String
     /// Fields of the recipient, a JSON object.
-    public let recipient: String
+    package let recipient: String
     /// Parameters of the subscription, a JSON object.
-    public let parameters: String
-    /// When the device registered last.
-    public let registeredAt: DatabaseTime
-
-    public init(
-        id: Int64,
-        application: String,
-        pushToken: String,
-        userKey: String,
-        enabled: Bool,
-        disabledReason: String,
-        quarantineStatus: String,
-        recipient: String,
-        parameters: String,
-        registeredAt: DatabaseTime
-    ) {
-        self.id = id
-        self.application = application
-        self.pushToken = pushToken
-        self.userKey = userKey
-        self.enabled = enabled
-        self.disabledReason = disabledReason
-        self.quarantineStatus = quarantineStatus
-        self.recipient = recipient
-        self.parameters = parameters
-        self.registeredAt = registeredAt
-    }
+    package let parameters: String
+    /// When the device last registered.
+    package let registeredAt: DatabaseTime
 }
 
 extension Store {
     /// Subscriptions of an application, of a service, or of all, newest first.
-    public func subscriptions(
+    package func subscriptions(
         application: String? = nil,
         service: String? = nil,
         limit: Int = 100
@@ -81,8 +57,8 @@ extension Store {
         }
     }
 
-    /// How many subscriptions an application has.
-    public func subscriptionCount(application: String) async throws -> Int64 {
+    /// The number of subscriptions of an application.
+    package func subscriptionCount(application: String) async throws -> Int64 {
         try await query(
             """
             SELECT count(*) FROM pushmta_engine.subscription s JOIN pushmta_engine.application a ON a.id = s.application_id
@@ -92,11 +68,11 @@ extension Store {
         ).one { try $0.int64() }
     }
 
-    /// Makes simulated subscriptions with random tokens and the recipient fields `firstName` and `city`, for benches and the
-    /// quick start.
+    /// Creates simulated subscriptions with random tokens and the recipient fields `firstName` and `city`, for benches
+    /// and the quick start.
     ///
-    /// - Parameter progress: told how many are made after each 100,000.
-    public func seedSubscriptions(
+    /// - Parameter progress: called with the number created after each 100,000.
+    package func seedSubscriptions(
         application name: String,
         count: Int64,
         progress: @Sendable (Int64) -> Void = { _ in }
@@ -117,7 +93,7 @@ extension Store {
             made = through
             progress(made)
         }
-        // Preparation reads the index alone, if the pages are known to be all visible.
+        // Preparation reads only the index if the pages are marked all-visible.
         _ = try await with {
             try await $0.execute(PostgresStatement("VACUUM (ANALYZE) pushmta_engine.subscription", prepare: false))
         }

@@ -1,32 +1,32 @@
 import PostgresClient
 
-/// How much of a user the database had.
-public struct ForgottenUser: Sendable, Hashable {
+/// How much data the database had about a user.
+package struct ForgottenUser: Sendable, Hashable {
     /// Subscriptions that were emptied.
-    public let subscriptions: Int64
+    package let subscriptions: Int64
     /// Rows of lists of targets, with their variables.
-    public let targets: Int64
+    package let targets: Int64
     /// Entries of exclusion lists, and exclusions of single deliveries.
-    public let exclusions: Int64
-    public let seeds: Int64
+    package let exclusions: Int64
+    package let seeds: Int64
 
-    /// So many rows of each kind.
-    public init(subscriptions: Int64 = 0, targets: Int64 = 0, exclusions: Int64 = 0, seeds: Int64 = 0) {
+    /// Counts of each kind.
+    package init(subscriptions: Int64 = 0, targets: Int64 = 0, exclusions: Int64 = 0, seeds: Int64 = 0) {
         self.subscriptions = subscriptions
         self.targets = targets
         self.exclusions = exclusions
         self.seeds = seeds
     }
 
-    public var isNothing: Bool { subscriptions + targets + exclusions + seeds == 0 }
+    package var isNothing: Bool { subscriptions + targets + exclusions + seeds == 0 }
 }
 
 extension Store {
-    /// Forgets the user of a service, for good: what the database has of the person goes now, and out of the logs with
-    /// ``cleanForgottenLogs(worker:limit:)``.
+    /// Forgets a user of a service permanently: the database's data about the person is removed now, and that in the
+    /// logs by ``cleanForgottenLogs(worker:limit:)``.
     ///
-    /// Throws ``StoreError`` of code `notFound` if there is no such service; a user whom nobody knows is none.
-    public func forgetUser(service: String, userKey: String) async throws -> ForgottenUser {
+    /// Throws ``StoreError`` of code `notFound` if there is no such service; for an unknown user all counts are 0.
+    package func forgetUser(service: String, userKey: String) async throws -> ForgottenUser {
         let result = try await query(
             "SELECT f.subscriptions, f.targets, f.exclusions, f.seeds FROM pushmta.forget_user($1, $2) f",
             [.text(service), .text(userKey)]
@@ -43,18 +43,19 @@ extension Store {
         )
     }
 
-    /// Takes what is left of up to so many forgotten subscriptions out of one day's logs, as the worker that acts. It begins a minute
-    /// after they were forgotten, when what was under way is over.
+    /// Removes what is left of at most this many forgotten subscriptions from one day's logs, as the active worker. It
+    /// starts a minute after they were forgotten, when open transactions have ended.
     ///
-    /// - Returns: how many subscriptions it was for, 0 when nothing is left; nil if another worker acts.
-    public func cleanForgottenLogs(worker: String, limit: Int) async throws -> Int64? {
+    /// - Returns: how many subscriptions it cleaned, 0 when nothing is left; nil if another worker is active.
+    package func cleanForgottenLogs(worker: String, limit: Int) async throws -> Int64? {
         try await fenced("pushmta_engine.clean_forgotten_logs($2)", worker, [.int32(Int32(clamping: limit))])
     }
 
-    /// Deletes notes of forgotten subscriptions whose messages are all of days that are gone, as the worker that acts.
+    /// Deletes the records of forgotten subscriptions if the days of all their messages are deleted, as the active
+    /// worker.
     ///
-    /// - Returns: how many; nil if another worker acts.
-    public func purgeForgotten(worker: String, limit: Int) async throws -> Int64? {
+    /// - Returns: how many; nil if another worker is active.
+    package func purgeForgotten(worker: String, limit: Int) async throws -> Int64? {
         try await fenced("pushmta_engine.purge_forgotten($2)", worker, [.int32(Int32(clamping: limit))])
     }
 }

@@ -1,21 +1,21 @@
 import PostgresClient
 import PushCore
 
-/// A key with which a service's proofs of user keys are checked, as it is stored.
-public struct ProofKeyRow: Sendable, Hashable {
-    /// Its id, which the seal of a secret authenticates; of the ids of credentials.
-    public let id: Int64
-    public let serviceID: Int32
-    /// What tokens name it by, `kid`.
-    public let keyID: String
-    public let algorithm: UserKeyProofAlgorithm
+/// A key that verifies a service's proofs of user keys, as it is stored.
+package struct ProofKeyRow: Sendable, Hashable {
+    /// Its id, which the seal of a secret authenticates; from the sequence of credential ids.
+    package let id: Int64
+    package let serviceID: Int32
+    /// The `kid` by which tokens name it.
+    package let keyID: String
+    package let algorithm: UserKeyProofAlgorithm
     /// The 65 bytes of a public key's point; nil for a secret.
-    public let publicKey: [UInt8]?
-    /// The sealed secret, nil for a public key; never in a log.
-    public let sealed: [UInt8]?
-    public let sealKeyID: String?
+    package let publicKey: [UInt8]?
+    /// The sealed secret, nil for a public key; never logged.
+    package let sealed: [UInt8]?
+    package let sealKeyID: String?
 
-    public init(
+    package init(
         id: Int64,
         serviceID: Int32,
         keyID: String,
@@ -34,17 +34,17 @@ public struct ProofKeyRow: Sendable, Hashable {
     }
 }
 
-/// What registrations need to know of services: whom they trust, and the keys of proofs.
-public struct RegistrationTrust: Sendable {
+/// What registrations need to know about services: whom they trust, and the keys of proofs.
+package struct RegistrationTrust: Sendable {
     /// By application id.
-    public let services: [Int32: (service: Int32, trust: UserKeyTrust)]
-    /// Of all services.
-    public let keys: [ProofKeyRow]
+    package let services: [Int32: (service: Int32, trust: UserKeyTrust)]
+    /// The keys of all services.
+    package let keys: [ProofKeyRow]
 }
 
 extension Store {
-    /// Whom services trust to say whose a device is, as registrations need it.
-    public func registrationTrust() async throws -> RegistrationTrust {
+    /// Whom services trust to say which user a device belongs to, for registrations.
+    package func registrationTrust() async throws -> RegistrationTrust {
         let trust = try await query(
             "SELECT t.application_id, t.service_id, t.trust FROM pushmta_engine.registration_trust() t"
         )
@@ -58,7 +58,7 @@ extension Store {
         )
     }
 
-    public func userKeyTrust(service: String) async throws -> UserKeyTrust {
+    package func userKeyTrust(service: String) async throws -> UserKeyTrust {
         let row = try await self.service(named: service)
         let result = try await query(
             "SELECT v.user_key_trust FROM pushmta_engine.service v WHERE v.id = $1",
@@ -68,7 +68,7 @@ extension Store {
     }
 
     /// The keys of a service's proofs, by their ids.
-    public func proofKeys(service: String) async throws -> [ProofKeyRow] {
+    package func proofKeys(service: String) async throws -> [ProofKeyRow] {
         let row = try await self.service(named: service)
         let result = try await query(
             "SELECT \(Self.proofKeyColumns) FROM pushmta_engine.service_proof_key k WHERE k.service_id = $1 ORDER BY k.key_id",
@@ -80,11 +80,12 @@ extension Store {
     /// Changes whom a service trusts, and the keys of its proofs, in one transaction.
     ///
     /// - Parameters:
-    ///   - trust: nil leaves it.
-    ///   - adding: a key that takes the place of one with the same id.
-    ///   - removing: the id of a key that goes.
-    /// - Throws: `StoreError` if `removing` names no key, or the service asks for proofs and has no key to check them with.
-    public func setUserKeyTrust(
+    ///   - trust: nil leaves it unchanged.
+    ///   - adding: a key, which replaces one with the same id.
+    ///   - removing: the id of a key to remove.
+    /// - Throws: `StoreError` if `removing` names no key, or if the service asks for proofs and has no key to verify
+    ///   them.
+    package func setUserKeyTrust(
         service: String,
         _ trust: UserKeyTrust?,
         adding: ProofKeyRow? = nil,
@@ -92,7 +93,7 @@ extension Store {
     ) async throws {
         let row = try await self.service(named: service)
         try await transaction { transaction in
-            // Two that change the keys of one service at once must see each other.
+            // Two sessions that change the keys of one service at once must see each other.
             try await transaction.execute(
                 PostgresStatement("SELECT FROM pushmta_engine.service v WHERE v.id = $1 FOR UPDATE", [.int32(row.id)])
             )
@@ -137,15 +138,15 @@ extension Store {
             guard setting != UserKeyTrust.signed.rawValue || hasKey else {
                 throw StoreError(
                     .invalid,
-                    "Service \"\(service)\" would have user_key_trust signed and no key to check proofs with.",
+                    "Service \"\(service)\" would have user_key_trust signed and no key to verify proofs.",
                     hint: "give --proof-key FILE and --proof-key-id KID too"
                 )
             }
         }
     }
 
-    /// Takes the user keys away that nobody but devices has said, of all applications of a service; returns how many.
-    public func unlinkUnproven(service: String) async throws -> Int {
+    /// Removes the user keys that only devices have claimed, in all applications of a service; returns how many.
+    package func unlinkUnproven(service: String) async throws -> Int {
         var unlinked = 0
         for application in try await applications(ofService: service) {
             var behind: Int64? = 0
@@ -158,7 +159,7 @@ extension Store {
         return unlinked
     }
 
-    /// One that meets a row which another transaction holds is tried again; registrations go on between two tries.
+    /// A batch that meets a row locked by another transaction is tried again; registrations proceed between two tries.
     private func unlinkBatch(_ application: Int32, _ after: Int64) async throws -> (last: Int64?, unlinked: Int) {
         var tries = 0
         while true {
@@ -167,18 +168,18 @@ extension Store {
                     "SELECT u.last_id, u.unlinked FROM pushmta_engine.unlink_unproven($1, $2, $3) u",
                     [.int32(application), .int64(after), .int32(Self.unlinkBatch)]
                 ).one { row in (try row.int64OrNil(), Int(try row.int32())) }
-            } catch let error as PostgresError where error.isLockTimeout && tries < Self.mostUnlinkTries {
+            } catch let error as PostgresError where error.isLockTimeout && tries < Self.maxUnlinkTries {
                 tries += 1
                 try await Task.sleep(for: Self.unlinkPause)
             }
         }
     }
 
-    /// Registrations wait for as long as one batch takes: some tenths of a second.
+    /// Registrations wait while one batch runs: some tenths of a second.
     private static let unlinkBatch: Int32 = 2_000
     private static let unlinkPause = Duration.milliseconds(400)
     /// About ten seconds.
-    private static let mostUnlinkTries = 20
+    private static let maxUnlinkTries = 20
 
     private static let proofKeyColumns =
         "k.id, k.service_id, k.key_id, k.algorithm, k.public_key, k.sealed, k.seal_key_id"

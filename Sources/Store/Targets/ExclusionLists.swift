@@ -1,17 +1,17 @@
 import PostgresClient
 import PushCore
 
-/// A named list of people who get nothing of the deliveries that use it.
-public struct ExclusionListRow: Sendable, Hashable {
+/// A named list of people who get no messages of the deliveries that use it.
+package struct ExclusionListRow: Sendable, Hashable {
     /// Unique.
-    public let name: String
-    /// The name people see.
-    public let label: String
-    public let userKeys: Int64
-    public let subscriptions: Int64
-    public let pushTokens: Int64
+    package let name: String
+    /// The display name.
+    package let label: String
+    package let userKeys: Int64
+    package let subscriptions: Int64
+    package let pushTokens: Int64
 
-    public init(name: String, label: String, userKeys: Int64, subscriptions: Int64, pushTokens: Int64) {
+    package init(name: String, label: String, userKeys: Int64, subscriptions: Int64, pushTokens: Int64) {
         self.name = name
         self.label = label
         self.userKeys = userKeys
@@ -20,48 +20,29 @@ public struct ExclusionListRow: Sendable, Hashable {
     }
 }
 
-/// People by what names them: for exclusions and explicit targets.
-public struct Addressees: Sendable, Hashable {
-    /// Users, with all their subscriptions.
-    public var userKeys: [String]
-    public var subscriptionIDs: [Int64]
-    public var pushTokens: [String]
-
-    public init(userKeys: [String] = [], subscriptionIDs: [Int64] = [], pushTokens: [String] = []) {
-        self.userKeys = userKeys
-        self.subscriptionIDs = subscriptionIDs
-        self.pushTokens = pushTokens
-    }
-
-    public var isEmpty: Bool { userKeys.isEmpty && subscriptionIDs.isEmpty && pushTokens.isEmpty }
-
-    /// How many names it has.
-    public var count: Int { userKeys.count + subscriptionIDs.count + pushTokens.count }
-}
-
 extension Store {
-    public func createExclusionList(name: String, label: String = "") async throws {
+    package func createExclusionList(name: String, label: String = "") async throws {
         try NameCheck.name(name, of: "exclusion list")
         try NameCheck.label(label, of: "exclusion list")
         try await change("pushmta.create_exclusion_list($1, $2)", [.text(name), .text(label)])
     }
 
-    /// Adds people to an exclusion list; returns how many were not on it. What is there already may come again.
+    /// Adds people to an exclusion list; returns how many were not on it before. Adding one again is not an error.
     @discardableResult
-    public func addExclusions(list: String, _ people: Addressees) async throws -> Int64 {
+    package func addExclusions(list: String, _ people: Addressees) async throws -> Int64 {
         try await change("pushmta.add_exclusions($1, $2, $3, $4)", [.text(list)] + Self.arrays(people))
             .one { try $0.int64() }
     }
 
-    /// Takes people off an exclusion list; returns how many were on it.
+    /// Removes people from an exclusion list; returns how many were on it.
     @discardableResult
-    public func removeExclusions(list: String, _ people: Addressees) async throws -> Int64 {
+    package func removeExclusions(list: String, _ people: Addressees) async throws -> Int64 {
         try await change("pushmta.remove_exclusions($1, $2, $3, $4)", [.text(list)] + Self.arrays(people))
             .one { try $0.int64() }
     }
 
-    /// Excludes people from one delivery, before its start.
-    public func exclude(_ people: Addressees, fromDelivery id: Int64) async throws {
+    /// Excludes people from one delivery before its start.
+    package func exclude(_ people: Addressees, fromDelivery id: Int64) async throws {
         try await query(
             """
             INSERT INTO pushmta.delivery_exclusion (delivery_id, user_key, subscription_id, push_token)
@@ -73,10 +54,10 @@ extension Store {
         )
     }
 
-    /// Which of these are unknown: no subscription, enabled or not, has the key, the id or the token.
+    /// The targets that are unknown: no subscription, enabled or not, has the key, the id or the token.
     ///
-    /// - Returns: their places, beginning with 0.
-    public func unknownPlaces(_ targets: [ExplicitTarget]) async throws -> [Int] {
+    /// - Returns: their indexes, from 0.
+    package func unknownPlaces(_ targets: [ExplicitTarget]) async throws -> [Int] {
         var (keys, ids, tokens): ([String?], [Int64?], [String?]) = ([], [], [])
         for target in targets {
             var (key, id, token): (String?, Int64?, String?)
@@ -108,7 +89,7 @@ extension Store {
     }
 
     /// All exclusion lists by name.
-    public func exclusionLists() async throws -> [ExclusionListRow] {
+    package func exclusionLists() async throws -> [ExclusionListRow] {
         let result = try await query(
             """
             SELECT l.name, l.label, l.user_keys, l.subscriptions, l.push_tokens FROM pushmta.exclusion_list l ORDER BY l.name
@@ -125,8 +106,8 @@ extension Store {
         }
     }
 
-    /// Who is on an exclusion list, what was added last first.
-    public func exclusions(list: String, limit: Int) async throws -> Addressees {
+    /// The people on an exclusion list, newest first.
+    package func exclusions(list: String, limit: Int) async throws -> Addressees {
         let result = try await query(
             """
             SELECT e.user_key, e.subscription_id, e.push_token FROM pushmta_engine.exclusion_entry e
@@ -143,11 +124,11 @@ extension Store {
         return people
     }
 
-    /// Deletes an exclusion list, however long that takes: tens of millions of people may be on it.
+    /// Deletes an exclusion list without a time limit: it may have tens of millions of people.
     ///
-    /// Throws `conflict` if a delivery has it: what it excluded would not be known any more, and a delivery that is to come
-    /// would go to those who were on it.
-    public func deleteExclusionList(name: String) async throws {
+    /// Throws `conflict` if a delivery uses it. Otherwise it would no longer be known whom that delivery excluded, and
+    /// a delivery not yet sent would go to the people on the list.
+    package func deleteExclusionList(name: String) async throws {
         do {
             _ = try await group([
                 PostgresStatement("SELECT set_config('statement_timeout', '0', true)"),
@@ -160,53 +141,39 @@ extension Store {
             throw StoreError(
                 .conflict,
                 "Exclusion list \"\(name)\" belongs to a delivery.",
-                hint: "take everybody off it with pushmta exclusion remove instead"
+                hint: "remove everyone from it with pushmta exclusion remove instead"
             )
         }
     }
 }
 
-/// An exclusion list as pages show it; who is on it is counted to a limit.
-public struct CountedList: Sendable, Hashable {
-    public let id: Int32
-    /// Unique.
-    public let name: String
-    /// The name people see.
-    public let label: String
-    /// Users, subscriptions and push tokens on it.
-    public let people: [Int64]
-    /// Whether a delivery has it.
-    public let isUsed: Bool
-    /// When it was changed last.
-    public let changedAt: DatabaseTime
-}
-
-/// What is done with people and an exclusion list.
-public enum ListAction: String, Sendable, Hashable, CaseIterable {
-    /// Puts them on it.
+/// An action on people and an exclusion list.
+package enum ListAction: String, Sendable, Hashable, CaseIterable {
+    /// Adds them.
     case put
-    /// Takes them off it.
+    /// Removes them.
     case take
-    /// Says how many of them are on it.
+    /// Counts how many of them are on it.
     case find
 }
 
 extension Store {
-    /// So many of each kind are counted of a list, half a millisecond's worth; who has as many has at least so many.
-    public static let mostCountedOfList: Int64 = 1_000
-    /// So many may be on a list that is deleted while somebody waits: half a million take a second or two on a slow disk.
-    public static let mostDeletedOfList: Int32 = 500_000
+    /// The maximum that is counted of each kind on a list, which takes half a millisecond. A count of this many means
+    /// at least this many.
+    package static let maxCountedOfList: Int64 = 1_000
+    /// The maximum size of a list that a page deletes: half a million entries take a second or two on a slow disk.
+    package static let maxDeletedOfList: Int32 = 500_000
 
-    /// Exclusion lists behind a name, for somebody who has signed in and may compose deliveries.
-    public func listsOfExclusions(behind name: String, most: Int, by actor: ConsoleActor) async throws -> [CountedList]
+    /// The exclusion lists that come after a name, for a signed-in user who may compose deliveries.
+    package func listsOfExclusions(behind name: String, most: Int, by actor: ConsoleActor) async throws -> [CountedList]
     {
         try await lists(nil, behind: name, most: most, actor)
     }
 
-    /// An exclusion list by its id, for somebody who has signed in and may compose deliveries.
+    /// An exclusion list by its id, for a signed-in user who may compose deliveries.
     ///
     /// Throws ``StoreError`` of code `notFound` if there is none.
-    public func listOfExclusions(_ id: Int32, by actor: ConsoleActor) async throws -> CountedList {
+    package func listOfExclusions(_ id: Int32, by actor: ConsoleActor) async throws -> CountedList {
         guard let list = try await lists(id, behind: "", most: 1, actor).first else {
             throw StoreError(.notFound, "There is no exclusion list \(id).")
         }
@@ -219,11 +186,11 @@ extension Store {
         let result = try await query(
             """
             SELECT l.id, l.name, l.label, l.user_keys, l.subscriptions, l.push_tokens, l.is_used, l.changed_at
-            FROM pushmta_engine.console_lists($1, \(Self.momentAndIdle), $4, $5, $6, $7) l
+            FROM pushmta_engine.console_lists(\(ConsoleActor.caller), $5, $6, $7, $8) l
             """,
             actor.values + [
                 id.map { .int32($0) } ?? .null, .text(name), .int32(Int32(clamping: most)),
-                .int32(Int32(clamping: Self.mostCountedOfList)),
+                .int32(Int32(clamping: Self.maxCountedOfList)),
             ]
         )
         return try all(result, Self.countedList)
@@ -240,40 +207,42 @@ extension Store {
         )
     }
 
-    /// Makes an exclusion list for somebody who has signed in, and returns its id; it is on record in the same transaction.
-    public func createExclusionList(name: String, label: String, by actor: ConsoleActor) async throws -> Int32 {
+    /// Creates an exclusion list for a signed-in user, and returns its id. The same transaction writes it to the audit
+    /// log.
+    package func createExclusionList(name: String, label: String, by actor: ConsoleActor) async throws -> Int32 {
         try NameCheck.name(name, of: "exclusion list")
         try NameCheck.label(label, of: "exclusion list")
         return try await query(
-            "SELECT pushmta_engine.console_add_list($1, \(Self.momentAndIdle), $4, $5, $6)",
-            actor.values + [.text(actor.address), .text(name), .text(label)]
+            "SELECT pushmta_engine.console_add_list(\(ConsoleActor.caller), $5, $6)",
+            actor.values + [.text(name), .text(label)]
         ).one { try $0.int32() }
     }
 
-    /// Does something with people and an exclusion list for somebody who has signed in; it is on record how many, and not who.
+    /// Applies an action to people and an exclusion list, for a signed-in user. The audit log records how many people,
+    /// not which.
     ///
-    /// - Returns: how many were new on it, were taken off it, or are on it.
-    public func change(_ action: ListAction, exclusionList id: Int32, _ people: Addressees, by actor: ConsoleActor)
+    /// - Returns: the number of people added, removed or found.
+    package func change(_ action: ListAction, exclusionList id: Int32, _ people: Addressees, by actor: ConsoleActor)
         async throws -> Int64
     {
         try await query(
-            "SELECT pushmta_engine.console_change_list($1, \(Self.momentAndIdle), $4, $5, $6, $7, $8, $9)",
-            actor.values + [.text(actor.address), .int32(id), .text(action.rawValue)] + Self.arrays(people)
+            "SELECT pushmta_engine.console_change_list(\(ConsoleActor.caller), $5, $6, $7, $8, $9)",
+            actor.values + [.int32(id), .text(action.rawValue)] + Self.arrays(people)
         ).one { try $0.int64() }
     }
 
-    /// Takes an exclusion list away for somebody who has signed in; it is on record in the same transaction.
+    /// Deletes an exclusion list for a signed-in user. The same transaction writes it to the audit log.
     ///
-    /// Throws ``StoreError`` of code `conflict` if a delivery has it, and with `sqlState` `PM135` if more people are on it than the time
-    /// of a page suffices for.
+    /// Throws ``StoreError`` of code `conflict` if a delivery uses it, with `sqlState` `PM135` if it has too many
+    /// people to be deleted within a page's time limit.
     ///
-    /// - Parameter most: so many may be on it.
-    public func deleteExclusionList(_ id: Int32, most: Int32 = Store.mostDeletedOfList, by actor: ConsoleActor)
+    /// - Parameter most: the maximum number of people on it.
+    package func deleteExclusionList(_ id: Int32, most: Int32 = Store.maxDeletedOfList, by actor: ConsoleActor)
         async throws
     {
         try await query(
-            "SELECT pushmta_engine.console_remove_list($1, \(Self.momentAndIdle), $4, $5, $6)",
-            actor.values + [.text(actor.address), .int32(id), .int32(most)]
+            "SELECT pushmta_engine.console_remove_list(\(ConsoleActor.caller), $5, $6)",
+            actor.values + [.int32(id), .int32(most)]
         )
     }
 }

@@ -1,30 +1,30 @@
 import PostgresClient
 import PushCore
 
-/// A filter as a condition over alias `s`, a subscription, and alias `m`, the row of the mapping with its columns as ``column(_:)``
-/// names them.
+/// A filter as an SQL condition over alias `s`, a subscription, and alias `m`, the row of the mapping, whose columns
+/// are named by ``alias(_:)``.
 ///
-/// Values travel as parameters, names of recipients' fields too; identifiers come from the tables below or the catalog. The
-/// condition is never null.
+/// Values are parameters, and so are the names of recipients' fields. Identifiers come only from the tables below or
+/// the catalog. The condition is never null.
 struct FilterSQL {
     private(set) var condition = "true"
-    /// Its parameters, numbered from the first free one.
+    /// The parameters, numbered from the first free one.
     private(set) var parameters: [PostgresValue] = []
-    /// The columns of the subscription that it reads.
+    /// The columns of the subscription that the condition reads.
     private(set) var columns: Set<String> = []
-    /// The columns of the mapping that it reads, in the order of their aliases.
+    /// The columns of the mapping that the condition reads, in the order of their aliases.
     private(set) var mappingColumns: [MappingColumn] = []
 
     private let first: Int
     private let mapping: TargetMapping?
     private let start: DatabaseTime
 
-    /// Makes the condition.
+    /// Builds the condition.
     ///
     /// - Parameters:
     ///   - first: the number of the first free parameter.
-    ///   - mapping: needed if the filter asks for its columns.
-    ///   - start: what `now` means.
+    ///   - mapping: required if the filter uses its columns.
+    ///   - start: the meaning of `now`.
     init(_ filter: TargetFilter, firstParameter first: Int, mapping: TargetMapping?, start: DatabaseTime) throws {
         self.first = first
         self.mapping = mapping
@@ -51,16 +51,16 @@ struct FilterSQL {
         }
     }
 
-    /// A sub-select of a constant is made once for a statement, a cast once for each row.
+    /// The sub-select of a constant is evaluated once per statement; a cast would be evaluated for each row.
     private mutating func compare(_ field: TargetField, _ sign: String, _ literal: TargetLiteral) throws -> String {
         let (column, kind) = try column(field)
         let given = try fitting(literal, field, kind)
-        // What is before or behind another text is asked of the text as it was written.
+        // Comparisons by order use the text as written, not its canonical form.
         let operand = sign == "=" ? Self.named(given, field) : given
         let sql = Self.operand(column, kind, for: operand)
         let value =
             switch operand {
-            case .text(let text): bind(.text(text))
+            case .text(let text), .textOrTime(let text, _): bind(.text(text))
             case .number(let digits): "(SELECT \(bind(.text(digits)))::numeric)"
             case .boolean(let flag): flag ? "true" : "false"
             case .time(let moment): bind(.timestamp(microsecondsSince2000: microseconds(moment)))
@@ -68,7 +68,7 @@ struct FilterSQL {
         return "(\(sql) \(sign) \(value) IS TRUE)"
     }
 
-    /// An uncorrelated sub-select is hashed, an array is searched through for each row.
+    /// An uncorrelated sub-select is hashed; an array would be searched for each row.
     private mutating func isIn(_ field: TargetField, _ literals: [TargetLiteral]) throws -> String {
         let (column, kind) = try column(field)
         let operands = try literals.map { Self.named(try fitting($0, field, kind), field) }
@@ -76,7 +76,7 @@ struct FilterSQL {
         let sql = Self.operand(column, kind, for: first)
         let list =
             switch first {
-            case .text:
+            case .text, .textOrTime:
                 "SELECT u COLLATE \"C\" FROM unnest(\(bind(.textArray(texts(operands))))::text[]) u"
             case .number:
                 "SELECT u::numeric FROM unnest(\(bind(.textArray(texts(operands))))::text[]) u"
@@ -91,7 +91,7 @@ struct FilterSQL {
     private func texts(_ literals: [TargetLiteral]) -> [String?] {
         literals.compactMap { literal in
             switch literal {
-            case .text(let text), .number(let text): text
+            case .text(let text), .textOrTime(let text, _), .number(let text): text
             case .boolean(let flag): flag ? "true" : "false"
             case .time: nil
             }
@@ -109,13 +109,13 @@ struct FilterSQL {
         }
     }
 
-    /// The literal as the field keeps what it names: a locale has several names.
+    /// The literal in the form that the field stores: a locale has several forms.
     private static func named(_ literal: TargetLiteral, _ field: TargetField) -> TargetLiteral {
         guard field == .column(.locale), case .text(let text) = literal else { return literal }
         return .text(LocaleTag.canonical(text))
     }
 
-    /// The literal as the field takes it.
+    /// The literal for the field's kind.
     private func fitting(_ literal: TargetLiteral, _ field: TargetField, _ kind: TargetKind) throws -> TargetLiteral {
         if let fitting = literal.fitting(kind) { return fitting }
         throw StoreError(.invalid, "\(TargetFilterError.mismatch(field, kind, literal))")
@@ -158,7 +158,7 @@ struct FilterSQL {
             guard let mapping else {
                 throw StoreError(
                     .invalid,
-                    "target filter: \(field) is a column of a target mapping, and the service has none",
+                    "target filter: \(field) is a column of a target mapping, but the service has none",
                     hint: "pushmta service set --mapping gives it one"
                 )
             }
@@ -174,7 +174,7 @@ struct FilterSQL {
         return "(s.\(column) ->> \(bind(.text(name))))"
     }
 
-    /// What a column of the mapping is called in alias `m`: a view may have names that the statement uses itself.
+    /// The name of a mapping's column in alias `m`. The view's own names may clash with names in the statement.
     static func alias(_ place: Int) -> String { "c\(place)" }
 }
 

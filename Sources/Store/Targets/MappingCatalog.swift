@@ -3,7 +3,7 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// What the catalog says of a view: its full name, quoted, and the columns that the role may read that reads views.
+    /// Looks up a view in the catalog: its full name, quoted, and the columns that ``ViewReader/role`` may read.
     func resolve(name: String, view: String) async throws -> (view: String, columns: [MappingColumn]) {
         let rows: PostgresResult
         do {
@@ -13,8 +13,8 @@ extension Store {
         {
             throw StoreError(
                 .invalid,
-                "Target mapping \"\(name)\": \"\(view)\" is no name of a view.",
-                hint: "write schema.view, in double quotes where a name has capitals or other characters"
+                "Target mapping \"\(name)\": \"\(view)\" is not the name of a view.",
+                hint: "write schema.view, with double quotes around a name with capitals or special characters"
             )
         }
         let found = try all(rows) { row in
@@ -26,15 +26,15 @@ extension Store {
         guard let first = found.first else {
             throw StoreError(
                 .invalid,
-                "Target mapping \"\(name)\": there is no view \(view) in this database, or its schema may not be used.",
+                "Target mapping \"\(name)\": there is no view \(view) in this database, or you have no right to its schema.",
                 hint: "create it, and write schema.view"
             )
         }
         guard first.isYours else {
             throw StoreError(
                 .invalid,
-                "Target mapping \"\(name)\": \(view) is no view or table of yours.",
-                hint: "register a view of your own database's people"
+                "Target mapping \"\(name)\": \(view) is not one of your views or tables.",
+                hint: "register a view of the people in your own database"
             )
         }
         let columns = found.compactMap(\.column)
@@ -53,12 +53,13 @@ extension Store {
         MappingColumn(name: try row.text(), type: try row.text(), keyCondition: try row.text())
     }
 
-    /// What `parse_ident` says of a text that is no name (invalid_parameter_value).
+    /// The SQLSTATE of `parse_ident` for a text that is not a name (invalid_parameter_value).
     private static let notAnIdentifier = "22023"
 
-    /// One row for each column that may be read, one with nulls if there is none. Since PostgreSQL 16 `to_regclass` takes numbers, and has no
-    /// error for what cannot be a name, so that `parse_ident` sees to both. Sessions look into no schema of other people, so a name
-    /// without one is looked for in `public`. Our own tables and the catalogs are no mappings; a template or a filter must not reach them.
+    /// One row for each readable column, or one with nulls if there is none. Since PostgreSQL 16 `to_regclass` accepts
+    /// numbers and reports no error for an invalid name, so `parse_ident` checks the name. Our sessions' search path
+    /// has no schema of other systems, so a name without a schema is looked up in `public`. Our own tables and the
+    /// catalogs cannot be mappings: a template or a filter must not reach them.
     private static let catalogSQL = """
         SELECT format('%I.%I', n.nspname, c.relname),
             c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname NOT IN ('pushmta', 'pushmta_engine', 'pushmta_raw', 'information_schema')
@@ -75,39 +76,38 @@ extension Store {
         ORDER BY a.attnum
         """
 
-    /// Whether looking up one key reads the whole view: then each chunk of a preparation does, and a part's load too.
-    public func readsWholeView(_ mapping: TargetMapping) async throws -> Bool {
+    /// Whether looking up one key reads the whole view. In that case, so does each chunk of a preparation and each load
+    /// of a part.
+    package func readsWholeView(_ mapping: TargetMapping) async throws -> Bool {
         let plan = try await views.read(
             mapping.readSQL(["''"], oneByOne: true),
             userKeys: [""],
             timeout: nil,
             showsPlan: true
         )
-        // Its session does without a scan of the whole view unless nothing else is possible.
+        // The session's settings avoid a scan of the whole view unless there is no other way.
         return !plan.contains { $0.first??.contains("Index Cond") == true }
     }
 }
 
 extension Store {
-    /// The columns of target mappings that started deliveries ask for and the views do not have, by mapping; each with the first such
-    /// delivery.
+    /// The columns of target mappings that started deliveries use but the views lack, by mapping, each with the first
+    /// such delivery.
     ///
-    /// - Parameter mappings: the mappings that can be read, by their ids.
+    /// - Parameter mappings: the readable mappings, by id.
     func missingColumns(of mappings: [Int32: TargetMapping]) async throws -> [Int32: [String: Int64]] {
         var missing: [Int32: [String: Int64]] = [:]
         let rows = try await query(Self.mappingUsersSQL)
         let users = try rows.all { row in
             (
                 application: try ApplicationRow(&row), delivery: try row.int64(), content: try row.text(),
-                filter: try row.textOrNil(), mapping: try row.int32()
+                filter: try row.textOrNil().map(Self.filter(tree:)), mapping: try row.int32()
             )
         }
         for user in users {
             guard let mapping = mappings[user.mapping] else { continue }
             var names = Self.columns(content: user.content, of: user.application, delivery: user.delivery)
-            if let filter = user.filter.flatMap({ try? TargetFilter(parsing: $0) }) {
-                names.formUnion(filter.mappingColumns)
-            }
+            if let filter = user.filter { names.formUnion(filter.mappingColumns) }
             let known = Set(mapping.columns.map(\.name))
             for name in names where !known.contains(name) {
                 missing[user.mapping, default: [:]][name] = min(user.delivery, missing[user.mapping]?[name] ?? .max)
@@ -116,7 +116,7 @@ extension Store {
         return missing
     }
 
-    /// What a content reads of the mapping; nothing of one that cannot be used, which is told elsewhere.
+    /// The mapping's columns that a content uses. It is empty for an unusable content, which is reported elsewhere.
     private static func columns(content: String, of application: ApplicationRow, delivery: Int64) -> Set<String> {
         guard let content = try? PushContent(json: application.completed(content: content)) else { return [] }
         // The names are the same in all formats of a platform.
@@ -129,14 +129,17 @@ extension Store {
         return MessageFields.mappingColumns(template?.fields.map(\.name) ?? [])
     }
 
-    /// What is no part of `mapping.` is not looked into. The filter is read while the delivery is prepared, and not later.
+    /// Contents and filters without `mapping.` are skipped. A filter matters only until the delivery is prepared; an
+    /// invalid one has no tree.
     private static let mappingUsersSQL = """
         SELECT \(ApplicationRow.columns), d.id, d.content::text,
-            CASE WHEN NOT d.prepared THEN d.target_filter END, v.target_mapping_id
+            f.tree::text, v.target_mapping_id
         FROM pushmta_engine.delivery d
         JOIN pushmta_engine.delivery_application x ON x.delivery_id = d.id
         JOIN pushmta_engine.application a ON a.id = x.application_id
         JOIN pushmta_engine.service v ON v.id = a.service_id
+        CROSS JOIN LATERAL pushmta_engine.parse_filter(CASE WHEN NOT d.prepared
+            AND strpos(d.target_filter, '\(MessageFields.mappingPrefix)') > 0 THEN d.target_filter END) f
         WHERE d.state IN ('pending', 'preparing', 'in_progress', 'paused') AND v.target_mapping_id IS NOT NULL
             AND (strpos(d.content::text, '\(MessageFields.mappingPrefix)') > 0
                 OR strpos(d.target_filter, '\(MessageFields.mappingPrefix)') > 0)

@@ -1,33 +1,26 @@
 import PostgresClient
 import PushCore
 
-/// A target mapping as it is registered, whether its view can be read or not.
-public struct MappingRow: Sendable, Hashable {
-    public let id: Int32
+/// A registered target mapping; its view may be unreadable.
+package struct MappingRow: Sendable, Hashable {
+    package let id: Int32
     /// Unique.
-    public let name: String
-    /// The name people see.
-    public let label: String
-    /// The view with its schema.
-    public let view: String
+    package let name: String
+    /// The display name.
+    package let label: String
+    /// The view's name with its schema.
+    package let view: String
     /// The column that holds the user keys.
-    public let keyColumn: String
-
-    public init(id: Int32, name: String, label: String, view: String, keyColumn: String) {
-        self.id = id
-        self.name = name
-        self.label = label
-        self.view = view
-        self.keyColumn = keyColumn
-    }
+    package let keyColumn: String
 }
 
 extension Store {
-    /// Registers a view in which user keys reconcile.
+    /// Registers a view that maps user keys to people.
     ///
-    /// Throws `invalid` if it cannot be read, has no such column, or has several rows of one key: who would the person be?
+    /// Throws `invalid` if the view cannot be read, has no such column, or has several rows for one key, so that the
+    /// key does not identify a person.
     @discardableResult
-    public func createMapping(name: String, label: String, view: String, keyColumn: String) async throws
+    package func createMapping(name: String, label: String, view: String, keyColumn: String) async throws
         -> TargetMapping
     {
         try NameCheck.name(name, of: "target mapping")
@@ -42,7 +35,7 @@ extension Store {
             columns: resolved.columns
         )
         let key = SQLName.quoted(keyColumn)
-        // A large one takes its time.
+        // A large view takes long, so there is no time limit.
         let doubled = try await views.read(
             "SELECT '{}'::text[] FROM \(mapping.view) m WHERE m.\(key) IS NOT NULL GROUP BY m.\(key) HAVING count(*) > 1 LIMIT 1",
             userKeys: [],
@@ -51,7 +44,7 @@ extension Store {
         guard doubled.isEmpty else {
             throw StoreError(
                 .invalid,
-                "\(view) has several rows with the same \(keyColumn), so a user key does not say who the person is.",
+                "\(view) has several rows with the same \(keyColumn), so a user key does not identify one person.",
                 hint: "register a view with one row per key"
             )
         }
@@ -68,8 +61,9 @@ extension Store {
         return try await self.mapping(named: name)
     }
 
-    /// All mappings by name, with the reason of those whose view cannot be used any more, or lacks what started deliveries ask for.
-    public func mappings() async throws -> [(row: MappingRow, problem: String?)] {
+    /// All mappings by name. The problem says why a mapping's view can no longer be used, or which columns it lacks
+    /// that started deliveries use.
+    package func mappings() async throws -> [(row: MappingRow, problem: String?)] {
         let rows = try await mappingRows("ORDER BY m.name", [])
         var readable: [Int32: TargetMapping] = [:]
         var problems: [Int32: String] = [:]
@@ -81,16 +75,16 @@ extension Store {
             }
         }
         for (id, missing) in try await missingColumns(of: readable) {
-            let columns = missing.sorted { $0.key < $1.key }.map { "\"\($0.key)\" (delivery \($0.value) asks for it)" }
+            let columns = missing.sorted { $0.key < $1.key }.map { "\"\($0.key)\" (delivery \($0.value) uses it)" }
             problems[id] =
                 "\(readable[id]?.view ?? "The view") has no column \(columns.joined(separator: ", ")) that may be read."
         }
         return rows.map { ($0, problems[$0.id]) }
     }
 
-    /// The mappings that cannot be used now, by name, as far as this session's user may look at them: none for one who has the rights of
-    /// monitoring only.
-    public func mappingProblems() async throws -> [(name: String, problem: String)] {
+    /// The mappings that cannot be used now, by name. A user with only the rights for monitoring cannot check them, so
+    /// for such a user the list is empty.
+    package func mappingProblems() async throws -> [(name: String, problem: String)] {
         let mayLook = try await query(
             """
             SELECT coalesce(bool_and(has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')), false)
@@ -103,7 +97,7 @@ extension Store {
     }
 
     /// A mapping by its name.
-    public func mapping(named name: String) async throws -> TargetMapping {
+    package func mapping(named name: String) async throws -> TargetMapping {
         guard let row = try await mappingRows("WHERE m.name = $1", [.text(name)]).first else {
             throw StoreError(
                 .notFound,
@@ -114,8 +108,8 @@ extension Store {
         return try await mapping(row)
     }
 
-    /// The mapping of an application's service; nil if that has none.
-    public func targetMapping(application id: Int32) async throws -> TargetMapping? {
+    /// The mapping of an application's service; nil if the service has none.
+    package func targetMapping(application id: Int32) async throws -> TargetMapping? {
         let rows = try await mappingRows(
             """
             WHERE m.id = (SELECT v.target_mapping_id FROM pushmta_engine.application a
@@ -135,7 +129,7 @@ extension Store {
                 let name = try await application(id).name
                 throw StoreError(
                     .invalid,
-                    "The filter asks for columns of a target mapping, and the service of application \"\(name)\" has none.",
+                    "The filter uses columns of a target mapping, but the service of application \"\(name)\" has none.",
                     hint: "pushmta service set --mapping gives it one"
                 )
             }
@@ -144,8 +138,8 @@ extension Store {
         guard let mapping = found.first, found.count == 1 else {
             throw StoreError(
                 .invalid,
-                "The filter asks for columns of a target mapping, and the applications have several.",
-                hint: "make a delivery for each service"
+                "The filter uses columns of a target mapping, but the applications have different ones.",
+                hint: "create a delivery for each service"
             )
         }
         return mapping
@@ -167,8 +161,8 @@ extension Store {
         }
     }
 
-    /// A registered mapping as its view is now. That it was right once makes a view that is not there something that passes, as while
-    /// it is made anew.
+    /// A registered mapping with its view's present columns. The view was usable when it was registered, so a missing
+    /// view is treated as a transient problem: it may be about to be created again.
     private func mapping(_ row: MappingRow) async throws -> TargetMapping {
         do {
             return try await target(row)

@@ -1,23 +1,23 @@
 import PushCore
 
-/// A registered view in which user keys reconcile with people, as it can be read now.
-public struct TargetMapping: Sendable, Hashable {
-    public let id: Int32
+/// A target mapping: a registered view that maps user keys to people, with the columns that can be read now.
+package struct TargetMapping: Sendable, Hashable {
+    package let id: Int32
     /// Unique.
-    public let name: String
-    /// The name people see.
-    public let label: String
-    /// The view with its schema, each in quotes where it needs them: it stands in SQL as it is.
-    public let view: String
+    package let name: String
+    /// The display name.
+    package let label: String
+    /// The view's name with its schema, quoted where necessary, ready for use in SQL.
+    package let view: String
     /// The column that holds the user keys.
-    public let keyColumn: MappingColumn
-    /// All columns that may be read, the key too.
-    public let columns: [MappingColumn]
+    package let keyColumn: MappingColumn
+    /// All readable columns, the key included.
+    package let columns: [MappingColumn]
 
-    /// The column of a name.
+    /// The column with a name.
     ///
-    /// Throws `invalid` if the view has none that may be read.
-    public func column(_ name: String) throws -> MappingColumn {
+    /// Throws `invalid` if the view has no such readable column.
+    package func column(_ name: String) throws -> MappingColumn {
         if let column = columns.first(where: { $0.name == name }) { return column }
         throw StoreError(
             .invalid,
@@ -26,12 +26,12 @@ public struct TargetMapping: Sendable, Hashable {
         )
     }
 
-    /// What an operator reads of it.
+    /// The mapping's view, for operators.
     var viewText: String { "the view \(view) of target mapping \"\(name)\"" }
 
-    /// Checks that all of these columns are there, for a delivery that was started.
+    /// Checks that all of these columns exist, for a delivery that was started.
     ///
-    /// Throws `unavailable` if one is not: as the view itself it may be there again, while somebody makes the view anew.
+    /// Throws `unavailable` if one does not: like a missing view, it may return when the view is created again.
     func require(_ names: some Sequence<String>) throws {
         do {
             for name in names { _ = try column(name) }
@@ -41,15 +41,15 @@ public struct TargetMapping: Sendable, Hashable {
     }
 }
 
-/// How statements read a mapping's view.
+/// The statement that reads a mapping's view.
 extension TargetMapping {
-    /// Reads columns of the rows of some user keys, for ``ViewReader``: a list of the keys that have a row, then a list for each column.
-    /// Of several rows of a key any one counts.
+    /// Reads columns of some user keys' rows, for ``ViewReader``. The result is a list of the keys that have a row, and
+    /// then a list for each column. If a key has several rows, any one of them is used.
     ///
     /// - Parameters:
-    ///   - columns: expressions over alias `m` that give texts.
-    ///   - oneByOne: whether each key is looked up by itself: a view that computes something over many rows then need not do so for all.
-    ///     For thousands of keys one look at the view is quicker.
+    ///   - columns: text expressions over alias `m`.
+    ///   - oneByOne: whether each key is looked up separately, so that a view that computes something over many rows
+    ///     does not compute it for all. For thousands of keys, one read of the view is faster.
     func readSQL(_ columns: [String], oneByOne: Bool) -> String {
         let list = columns.enumerated().map { ", \($1) AS c\($0)" }.joined()
         let names = ["user_key"] + columns.indices.map { "c\($0)" }
@@ -69,55 +69,5 @@ extension TargetMapping {
             CROSS JOIN LATERAL (VALUES \(names.enumerated().map { "(\($0), a.\($1))" }.joined(separator: ", "))) x(place, list)
             ORDER BY x.place
             """
-    }
-}
-
-/// A column of a mapping's view.
-public struct MappingColumn: Sendable, Hashable {
-    public let name: String
-    /// Its type as PostgreSQL writes it.
-    public let type: String
-    /// The condition that a row of alias `m` is that of `k.user_key`, if this is the key column (`pushmta_engine.key_condition`).
-    let keyCondition: String
-
-    /// What a filter takes it for; what is none of the other kinds is a text.
-    public var kind: TargetKind {
-        // What stands behind the modifiers is cut off too, as in timestamp(3) with time zone.
-        switch baseType {
-        case "smallint", "integer", "bigint", "numeric", "real", "double precision", "money": .number
-        case "boolean": .boolean
-        case "date", "timestamp", "timestamp with time zone", "timestamp without time zone": .time
-        default: .text
-        }
-    }
-
-    /// The type without its modifiers.
-    var baseType: Substring { type.prefix { $0 != "(" } }
-
-    /// The column of alias `m` as filters compare it. NaN is not a number, and what is none is absent: PostgreSQL would sort it above
-    /// all numbers.
-    var filterSQL: String {
-        let column = "m.\(SQLName.quoted(name))::\(Self.type(kind))"
-        return switch baseType {
-        case "numeric", "real", "double precision": "NULLIF(\(column), 'NaN')"
-        default: column
-        }
-    }
-
-    /// The type to which a column of a kind is cast, so that it compares with literals of the kind.
-    static func type(_ kind: TargetKind) -> String {
-        switch kind {
-        case .text: "text"
-        case .number: "numeric"
-        case .boolean: "boolean"
-        case .time: "timestamptz"
-        }
-    }
-}
-
-enum SQLName {
-    /// A name in double quotes, those inside it doubled: whatever it holds, it is one identifier.
-    static func quoted(_ name: String) -> String {
-        "\"" + name.replacing("\"", with: "\"\"") + "\""
     }
 }

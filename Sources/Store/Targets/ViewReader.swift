@@ -1,31 +1,33 @@
 import PostgresClient
 import Synchronization
 
-/// Reads views of target mappings, which are of other people's making: functions in them do what their owners like.
+/// Reads the views of target mappings. Other systems own them, so their functions may do anything.
 ///
-/// They run as ``role``, which has no right but on these views, inside a function that no setting and no `SET ROLE` leads out of
-/// (`pushmta_engine.read_view`). They have a session of their own with a time limit, and a read-only transaction that is rolled back.
-/// Afterwards the session is reset, and closed where anything failed: no setting, lock or prepared statement reaches the next caller.
-/// A function can catch the server's cancellation and go on; then its session is terminated, which no function can catch.
+/// Queries run as ``role``, which has rights only on these views, inside a function that no setting and no `SET ROLE`
+/// can escape (`pushmta_engine.read_view`). They run in a separate session with a time limit, in a read-only
+/// transaction that is rolled back. Afterwards the session is reset, or closed if anything failed, so that no setting,
+/// lock or prepared statement reaches the next caller. A function can catch the server's cancellation and go on. In
+/// that case its session is terminated, which no function can catch.
 final class ViewReader: Sendable {
-    /// The role that reads, to which the rights on views are granted.
+    /// The role that reads the views; rights on views are granted to it.
     static let role = "pushmta_reader"
 
-    /// The limit where the caller gives none.
+    /// The time limit if neither the caller nor the configuration gives one.
     private static let longest = Duration.seconds(30)
 
-    /// How long the server's own limit is waited for before a session is terminated.
+    /// How long after the server's own limit a session is terminated.
     private static let grace = Duration.seconds(1)
 
     private struct Session {
         let connection: PostgresConnection
-        /// The server's process, with the time of its start; a pooler greets with a number of its own.
+        /// The process id of the server's backend, read by a query because a pooler reports a number of its own, and
+        /// the time of its start.
         let process: Int32
         let begin: String
     }
 
     private let configuration: PostgresConfiguration
-    /// A session that is as new; of several that were used at once one is kept.
+    /// A reset session. If several were in use at once, only one is kept.
     private let idle = Mutex<Session?>(nil)
 
     init(_ configuration: PostgresConfiguration) {
@@ -35,8 +37,8 @@ final class ViewReader: Sendable {
     /// Reads lists of texts.
     ///
     /// - Parameters:
-    ///   - query: gives a `text[]` a row; its $1 is the list of user keys.
-    ///   - showsPlan: gives the lines of its plan in their place, each as a list of one.
+    ///   - query: returns one `text[]` per row; its $1 is the list of user keys.
+    ///   - showsPlan: returns the lines of the query's plan instead, each as a list of one.
     func read(_ query: String, userKeys: [String], timeout: Duration?, showsPlan: Bool = false)
         async throws -> [[String?]]
     {
@@ -50,7 +52,8 @@ final class ViewReader: Sendable {
         )
     }
 
-    /// Runs a statement that reads by `pushmta_engine.read_view`, itself or in another `…read_view`; a `text[]` a row.
+    /// Runs a statement that calls `pushmta_engine.read_view`, directly or through another `…read_view`; it returns one
+    /// `text[]` per row.
     func read(_ statement: PostgresStatement, timeout: Duration?) async throws -> [[String?]] {
         let limit = timeout ?? configuration.statementTimeoutMilliseconds.map { .milliseconds($0) } ?? Self.longest
         let session = try await take()
@@ -81,7 +84,7 @@ final class ViewReader: Sendable {
         async throws -> [[String?]]
     {
         try await connection.readOnly { transaction in
-            // The statement that follows has this limit, whatever is set while it runs.
+            // The limit applies to the next statement; a setting changed while that runs has no effect on it.
             let milliseconds = max(1, Int(limit / .milliseconds(1)))
             try await transaction.execute(
                 PostgresStatement("SET LOCAL statement_timeout = \(milliseconds)", prepare: false)
@@ -91,7 +94,7 @@ final class ViewReader: Sendable {
         }
     }
 
-    /// Terminates a session that is still at work so much later, by another session of the same user.
+    /// After the delay, terminates a session that is still running, from another session of the same user.
     private func terminate(_ session: Session, after delay: Duration, _ end: SessionEnd) async {
         try? await Task.sleep(for: delay)
         while !Task.isCancelled, !end.isOver {
@@ -103,20 +106,20 @@ final class ViewReader: Sendable {
                 _ = try await other.execute(PostgresStatement(Self.terminateSQL, parameters, prepare: false))
                 return
             } catch {
-                // The server may be full, or away.
+                // The server may have no free connection, or be unreachable.
                 try? await Task.sleep(for: Self.grace)
             }
         }
     }
 
-    /// A process, or a number, that has passed to another session is left alone.
+    /// A backend whose process id now belongs to another session is not touched.
     private static let terminateSQL = """
         SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a
         WHERE a.pid = $1 AND a.backend_start = $2::timestamptz AND a.state = 'active'
             AND a.query LIKE '%read_view(%'
         """
 
-    /// Makes a session as new and keeps it, or closes it.
+    /// Resets a session and keeps it, or closes it if that fails.
     private func renew(_ session: Session) async {
         do {
             try await session.connection.reset(configuration)
@@ -127,7 +130,7 @@ final class ViewReader: Sendable {
         }
     }
 
-    /// Closes its session; one that is at work closes by itself.
+    /// Closes the idle session. One that is in use is closed when it fails.
     func close() async {
         let session = idle.withLock { session in
             defer { session = nil }
@@ -169,14 +172,14 @@ final class ViewReader: Sendable {
         await spare?.connection.close()
     }
 
-    /// Of SQLSTATE 57014, as the server's own limit.
+    /// It has SQLSTATE 57014, like the server's own limit.
     private static let tooLong = PostgresError(
         code: .sqlState("57014"),
-        message: "a function of the view went on after its time limit, so its session was terminated"
+        message: "a function of the view kept running after its time limit, so its session was terminated"
     )
 
-    /// What a function can say as well as the server: that the connection is lost, that it cannot write, or what only our own functions
-    /// say. Of a view it means that this view cannot be read.
+    /// Classes of errors that a view's function can raise to look like the server or like our own functions: a lost
+    /// connection, a failed write, or one of our own codes. From a view they mean only that this view cannot be read.
     private static let pretended = ["08", "25", "2F", "57P", "PM"]
 
     private static func foreign(_ error: PostgresError) -> PostgresError {
@@ -185,12 +188,12 @@ final class ViewReader: Sendable {
         return PostgresError(
             code: .sqlState("2F000"),
             message:
-                "one of its functions raised error \(state), as one that writes does: views are read in read-only transactions"
+                "one of its functions raised error \(state), which may mean that it writes: views are read in read-only transactions"
         )
     }
 }
 
-/// Who comes first: the end of a reading, or of its session.
+/// Decides which comes first: the end of a read, or the termination of its session.
 private final class SessionEnd: Sendable {
     private let state = Mutex((isOver: false, isTerminated: false))
 
@@ -204,7 +207,7 @@ private final class SessionEnd: Sendable {
         }
     }
 
-    /// Whether the session, which is then used no more, is still at work.
+    /// Whether the session is still running. If so, it is marked as terminated and not used again.
     func mayTerminate() -> Bool {
         state.withLock { state in
             if !state.isOver { state.isTerminated = true }

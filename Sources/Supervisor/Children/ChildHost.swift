@@ -10,7 +10,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Runs children as processes and tells the supervisor's mailbox what they do.
+/// Runs children as processes and reports their events to the supervisor.
 struct ChildHost: Sendable {
     let registry: ChildRegistry
     let tell: @Sendable (SupervisorEvent) -> Void
@@ -18,9 +18,9 @@ struct ChildHost: Sendable {
     /// Where children's log lines go: this process's standard error.
     let forward: @Sendable ([UInt8]) -> Void
 
-    /// Starts a child and stays with it until it has been reaped.
+    /// Starts a child and returns when it has been reaped.
     func run(_ generation: Int32, _ inbox: ChildInbox, _ launch: ChildLaunch) async {
-        // The count at its last line: kills before it were of others.
+        // The count at the child's last status line: earlier kills hit other processes.
         let killsBefore = Mutex(OutOfMemoryKills.count())
         let process = ChildProcess(
             launch: launch,
@@ -41,7 +41,7 @@ struct ChildHost: Sendable {
         }
         if result.garbageLines > 0 {
             logger.warning(
-                "Child \(registry[generation]?.childID.map(String.init) ?? "?") wrote \(result.garbageLines) lines that are no status line, the last: \(result.lastGarbage)"
+                "Child \(registry[generation]?.childID.map(String.init) ?? "?") wrote \(result.garbageLines) lines that are not status lines; the last one: \(result.lastGarbage)"
             )
         }
         let killsAfter = OutOfMemoryKills.count()
@@ -51,9 +51,9 @@ struct ChildHost: Sendable {
     }
 }
 
-/// The kernel's count of processes that it killed because memory was short.
+/// The kernel's count of processes killed for lack of memory.
 enum OutOfMemoryKills {
-    /// The count since the machine started, over all processes; nil where the kernel does not tell.
+    /// The count since boot, over all processes; nil where the kernel does not report it.
     ///
     /// `oom_kill` in `/proc/vmstat` (Linux 4.13 and later) counts the kills of memory cgroups, too.
     static func count() -> Int64? {

@@ -5,7 +5,7 @@ import Synchronization
 extension ChildProcess {
     typealias Running = Execution<CustomWriteInput, SequenceOutput, SequenceOutput>
 
-    /// Talks with the process until both its outputs have ended, which they do at its death at the latest.
+    /// Exchanges messages with the process until both its outputs have ended, at the latest when it dies.
     func converse(with execution: Running, _ reader: ChildOutputReader) async {
         await withTaskGroup { group in
             group.addTask { await write(to: execution) }
@@ -18,9 +18,9 @@ extension ChildProcess {
         await endSilentProcess(execution)
     }
 
-    /// Ends a process that has closed its outputs and lives on, as nobody would hear of it any more.
+    /// Ends a process that has closed its outputs but has not exited, as it can no longer be watched.
     ///
-    /// The first signal does nothing to a process on its way to the exit, which is what closed outputs mean as a rule.
+    /// The first signal is harmless to a process that is exiting, the usual reason for closed outputs.
     private func endSilentProcess(_ execution: Running) async {
         await execution.teardown(using: [
             .send(signal: .resume, allowedDurationToNextStep: launch.drainTime),
@@ -34,7 +34,7 @@ extension ChildProcess {
                 take(buffer.withUnsafeBytes { [UInt8]($0) })
             }
         } catch {
-            // A pipe that cannot be read has ended for us; the process is heard of through its exit.
+            // A pipe that cannot be read has ended; the exit of the process says the rest.
         }
         take([])
     }
@@ -44,7 +44,7 @@ extension ChildProcess {
             do {
                 _ = try await execution.standardInputWriter.write(LineEncoder.line(message))
             } catch {
-                // The child has closed its standard input or is gone; its exit says what happened.
+                // The child has closed its standard input or is gone; its exit says why.
                 return
             }
         }
@@ -52,13 +52,13 @@ extension ChildProcess {
 
     private func signal(_ execution: Running) async {
         for await number in inbox.signals {
-            // A process that is gone already needs no signal.
+            // A process that is already gone needs no signal.
             try? execution.send(signal: Signal(rawValue: number))
         }
     }
 }
 
-/// Takes what a child writes: status lines from its standard output, log lines from its standard error.
+/// Reads a child's output: status lines from its standard output, log lines from its standard error.
 final class ChildOutputReader: Sendable {
     private let words = Mutex(StderrTail())
     private let parser = Mutex(LineParser<ChildMessage>())
@@ -94,7 +94,7 @@ final class ChildOutputReader: Sendable {
         if !lines.isEmpty { forward(lines) }
     }
 
-    /// All that is known when the process is gone.
+    /// The result after the process has ended.
     func result(_ termination: ChildTermination) -> ChildProcess.Result {
         let (garbage, last) = parser.withLock { ($0.garbageLines, $0.lastGarbage) }
         return ChildProcess.Result(
@@ -106,22 +106,22 @@ final class ChildOutputReader: Sendable {
     }
 }
 
-/// The last lines that a process wrote to its standard error, for the day it dies.
+/// The last lines on a process's standard error, recorded when it dies.
 struct StderrTail: Sendable, Equatable {
-    /// The most lines that are kept: a crash of the Swift runtime with its head line and first frames.
-    static let maximumLines = 20
-    /// The most bytes of one line that are kept.
-    static let maximumLineLength = 400
+    /// The maximum number of lines kept: enough for a crash of the Swift runtime with its head line and first frames.
+    static let maxLines = 20
+    /// The maximum number of bytes kept of a line.
+    static let maxLineLength = 400
 
     private var lines: [String] = []
     private var partial: [UInt8] = []
 
-    /// Takes the next bytes and returns the lines that they complete, newline included, ready to be passed on whole.
+    /// Takes the next bytes and returns the lines they complete, with newlines, ready to be passed on.
     mutating func append(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         var complete: [UInt8] = []
         for byte in bytes {
             partial.append(byte)
-            // A line that does not end is passed on in pieces, so that it costs no memory.
+            // A line without an end is passed on in pieces, which bounds the memory it takes.
             if byte == UInt8(ascii: "\n") || partial.count == 8_192 {
                 complete += partial
                 endLine()
@@ -130,7 +130,7 @@ struct StderrTail: Sendable, Equatable {
         return complete
     }
 
-    /// Says that the pipe has ended, and returns what was left of an unfinished line.
+    /// Ends the pipe and returns the rest of an unfinished line.
     mutating func finish() -> [UInt8] {
         guard !partial.isEmpty else { return [] }
         let rest = partial + [UInt8(ascii: "\n")]
@@ -139,16 +139,16 @@ struct StderrTail: Sendable, Equatable {
     }
 
     private mutating func endLine() {
-        let line = String(decoding: partial.prefix(Self.maximumLineLength), as: UTF8.self)
+        let line = String(decoding: partial.prefix(Self.maxLineLength), as: UTF8.self)
         let printable = line.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) }
         let text = String(printable).trimmedAtEnd
         partial.removeAll(keepingCapacity: true)
         if text.isEmpty { return }
         lines.append(text)
-        if lines.count > Self.maximumLines { lines.removeFirst() }
+        if lines.count > Self.maxLines { lines.removeFirst() }
     }
 
-    /// The kept lines, one below the other.
+    /// The kept lines, joined by newlines.
     var text: String { lines.joined(separator: "\n") }
 }
 

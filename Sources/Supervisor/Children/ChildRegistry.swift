@@ -1,9 +1,9 @@
 import ProcessProtocol
 import Synchronization
 
-/// What the I/O around the plan has to remember of each child.
+/// The state of each child that the I/O around the plan needs.
 final class ChildRegistry: Sendable {
-    /// The affairs of one child.
+    /// The state of one child.
     struct Entry: Sendable {
         var kind: ChildKind
         var inbox = ChildInbox()
@@ -13,16 +13,16 @@ final class ChildRegistry: Sendable {
         /// False once its process has ended and been reaped.
         var isAlive = true
         var residentBytes: Int64 = 0
-        /// It is dead and its journal could not be read at the last attempt: its parts may be taken by their marks.
+        /// It is dead and the last attempt could not read its journal: its parts may be released by their marks.
         var isJournalLost = false
     }
 
-    /// What all of them have told for metrics.
+    /// The metrics of all children.
     let totals = ChildTotals()
-    /// Who looks at what they have on the wire.
+    /// The open traces.
     let traces = TraceDesk()
     private let entries = Mutex<[Int32: Entry]>([:])
-    /// The names of applications and accounts, as the last look showed them.
+    /// The names of applications and accounts at the last look.
     let names = Mutex(RouteNames())
 
     func add(_ generation: Int32, _ kind: ChildKind) -> Entry {
@@ -45,7 +45,7 @@ final class ChildRegistry: Sendable {
         }
     }
 
-    /// Children whose affairs this supervisor looks after itself, running or dead.
+    /// Children that this supervisor handles itself, running or dead.
     var childIDs: Set<Int64> { entries.withLock { Set($0.values.compactMap(\.childID)) } }
 
     /// The inboxes of the running children of an application.
@@ -55,16 +55,16 @@ final class ChildRegistry: Sendable {
         }
     }
 
-    /// Whether a child is this supervisor's: true or false for a live or a dead one, nil for somebody else's.
+    /// True for a live child of this supervisor, false for a dead one, nil for any other.
     func isAlive(childID: Int64) -> Bool? {
         entries.withLock { entries in entries.values.first { $0.childID == childID }?.isAlive }
     }
 
-    /// Whether the journal of a dead child of this supervisor is out of reach.
+    /// Whether the journal of a dead child of this supervisor cannot be read.
     func isJournalLost(childID: Int64) -> Bool {
         entries.withLock { entries in entries.values.first { $0.childID == childID }?.isJournalLost ?? false }
     }
 
-    /// Memory of all children together, as they say themselves.
+    /// The resident memory of all children, as they report it.
     var residentBytes: Int64 { entries.withLock { $0.values.reduce(0) { $0 + $1.residentBytes } } }
 }

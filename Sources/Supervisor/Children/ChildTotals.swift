@@ -2,11 +2,11 @@ import ProcessProtocol
 import PushCore
 import Synchronization
 
-/// What the children of this supervisor have told for metrics: sums over all that there were, and how those do that run.
+/// The metrics of this supervisor's children: sums over all children so far, and the state of those running.
 final class ChildTotals: Sendable {
-    /// Counters of one kind, from the start of the supervisor on.
+    /// Counters of one kind since the start of the supervisor.
     struct Sums: Sendable {
-        /// By outcome and class of reason.
+        /// Messages by outcome and class of reason.
         var messages: [OutcomeKey: Int64] = [:]
         var counts = ChildCounts()
         var cpuSeconds = 0.0
@@ -14,7 +14,7 @@ final class ChildTotals: Sendable {
         /// Waits of single messages.
         var waits = SecondsHistogram()
 
-        /// Adds what a child has done between two of its lines.
+        /// Adds what a child has done between two of its status lines.
         mutating func add(_ now: ChildStatus, since before: ChildStatus?) {
             counts.add(now.report.counts, since: before?.report.counts ?? ChildCounts())
             guard let figures = now.figures else { return }
@@ -22,7 +22,7 @@ final class ChildTotals: Sendable {
             cpuSeconds += max(0, figures.cpuSeconds - old.cpuSeconds)
             gateway.add(figures.gateway, since: old.gateway)
             waits.add(figures.waits, since: old.waits)
-            for count in figures.messages.prefix(Self.mostOutcomes) {
+            for count in figures.messages.prefix(Self.maxOutcomes) {
                 let known = old.messages.first {
                     $0.outcome == count.outcome && $0.reasonClass == count.reasonClass
                 }
@@ -31,8 +31,8 @@ final class ChildTotals: Sendable {
             }
         }
 
-        /// More than there are outcomes and classes: what a pipe says makes no series without end.
-        private static let mostOutcomes = 100
+        /// A limit above the number of outcomes and classes, so that input from a pipe cannot create unlimited series.
+        private static let maxOutcomes = 100
     }
 
     struct OutcomeKey: Sendable, Hashable {
@@ -42,11 +42,11 @@ final class ChildTotals: Sendable {
 
     struct Values: Sendable {
         var sums: [ChildKind: Sums] = [:]
-        /// Times of work with the database, of all children.
+        /// How long all children's database operations took.
         var database = DatabaseTimes()
-        /// The last line of each child that runs.
+        /// The last status line of each running child.
         var last: [Int32: (kind: ChildKind, status: ChildStatus)] = [:]
-        /// How many ended, by reason.
+        /// How many children ended, by reason.
         var ended: [ChildExitReason: Int64] = [:]
     }
 
@@ -54,7 +54,7 @@ final class ChildTotals: Sendable {
 
     var current: Values { values.withLock { $0 } }
 
-    /// A child wrote a line.
+    /// Takes a status line of a child.
     func heard(_ generation: Int32, _ kind: ChildKind, _ status: ChildStatus) {
         guard status.generation == generation else { return }
         values.withLock { values in

@@ -4,13 +4,13 @@ import PushCore
 import Store
 import Synchronization
 
-/// Warns of credentials whose end is near: once for each step and day, not with each look.
+/// Warns of credentials that expire soon: once per step and day, not at each look.
 struct CredentialWatch: Sendable {
-    /// What is to be told.
+    /// A warning to log.
     struct Warning: Sendable, Hashable {
-        /// How near the end is.
+        /// How soon it expires.
         let notice: ExpiryNotice
-        /// Which credential of which applications, and what to do.
+        /// Which credential of which applications expires when, and what to do.
         let text: String
         /// The names of the applications.
         let applications: String
@@ -24,9 +24,9 @@ struct CredentialWatch: Sendable {
 
     private var said: Set<Said> = []
 
-    /// Looks at credentials; returns what has not been said today.
+    /// Checks credentials; returns the warnings not yet given today.
     ///
-    /// - Parameter day: a number of the day on the database's clock.
+    /// - Parameter day: the number of the day on the database's clock.
     mutating func look(_ credentials: [CredentialNotice], day: Int64) -> [Warning] {
         said = said.filter { $0.day == day }
         var warnings: [Warning] = []
@@ -47,19 +47,20 @@ struct CredentialWatch: Sendable {
 }
 
 extension CredentialNotice {
-    /// Which credential ends when, and what to do.
+    /// Which credential expires when, and what to do.
     fileprivate func expiryText(_ secondsLeft: Double) -> String {
         let names = applications.joined(separator: ", ")
-        return "credential \(id) (\(kind.text), \(fingerprint.prefix(16))) of \(names) "
+        return "Credential \(id) (\(kind.text), \(fingerprint.prefix(16))) of \(names) "
             + "\(ExpiryNotice.text(secondsLeft: secondsLeft)): get a new one and set it with `pushmta credential set`"
     }
 }
 
 extension SupervisorLoop {
-    /// Who sets a credential whose end is near reads it in the log soon. Each thing is said once a day, however often it is looked.
+    /// A credential set shortly before it expires is soon reported. Each warning is logged once a day, however often
+    /// this looks.
     static let credentialInterval = Duration.seconds(60)
 
-    /// Looks for credentials whose end is near, and says so in the log.
+    /// Logs credentials that expire soon.
     func watchCredentials(_ store: Store) async throws {
         let expiring = try await store.expiringCredentials(withinDays: ExpiryNotice.firstDays)
         let now = try await store.databaseClock()

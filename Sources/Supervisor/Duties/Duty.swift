@@ -4,26 +4,26 @@ import ProcessProtocol
 import PushCore
 import Synchronization
 
-/// Something that a supervisor does again and again for as long as it runs.
+/// A task that a supervisor repeats while it runs.
 ///
-/// No error ends it: the database may be away for hours, and whatever one round could not do, a later one can.
+/// No error ends it: the database may be down for hours, and a later round can do what one round could not.
 struct Duty: Sendable {
-    /// What the log calls it.
+    /// Its name in the log.
     let name: String
-    /// Makes it begin its next round at once.
+    /// Starts its next round at once.
     let event: EventSignal
     /// The longest pause after an error.
-    let longestPause: Duration
+    let maxPause: Duration
     let logger: Logger
     /// One round; returns the time until the next.
     let round: @Sendable () async throws -> Duration
-    /// Told after each round whether it could be done.
+    /// Called after each round with whether it succeeded.
     var finished: @Sendable (_ succeeded: Bool) -> Void = { _ in }
 
-    /// Does it until the task is cancelled.
+    /// Runs it until the task is cancelled.
     func run() async {
-        var pause = BackOff.database(longest: longestPause)
-        // An outage of the database is told once, and not by each duty.
+        var pause = BackOff.database(longest: maxPause)
+        // A database outage is logged once for the process, not once per duty.
         var isTold = false
         while !Task.isCancelled {
             do {
@@ -37,7 +37,7 @@ struct Duty: Sendable {
                 if Task.isCancelled { return }
                 finished(false)
                 let time = pause.next()
-                logger.failure("\(name) failed and is tried again in \(time.pauseText)", of: error)
+                logger.failure("\(name) failed; next attempt in \(time.pauseText)", of: error)
                 if !DatabaseAvailability.isOutage(error) { isTold = true }
                 try? await Task.sleep(for: time)
             }

@@ -2,20 +2,20 @@ import Logging
 import ProcessEvents
 import Store
 
-/// Takes parts from owners that are lost, whichever host they were on.
+/// Takes parts from lost owners on any host.
 actor LeaseSweep {
     private let store: Store
     private let logger: Logger
     private let lease: Duration
-    /// Children whose journals this supervisor recovers itself, from their journals.
+    /// Whether a lease belongs to a dead child whose journal this supervisor replays itself.
     private let ownDead: @Sendable (LeaseObservation) async -> Bool
     private var watcher: LeaseWatcher
-    /// The connection of the last look, by its number.
+    /// The number of the connection that the last look used.
     private var connection: UInt64 = 0
 
-    /// The time between two looks: several in each lease, so that a lost part is taken soon after the lease has passed.
+    /// The time between two looks: several per lease, so that a lost part is taken soon after its lease has expired.
     let interval: Duration
-    private static let longestInterval = Duration.seconds(1)
+    private static let maxInterval = Duration.seconds(1)
     private static let looksPerLease = 5
 
     init(store: Store, lease: Duration, logger: Logger, ownDead: @escaping @Sendable (LeaseObservation) async -> Bool) {
@@ -23,15 +23,15 @@ actor LeaseSweep {
         self.lease = lease
         self.logger = logger
         self.ownDead = ownDead
-        interval = min(lease / Self.looksPerLease, Self.longestInterval)
-        // No step counts for much more than one that went as it should; a look on a busy machine comes a little late.
-        watcher = LeaseWatcher(lease: lease, longestStep: interval * 5 / 4)
+        interval = min(lease / Self.looksPerLease, Self.maxInterval)
+        // A step counts for at most a little more than the interval: a look on a busy machine comes a little late.
+        watcher = LeaseWatcher(lease: lease, maxStep: interval * 5 / 4)
     }
 
     /// One look at all leases.
     ///
-    /// A part that cannot be taken, because somebody holds the lock of its delivery for example, stands in the way of no other
-    /// one; it stays lost, and the next look tries again.
+    /// A part that cannot be taken, for example because another session has locked its delivery, does not hold up
+    /// others. It stays lost, and the next look tries again.
     func look() async throws {
         let now = ContinuousClock.now
         let lost = watcher.observe(try await leases(), at: now)
@@ -51,8 +51,8 @@ actor LeaseSweep {
     private func leases() async throws -> [LeaseObservation] {
         do {
             let leases = try await store.leases()
-            // A look that waited for the end of an outage succeeds, and owners may be back a little later than this process: they
-            // have a whole lease from here on.
+            // A look that waited out an outage succeeds, but owners may reconnect a little later than this process.
+            // They get a whole lease from here on.
             if store.connectionsMade != connection { watcher.interrupted() }
             connection = store.connectionsMade
             return leases
@@ -62,7 +62,7 @@ actor LeaseSweep {
         }
     }
 
-    /// Says of which owners parts were taken: once an owner and look, as it may have had hundreds.
+    /// Logs from which owners parts were taken: one line per owner and look, as an owner may have held hundreds.
     private func tell(_ taken: [LeaseObservation]) async {
         guard !taken.isEmpty else { return }
         let hosts = (try? await store.hosts()) ?? []
@@ -86,50 +86,52 @@ actor LeaseSweep {
             part,
             ambiguousThroughMark: true,
             renewal: lost.renewal,
-            // Heartbeats and the look for work share the connection; the next look finds the part again.
+            // Heartbeats and the look for work share this connection; the next look finds the part again.
             waits: false
         )
     }
 }
 
-/// Finds the parts of lost owners, on this host's own monotonic clock.
+/// Finds the parts of lost owners by this host's own monotonic clock.
 ///
-/// A part counts as lost when this watcher itself has seen its token and renewal counter unchanged for a whole lease while the
-/// database answered. No time stamp of another machine is compared with anything, so a clock that jumps steals nothing. What
-/// counts is the time between two looks that succeeded one after the other, and of each such step only a little: in a
-/// longer one the database was slow or this process stopped, and owners could perhaps not renew either. So a slow database
-/// makes the watch slower and does not set it back.
+/// A part is lost when this watcher itself has seen its token and renewal counter unchanged for a whole lease while the
+/// database answered. It never compares another machine's time stamps, so a clock that jumps takes no part from its
+/// owner.
+///
+/// Only the time between two consecutive successful looks counts, and each such step counts only up to a limit. A
+/// longer step means that the database was slow or this process was stopped, so owners may not have been able to renew
+/// either. A slow database slows the watch down, but does not reset it.
 struct LeaseWatcher: Sendable {
     private struct Watch: Sendable {
         var lease: LeaseObservation
-        /// For how long it has been seen like this.
+        /// How long it has been seen unchanged.
         var unchanged: Duration
     }
 
     private let lease: Duration
-    private let longestStep: Duration
+    private let maxStep: Duration
     private var watched: [Int64: Watch] = [:]
     private var lastLook: ContinuousClock.Instant?
 
     /// - Parameters:
     ///   - lease: how long an owner has to renew.
-    ///   - longestStep: the most that the time between two looks counts.
-    init(lease: Duration, longestStep: Duration) {
+    ///   - maxStep: the maximum that the time between two looks counts.
+    init(lease: Duration, maxStep: Duration) {
         self.lease = lease
-        self.longestStep = longestStep
+        self.maxStep = maxStep
     }
 
-    /// Takes all the leases of one look at the database and returns those that may be taken from their owner.
+    /// Takes all leases of one look and returns those that may be taken from their owners.
     ///
-    /// - Parameter now: when the look began, so that the time of the query itself counts for the owner.
+    /// - Parameter now: when the look began, so that the query's own time counts in the owner's favour.
     mutating func observe(_ leases: [LeaseObservation], at now: ContinuousClock.Instant) -> [LeaseObservation] {
-        let step = lastLook.map { min(max(now - $0, .zero), longestStep) } ?? .zero
+        let step = lastLook.map { min(max(now - $0, .zero), maxStep) } ?? .zero
         lastLook = now
         var present: [Int64: Watch] = [:]
         present.reserveCapacity(leases.count)
         for seen in leases {
             let known = watched[seen.partID]
-            // Whose it is follows from the token.
+            // The token implies the owner.
             let isSame = known.map { $0.lease.token == seen.token && $0.lease.renewal == seen.renewal } ?? false
             let unchanged = isSame ? (known?.unchanged ?? .zero) + step : .zero
             present[seen.partID] = Watch(lease: seen, unchanged: unchanged)
@@ -141,7 +143,7 @@ struct LeaseWatcher: Sendable {
             .sorted { $0.partID < $1.partID }
     }
 
-    /// Says that a look failed: what was seen before counts for nothing.
+    /// Starts over after a failed look: earlier sightings no longer count.
     mutating func interrupted() {
         watched.removeAll()
         lastLook = nil

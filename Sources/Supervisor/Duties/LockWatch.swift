@@ -1,18 +1,18 @@
 import PushCore
 import Store
 
-/// Which sessions block us with a lock, and for how long, as one supervisor has seen it: each wait of ours for a lock is short and comes
-/// again, and the begin of a transaction of another role is shown to few.
+/// Tracks which sessions block this program with a lock, and for how long. It measures the time itself: each of our
+/// waits is short and repeated, and few roles may see when another role's transaction began.
 struct LockWatch: Sendable {
-    /// What is told of a session.
+    /// What to log about a session.
     enum Action: Sendable, Hashable {
-        /// It has been in the way for too long.
+        /// It has blocked us for too long.
         case held(pid: Int64, text: String)
-        /// It is no longer, after so long.
+        /// It no longer blocks us; `after` is how long it did.
         case freed(pid: Int64, after: Duration)
     }
 
-    /// The engine's own transactions take seconds at most; a session that blocks us for longer is reported.
+    /// A session that blocks us for longer is reported: the engine's own transactions take seconds at most.
     static let tolerance = Duration.seconds(10)
 
     private struct Sighting: Sendable {
@@ -22,10 +22,10 @@ struct LockWatch: Sendable {
 
     private var seen: [Int64: Sighting] = [:]
 
-    /// How many have been in the way for too long.
+    /// How many sessions have blocked us for too long.
     var held: Int { seen.values.count(where: \.isTold) }
 
-    /// Takes what was seen at a moment.
+    /// Takes the blocking sessions of one look.
     mutating func handle(_ waits: [LockWait], at now: ContinuousClock.Instant) -> [Action] {
         var actions: [Action] = []
         for (pid, sighting) in seen.sorted(by: { $0.key < $1.key }) where !waits.contains(where: { $0.pid == pid }) {

@@ -2,15 +2,15 @@ import Content
 import PushCore
 import Store
 
-/// What can be said against a delivery before anything of it is made, from its content, applications and accounts alone.
-public enum PreparationCheck {
-    /// Why the delivery cannot be sent, a line a problem, for the operator to read; nil if nothing speaks against it.
-    public static func problem(with job: PreparationJob) -> String? {
+/// Checks a delivery before it is prepared, from its content, applications and accounts alone.
+package enum PreparationCheck {
+    /// Why the delivery cannot be sent, one problem per line, for the operator; nil if nothing prevents it.
+    package static func problem(with job: PreparationJob) -> String? {
         let found = problems(with: job)
         return found.isEmpty ? nil : found.joined(separator: "\n")
     }
 
-    /// Every problem of the delivery at once, so that no one corrects one thing only to learn of the next.
+    /// All problems at once, so that they can be corrected together.
     private static func problems(with job: PreparationJob) -> [String] {
         if job.applications.isEmpty {
             return ["The delivery has no application to send to. Give it at least one application of its service."]
@@ -21,7 +21,8 @@ public enum PreparationCheck {
             return ["The content cannot be used: \(error)"]
         }
         var problems: [String] = []
-        // One without a credential must not keep the others waiting: its own messages wait, and its state says why.
+        // An application without a credential must not hold up the others: only its own messages wait, and its state
+        // says why.
         if job.applications.allSatisfy({ $0.credentialID == nil }) {
             problems.append(
                 "Application '\(job.applications[0].name)': it has no credential for its gateway. "
@@ -39,8 +40,8 @@ public enum PreparationCheck {
         return problems
     }
 
-    /// What of a delivery's content is probably meant otherwise, for the log; nil if nothing is.
-    public static func warning(of job: PreparationJob) -> String? {
+    /// A warning about content that is probably a mistake, for the log; nil if there is none.
+    package static func warning(of job: PreparationJob) -> String? {
         guard let warnings = try? PushContent(json: job.content).warnings, let first = warnings.first else {
             return nil
         }
@@ -48,18 +49,18 @@ public enum PreparationCheck {
         return "Delivery \(job.deliveryID) is sent with \(first)\(others)."
     }
 
-    /// What can be said against a credential before a gateway says it.
+    /// The problem with a credential that is known before a gateway refuses it; nil if there is none.
     private static func problem(
         _ credential: CredentialNotice?,
         _ application: ApplicationRow,
         _ account: AccountRow
     ) -> String? {
-        // That an account does not fit the application at all is said below.
+        // The check below reports an account that does not fit the application.
         guard let credential, account.connector.platform == application.platform else { return nil }
         guard credential.kind.suits(account.connector) else {
             return
                 "its credential is \(credential.kind.text), which connector \(account.connector.rawValue) of external "
-                + "account '\(account.name)' does not take. Set another one with 'pushmta credential set', or choose "
+                + "account '\(account.name)' does not accept. Set another one with 'pushmta credential set', or choose "
                 + "another account."
         }
         if let problem = RouteCheck.problem(application, credential) { return "\(problem)." }
@@ -82,7 +83,7 @@ public enum PreparationCheck {
         let unknown = application.problems(content: content)
         guard unknown.isEmpty else { return "the content cannot be used: \(ContentError(problems: unknown))" }
         do {
-            // In all of its locales, and within the gateway's limit.
+            // Compiles it for all of its locales and checks the gateway's size limit.
             let template = try LocalisedTemplate.compile(
                 content: PushContent(json: application.completed(content: content)),
                 format: PayloadFormat(

@@ -3,27 +3,29 @@ import ProcessEvents
 import PushCore
 import Store
 
-/// Turns deliveries into parts, a chunk of each in turn, or as many as its weight says, so that a long one does not keep a short one
-/// waiting.
+/// Cuts deliveries into parts, one chunk of each in turn, or as many as its weight says. So a long delivery does not
+/// hold up a short one.
 ///
-/// While children have enough to do, the deliveries that they have parts of wait for their next chunk: a part that is made long before
-/// it is sent takes room, and misses who opts out meanwhile.
+/// While children have enough to do, their deliveries wait for the next chunk. A part made long before it is sent takes
+/// up space, and misses subscribers that opt out in between.
 ///
-/// A delivery whose target takes long to be read (a view, a condition in SQL) is prepared beside the others from then on, in smaller
-/// chunks and over a connection of its own.
+/// A delivery with a slow target (a view, a condition in SQL) is prepared in parallel with the others from then on. It
+/// gets smaller chunks and a connection of its own.
 actor PreparationDuty {
-    /// A chunk takes some tenths of a second. Other deliveries wait so long once, then the slow one is prepared beside them.
+    /// The maximum time of a chunk, which usually takes some tenths of a second. Other deliveries wait this long once;
+    /// then the slow delivery is prepared in parallel.
     private static let quickLimit = Duration.seconds(2)
-    /// What takes longer even in a small chunk waits with its reason: nobody can tell whether it would ever end.
+    /// The maximum time of a small chunk. A delivery that takes longer waits and shows its reason, because its chunk
+    /// might never end.
     private static let slowLimit = Duration.seconds(30)
-    /// So many times smaller are the chunks of a slow delivery.
+    /// The chunks of a slow delivery are this many times smaller.
     private static let slowDivisor = 10
-    /// Deliveries that are begun before others go on: a short one that has just begun does not wait for a round of long ones. No more of
-    /// one priority are under way at once, so that what is begun ends first, however many are to begin; those that wait for children do
-    /// not count.
+    /// The maximum number of new deliveries begun before others continue: a short one that has just begun does not wait
+    /// for a round of long ones. It also limits how many of one priority are in preparation at once, so that a delivery
+    /// ends before many more begin. Deliveries that wait for children do not count.
     private static let newAtOnce = 10
-    /// For so long those that were claimed together are begun one after the other: ten small ones take as long. The others are left to any
-    /// host: a long one has come, and another host or a more urgent delivery may be waiting.
+    /// How long to go on beginning deliveries that were claimed together: ten small ones take this long. The rest are
+    /// left to any host: a long one has come, and another host or a more urgent delivery may be waiting.
     private static let beginningTime = Duration.milliseconds(100)
 
     private let store: Store
@@ -33,14 +35,14 @@ actor PreparationDuty {
     private let logger: Logger
     /// Whether the supervisor still takes new work.
     private let isClaiming: @Sendable () -> Bool
-    /// Called when a chunk is committed, so that children may start on it, and when a delivery is prepared.
+    /// Called when a chunk is committed, so that children can start on it, and when a delivery is prepared.
     private let chunkMade: @Sendable (ChunkResult) -> Void
     private var jobs: [PreparationJob] = []
-    /// Those of which a chunk was made: they may have to wait for the next one.
+    /// Deliveries with at least one chunk: they may have to wait for the next one.
     private var begun: Set<Int64> = []
-    /// Those whose children have enough to do, as the last look showed it.
+    /// Deliveries whose children had enough to do at the last look.
     private var waiting: Set<Int64> = []
-    /// Deliveries that are prepared beside the others; the one that is at work is the first.
+    /// Deliveries prepared in parallel with the others; the first is the current one.
     private var slowJobs: [PreparationJob] = []
 
     init(
@@ -61,7 +63,7 @@ actor PreparationDuty {
         self.chunkMade = chunkMade
     }
 
-    /// Prepares until there is nothing left to prepare now; returns whether there was anything, or is more to come.
+    /// Prepares until there is nothing left to prepare now. Returns whether it did anything or more is to come.
     func prepareAll() async throws -> Bool {
         var didSomething = false
         while isClaiming(), !Task.isCancelled {
@@ -74,16 +76,18 @@ actor PreparationDuty {
         return didSomething || !jobs.isEmpty
     }
 
-    /// Takes deliveries in hand that are to begin, the most urgent first, and makes the first chunk of each; returns whether there was one.
+    /// Claims deliveries that can begin, the most urgent first, and makes the first chunk of each. Returns whether
+    /// there was one.
     ///
-    /// - Parameter least: the priority of what is in hand and can go on: what is less urgent does not begin before.
+    /// - Parameter least: the priority of the most urgent delivery in preparation that can continue; less urgent ones
+    ///   do not begin.
     private func beginNew(atLeast least: Int16 = .min) async throws -> Bool {
         guard isClaiming() else { return false }
         let room = Self.newAtOnce - jobs.count { !waiting.contains($0.deliveryID) && $0.priority >= least }
         let new = try await store.claimDeliveriesToPrepare(
             host: hostID,
             except: (jobs + slowJobs).map(\.deliveryID),
-            // What is more urgent than all in hand begins however many these are.
+            // A more urgent delivery begins however many are in preparation.
             atLeast: room > 0 ? least : Int16(clamping: Int(least) + 1),
             most: room > 0 ? room : Self.newAtOnce
         )
@@ -98,7 +102,7 @@ actor PreparationDuty {
                 try await giveBack(job, problem)
                 continue
             }
-            let text = "Preparing delivery \(job.deliveryID)\(job.resumed ? ", which was begun before" : "")"
+            let text = "Preparing delivery \(job.deliveryID)\(job.resumed ? ", resumed" : "")"
             logger.info("\(text)", metadata: Self.keys(job))
             if let warning = PreparationCheck.warning(of: job) {
                 logger.warning("\(warning)", metadata: Self.keys(job))
@@ -110,8 +114,8 @@ actor PreparationDuty {
         return !new.isEmpty
     }
 
-    /// Goes round once, over the most urgent of those that need not wait; an error of one delivery comes to light after the others had
-    /// their turn. Returns whether there was one.
+    /// Makes one round over the most urgent deliveries that need not wait. An error of one delivery is thrown after the
+    /// others had their turn. Returns whether any had a turn.
     private func prepareNextChunks() async throws -> Bool {
         waiting = []
         guard !jobs.isEmpty else { return false }
@@ -131,9 +135,9 @@ actor PreparationDuty {
                 for _ in 0..<(turns[job.deliveryID] ?? 1) where isClaiming() && isInHand(job) {
                     hadTurn = true
                     try await go(on: job)
-                    // Between two chunks of those that are long.
+                    // New deliveries begin between two chunks of a long one.
                     _ = try await beginNew(atLeast: priority)
-                    // What is more urgent has the next one.
+                    // A more urgent delivery gets the next turn.
                     if jobs.contains(where: { $0.priority > priority && !waiting.contains($0.deliveryID) }) {
                         break round
                     }
@@ -157,10 +161,10 @@ actor PreparationDuty {
         }
     }
 
-    /// Goes on with a delivery that has turned out slow, beside the others.
+    /// Continues a slow delivery in parallel with the others.
     private func prepareSeparately(_ job: PreparationJob) {
         logger.notice(
-            "Delivery \(job.deliveryID) takes long to be prepared: it is prepared separately from now on",
+            "Delivery \(job.deliveryID) is slow to prepare; it is now prepared in parallel with the others",
             metadata: Self.keys(job)
         )
         slowJobs.append(job)
@@ -179,13 +183,13 @@ actor PreparationDuty {
         do {
             return try await prepareChunk(of: job, isSlow: true)
         } catch {
-            // It is this host's still, and is claimed again.
+            // It still belongs to this host and is claimed again.
             logger.failure("A chunk of delivery \(job.deliveryID) could not be prepared", of: error, Self.keys(job))
             return true
         }
     }
 
-    /// Prepares one chunk; returns whether there is nothing more to do for the delivery in this place.
+    /// Prepares one chunk; returns whether this queue has nothing more to do for the delivery.
     private func prepareChunk(of job: PreparationJob, isSlow: Bool = false) async throws -> Bool {
         do {
             let chunk = try await (isSlow ? slowStore : store).prepareChunk(
@@ -203,7 +207,7 @@ actor PreparationDuty {
             case .waits(_, isTimeout: true) where !isSlow: prepareSeparately(job)
             case .waits(let words, isTimeout: _):
                 let reason = await store.waitReason(words, after: error)
-                let text = "Delivery \(job.deliveryID) cannot be prepared now, and waits: \(reason)"
+                let text = "Delivery \(job.deliveryID) cannot be prepared now and waits: \(reason)"
                 logger.warning("\(text)", metadata: Self.keys(job))
                 try await store.postponePreparation(job.deliveryID, reason: reason)
             case .fails(let reason): try await giveBack(job, "The preparation failed: \(reason)")
@@ -214,7 +218,7 @@ actor PreparationDuty {
 
     private static func keys(_ job: PreparationJob) -> Logger.Metadata { ["delivery": "\(job.deliveryID)"] }
 
-    /// Back to its author, with what is wrong: it can be corrected and started again.
+    /// Returns the delivery to its author with the reason: it can be corrected and started again.
     private func giveBack(_ job: PreparationJob, _ reason: String) async throws {
         let state = try await store.returnDelivery(job.deliveryID, reason: reason)
         logger.event(

@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 extension SupervisorLoop {
-    /// Watches the disk of the journals with each heartbeat, whether or not the database is there to be told.
+    /// Checks the disk of the journals every second, whether or not the database is reachable.
     func watchJournalDisk() async {
         let disk = JournalDisk(folder: folder.path)
         var known: String?
@@ -18,7 +18,7 @@ extension SupervisorLoop {
             condition.update { condition in
                 condition.journalTrouble = trouble
                 condition.lowJournalSpace = disk.lowSpace()
-                // A folder that cannot be listed is the trouble already.
+                // If the folder cannot be listed, the probe has already reported the failure.
                 condition.journalsPutAside = (try? folder.journalsPutAside()) ?? condition.journalsPutAside
             }
             if (trouble == nil) != (known == nil) { tell(.journalDisk(trouble: trouble)) }
@@ -28,17 +28,17 @@ extension SupervisorLoop {
     }
 }
 
-/// Whether the disk of the journals takes what is written to it.
+/// Checks whether the disk of the journals can be written.
 struct JournalDisk: Sendable {
-    /// Written as a probe: more than a child writes at once, and little enough for every second.
+    /// The size of the probe in bytes: more than a child writes at once, and small enough for every second.
     static let probeSize = 65_536
-    /// Less free space than this is worth an alarm: some ten seconds of journals of all children at full rate.
+    /// Less free space than this raises an alarm: some ten seconds of journals of all children at full rate.
     static let lowSpaceBytes: Int64 = 64 * 1_024 * 1_024
     static let probeFile = "probe"
 
     let folder: FilePath
 
-    /// Writes the probe and removes it again; returns why that failed, nil if it did not.
+    /// Writes the probe and removes it; returns the failure, nil on success.
     func probe() -> String? {
         let file = folder.appending(Self.probeFile)
         do {
@@ -57,14 +57,14 @@ struct JournalDisk: Sendable {
         }
     }
 
-    /// Bytes left, if that is too little; nil if there is enough.
+    /// The free bytes, if too few; nil if there are enough.
     func lowSpace() -> Int64? {
         let free = Machine.freeBytes(at: folder.string)
         return free < Self.lowSpaceBytes ? free : nil
     }
 
     private func remove(_ file: FilePath) {
-        // One that stays is written over by the next probe.
+        // A probe that stays is overwritten by the next one.
         try? FileManager.default.removeItem(atPath: file.string)
     }
 }

@@ -3,20 +3,20 @@ import ProcessEvents
 import PushCore
 import Store
 
-/// Recovers what a dead child left behind: its journal's answers become rows, its parts become free.
+/// Recovers what a dead child left: stores the answers in its journal and releases its parts.
 actor JournalRecovery {
-    /// How an attempt to recover what a child left ended.
+    /// The result of recovering a child.
     enum Result: Sendable, Equatable {
         case recovered
-        /// Its journal is locked: the child lives, under another supervisor that is gone by now.
+        /// Its journal is locked: the child is still alive, although its supervisor is gone.
         case childIsAlive
-        /// Another duty of this supervisor is at it.
+        /// Another duty of this supervisor is recovering it.
         case underWay
-        /// What lay in the place of its journal says nothing about it, and nothing was decided.
+        /// The file in place of its journal says nothing about it, so nothing was decided.
         case putAside
     }
 
-    /// Facts that one transaction stores.
+    /// The maximum number of facts stored in one transaction.
     private static let batchSize = 1_000
 
     private let folder: HostFolder
@@ -34,13 +34,15 @@ actor JournalRecovery {
         self.condition = condition
     }
 
-    /// Stores what the journal of a child says, releases its parts, removes the journal; can be repeated after an error.
+    /// Stores the answers in a child's journal, releases its parts and removes the journal. It can be repeated after an
+    /// error.
     ///
-    /// - Parameter isKnownDead: this supervisor knows that the child is dead, and not from the journal alone. Otherwise a
-    ///   journal that cannot be read or is not ours is put aside and proves nothing: the child that its file is named after
-    ///   may live on another host, and if not, its parts are taken when their leases have passed.
+    /// - Parameter isKnownDead: whether this supervisor knows that the child is dead, and not from the journal alone.
+    ///   If it does not know, a journal that is unreadable or foreign is put aside and proves nothing: the child after
+    ///   which the file is named may live on another host. Otherwise its parts are taken when their leases have
+    ///   expired.
     func recover(child: Int64, isKnownDead: Bool) async throws -> Result {
-        // The lock is no guard within one process that opens the file twice.
+        // A flock does not guard against opening the file twice in one process.
         guard underWay.insert(child).inserted else { return .underWay }
         defer { underWay.remove(child) }
         let path = folder.journal(ofChild: child)
@@ -61,7 +63,7 @@ actor JournalRecovery {
             contents = try JournalAccessError.wrapping(file.path) { try file.read() }
         } catch let error as JournalError {
             if error.code == .headerTooShort, try await store.partsHeld(byChild: child).isEmpty {
-                // It died at its start, on a full disk for example: it writes the header before it claims anything.
+                // It died at its start, for example on a full disk: the header is written before anything is claimed.
                 try file.remove()
                 return .recovered
             }
@@ -71,7 +73,8 @@ actor JournalRecovery {
         if case .foreign(let why) = decision {
             return try await setAside(file, .foreign, why, child, isKnownDead: isKnownDead)
         }
-        // Asked for first, as what is stored now is told no length. After another boot a tail that is missing is nothing unusual.
+        // Read first, because the facts stored below carry no journal length. After another boot, a missing tail is
+        // normal.
         let told = try await store.journalLength(ofChild: child)
         let isOlder = decision == .ours && contents.damage == nil && contents.writtenLength < told
         let stored = await storeFacts(contents.summary, of: child)
@@ -80,11 +83,12 @@ actor JournalRecovery {
         if let trouble = stored.trouble { throw trouble }
         if isOlder {
             let text =
-                "The journal \(file.path) is put aside: it ends at byte \(contents.writtenLength), but its child had written \(told), so it is an old copy. Its answers are stored; messages up to the mark that it does not answer are ambiguous"
+                "The journal \(file.path) is put aside: it ends at byte \(contents.writtenLength), but its child had written \(told) bytes, so it is an old copy. Its answers are stored; messages up to the mark without an answer in it are ambiguous"
             logger.event(.journalPutAside, "\(text)", ["child": "\(child)"])
             try file.putAside(.older)
         } else if let damage = contents.damage {
-            let text = "The journal \(file.path) is put aside, its answers up to the damage are stored: \(damage)"
+            let text =
+                "The journal \(file.path) is damaged and put aside; its answers up to the damage are stored: \(damage)"
             logger.event(.journalPutAside, "\(text)", ["child": "\(child)"])
             try file.putAside(.unreadable)
         } else {
@@ -93,7 +97,7 @@ actor JournalRecovery {
         return .recovered
     }
 
-    /// Puts a file aside that says nothing about the child.
+    /// Puts aside a file that says nothing about the child.
     private func setAside(
         _ file: JournalFile,
         _ reason: JournalFile.Reason,
@@ -101,17 +105,17 @@ actor JournalRecovery {
         _ child: Int64,
         isKnownDead: Bool
     ) async throws -> Result {
-        let text = "The journal \(file.path) is not replayed and put aside (\(reason.rawValue)): \(why)"
+        let text = "The journal \(file.path) is put aside and not replayed (\(reason.rawValue)): \(why)"
         logger.event(.journalPutAside, "\(text)", ["child": "\(child)"])
         if isKnownDead { try await release(child, journal: nil) }
         try file.putAside(reason)
         return isKnownDead ? .recovered : .putAside
     }
 
-    /// Stores the facts of each part; one that cannot be stored now, because somebody holds the lock of its delivery for
-    /// example, stands in the way of no other part.
+    /// Stores the facts of each part. A part that cannot be stored now, for example because another session has locked
+    /// its delivery, does not hold up the others.
     ///
-    /// - Returns: the parts of which facts are not stored, and why.
+    /// - Returns: the parts whose facts are not stored, and the error.
     private func storeFacts(
         _ summary: JournalSummary,
         of child: Int64
@@ -132,7 +136,8 @@ actor JournalRecovery {
     private func storeFacts(_ facts: [JournalAnswer], _ claim: PartToken, of child: Int64) async throws {
         for start in stride(from: 0, to: facts.count, by: Self.batchSize) {
             let batch = facts[start..<min(start + Self.batchSize, facts.count)]
-            // The connection is the supervisor's for heartbeats and the look for work, too: what is locked is tried again.
+            // Heartbeats and the look for work share this connection, so it does not wait for locks; a locked delivery
+            // is tried again.
             let report = try await store.storeFacts(OutcomeBatch(claim, batch), waits: false)
             guard report.inserted > 0 else { continue }
             condition.update { $0.journalReplayed += Int64(report.inserted) }
@@ -144,13 +149,15 @@ actor JournalRecovery {
         }
     }
 
-    /// Frees the parts that the child still holds, with what is known of their messages; one that cannot be freed now stands in
-    /// the way of no other.
+    /// Releases the parts that the child still holds, with what is known of their messages. A part that cannot be
+    /// released now does not hold up the others.
     ///
     /// - Parameters:
-    ///   - journal: nil when there is none to be read: then every message up to the dispatch mark is ambiguous.
-    ///   - isTailLost: the journal may lack its last records: then whatever it does not answer, up to the mark, is ambiguous.
-    ///   - kept: parts that must not be freed, as the journal knows facts about them that are not stored: they would be sent again.
+    ///   - journal: the journal; nil if there is none to read. Then every message up to the dispatch mark is ambiguous.
+    ///   - isTailLost: whether the journal may lack its last records. Then every message up to the mark without an
+    ///     answer is ambiguous.
+    ///   - kept: parts that must not be released, because facts about them in the journal are not stored yet; their
+    ///     messages would be sent again.
     private func release(
         _ child: Int64,
         journal: JournalSummary?,
@@ -169,7 +176,7 @@ actor JournalRecovery {
                 )
                 guard released else { continue }
                 logger.info(
-                    "Part \(part.part) of child \(child) is free again, \(recovery?.ambiguous.count ?? 0) messages ambiguous",
+                    "Part \(part.part) of child \(child) is released, \(recovery?.ambiguous.count ?? 0) messages ambiguous",
                     metadata: ["child": "\(child)"]
                 )
             } catch {

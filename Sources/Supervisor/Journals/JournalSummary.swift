@@ -1,31 +1,31 @@
 import PushCore
 import Store
 
-/// What a dead child's journal says about each part it held: facts to store, and what is open.
+/// What a dead child's journal says about each part it held: facts to store, and messages still open.
 struct JournalSummary: Sendable {
-    /// What became of one part's messages, as far as the journal knows.
+    /// The state of one part's messages, as far as the journal knows.
     struct Results: Sendable, Equatable {
-        /// Messages that were about to be sent and of which nobody knows more, in ascending order.
+        /// Messages that were about to be sent and have no known answer, in ascending order.
         var ambiguous: [Int32] = []
         /// Final answers, in ascending order of their sequence numbers.
         var facts: [JournalAnswer] = []
-        /// Answers after which the message is to be tried again.
+        /// Answers after which the message is sent again.
         var softAnswers: [JournalAnswer] = []
     }
 
     private enum MessageState {
         case underWay
         case answered(JournalAnswer)
-        /// The gateway has not taken it: it is as if it had never been sent.
+        /// The gateway has not taken it; it counts as never sent.
         case unsent
     }
 
     private var messages: [PartToken: [Int32: MessageState]] = [:]
-    /// The parts that the journal speaks of and that were not closed.
+    /// The parts that the journal mentions and that were not closed.
     var claims: Set<PartToken> { Set(messages.keys) }
     var isEmpty: Bool { messages.isEmpty }
 
-    /// Takes the next record, in the journal's order: a later one about the same message counts.
+    /// Takes the next record in the journal's order; a later record about the same message replaces an earlier one.
     mutating func add(_ record: JournalRecord) {
         switch record {
         case .intent(let part, let token, let ranges):
@@ -45,12 +45,13 @@ struct JournalSummary: Sendable {
         switch answer.outcomeClass {
         case .accepted, .permanent, .retry: .answered(answer)
         case .ambiguous: .underWay
-        // The application's trouble, or the delivery's, is not the message's: it waits as if it had not been sent.
+        // A problem of the application or the delivery, not of the message: the message waits as if it had not been
+        // sent.
         case .unprocessed, .stopApplication, .stopDelivery: .unsent
         }
     }
 
-    /// What the journal says of one part; nothing if it does not speak of it.
+    /// The results for one part; empty if the journal does not mention it.
     func results(_ claim: PartToken) -> Results {
         var results = Results()
         for (sequence, state) in (messages[claim] ?? [:]).sorted(by: { $0.key < $1.key }) {
@@ -66,7 +67,7 @@ struct JournalSummary: Sendable {
 }
 
 extension PartRecovery {
-    /// What the next owner of a part has to know of its messages.
+    /// What the next owner of a part must know about its messages.
     init(_ results: JournalSummary.Results) {
         self.init(
             ambiguous: results.ambiguous,
@@ -86,7 +87,7 @@ extension PartRecovery {
 }
 
 extension OutcomeBatch {
-    /// Final answers of one part, out of a journal; whose they are the store reads from the part's target.
+    /// Final answers of one part from a journal. The store reads their subscriptions from the part's target.
     init(_ claim: PartToken, _ facts: some Collection<JournalAnswer>) {
         self.init(capacity: facts.count)
         for fact in facts {

@@ -33,7 +33,7 @@ extension SupervisorPlan {
     }
 
     mutating func childNotRegistered(_ generation: Int32, at now: ContinuousClock.Instant) {
-        // Nothing was started, so nothing has to be recovered; the work is still on offer when the database is back.
+        // Nothing was started, so nothing has to be recovered; the work is still ready when the database is back.
         children[generation] = nil
         databaseAnswered(false, at: now)
     }
@@ -52,20 +52,20 @@ extension SupervisorPlan {
             endedBecause: child.endCause,
             outOfMemoryKillSeen: outOfMemoryKillSeen
         )
-        // One that the watchdog asked to go has died by itself.
+        // A child ended by the watchdog counts as one that died.
         let wasAsked = child.isLeaving && child.endCause != .stuck
         child.phase = .recovering(since: now)
         children[generation] = child
         actions.append(.recover(generation: generation, end))
         if end.reason == .circuitOpen || end.reason == .gatewayTrouble { foundClosed(child.kind) }
-        // It looked last, and what was on offer was its own.
+        // Its own look came last, so the ready work that we know of is gone.
         if end.reason == .idle { work.removeAll { $0.kind == child.kind } }
         if end.reason == .gatewayTrouble { probesSoon[child.kind] = now.advanced(by: ProbePace.longest * 2) }
         report(child, end, termination, wasAsked: wasAsked, at: now, &actions)
     }
 
-    /// What was on offer was seen before the circuit opened, or the gateway's trouble began; what may be claimed now the next look shows:
-    /// nothing, or one part when a probe is due.
+    /// The known ready work is older than the open circuit or the gateway's trouble. The next look shows what may be
+    /// claimed now: nothing, or one part when a probe is due.
     private mutating func foundClosed(_ kind: ChildKind) {
         work.removeAll { $0.kind == kind }
         openCircuits.insert(kind)
@@ -97,7 +97,7 @@ extension SupervisorPlan {
                 PlanLine(
                     .childDied,
                     "\(name) died before its first message: \(end.reason.rawValue), \(end.detail). "
-                        + "No other is started for it in the next \(pause.components.seconds) s; "
+                        + "No other child is started for this kind in the next \(pause.components.seconds) s; "
                         + "the tail of its standard error is in pushmta.mta_child.",
                     level: .error,
                     keys
@@ -108,9 +108,9 @@ extension SupervisorPlan {
 }
 
 extension SupervisorPlan {
-    /// Ends the child that is stuck or takes too long to drain.
+    /// Ends children that are stuck or take too long to drain.
     mutating func watchChildren(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
-        // Without the database no child can make progress; what counts is what it does when that is back.
+        // No child can make progress without the database, so their timeouts start over when it is back.
         if !database.isAvailable { excuseChildren(at: now) }
         for generation in children.keys.sorted() {
             guard let child = children[generation] else { continue }
@@ -118,12 +118,12 @@ extension SupervisorPlan {
             case .terminating(let since) where since.advanced(by: settings.killDelay) <= now:
                 children[generation]?.phase = .killed
                 actions.append(
-                    .log(PlanLine(.error, "\(name(child)) does not end on SIGTERM and gets SIGKILL.", keys(child)))
+                    .log(PlanLine(.error, "\(name(child)) did not exit after SIGTERM and gets SIGKILL.", keys(child)))
                 )
                 actions.append(.signal(generation: generation, Signals.kill))
             case .draining(let since) where since.advanced(by: settings.drainTime) <= now:
                 actions.append(
-                    .log(PlanLine(.warning, "\(name(child)) has not drained in time and gets SIGTERM.", keys(child)))
+                    .log(PlanLine(.warning, "\(name(child)) did not drain in time and gets SIGTERM.", keys(child)))
                 )
                 terminate(generation, .drainTimeout, at: now, &actions)
             case .starting, .running, .draining:
@@ -147,13 +147,13 @@ extension SupervisorPlan {
 }
 
 extension SupervisorPlan {
-    /// How often an ending supervisor says what it waits for.
+    /// How often an ending supervisor logs what it waits for.
     static let waitingReportInterval = Duration.seconds(15)
-    /// How long a supervisor that drains waits for a database that has gone away: a restart takes less.
+    /// How long a draining supervisor waits for a lost database: longer than a restart takes.
     static let databaseTimeout = Duration.seconds(5)
-    /// How long it waits for the journals of children that are gone, while the database answers.
+    /// How long it waits for the journals of ended children while the database answers.
     static let recoveryTimeout = Duration.seconds(30)
-    /// The same for a fast shutdown.
+    /// The same during a fast shutdown.
     static let fastShutdownTimeout = Duration.seconds(10)
 
     mutating func drain(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
@@ -163,7 +163,7 @@ extension SupervisorPlan {
         for generation in children.keys.sorted() { askToDrain(generation, at: now, &actions) }
     }
 
-    /// Ends every child with SIGTERM at once and, if it is still there after the kill delay, with SIGKILL.
+    /// Ends every child with SIGTERM at once, and with SIGKILL if it is still running after the kill delay.
     mutating func fastShutdown(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
         ending = .fastShutdown(since: now, saidAt: now)
         actions.append(.log(PlanLine(.notice, "Fast shutdown. " + waitingText)))
@@ -194,7 +194,7 @@ extension SupervisorPlan {
         actions.append(.signal(generation: generation, Signals.terminate))
     }
 
-    /// Says from time to time what is waited for, and ends when there is nothing left.
+    /// Logs from time to time what it waits for, and finishes when nothing is left.
     mutating func continueEnding(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
         switch ending {
         case .no, .finished: return
@@ -212,12 +212,13 @@ extension SupervisorPlan {
         }
     }
 
-    /// Whether the database has been away for so long that it is no restart.
+    /// Whether the database has been unreachable for longer than a restart takes.
     private func isDatabaseGone(at now: ContinuousClock.Instant) -> Bool {
         database.awaySince.map { $0.advanced(by: Self.databaseTimeout) <= now } ?? false
     }
 
-    /// Tells draining children not to wait for a database that is away: they resolve what is on the wire and keep their journals.
+    /// Tells draining children not to wait for an unreachable database: they resolve what is on the wire and keep their
+    /// journals.
     private mutating func shutDownFastWithoutDatabase(_ actions: inout [SupervisorAction]) {
         for generation in children.keys.sorted() {
             guard let child = children[generation], child.isAlive, !child.isShuttingDownFast else { continue }
@@ -226,7 +227,7 @@ extension SupervisorPlan {
         }
     }
 
-    /// Nobody waits for ever for a database that is away: the journals keep what is in them for the next start.
+    /// Stops waiting for an unreachable database: the journals keep their content for the next start.
     private mutating func leaveJournalsBehind(
         at now: ContinuousClock.Instant,
         timeout: Duration,
@@ -241,7 +242,7 @@ extension SupervisorPlan {
             .log(
                 PlanLine(
                     .warning,
-                    "The database is away or slow; \(children.count) journals stay and are replayed at the next start."
+                    "The database is unreachable or slow; \(children.count) journals are kept and replayed at the next start."
                 )
             )
         )
@@ -260,7 +261,7 @@ extension SupervisorPlan {
         return true
     }
 
-    /// Which children are waited for, and what could be sent twice if they were killed now.
+    /// The children it waits for, and what could be sent twice if they were killed now.
     private var waitingText: String {
         guard !children.isEmpty else { return "No child is running." }
         let lines = children.values.sorted { $0.generation < $1.generation }.map { child in

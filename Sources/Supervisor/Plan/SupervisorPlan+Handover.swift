@@ -4,8 +4,8 @@ import ProcessProtocol
 import Store
 
 extension SupervisorPlan {
-    /// How long an old child waits for its replacement to show what it can do. One that is started and still has shown nothing
-    /// then has a gateway that does not answer, and the old child has the same.
+    /// How long an old child waits for its replacement to prove itself. If the replacement runs but has proved nothing
+    /// by then, its gateway does not answer, and the old child has the same gateway.
     static let handoverTimeout = Duration.seconds(30)
 
     mutating func reload(_ new: SpawnSettings, _ actions: inout [SupervisorAction]) {
@@ -14,7 +14,7 @@ extension SupervisorPlan {
         throttles.removeAll()
         backOffs.removeAll()
         outdateChildren()
-        let text = "Settings read again; \(aliveCount) children are replaced one by one."
+        let text = "Settings reloaded; \(aliveCount) children are replaced one by one."
         actions.append(.log(PlanLine(.childrenReplaced, text, ["reason": "settings"])))
     }
 
@@ -25,7 +25,7 @@ extension SupervisorPlan {
         actions.append(.log(PlanLine(.childrenReplaced, text, ["reason": "daily"])))
     }
 
-    /// An operator wants other children in the place of some.
+    /// Marks children for replacement at an operator's request.
     mutating func recycleRequested(_ ids: Set<Int64>, _ actions: inout [SupervisorAction]) {
         guard ending == .no else { return }
         for generation in children.keys.sorted() {
@@ -37,7 +37,7 @@ extension SupervisorPlan {
                 .log(
                     PlanLine(
                         .childrenReplaced,
-                        "An operator has asked for another child in the place of \(name(child)) for \(text(child.kind)).",
+                        "An operator has requested the replacement of \(text(child)) for \(text(child.kind)).",
                         keys(child).merging(["reason": "request"]) { $1 }
                     )
                 )
@@ -50,20 +50,29 @@ extension SupervisorPlan {
         handover = nil
     }
 
-    /// Replaces outdated children, one after the other, and ends those beyond a lowered maximum.
+    /// Replaces outdated children one after the other, and ends those beyond a lowered maximum.
     ///
-    /// A replacement that has proved itself comes first, in a place above the maximum if need be, and only then its
-    /// predecessor drains: the rate stays what it was, and settings with which no child can work end no child that can.
+    /// The replacement starts first, if necessary in a place above the maximum. Its predecessor drains only after the
+    /// replacement has proved itself. So the rate stays the same, and settings with which no child can work end no
+    /// working child.
     mutating func replaceOutdated(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
         if isHandingOver(at: now, &actions) { return }
-        // One at a time, whyever it leaves.
+        // One at a time, for whatever reason it leaves.
         guard !children.values.contains(where: \.isLeaving) else { return }
         let active = children.values.filter(\.isActive).sorted { $0.generation < $1.generation }
         let outdated = active.first { $0.settingsEpoch < settingsEpoch || $0.isOutdated }
         if active.count > settings.maxChildren {
             if let child = outdated ?? active.last { askToDrain(child.generation, at: now, &actions) }
         } else if let grown = grownBeyondPlaces(active, at: now) {
-            actions.append(.log(PlanLine(.info, "\(name(grown)) has more to do than there are places.", keys(grown))))
+            actions.append(
+                .log(
+                    PlanLine(
+                        .info,
+                        "\(name(grown)) leaves: more children have much to send than there are places.",
+                        keys(grown)
+                    )
+                )
+            )
             leaveAtOnce(grown.generation, at: now, &actions)
         } else if let outdated {
             replace(outdated, at: now, &actions)
@@ -79,19 +88,19 @@ extension SupervisorPlan {
             isCurrent(old.kind) && (old.isBusy || !old.isIdle || work.contains { $0.kind == old.kind })
         guard isNeeded else { return askToDrain(old.generation, at: now, &actions) }
         guard maySpawn(old.kind, at: now) else { return }
-        let reason = "\(text(old)) is outdated: another one takes its place before it leaves"
+        let reason = "\(name(old)) is outdated and is replaced before it leaves"
         actions.append(.log(PlanLine(.debug, reason, keys(old))))
         handover = Handover(old: old.generation, new: start(old.kind, at: now, &actions), since: now)
     }
 
-    /// Goes on with the replacement that is under way; false if there is none.
+    /// Continues the replacement in progress; false if there is none.
     private mutating func isHandingOver(
         at now: ContinuousClock.Instant,
         _ actions: inout [SupervisorAction]
     ) -> Bool {
         guard let handover else { return false }
         guard let old = children[handover.old], let new = children[handover.new], old.isActive, new.isActive else {
-            // One of them has gone its own way; whoever is outdated is looked for anew.
+            // One of them is leaving or gone; the next outdated child is chosen again.
             self.handover = nil
             return false
         }
@@ -104,12 +113,12 @@ extension SupervisorPlan {
 }
 
 extension SupervisorPlan {
-    /// Marks the children whose application or external account has changed since the last look: they took it over when they were
-    /// started, and would go on with it until they are replaced for another reason.
+    /// Marks children whose application or external account has changed since the last look. They loaded it when they
+    /// were started, and would otherwise use the old version until replaced for another reason.
     mutating func routesSeen(_ seen: RouteVersions, _ actions: inout [SupervisorAction]) {
         defer { routes = seen }
         guard let before = routes, before != seen, ending == .no else { return }
-        // What the children died of may have been just that.
+        // The change may have fixed what the children died of.
         for kind in throttles.keys where isChanged(kind, from: before, to: seen) { throttles[kind] = nil }
         let outdated = children.values.filter { $0.isActive && isChanged($0.kind, from: before, to: seen) }
         guard !outdated.isEmpty else { return }
@@ -126,8 +135,7 @@ extension SupervisorPlan {
         )
     }
 
-    /// Somebody has put right what was wrong with applications: their children are started without a pause, and running ones do not
-    /// wait either.
+    /// An operator has resumed applications: their children are started without a pause, and running ones stop waiting.
     mutating func resumed(_ applications: Set<Int32>, _ actions: inout [SupervisorAction]) {
         guard ending == .no else { return }
         let waiting = throttles.keys.filter { applications.contains($0.applicationID) }.sorted()
@@ -146,7 +154,7 @@ extension SupervisorPlan {
         actions.append(.log(PlanLine(.notice, "An operator has resumed applications: \(names)\(ended).")))
     }
 
-    /// What was not there at the last look was there when its child was started.
+    /// An application or account that is new since the last look already existed when its child was started.
     private func isChanged(_ kind: ChildKind, from before: RouteVersions, to seen: RouteVersions) -> Bool {
         if let application = before.applications[kind.applicationID],
             application != seen.applications[kind.applicationID]
@@ -157,15 +165,15 @@ extension SupervisorPlan {
         return account != seen.accounts[kind.accountID]
     }
 
-    /// Whether a child of the kind could still be started: an account with another connector has children of another kind, which are
-    /// started for the work that is on offer.
+    /// Whether a child of the kind could still be started. An account whose connector has changed gets children of
+    /// another kind, which are started for its ready work.
     func isCurrent(_ kind: ChildKind) -> Bool {
         guard let account = routes?.accounts[kind.accountID] else { return true }
         return account.connector == kind.connector
     }
 }
 
-/// One child on its way out and the one that is to do its work.
+/// A child that is being replaced, and its replacement.
 struct Handover: Sendable, Equatable {
     var old: Int32
     var new: Int32

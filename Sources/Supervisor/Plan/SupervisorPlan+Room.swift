@@ -5,9 +5,10 @@ import PushCore
 import Store
 
 extension SupervisorPlan {
-    /// Asks children to leave when kinds with work have no child and every place for them is taken.
+    /// Asks children to leave when kinds with work have no child and all places for them are taken.
     ///
-    /// Places are few and children stay for one kind, so without this a long delivery of one application would keep all others waiting.
+    /// Places are few and a child serves one kind, so otherwise a long delivery of one application would hold up all
+    /// others.
     mutating func makeRoom(at now: ContinuousClock.Instant, _ actions: inout [SupervisorAction]) {
         let places = places(at: now)
         let starving = work.filter { offer in
@@ -19,7 +20,7 @@ extension SupervisorPlan {
         sayConnections(isShort: !starving.isEmpty && !places.hasConnections, &actions)
         guard !starving.isEmpty else { return }
         letSmallOnesLeave(starving, &actions)
-        // The places of those that are leaving already are the next ones to be free. Large ones leave one at a time, as each finishes much.
+        // Leaving children free their places first. Large children leave one at a time, as each has much to finish.
         var leaving = children.values.count(where: \.isLeaving)
         let most = min(starving.count, max(1, settings.maxSmallChildren / 4))
         for offer in starving.sorted(by: { isFirst($0, $1) }) where leaving < most {
@@ -41,7 +42,7 @@ extension SupervisorPlan {
         actions.append(.log(PlanLine(isShort ? .warning : .notice, text)))
     }
 
-    /// Why no more children are started for want of connections.
+    /// Why no more children are started when connections are short.
     var connectionText: String {
         let room = connections?.room ?? ConnectionRoom(most: 0, used: 0)
         return
@@ -54,8 +55,8 @@ extension SupervisorPlan {
         return (leftSince, left.kind) < (rightSince, right.kind)
     }
 
-    /// What a child has loaded can be sent by the next one of its kind. Others wait for its place, and at a slow gateway the rest of its
-    /// parts takes the whole drain time.
+    /// Makes a child drain and hand back its parts at once. The next child of its kind can send what this one has
+    /// loaded. Others wait for its place, and at a slow gateway finishing its parts would take the whole drain time.
     mutating func leaveAtOnce(
         _ generation: Int32,
         at now: ContinuousClock.Instant,
@@ -66,7 +67,8 @@ extension SupervisorPlan {
         actions.append(.command(generation: generation, .fastShutdown, detail: nil))
     }
 
-    /// While small kinds wait, no small child stays for what may come: it has sent what there was, and the next one takes its place.
+    /// While small kinds wait, no small child waits for new work: it leaves when it is done, and the next one takes its
+    /// place.
     private mutating func letSmallOnesLeave(_ starving: [ReadyWorkOffer], _ actions: inout [SupervisorAction]) {
         guard settings.maxSmallChildren > 0, starving.contains(where: { !$0.isLarge }) else { return }
         for generation in children.keys.sorted() {
@@ -78,19 +80,19 @@ extension SupervisorPlan {
         }
     }
 
-    /// The child that has the least reason to stay, or nil as long as all have a better one than the work that waits.
+    /// The child with the least reason to stay; nil while all have a better one than the waiting work.
     private func childToPreempt(for offer: ReadyWorkOffer, at now: ContinuousClock.Instant) -> Int32? {
         let active = children.values.filter { $0.phase == .running && isInTheWay($0, of: offer) }
             .sorted { $0.generation < $1.generation }
-        // One that could send nothing before takes no place from others, but from those that find out whether a gateway is back: there
-        // may be more of them than places, and each has its turn.
+        // A kind that could send nothing takes no place from others, except from probers: there may be more of these
+        // than places, so they take turns.
         if isStandingBack(offer.kind, at: now) { return active.last { $0.isProbing }?.generation }
         if let idle = active.first(where: { record in
             record.isIdleForGood(at: now) && !work.contains { $0.kind == record.kind }
         }) {
             return idle.generation
         }
-        // Taking a place in which nothing is sent costs nothing; the youngest child has done the least so far.
+        // Taking the place of a stalled child costs nothing; the youngest has done the least so far.
         if let stalled = active.last(where: { $0.isStalled }) { return stalled.generation }
         let hasWaited = hasWaited(offer.kind, at: now)
         return leastUrgent(
@@ -98,13 +100,13 @@ extension SupervisorPlan {
         )
     }
 
-    /// Whether it has a place that the work could use.
+    /// Whether the child has a place that the work could use.
     private func isInTheWay(_ child: ChildRecord, of offer: ReadyWorkOffer) -> Bool {
         settings.maxSmallChildren == 0 || child.isLarge == offer.isLarge
     }
 
-    /// Of several children the one whose work is least urgent; then one of a kind that has more of them, then the one that had its place
-    /// for longest.
+    /// The child with the least urgent work; then one of the kind with the most children, then the one that has had its
+    /// place longest.
     private func leastUrgent(_ candidates: [ChildRecord]) -> Int32? {
         candidates.min { left, right in
             let (leftPriority, rightPriority) = (priority(of: left.kind), priority(of: right.kind))
@@ -113,15 +115,16 @@ extension SupervisorPlan {
         }?.generation
     }
 
-    /// A small child whose kind has much to send by now, so that more children fill a core than may: one of them leaves, and its kind
-    /// waits for its turn as others do.
+    /// A large child to end, because growing kinds have made more children large than there are places. Its kind then
+    /// waits for its turn like others.
     func grownBeyondPlaces(_ active: [ChildRecord], at now: ContinuousClock.Instant) -> ChildRecord? {
         let large = active.filter(\.isLarge)
         guard large.count > settings.maxSpareServers else { return nil }
         return leastUrgent(large.filter { $0.phase == .running && !$0.hasTenure(at: now) }).flatMap { children[$0] }
     }
 
-    /// A child that leaves because it could send nothing is no reason for the next of its kind to take a place again at once.
+    /// Backs off the kind of a child that leaves because it could send nothing. So the next one does not take a place
+    /// again at once.
     private mutating func backOff(_ preempted: Int32, at now: ContinuousClock.Instant) {
         guard let child = children[preempted], child.isStalled || child.isBusy && !child.hasResolvedAMessage else {
             return
@@ -133,7 +136,7 @@ extension SupervisorPlan {
         backOffs[kind]?.isStandingBack(at: now) ?? false
     }
 
-    /// The urgency of what a kind's children have to do; a kind that is not on offer works on its last parts.
+    /// The priority of a kind's work; a kind without ready work is finishing its last parts.
     private func priority(of kind: ChildKind) -> Int {
         work.first { $0.kind == kind }?.priority ?? Int.max
     }

@@ -22,27 +22,28 @@ import Musl
 import Darwin
 #endif
 
-/// Lets people of this host look at what children have on the wire, over a Unix socket that only the supervisor's user may open.
+/// Shows users of this host what children have on the wire, over a Unix socket that only the supervisor's user may
+/// open.
 ///
-/// A connection is one trace: a ``TraceRequest`` in, ``TraceLine``s out. The trace ends with the connection, with its time, or with
-/// this supervisor.
+/// A connection is one trace: a ``TraceRequest`` in, ``TraceLine``s out. The trace ends when the connection closes, its
+/// time is over, or this supervisor ends.
 struct TraceServer: Sendable {
-    /// The socket in the host's folder.
+    /// The name of the socket in the host's folder.
     static let socketFile = "trace.sock"
-    /// Who connects says at once what is wanted.
+    /// A client sends its request right after connecting.
     private static let requestTimeout = Duration.seconds(5)
-    /// What is wrong with a folder is put right by people.
+    /// An operator has to repair the folder, which takes time.
     private static let retryPause = Duration.seconds(30)
-    /// How long a look into the database may take before unmasked texts are shown: without a record there are none.
+    /// How long to wait for the audit record before unmasked texts are shown. Without a record none are.
     private static let auditTimeout = Duration.seconds(5)
 
-    /// Whoever asked has read the last line by then, and goes by itself as a rule. Who does not read is left then.
+    /// By then the client has normally read the last line and closed. A client that does not read is disconnected.
     private static let partingTime = Duration.seconds(2)
 
     private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
     private typealias Writer = NIOAsyncChannelOutboundWriter<ByteBuffer>
 
-    /// A trace that goes on.
+    /// A running trace.
     private struct Opened {
         let order: TraceOrder
         let tasks: [Task<Void, Never>]
@@ -51,7 +52,7 @@ struct TraceServer: Sendable {
     private let folder: FilePath
     private let registry: ChildRegistry
     private let logger: Logger
-    /// Puts on record that somebody sees texts of messages; throws where that cannot be done.
+    /// Records in the audit log that a user sees texts of messages; throws if that fails.
     private let audit: @Sendable (TraceRequest) async throws -> Void
 
     init(
@@ -66,7 +67,7 @@ struct TraceServer: Sendable {
         self.audit = audit
     }
 
-    /// Serves until the task is cancelled. It never fails: a socket that cannot be had is told of, and tried again.
+    /// Serves until the task is cancelled. If the socket cannot be opened, it logs this once and tries again.
     func run() async {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         var isTold = false
@@ -76,7 +77,7 @@ struct TraceServer: Sendable {
             } catch  where !Task.isCancelled {
                 if !isTold {
                     logger.warning(
-                        "pushmta trace cannot be used: the socket \(folder.appending(Self.socketFile)) cannot be had: \(error). It is tried again each \(Self.retryPause.components.seconds) s."
+                        "pushmta trace is not available, because the socket \(folder.appending(Self.socketFile)) cannot be opened: \(error). The supervisor tries again every \(Self.retryPause.components.seconds) s."
                     )
                 }
                 isTold = true
@@ -99,7 +100,8 @@ struct TraceServer: Sendable {
         }
     }
 
-    /// A socket is there for everybody for a moment, whatever its rights are then: it is made where nobody else comes, and moved.
+    /// A new socket is open to every user until its mode is set. So it is created in a folder that only this user may
+    /// enter, and then moved.
     private func listen(_ group: MultiThreadedEventLoopGroup) async throws -> NIOAsyncChannel<Connection, Never> {
         let path = folder.appending(Self.socketFile).string
         let own = folder.appending("trace.new").string
@@ -140,17 +142,17 @@ struct TraceServer: Sendable {
                 timer.cancel()
                 guard let request else {
                     return try await refuse(
-                        "it is no request of this version: use the pushmta of this supervisor",
+                        "the request is not of this version: use the same pushmta as the supervisor",
                         outbound
                     )
                 }
                 guard let opened = try await open(request, outbound, of: channel) else { return }
                 defer { close(request, opened) }
-                // Nothing more comes but the end: of the connection, or of the trace, which closes it.
+                // The client sends nothing more; this waits until the connection or the trace ends.
                 while try await input.next() != nil {}
             }
         } catch {
-            // Whoever asked is gone.
+            // The client is gone.
         }
     }
 
@@ -158,7 +160,7 @@ struct TraceServer: Sendable {
         try await outbound.write(ByteBuffer(bytes: LineEncoder.line(TraceLine(end: words, isRefused: true))))
     }
 
-    /// Begins a trace and writes what comes of it; nil if it is refused.
+    /// Begins a trace and writes its lines; nil if it is refused.
     private func open(_ request: TraceRequest, _ outbound: Writer, of channel: any Channel) async throws -> Opened? {
         if let problem = request.problem {
             try await refuse(problem, outbound)
@@ -166,23 +168,26 @@ struct TraceServer: Sendable {
         }
         if request.isUnmasked {
             if let problem = await putOnRecord(request) {
-                logger.failure("A trace that shows texts could not be put on record, and is refused", of: problem)
+                logger.failure(
+                    "A trace that shows texts was refused, because it could not be recorded in the audit log",
+                    of: problem
+                )
                 try await refuse(
-                    "texts are shown only on record, and the database does not take it: try again when it is there, or without --unmask",
+                    "texts are shown only after an audit record, and the database did not take it: try again later, or without --unmask",
                     outbound
                 )
                 return nil
             }
         }
         guard let (order, lines) = registry.traces.open(request) else {
-            try await refuse("there are \(TraceLimits.mostTraces) traces on this host already", outbound)
+            try await refuse("this host already has the maximum of \(TraceLimits.maxTraces) traces", outbound)
             return nil
         }
         logger.notice(
             "A trace of application \(request.application) was opened by \(request.person)\(request.isUnmasked ? ", with texts" : "")"
         )
         let traces = registry.traces
-        // The end of its time ends the lines, and then the connection, even of somebody who reads none of them.
+        // When the time is over, the lines end and then the connection closes, even if the client reads nothing.
         let clock = Task {
             await ask(request, order)
             traces.close(order.id)
@@ -194,13 +199,13 @@ struct TraceServer: Sendable {
                 for await line in lines { try await outbound.write(ByteBuffer(bytes: LineEncoder.line(line))) }
                 try await outbound.write(ByteBuffer(bytes: LineEncoder.line(TraceLine(end: "its time is over"))))
             } catch {
-                // The reader is gone, which ends the connection.
+                // The client is gone, which ends the connection.
             }
         }
         return Opened(order: order, tasks: [clock, writer])
     }
 
-    /// Says why it could not be put on record; nil if it is there.
+    /// Records the trace in the audit log; returns the error, nil on success.
     private func putOnRecord(_ request: TraceRequest) async -> (any Error)? {
         let end = Mutex<(any Error)?>(StoreError(.unavailable, "The database did not answer in time."))
         await withTimeout(Self.auditTimeout) { [audit] in
@@ -221,7 +226,7 @@ struct TraceServer: Sendable {
         for inbox in registry.inboxes(ofApplication: request.applicationID) { inbox.send(ending) }
     }
 
-    /// Asks the application's children again and again, until the time of the trace is over.
+    /// Renews the order with the application's children until the time of the trace is over.
     private func ask(_ request: TraceRequest, _ order: TraceOrder) async {
         let end = ContinuousClock.now + .seconds(request.seconds)
         var children = -1
@@ -232,7 +237,7 @@ struct TraceServer: Sendable {
                 children = inboxes.count
                 let words =
                     children == 0
-                    ? "no child of \(request.application) runs on this host: one starts when there are messages"
+                    ? "no child of \(request.application) is running on this host: one starts when there are messages"
                     : "children of \(request.application) on this host: \(children)"
                 registry.traces.say(TraceLine(notice: words), to: order.id)
             }
@@ -243,14 +248,14 @@ struct TraceServer: Sendable {
 }
 
 extension Supervisor {
-    /// Where the supervisor that has a folder lets people of its host look at the wire.
-    public static func traceSocket(in folder: String) -> String {
+    /// The path of the socket for `pushmta trace` of the supervisor on a folder.
+    package static func traceSocket(in folder: String) -> String {
         FilePath(folder).appending(TraceServer.socketFile).string
     }
 }
 
 extension SupervisorLoop {
-    /// The database, for which a supervisor that has just started is waited for; who cannot wait for ever cancels.
+    /// The database; after a start this waits for it without a limit. A caller with a limit cancels.
     private func storeSoon() async throws -> Store {
         while true {
             if let store = stores.withLock({ $0 })?.main, condition.current.isDatabaseAvailable { return store }
@@ -258,7 +263,7 @@ extension SupervisorLoop {
         }
     }
 
-    /// Lets people of this host look at the wire, as long as this supervisor runs.
+    /// Serves traces to users of this host while this supervisor runs.
     func serveTraces() async {
         await TraceServer(folder: folder.path, registry: registry, logger: logger) { request in
             let store = try await self.storeSoon()
@@ -266,7 +271,8 @@ extension SupervisorLoop {
                 request.deliveryID.map { "delivery \($0)" }, request.tokenHash.map { "token \($0)" },
                 "\(request.seconds) s at most",
             ]
-            // What is traced goes by the number, whatever name the request has.
+            // The application's id decides what is traced, so the record takes its name from the database, not from the
+            // request.
             try await store.noteUnmaskedTrace(
                 application: try await store.application(request.applicationID).name,
                 detail: what.compactMap(\.self).joined(separator: ", "),
@@ -276,15 +282,15 @@ extension SupervisorLoop {
     }
 }
 
-/// The traces that people of this host have open: who gets what children tell, and what children are asked for.
+/// The open traces of this host's users: which client gets which report, and what children are asked for.
 ///
-/// Nobody here waits for anybody: lines that their reader does not take in time are dropped and counted.
+/// Nothing waits here: lines that a client does not read in time are dropped and counted.
 final class TraceDesk: Sendable {
-    /// A trace that somebody has open.
+    /// An open trace.
     private struct Trace {
         let request: TraceRequest
         let lines: AsyncStream<TraceLine>.Continuation
-        /// Lines that found no room since the last that did.
+        /// Lines dropped since the last one that was queued.
         var missed: Int64 = 0
     }
 
@@ -293,20 +299,20 @@ final class TraceDesk: Sendable {
         var traces: [Int64: Trace] = [:]
     }
 
-    /// Two seconds' worth of the most that one child shows.
-    private static let mostWaiting = 2 * TraceLimits.mostPerSecond
+    /// The maximum that one child shows in two seconds.
+    private static let maxWaiting = 2 * TraceLimits.maxPerSecond
 
     private let state = Mutex(State())
 
-    /// Opens a trace; nil if there are as many as may be.
+    /// Opens a trace; nil if the maximum is reached.
     ///
-    /// - Returns: what children are to be asked for, and what comes of it, until the trace is closed.
+    /// - Returns: the order for the children, and the lines of the trace until it is closed.
     func open(_ request: TraceRequest) -> (order: TraceOrder, lines: AsyncStream<TraceLine>)? {
         state.withLock { state in
-            guard state.traces.count < TraceLimits.mostTraces else { return nil }
+            guard state.traces.count < TraceLimits.maxTraces else { return nil }
             let (stream, continuation) = AsyncStream.makeStream(
                 of: TraceLine.self,
-                bufferingPolicy: .bufferingOldest(Self.mostWaiting)
+                bufferingPolicy: .bufferingOldest(Self.maxWaiting)
             )
             state.last += 1
             state.traces[state.last] = Trace(request: request, lines: continuation)
@@ -319,7 +325,7 @@ final class TraceDesk: Sendable {
         state.withLock { $0.traces.removeValue(forKey: id) }?.lines.finish()
     }
 
-    /// What a child of an application is to be asked for.
+    /// The orders for a child of an application.
     func orders(ofApplication id: Int32) -> [TraceOrder] {
         state.withLock { state in
             state.traces.filter { $0.value.request.applicationID == id }.map {
@@ -329,12 +335,12 @@ final class TraceDesk: Sendable {
         }
     }
 
-    /// A child has told something of a trace.
+    /// Passes on a child's report.
     func heard(_ report: TraceReport, from child: Int64?) {
         say(TraceLine(child: child, report), to: report.trace)
     }
 
-    /// Something is to be told to whoever has a trace open.
+    /// Sends a line to the client of a trace.
     func say(_ line: TraceLine, to id: Int64) {
         state.withLock { state in
             guard let trace = state.traces[id] else { return }
@@ -342,7 +348,7 @@ final class TraceDesk: Sendable {
             if trace.missed > 0 { line.missed = trace.missed }
             switch trace.lines.yield(line) {
             case .enqueued: state.traces[id]?.missed = 0
-            // Counts come again with the next line.
+            // The next line has the counts again, so only an exchange counts as missed.
             case .dropped: state.traces[id]?.missed += line.exchange == nil ? 0 : 1
             default: break
             }

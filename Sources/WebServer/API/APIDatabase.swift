@@ -4,13 +4,13 @@ import ProcessEvents
 import Store
 import Synchronization
 
-/// The API's way to the database: some connections, each made when it is needed first, under the role of the web process.
+/// The API's database connections, each opened when it is first needed, with the role of the web process.
 ///
-/// A call that waits for a lock or reads much holds up only those behind it on the same connection. Nobody waits longer than a
-/// time, and no more calls than a number are under way, whatever the database does.
+/// A call that waits for a lock or reads much holds up only the calls behind it on the same connection. The time of a
+/// call and the number of concurrent calls are limited, whatever the state of the database.
 final class APIDatabase: Sendable {
     private struct Lane {
-        /// Calls that have not ended, whether somebody still waits for them or not.
+        /// Calls in progress, including those whose caller no longer waits.
         var calls = 0
         var isConnecting = false
     }
@@ -19,14 +19,15 @@ final class APIDatabase: Sendable {
     private let lanes: Mutex<[Lane]>
     private let logger: Logger
 
-    /// Calls under way on all connections.
-    private static let mostCalls = 64
-    /// How long a call may wait for a connection, and how long it may take; clients of an API give up after some ten seconds.
+    /// The maximum number of calls in progress on all connections.
+    private static let maxCalls = 64
+    /// How long a call may wait for a connection, and how long it may take. API clients give up after about ten
+    /// seconds.
     private static let connectingLimit = Duration.seconds(2)
     private static let callLimit = Duration.seconds(10)
     private static let lookPause = Duration.milliseconds(10)
-    /// Attempts that meet somebody else's change of the same rows; each is over in milliseconds.
-    private static let mostConflicts = 6
+    /// The maximum number of retries after a conflict with another transaction; each takes milliseconds.
+    private static let maxConflicts = 6
 
     init(
         _ configuration: PostgresConfiguration,
@@ -45,7 +46,7 @@ final class APIDatabase: Sendable {
         for store in stores { await store.close() }
     }
 
-    /// Runs one transaction, again if it met somebody else's; other failures become problems.
+    /// Runs a transaction, repeating it after a conflict; other failures become problems.
     func run<Value: Sendable>(_ work: @escaping @Sendable (Store) async throws -> Value) async throws(APIProblem)
         -> Value
     {
@@ -55,7 +56,7 @@ final class APIDatabase: Sendable {
         let store = stores[lane]
         guard await connect(lane, store) else {
             release(lane)
-            throw .unavailable("The database is away.")
+            throw .unavailable("The database is unreachable.")
         }
         var conflicts = 0
         while true {
@@ -66,15 +67,15 @@ final class APIDatabase: Sendable {
             case nil: throw .resultUnknown
             case .failure(let error):
                 switch DatabaseTrouble(error) {
-                case .conflict where conflicts < Self.mostConflicts:
+                case .conflict where conflicts < Self.maxConflicts:
                     conflicts += 1
                     try? await Task.sleep(for: .milliseconds(Int.random(in: 1...10 * conflicts)))
                     hold(lane)
-                case .conflict: throw .unavailable("Another request changes the same things.", retryAfter: 1)
-                // It was waited for long enough: calls of others wait behind this one.
-                case .locked: throw .unavailable("Another transaction holds what the request changes.", retryAfter: 1)
+                case .conflict: throw .unavailable("Another request is changing the same data.", retryAfter: 1)
+                // Not repeated: other calls wait behind this one.
+                case .locked: throw .unavailable("Another transaction has locked the same data.", retryAfter: 1)
                 case .value where (error as? PostgresError)?.code != .type:
-                    logger.info("The database refuses a value of a request of the API: \(error)")
+                    logger.info("The database rejected a value in an API request: \(error)")
                     throw .refusedValue
                 case .away:
                     logger.failure("A request of the API failed", of: error)
@@ -93,16 +94,16 @@ final class APIDatabase: Sendable {
         _ work: @escaping @Sendable (Store) async throws -> Value
     ) async -> Result<Value, any Error>? {
         await Attempt<Value>().run(within: Self.callLimit) { [self] in
-            // It counts until it has really ended.
+            // It counts until it has actually ended.
             defer { release(lane) }
             return try await work(store)
         }
     }
 
-    /// The connection with the fewest calls; nil if there are too many on all of them.
+    /// The connection with the fewest calls; nil if there are too many in total.
     private func take() -> Int? {
         lanes.withLock { lanes in
-            guard lanes.reduce(0, { $0 + $1.calls }) < Self.mostCalls else { return nil }
+            guard lanes.reduce(0, { $0 + $1.calls }) < Self.maxCalls else { return nil }
             guard let best = lanes.indices.min(by: { lanes[$0].calls < lanes[$1].calls }) else { return nil }
             lanes[best].calls += 1
             return best
@@ -117,7 +118,7 @@ final class APIDatabase: Sendable {
         lanes.withLock { $0[lane].calls -= 1 }
     }
 
-    /// Waits for a connection for a while; one attempt at a time goes on by itself.
+    /// Waits for a connection up to the limit. The attempt to connect continues in the background, one at a time.
     private func connect(_ lane: Int, _ store: Store) async -> Bool {
         let deadline = ContinuousClock.now + Self.connectingLimit
         while !store.isConnected {
@@ -138,7 +139,7 @@ final class APIDatabase: Sendable {
     }
 
     private func problem(_ error: StoreError) -> APIProblem {
-        let remedy = error.hint.map { Self.sentence($0) } ?? "Look at what the request names."
+        let remedy = error.hint.map { Self.sentence($0) } ?? "Check the names and ids in the request."
         switch error.code {
         case .notFound: return APIProblem(.notFound, error.message, remedy)
         case .conflict: return APIProblem(.conflict, error.message, remedy)
@@ -150,9 +151,9 @@ final class APIDatabase: Sendable {
         }
     }
 
-    /// Hints stand in brackets elsewhere.
+    /// Makes a sentence of a hint, which elsewhere is shown in brackets.
     static func sentence(_ hint: String) -> String {
-        // A command stays as it is typed.
+        // A command keeps its spelling.
         let isCommand = hint.hasPrefix("pushmta ")
         return (isCommand ? "pushmta" : hint.prefix(1).uppercased()) + hint.dropFirst(isCommand ? 7 : 1)
             + (hint.hasSuffix(".") ? "" : ".")

@@ -3,27 +3,32 @@ import PushCore
 import Store
 import Synchronization
 
-/// Says what the key of a request may do.
+/// Verifies API keys and caches the results.
 ///
-/// A key that the database accepted is taken for ``keptFor`` without asking again: so long a revoked key goes on working at most. What
-/// is no key costs the database nothing: its public id is none of those that there are, which are read again at most ten times a
-/// second, however many ask; a wrong secret is remembered for as long as an accepted key is; and who invents secrets for an id that
-/// there is has one comparison at a time for all such addresses. An address that goes on with such keys is told to wait, and a key
-/// that holds is accepted from there nevertheless, its first time included: others may share the address.
+/// A key that the database accepted is valid for ``keptFor`` without another query, so a revoked key works for at most
+/// that long.
+///
+/// Invalid keys cost the database next to nothing. An unknown public id is found in the cached list of ids, which is
+/// read again at most ten times a second for all callers together. A wrong secret is cached as long as an accepted key.
+/// Guessed secrets for an existing id are compared one at a time for all such addresses. An address that keeps sending
+/// such keys is told to wait. A valid key is still accepted from that address, even for the first time, because other
+/// clients may share it.
 final class APIKeyring: Sendable {
-    /// How long an answer of the database holds.
+    /// How long a result of the database is valid.
     static let keptFor = Duration.seconds(5)
-    /// Keys that are kept; more are asked about each time.
+    /// The maximum number of cached keys; further ones are verified each time.
     private static let most = 1_000
-    /// Refused keys of one address: a wrong setting is tried again and again, and 20 at once and one a second tell its owner enough.
+    /// The limit of refused keys from one address. A client with a wrong setting keeps trying: 20 at once and one a
+    /// second are enough to show its owner.
     private static let refusalsPerSecond = 1
     private static let refusalBurst = 20
-    /// Addresses whose refused keys are counted.
-    private static let mostAddresses = 10_000
-    /// Secrets that were never accepted and are compared by the database at once: one connection serves all keys.
-    private static let mostUnproven = 4
-    /// How many of these may be from addresses that have sent too many refused keys.
-    private static let mostSuspect = 1
+    /// The maximum number of addresses whose refused keys are counted.
+    private static let maxAddresses = 10_000
+    /// The maximum number of concurrent comparisons of secrets that were never accepted; one connection serves all
+    /// keys.
+    private static let maxUnproven = 4
+    /// How many of these may come from addresses that have sent too many refused keys.
+    private static let maxSuspect = 1
 
     private struct Entry {
         let hash: [UInt8]
@@ -37,14 +42,15 @@ final class APIKeyring: Sendable {
     }
 
     private struct State {
-        /// Accepted ones by public id; one whose time is over is asked about again, before those that were never accepted.
+        /// Accepted keys by public id. An expired one is verified again, with precedence over secrets that were never
+        /// accepted.
         var accepted: [String: Entry] = [:]
-        /// Refused keys by their hash.
+        /// Refused keys by hash.
         var refused: [[UInt8]: Refusal] = [:]
         var refusals = AddressRateLimit(
             perSecond: APIKeyring.refusalsPerSecond,
             burst: APIKeyring.refusalBurst,
-            capacity: APIKeyring.mostAddresses
+            capacity: APIKeyring.maxAddresses
         )
         var unproven = 0
         var suspect = 0
@@ -53,7 +59,7 @@ final class APIKeyring: Sendable {
     private let state = Mutex(State())
     private let ids: RefreshedValue<Set<String>>
     private let database: APIDatabase
-    /// Questions to the database about keys, for tests.
+    /// The number of queries to the database about keys, for tests.
     private let asked = Atomic(0)
 
     init(database: APIDatabase) {
@@ -64,24 +70,24 @@ final class APIKeyring: Sendable {
                 do {
                     return try await database.run { try await $0.apiKeyIDs() }
                 } catch {
-                    // Whatever it is, it cannot be told now whether there is such a key.
+                    // Whatever the cause, it is unknown now whether the key exists.
                     return nil
                 }
             }
         )
     }
 
-    /// Keys that the database was asked about.
+    /// The number of keys verified by the database.
     var questions: Int { asked.load(ordering: .relaxed) }
 
-    /// The key of an `Authorization` header; throws what is wrong with it.
+    /// The key in an `Authorization` header; throws the reason if it is not accepted.
     ///
-    /// - Parameter client: the address whose refused keys are counted; nil if none are.
+    /// - Parameter client: the address whose refused keys are counted; nil for no counting.
     func verify(_ authorization: String?, from client: IPAddress?) async throws(APIProblem) -> VerifiedAPIKey {
         guard let authorization else { throw .missingKey }
         let words = authorization.split(separator: " ", maxSplits: 1)
         guard words.count == 2, words[0].lowercased() == "bearer" else { throw .missingKey }
-        guard let key = APIKey(String(words[1])) else { throw .refusedKey("it has not the form of a key") }
+        guard let key = APIKey(String(words[1])) else { throw .refusedKey("it is not in the form of a key") }
         let hash = key.hash
         switch known(key.publicID, hash) {
         case .accepted(let kept): return kept
@@ -104,30 +110,30 @@ final class APIKeyring: Sendable {
             if let entry = state.accepted[publicID], APIKey.isSame(entry.hash, hash) {
                 return entry.until > now ? .accepted(entry.key) : .wasAccepted
             }
-            // The digest of 256 random bits is looked up: how long that takes tells nothing of other keys.
+            // The lookup is by the digest of 256 random bits, so its duration reveals nothing about other keys.
             if let refusal = state.refused[hash], refusal.until > now { return .refused(refusal.cause) }
             return .unknown
         }
     }
 
-    /// Compares a secret that was never accepted: if there is such a public id, and when it is its turn.
+    /// Verifies a secret that was never accepted, if its public id exists and the limits allow it.
     private func compareFirst(
         _ publicID: String,
         _ hash: [UInt8],
         _ client: IPAddress?
     ) async throws(APIProblem) -> VerifiedAPIKey {
         if !ids.current.contains(publicID) {
-            guard await ids.refresh() else { throw .unavailable("The database is away.") }
+            guard await ids.refresh() else { throw .unavailable("The database is unreachable.") }
             guard ids.current.contains(publicID) else { throw refuse(hash, client, "there is no such key") }
         }
         let suspect = isSuspect(client) ? 1 : 0
         let enters = state.withLock { state in
-            guard state.unproven < Self.mostUnproven, state.suspect + suspect <= Self.mostSuspect else { return false }
+            guard state.unproven < Self.maxUnproven, state.suspect + suspect <= Self.maxSuspect else { return false }
             state.unproven += 1
             state.suspect += suspect
             return true
         }
-        guard enters else { throw .unavailable("Too many keys are being looked at.", retryAfter: 1) }
+        guard enters else { throw .unavailable("Too many keys are being verified.", retryAfter: 1) }
         defer {
             state.withLock { state in
                 state.unproven -= 1
@@ -150,7 +156,7 @@ final class APIKeyring: Sendable {
             state.withLock { $0.accepted[publicID] = nil }
             throw refuse(hash, client, "it is \(verified.problem)")
         }
-        // Counted from the question, since it may be revoked while the answer is under way.
+        // Counted from the query, because the key may be revoked before its result arrives.
         keep(publicID, Entry(hash: hash, key: verified, until: begun + Self.keptFor))
         return verified
     }
@@ -160,7 +166,7 @@ final class APIKeyring: Sendable {
         return state.withLock { $0.refusals.isExhausted(client, seconds: Self.seconds) }
     }
 
-    /// Remembers and counts a key that is refused; gives what its sender is told.
+    /// Caches and counts a refused key; returns the problem to report.
     private func refuse(_ hash: [UInt8], _ client: IPAddress?, _ cause: String, isNew: Bool = true) -> APIProblem {
         let now = ContinuousClock.now
         return state.withLock { state in

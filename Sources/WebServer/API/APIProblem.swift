@@ -1,9 +1,9 @@
 import HTTPTypes
 import PushCore
 
-/// Why a request is not done, in the one form that all errors of the API have: RFC 9457, problem details.
+/// Why a request failed, in the form of all API errors: problem details (RFC 9457).
 struct APIProblem: Error, Sendable {
-    /// The kinds of problems; their names are part of the contract.
+    /// The kinds of problems; their names are part of the API.
     enum Kind: String, Sendable, CaseIterable {
         case malformedRequest = "malformed_request"
         case invalidValue = "invalid_value"
@@ -38,28 +38,28 @@ struct APIProblem: Error, Sendable {
 
         var title: String {
             switch self {
-            case .malformedRequest: "The request cannot be read"
-            case .invalidValue: "A value cannot be used"
-            case .unauthenticated: "A valid key is needed"
+            case .malformedRequest: "The request is malformed"
+            case .invalidValue: "A value is invalid"
+            case .unauthenticated: "A valid key is required"
             case .missingScope: "The key does not allow this"
-            case .notFound: "There is no such thing"
-            case .methodNotAllowed: "The path does not take this method"
-            case .conflict: "The state of things forbids this"
+            case .notFound: "Not found"
+            case .methodNotAllowed: "The path does not accept this method"
+            case .conflict: "The current state does not allow this"
             case .tooLarge: "The body is too large"
-            case .tooManyRequests: "There are too many requests"
-            case .unsupportedMediaType: "The body has another type than the API takes"
+            case .tooManyRequests: "Too many requests"
+            case .unsupportedMediaType: "The API does not accept the body's type"
             case .internalError: "The server failed"
-            case .unavailable: "The server cannot do it now"
-            case .resultUnknown: "Nobody knows whether it was done"
+            case .unavailable: "The server cannot do this now"
+            case .resultUnknown: "The result is unknown"
             }
         }
     }
 
-    /// One thing that is wrong with a request.
+    /// One fault of a request.
     struct Fault: Sendable, Hashable {
-        /// Where: a JSON Pointer into the body, or `query:` and the name of a parameter.
+        /// The place: a JSON Pointer into the body, or `query:` and the name of a parameter.
         let path: String
-        /// What is wrong with it.
+        /// What is wrong there.
         let problem: String
     }
 
@@ -77,7 +77,7 @@ struct APIProblem: Error, Sendable {
         self.faults = faults
     }
 
-    /// The body of the answer.
+    /// The body of the response.
     func json(requestID: String) -> JSONValue {
         var members: [(String, JSONValue)] = [
             ("type", .string("urn:pushmta:problem:\(kind.rawValue)")), ("title", .string(kind.title)),
@@ -93,13 +93,13 @@ struct APIProblem: Error, Sendable {
 }
 
 extension APIProblem {
-    /// `WWW-Authenticate` as RFC 6750 has it.
+    /// The beginning of `WWW-Authenticate` (RFC 6750).
     private static let realm = #"Bearer realm="pushmta""#
 
     static var missingKey: APIProblem {
         var problem = APIProblem(
             .unauthenticated,
-            "The request carries no key.",
+            "The request has no key.",
             "Send the header Authorization: Bearer pushmta_…; pushmta key create makes a key."
         )
         problem.headers[.wwwAuthenticate] = realm
@@ -110,7 +110,7 @@ extension APIProblem {
         var problem = APIProblem(
             .unauthenticated,
             "The key is not accepted: \(cause).",
-            "Use another key; pushmta key list shows which there are, pushmta key create makes one."
+            "Use another key; pushmta key list shows the keys, pushmta key create makes one."
         )
         problem.headers[.wwwAuthenticate] = realm + #", error="invalid_token", error_description="\#(cause)""#
         return problem
@@ -119,8 +119,8 @@ extension APIProblem {
     static var tooManyRefusals: APIProblem {
         var problem = APIProblem(
             .tooManyRequests,
-            "Too many requests came from this address with keys that are not accepted.",
-            "Use another key; pushmta key list shows which there are."
+            "This address has sent too many requests with keys that are not accepted.",
+            "Use another key; pushmta key list shows the keys."
         )
         problem.headers[.retryAfter] = "1"
         return problem
@@ -129,14 +129,14 @@ extension APIProblem {
     static func missingScope(_ scope: APIScope) -> APIProblem {
         var problem = APIProblem(
             .missingScope,
-            "The key has not the scope \(scope.rawValue).",
+            "The key does not have the scope \(scope.rawValue).",
             "Use a key that has it; pushmta key create makes one."
         )
         problem.headers[.wwwAuthenticate] = realm + #", error="insufficient_scope", scope="\#(scope.rawValue)""#
         return problem
     }
 
-    /// What a key that is limited to applications may not do, to things that belong to none.
+    /// A key that is limited to applications may not do this, because `what` belongs to none.
     static func limitedKey(_ what: String) -> APIProblem {
         var problem = APIProblem(
             .missingScope,
@@ -147,26 +147,26 @@ extension APIProblem {
         return problem
     }
 
-    /// - Parameter looked: sentences that say where it was looked for.
+    /// - Parameter looked: sentences about where it was looked for.
     static func notFound(_ what: String, looked: [String] = []) -> APIProblem {
         APIProblem(
             .notFound,
             (["There is no \(what), or none for this key."] + looked).joined(separator: " "),
-            "Look at the id, and at the key's applications."
+            "Check the id and the key's applications."
         )
     }
 
     static let unknownPath = APIProblem(
         .notFound,
         "There is nothing at this path.",
-        "The paths are in /api/v1/openapi.json."
+        "/api/v1/openapi.json lists the paths."
     )
 
     static func wrongMethod(_ allowed: [String]) -> APIProblem {
         var problem = APIProblem(
             .methodNotAllowed,
-            "This path takes \(allowed.joined(separator: " and ")) only.",
-            "The paths and their methods are in /api/v1/openapi.json."
+            "This path accepts only \(allowed.joined(separator: " and ")).",
+            "/api/v1/openapi.json lists the paths and their methods."
         )
         problem.headers[.allow] = allowed.joined(separator: ", ")
         return problem
@@ -176,9 +176,9 @@ extension APIProblem {
         var problem = APIProblem(
             .tooLarge,
             "The body is larger than \(limit >> 10) KiB.",
-            "Send less at once; where the document names no limit of the path's own, it is the setting web.limits.maxBodyKb."
+            "Send less at once. Unless /api/v1/openapi.json gives a limit for the path, the setting web.limits.maxBodyKb is the limit."
         )
-        // What is left of the body is not read.
+        // The rest of the body is not read.
         problem.headers[.connection] = "close"
         return problem
     }
@@ -186,7 +186,7 @@ extension APIProblem {
     static let wrongContentType = APIProblem(
         .unsupportedMediaType,
         "The body is not application/json.",
-        "Send JSON, and the header Content-Type: application/json."
+        "Send JSON with the header Content-Type: application/json."
     )
 
     static func malformed(_ cause: String) -> APIProblem {
@@ -196,17 +196,17 @@ extension APIProblem {
     static let truncatedBody = APIProblem(
         .malformedRequest,
         "The body is shorter than its Content-Length.",
-        "Send it whole."
+        "Send the whole body."
     )
 
     static func invalid(_ faults: [Fault]) -> APIProblem {
         let first =
-            faults.first.map { "\($0.path.isEmpty ? "body" : $0.path): \($0.problem)" } ?? "it is not said which"
+            faults.first.map { "\($0.path.isEmpty ? "body" : $0.path): \($0.problem)" } ?? "a value is invalid"
         let more = faults.count > 1 ? " and \(faults.count - 1) more" : ""
         return APIProblem(
             .invalidValue,
             "\(first)\(more).",
-            "Mend what errors lists; /api/v1/openapi.json says what is taken.",
+            "Correct what errors lists; /api/v1/openapi.json describes the accepted values.",
             faults: faults
         )
     }
@@ -217,25 +217,25 @@ extension APIProblem {
 
     static let refusedValue = APIProblem(
         .invalidValue,
-        "The database refuses a value of this request.",
-        "Look for numbers, dates and texts that are out of range."
+        "The database rejected a value in this request.",
+        "Check for numbers, dates and texts that are out of range."
     )
 
     static func unavailable(_ cause: String, retryAfter seconds: Int = 5) -> APIProblem {
-        var problem = APIProblem(.unavailable, cause, "Nothing was done; try again later.")
+        var problem = APIProblem(.unavailable, cause, "Nothing was changed; try again later.")
         problem.headers[.retryAfter] = String(seconds)
         return problem
     }
 
     static let resultUnknown = APIProblem(
         .resultUnknown,
-        "The database did not answer in time, or the connection to it was lost meanwhile.",
-        "It may have been done: look before you repeat it."
+        "The database did not answer in time, or the connection to it was lost.",
+        "The request may have taken effect: check before you repeat it."
     )
 
     static let failed = APIProblem(
         .internalError,
-        "The request failed for a reason that is in the server's log.",
-        "Ask the operator, with the request id."
+        "The request failed; the server's log has the reason.",
+        "Give the operator the request id."
     )
 }

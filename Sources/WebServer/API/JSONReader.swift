@@ -4,21 +4,21 @@ import NIOCore
 import PushCore
 import Store
 
-/// Reads the members of a JSON object and notes all that is wrong with them, each with its path.
+/// Reads the members of a JSON object and notes their faults, each with its path.
 struct JSONReader {
     /// The JSON Pointer of the object.
     let path: String
-    /// What is wrong so far.
+    /// The faults so far.
     private(set) var faults: [APIProblem.Fault] = []
     private var members: [String: JSONValue] = [:]
     private var names: [String] = []
     private var known: Set<String> = []
     private let isObject: Bool
 
-    /// More faults than these help nobody.
-    private static let mostFaults = 20
+    /// The maximum number of faults that are reported; more do not help.
+    private static let maxFaults = 20
 
-    /// Begins to read a value, which has to be an object.
+    /// Starts reading a value, which must be an object.
     init(_ value: JSONValue, at path: String = "") {
         self.path = path
         isObject = value.isJSONObject
@@ -28,32 +28,32 @@ struct JSONReader {
         }
         for entry in entries {
             if members.updateValue(entry.value, forKey: entry.name) != nil {
-                note(entry.name, "it is there twice")
+                note(entry.name, "it occurs twice")
             } else {
                 names.append(entry.name)
             }
         }
     }
 
-    /// A text of at most so many bytes; nil if it is not there or was noted.
-    mutating func text(_ name: String, required: Bool = false, most: Int, mayBeEmpty: Bool = true) -> String? {
+    /// A text of this kind; nil if it is missing or faulty.
+    mutating func text(_ name: String, required: Bool = false, as kind: APIText, mayBeEmpty: Bool = true) -> String? {
         guard let value = value(name, required) else { return nil }
         guard case .string(let text) = value else { return wrongType(name, value, "a string") }
-        if let problem = Self.problem(text, most: most) { return fail(name, problem) }
+        if let problem = Self.problem(text, kind) { return fail(name, problem) }
         if text.isEmpty, !mayBeEmpty { return fail(name, "it is empty") }
         return text
     }
 
-    /// The same, where null says as much as a member that is not there.
-    mutating func textOrNull(_ name: String, most: Int) -> String? {
+    /// As above, but null means the same as a missing member.
+    mutating func textOrNull(_ name: String, as kind: APIText) -> String? {
         if members[name] == .null {
             known.insert(name)
             return nil
         }
-        return text(name, most: most)
+        return text(name, as: kind)
     }
 
-    /// A whole number in a range.
+    /// An integer in a range.
     mutating func integer<Number: FixedWidthInteger>(_ name: String, _ range: ClosedRange<Number>) -> Number? {
         guard let value = value(name, false) else { return nil }
         guard case .number(let digits) = value else { return wrongType(name, value, "a whole number") }
@@ -63,10 +63,10 @@ struct JSONReader {
         return number
     }
 
-    /// A whole number, however it is written: to JSON Schema 7.0 is the same as 7.
+    /// Parses an integer in any notation; in JSON Schema 7.0 equals 7.
     private static func whole<Number: FixedWidthInteger>(_ digits: String, _: Number.Type) -> Number? {
         if let number = Number(digits) { return number }
-        // Beyond that not each whole number is one of these.
+        // Beyond 2^53 a Double does not represent every integer.
         guard let value = Double(digits), abs(value) <= 0x1p53 else { return nil }
         return Number(exactly: value)
     }
@@ -87,7 +87,7 @@ struct JSONReader {
         return flag
     }
 
-    /// One of the type's words.
+    /// One of the type's raw values.
     mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(_ name: String, of: Choice.Type) -> Choice? {
         guard let value = value(name, false) else { return nil }
         guard case .string(let word) = value else { return wrongType(name, value, "a string") }
@@ -97,14 +97,34 @@ struct JSONReader {
         return choice
     }
 
-    /// An object, whatever is in it.
+    /// A setting of a delivery that is a whole number.
+    mutating func integer<Number: FixedWidthInteger>(_ setting: DeliverySetting) -> Number? {
+        guard case .integer(let range) = setting.form else { return nil }
+        return integer(setting.memberName, Number(clamping: range.lowerBound)...Number(clamping: range.upperBound))
+    }
+
+    /// A setting of a delivery that is a number.
+    mutating func number(_ setting: DeliverySetting) -> Double? {
+        guard case .number(let range) = setting.form else { return nil }
+        return number(setting.memberName, range)
+    }
+
+    /// A setting of a delivery that is true or false.
+    mutating func flag(_ setting: DeliverySetting) -> Bool? { flag(setting.memberName) }
+
+    /// A setting of a delivery that is one of a type's words.
+    mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(_ setting: DeliverySetting) -> Choice? {
+        choice(setting.memberName, of: Choice.self)
+    }
+
+    /// An object with any members.
     mutating func object(_ name: String, required: Bool = false) -> JSONValue? {
         guard let value = value(name, required) else { return nil }
         return value.isJSONObject ? value : wrongType(name, value, "an object")
     }
 
-    /// An object whose values are texts, of so many bytes altogether at most.
-    mutating func texts(_ name: String, most: Int) -> [String: String]? {
+    /// An object whose names and values are texts of this kind.
+    mutating func texts(_ name: String, as kind: APIText) -> [String: String]? {
         guard let value = value(name, false) else { return nil }
         guard case .object(let entries) = value else { return wrongType(name, value, "an object") }
         var texts: [String: String] = [:]
@@ -114,27 +134,29 @@ struct JSONReader {
                 noteRaw(place, "a string is expected, not \(entry.value.kindName)")
                 continue
             }
-            if let problem = Self.problem(text, most: most) ?? Self.problem(entry.name, most: most) {
+            if let problem = Self.problem(text, kind) ?? Self.problem(entry.name, kind) {
                 noteRaw(place, problem)
             } else if texts.updateValue(text, forKey: entry.name) != nil {
-                noteRaw(place, "it is there twice")
+                noteRaw(place, "it occurs twice")
             }
         }
         return texts
     }
 
-    /// A list of so many values.
+    /// A list whose number of elements is in a range.
     mutating func list(_ name: String, required: Bool = false, _ count: ClosedRange<Int>) -> [JSONValue]? {
         guard let value = value(name, required) else { return nil }
         guard case .array(let elements) = value else { return wrongType(name, value, "a list") }
         guard count.contains(elements.count) else {
-            return fail(name, "it has \(elements.count) elements; \(count.lowerBound) to \(count.upperBound) are taken")
+            return fail(name, "it has \(elements.count) elements instead of \(count.lowerBound) to \(count.upperBound)")
         }
         return elements
     }
 
-    /// A list of texts, each of so many bytes at most.
-    mutating func textList(_ name: String, required: Bool = false, _ count: ClosedRange<Int>, most: Int) -> [String]? {
+    /// A list of texts of this kind.
+    mutating func textList(_ name: String, required: Bool = false, _ count: ClosedRange<Int>, as kind: APIText)
+        -> [String]?
+    {
         guard let elements = list(name, required: required, count) else { return nil }
         var texts: [String] = []
         for (place, element) in elements.enumerated() {
@@ -142,29 +164,29 @@ struct JSONReader {
                 noteRaw("\(name)/\(place)", "a string is expected, not \(element.kindName)")
                 continue
             }
-            if let problem = Self.problem(text, most: most) { noteRaw("\(name)/\(place)", problem) }
+            if let problem = Self.problem(text, kind) { noteRaw("\(name)/\(place)", problem) }
             texts.append(text)
         }
         return texts
     }
 
-    /// Notes what is wrong with a member, or with the object for "".
+    /// Notes a fault of a member, or of the object for "".
     mutating func note(_ name: String, _ problem: String) {
         noteRaw(Self.escaped(name), problem)
     }
 
-    /// Adds what another reader has noted, of an object inside of this one.
+    /// Adds the faults of another reader, for an object inside this one.
     mutating func add(_ other: [APIProblem.Fault]) {
-        faults += other.prefix(max(0, Self.mostFaults - faults.count))
+        faults += other.prefix(max(0, Self.maxFaults - faults.count))
     }
 
-    /// All faults, those of members that nobody asked for included.
+    /// All faults, including unknown members.
     mutating func finish() -> [APIProblem.Fault] {
         for name in names where !known.contains(name) { note(name, "there is no such member") }
         return faults
     }
 
-    /// Throws what was noted.
+    /// Throws the noted faults.
     mutating func close() throws(APIProblem) {
         let faults = finish()
         if !faults.isEmpty { throw .invalid(faults) }
@@ -180,7 +202,7 @@ struct JSONReader {
     }
 
     private mutating func noteRaw(_ place: String, _ problem: String) {
-        guard faults.count < Self.mostFaults else { return }
+        guard faults.count < Self.maxFaults else { return }
         faults.append(APIProblem.Fault(path: place.isEmpty ? path : path + "/" + place, problem: problem))
     }
 
@@ -193,12 +215,14 @@ struct JSONReader {
         fail(name, "\(expected) is expected, not \(value.kindName)")
     }
 
-    private static func problem(_ text: String, most: Int) -> String? {
-        if text.utf8.count > most { return "it has \(text.utf8.count) bytes; \(most) are taken" }
-        return text.utf8.contains(0) ? "it holds the character U+0000, which no database stores" : nil
+    private static func problem(_ text: String, _ kind: APIText) -> String? {
+        if text.utf8.count > kind.maxBytes {
+            return "it has \(text.utf8.count) bytes; at most \(kind.maxBytes) are allowed"
+        }
+        return text.utf8.contains(0) ? "it contains the character U+0000, which the database cannot store" : nil
     }
 
-    /// A name in a JSON Pointer (RFC 6901), cut where it is long: it comes from outside.
+    /// A name escaped for a JSON Pointer (RFC 6901). It is truncated, because clients choose it.
     private static func escaped(_ name: String) -> String {
         var output = ""
         for character in name.unicodeScalars.prefix(100) {
@@ -217,22 +241,22 @@ extension JSONValue {
     var isJSONObject: Bool { if case .object = self { true } else { false } }
 }
 
-/// Reads the JSON object that a request carries.
+/// Reads the JSON object in a request's body.
 struct APIBody {
-    let mostBytes: Int
+    let maxBytes: Int
 
-    /// The object; an empty one where none has to be. Throws ``APIProblem``.
+    /// The object, or an empty one if the body may be omitted. Throws ``APIProblem``.
     func read(_ request: Request, _ wanted: APIRoute.Body) async throws -> JSONValue {
         var announced: Int?
         if let length = request.headers[.contentLength].flatMap({ Int($0) }) {
-            guard length <= mostBytes else { throw APIProblem.tooLarge(limit: mostBytes) }
+            guard length <= maxBytes else { throw APIProblem.tooLarge(limit: maxBytes) }
             announced = length
         }
         let bytes: ByteBuffer
         do {
-            bytes = try await request.body.collect(upTo: mostBytes)
+            bytes = try await request.body.collect(upTo: maxBytes)
         } catch is NIOTooManyBytesError {
-            throw APIProblem.tooLarge(limit: mostBytes)
+            throw APIProblem.tooLarge(limit: maxBytes)
         }
         guard announced == nil || announced == bytes.readableBytes else { throw APIProblem.truncatedBody }
         if bytes.readableBytes == 0 {
@@ -249,7 +273,7 @@ struct APIBody {
     }
 
     static func parse(_ bytes: [UInt8]) throws(APIProblem) -> JSONValue {
-        // The parser would repair it: what is stored would not be what was sent.
+        // The parser would repair invalid UTF-8, so that the stored text would differ from the sent one.
         guard String(validating: bytes, as: UTF8.self) != nil else { throw .malformed("it is not UTF-8") }
         do {
             return try JSONValue(parsing: bytes, refusesHalfPairs: true)
@@ -275,15 +299,15 @@ extension JSONValue {
     /// A text, or null.
     static func text(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
 
-    /// A text, or null for an empty one.
+    /// A text, or null if it is empty.
     static func filledText(_ text: String) -> JSONValue { text.isEmpty ? .null : .string(text) }
 
     static func texts(_ texts: [String]) -> JSONValue { .array(texts.map(JSONValue.string)) }
 
-    /// A moment as RFC 3339 has it, in UTC, or null.
+    /// A time in RFC 3339 format, in UTC, or null.
     static func time(_ time: DatabaseTime?) -> JSONValue { time.map { .string($0.internetText) } ?? .null }
 
-    /// JSON of the database's; null for what is none.
+    /// JSON from the database; null if it is missing or invalid.
     static func stored(_ text: String?) -> JSONValue {
         text.flatMap { try? JSONValue(parsing: Array($0.utf8)) } ?? .null
     }

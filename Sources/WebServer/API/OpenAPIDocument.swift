@@ -1,12 +1,12 @@
 import HTTPTypes
 import PushCore
 
-/// The OpenAPI 3.1 document of the API, made of its routes, so that it cannot forget one.
+/// The OpenAPI 3.1 document of the API, generated from its routes so that none is missing.
 struct OpenAPIDocument {
     let routes: [APIRoute]
     let version: String
 
-    /// `GET /openapi.json`: whoever reads it needs no key for that.
+    /// `GET /openapi.json`, which needs no key.
     static func route(handle: @escaping @Sendable (APICall) async throws -> APIReply) -> APIRoute {
         APIRoute(
             method: .get,
@@ -55,12 +55,12 @@ struct OpenAPIDocument {
     }
 
     private static let introduction =
-        "Devices, deliveries and single messages of a PushMTA installation, with its templates, seed addresses and exclusion lists. Bodies are JSON in UTF-8; members that are not described are refused. Errors are problem details (RFC 9457) with a code, what to do, and the request's id, which the header x-request-id has, too. Whether the process takes requests is at /health/live and /health/ready, for which no key is needed."
+        "Devices, deliveries and single messages of a PushMTA installation, with its templates, seed addresses and exclusion lists. Bodies are JSON in UTF-8; unknown members are refused. Errors are problem details (RFC 9457) with a code, a remedy and the request's id, which is also in the header x-request-id. /health/live and /health/ready, which need no key, show whether the process accepts requests."
 
     private static var keys: String {
         let scopes = APIScope.allCases.map { "\($0.rawValue): \($0.meaning)" }.joined(separator: " ")
         return
-            "A key that pushmta key create made. A revoked one is refused within 10 seconds. Scopes: \(scopes) A key can be for some applications only; what belongs to others is not there for it, and what belongs to none it cannot change."
+            "A key made with pushmta key create. A revoked key is refused within 10 seconds. Scopes: \(scopes) A key can be limited to some applications: objects of other applications do not exist for it, and objects that belong to no application cannot be changed with it."
     }
 
     private static var schemas: JSONValue {
@@ -135,10 +135,10 @@ struct OpenAPIOperation {
         .members((type, .members(("schema", .members(("$ref", .string("#/components/schemas/\(schema)")))))))
     }
 
-    /// The problems that it can end with, those that all routes have included.
+    /// The problems that it can return, including those of all routes.
     private var problems: Set<APIProblem.Kind> {
         var problems = route.problems.union([.invalidValue, .malformedRequest, .tooLarge, .internalError])
-        // A body where none belongs is read, too.
+        // A body is also read if the route has none.
         problems.insert(.unsupportedMediaType)
         if route.scope != nil {
             problems.formUnion([.unauthenticated, .missingScope, .unavailable, .resultUnknown])
@@ -169,7 +169,7 @@ struct OpenAPIOperation {
             )
         }
         let text = JSONEntry(name: "text/plain", value: .members(("schema", .members(("type", .string("string"))))))
-        // Where a key is asked for, it may be told of the keys before it.
+        // A route with a key may also refuse a client that has sent too many invalid keys.
         var forms = [text]
         if route.scope != nil, case .object(let problem) = Self.content("application/problem+json", "Problem") {
             forms += problem
@@ -181,7 +181,7 @@ struct OpenAPIOperation {
                     (
                         "description",
                         .string(
-                            "The client's address sends too many requests, or too many keys that are not accepted; Retry-After says when to go on."
+                            "The client's address has sent too many requests, or too many keys that are not accepted; Retry-After says when to continue."
                         )
                     ),
                     ("headers", Self.headers(429)),
@@ -192,18 +192,18 @@ struct OpenAPIOperation {
         return .object(entries)
     }
 
-    /// What answers say beside their bodies.
+    /// The header fields of responses.
     private static func headers(_ status: Int) -> JSONValue {
         var headers: [(String, String, String)] = [
-            ("x-request-id", #"{"type": "string", "minLength": 1}"#, "Names the request in the server's log.")
+            ("x-request-id", #"{"type": "string", "minLength": 1}"#, "The request's id in the server's log.")
         ]
         switch status {
         case 201:
-            headers.append(("Location", #"{"type": "string", "format": "uri-reference"}"#, "Where it is."))
+            headers.append(("Location", #"{"type": "string", "format": "uri-reference"}"#, "The new path."))
         case 401, 403:
-            headers.append(("WWW-Authenticate", #"{"type": "string"}"#, "As RFC 6750 has it."))
+            headers.append(("WWW-Authenticate", #"{"type": "string"}"#, "See RFC 6750."))
         case 429, 503:
-            headers.append(("Retry-After", #"{"type": "integer", "minimum": 1}"#, "Seconds to wait."))
+            headers.append(("Retry-After", #"{"type": "integer", "minimum": 1}"#, "The number of seconds to wait."))
         default: break
         }
         return .object(
@@ -218,10 +218,10 @@ struct OpenAPIOperation {
 
     private static func meaning(_ status: Int) -> String {
         switch status {
-        case 201: "It is made."
-        case 202: "It is taken and will be sent."
-        case 204: "It is done."
-        default: "As asked for."
+        case 201: "Created."
+        case 202: "Accepted; it will be sent."
+        case 204: "Done."
+        default: "Success."
         }
     }
 }

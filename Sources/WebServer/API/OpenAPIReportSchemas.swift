@@ -8,17 +8,17 @@ extension OpenAPISchemas {
             "required": ["content"],
             "additionalProperties": false,
             "properties": {
-              "content": {"type": "object", "additionalProperties": true, "description": "As that of a delivery."},
-              "applications": {"type": "array", "maxItems": 100, "items": {"type": "string", "maxLength": 250, "pattern": "^[^\\u0000]*$"},
-                "description": "The names of those that it is to go to."}
+              "content": {"type": "object", "additionalProperties": true, "description": "The same as the content of a delivery."},
+              "applications": {"type": "array", "maxItems": 100, "items": \#(APIText.name.schema()),
+                "description": "The names of the applications that it is sent to."}
             }
           },
           "DeliveryProblem": {
             "type": "object",
             "required": ["subject", "path", "problem", "remedy"],
             "properties": {
-              "subject": {"enum": ["content", "filter", "application", "target", "start", "device", "mapping"], "description": "What it is about."},
-              "path": {"type": ["string", "null"], "minLength": 1, "description": "A JSON Pointer into the content; null for the whole of it, and for what is no content."},
+              "subject": {"enum": ["content", "filter", "application", "target", "start", "device", "mapping"], "description": "What the problem is about."},
+              "path": {"type": ["string", "null"], "minLength": 1, "description": "A JSON Pointer into the content; null for the whole content or another subject."},
               "problem": {"type": "string", "minLength": 1},
               "remedy": {"$ref": "#/components/schemas/TextOrNull", "description": "What to do about it."}
             }
@@ -28,7 +28,7 @@ extension OpenAPISchemas {
             "examples": [{"ok": false, "problems": [{"subject": "content", "path": "/ios/titel", "problem": "it is no key of this section", "remedy": "write title"}]}],
             "required": ["ok", "problems"],
             "properties": {
-              "ok": {"type": "boolean", "description": "Whether there is no problem that is known now."},
+              "ok": {"type": "boolean", "description": "Whether no problem is known."},
               "problems": {"type": "array", "items": {"$ref": "#/components/schemas/DeliveryProblem"}}
             }
           }
@@ -42,10 +42,10 @@ extension OpenAPISchemas {
             "examples": [{"seeds": ["ada-phone"]}],
             "additionalProperties": false,
             "properties": {
-              "seeds": {"type": "array", "minItems": 1, "maxItems": 100, "items": {"type": "string", "maxLength": 250, "pattern": "^[^\\u0000]*$"},
+              "seeds": {"type": "array", "minItems": 1, "maxItems": 100, "items": \#(APIText.name.schema()),
                 "description": "Names of seed addresses."},
               "deviceIds": {"type": "array", "minItems": 1, "maxItems": 100, "items": {"$ref": "#/components/schemas/Id"}},
-              "pushTokens": {"type": "array", "minItems": 1, "maxItems": 100, "items": {"type": "string", "maxLength": 2000, "pattern": "^[^\\u0000]*$"},
+              "pushTokens": {"type": "array", "minItems": 1, "maxItems": 100, "items": \#(APIText.pushToken.schema()),
                 "description": "Tokens of devices in the delivery's applications."},
               "start": {"type": "boolean", "default": true, "description": "Whether it is sent at once."}
             }
@@ -69,7 +69,7 @@ extension OpenAPISchemas {
             "additionalProperties": false,
             "not": {"required": ["seed", "deviceId"]},
             "properties": {
-              "content": {"type": "object", "additionalProperties": true, "description": "As that of a delivery."},
+              "content": {"type": "object", "additionalProperties": true, "description": "The same as the content of a delivery."},
               \#(previewMembers)
             }
           },
@@ -80,12 +80,12 @@ extension OpenAPISchemas {
             "properties": {
               "application": {"type": "string"},
               "platform": {"$ref": "#/components/schemas/Platform"},
-              "format": {"enum": ["apns", "apns-binary", "fcm-v1", "fcm-legacy"], "description": "The form of the payload, by the application's account."},
+              "format": {"enum": ["apns", "apns-binary", "fcm-v1", "fcm-legacy"], "description": "The format of the payload, which depends on the application's account."},
               "deviceId": {"type": ["integer", "null"]},
-              "locale": {"$ref": "#/components/schemas/TextOrNull", "description": "The variant of the content; null: that for everybody."},
-              "payload": {"type": ["object", "null"], "additionalProperties": true, "description": "null where the content cannot be rendered."},
-              "size": {"type": ["integer", "null"], "minimum": 0, "description": "Bytes of the payload, as the gateway counts them."},
-              "limit": {"type": ["integer", "null"], "minimum": 0, "description": "Bytes that the gateway takes."},
+              "locale": {"$ref": "#/components/schemas/TextOrNull", "description": "The language variant of the content; null for the default."},
+              "payload": {"type": ["object", "null"], "additionalProperties": true, "description": "null if the content cannot be rendered."},
+              "size": {"type": ["integer", "null"], "minimum": 0, "description": "The size of the payload in bytes, as the gateway counts it."},
+              "limit": {"type": ["integer", "null"], "minimum": 0, "description": "The gateway's maximum size in bytes."},
               "sendable": {"type": "boolean", "description": "Whether there is no problem."},
               "problems": {"type": "array", "items": {"$ref": "#/components/schemas/DeliveryProblem"}}
             }
@@ -94,18 +94,18 @@ extension OpenAPISchemas {
         """#
 
     private static let previewMembers = #"""
-        "application": {"type": "string", "maxLength": 250, "pattern": "^[^\\u0000]*$", "description": "Its name. Needed where the content goes to several and no device is named."},
-              "deviceId": {"$ref": "#/components/schemas/Id", "description": "Whom it is shown for."},
-              "seed": {"type": "string", "minLength": 1, "maxLength": 250, "pattern": "^[^\\u0000]*$", "description": "The name of a seed address, whom it is shown for."},
-              "variables": {"type": "object", "additionalProperties": true, "description": "Values for the fields of the content, without the character U+0000 anywhere."},
-              "locale": {"type": "string", "maxLength": 64, "pattern": "^[A-Za-z0-9_@=;.-]*$", "description": "A language tag such as fr-CA; without it that of the device."}
+        "application": \#(APIText.name.schema("Its name. Required if the content is sent to several applications and no device is named.")),
+              "deviceId": {"$ref": "#/components/schemas/Id", "description": "The device to render it for."},
+              "seed": \#(APIText.name.schema(mayBeEmpty: false, "The name of the seed address to render it for.")),
+              "variables": {"type": "object", "additionalProperties": true, "description": "Values for the fields of the content, without the character U+0000."},
+              "locale": \#(APIText.localeTag.schema("A language tag such as fr-CA; by default the device's."))
         """#
 
     static let statistics = #"""
         {
           "StatisticCounts": {
             "type": "object",
-            "description": "sent to unknown are messages. received, opened and clicked are what devices said; with Unique, the messages of which they said so. The SDKs make no difference between opened and clicked.",
+            "description": "The members from sent to unknown count messages. received, opened and clicked count reports of devices; those with Unique count the messages reported on. The SDKs do not distinguish opened and clicked.",
             "required": ["sent", "failed", "ignored", "notApplicable", "canceled", "unknown", "received", "receivedUnique", "opened",
               "openedUnique", "clicked", "clickedUnique"],
             "properties": {
@@ -130,7 +130,7 @@ extension OpenAPISchemas {
             "properties": {
               "deliveryId": {"$ref": "#/components/schemas/Id"},
               "target": {"type": "integer", "minimum": 0},
-              "excluded": {"type": "integer", "minimum": 0, "description": "People who were left out at preparation."},
+              "excluded": {"type": "integer", "minimum": 0, "description": "People who were excluded at preparation."},
               "counts": {"$ref": "#/components/schemas/StatisticCounts"},
               "startedAt": {"$ref": "#/components/schemas/TimeOrNull"},
               "finishedAt": {"$ref": "#/components/schemas/TimeOrNull"},
@@ -147,7 +147,7 @@ extension OpenAPISchemas {
             "required": ["deliveryId", "next", "failures"],
             "properties": {
               "deliveryId": {"$ref": "#/components/schemas/Id"},
-              "next": {"type": ["integer", "null"], "description": "The parameter offset of the following page."},
+              "next": {"type": ["integer", "null"], "description": "The value of offset for the following page."},
               "failures": {
                 "type": "array",
                 "items": {
@@ -158,7 +158,7 @@ extension OpenAPISchemas {
                     "status": {"$ref": "#/components/schemas/MessageStatus"},
                     "failureType": {"enum": ["ignored", "soft", "hard", null]},
                     "failureReason": {"$ref": "#/components/schemas/TextOrNull"},
-                    "reason": {"$ref": "#/components/schemas/TextOrNull", "description": "The gateway's words, or the engine's."},
+                    "reason": {"$ref": "#/components/schemas/TextOrNull", "description": "The reason given by the gateway or the engine."},
                     "messages": {"type": "integer"}
                   }
                 }
@@ -182,7 +182,7 @@ extension OpenAPISchemas {
             "required": ["deliveryId", "next", "\#(list)"],
             "properties": {
               "deliveryId": {"$ref": "#/components/schemas/Id"},
-              "next": {"type": ["integer", "null"], "description": "The parameter offset of the following page."},
+              "next": {"type": ["integer", "null"], "description": "The value of offset for the following page."},
               "\#(list)": {
                 "type": "array",
                 "items": {

@@ -1,4 +1,6 @@
-/// Seed addresses, exclusion lists and templates.
+import PushCore
+
+/// The schemas of seed addresses, exclusion lists and templates.
 extension OpenAPISchemas {
     static let seeds = #"""
         {
@@ -9,21 +11,15 @@ extension OpenAPISchemas {
             "additionalProperties": false,
             "oneOf": [{"required": ["deviceId"]}, {"required": ["userKey"]}, {"required": ["pushToken"]}],
             "properties": {
-              "name": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
-                "description": "Unique, at most 200 bytes; no number, not blank, without a comma."},
-              "label": {"type": "string", "maxLength": 500,
-                "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$", "description": "Whose it is."},
-              "application": {"type": "string", "minLength": 1, "maxLength": 1000, "pattern": "^[^\\u0000]*$",
-                "description": "The name of its application; a deviceId needs none."},
+              "name": \#(APIText.newName.schema(mayBeEmpty: false, "Unique, at most 200 bytes, not blank, not a number, without a comma.")),
+              "label": \#(APIText.label.schema("The owner or purpose of the address.")),
+              "application": \#(APIText.name.schema(mayBeEmpty: false, "The name of its application; not needed with a deviceId.")),
               "deviceId": {"$ref": "#/components/schemas/Id"},
-              "userKey": {"type": "string", "minLength": 1, "maxLength": 1000, "pattern": "^[^\\u0000]*$",
-                "description": "The device that this user registered last."},
-              "pushToken": {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": "^[^\\u0000]*$",
-                "description": "A token of the application; it is never given back."},
+              "userKey": \#(APIText.userKey.schema(mayBeEmpty: false, "The device that this user registered last.")),
+              "pushToken": \#(APIText.pushToken.schema(mayBeEmpty: false, "A token of the application; it is never returned.")),
               "variables": {"type": "object", "additionalProperties": true,
-                "description": "Values for the fields of what is sent to it; without it those that its device has."},
-              "locale": {"type": "string", "maxLength": 64, "pattern": "^([A-Za-z][A-Za-z0-9_@=;.-]{0,63})?$",
-                "description": "The language of a token that is no subscriber's."}
+                "description": "Values for the fields of the content; by default the device's."},
+              "locale": \#(APIText.seedLocale.schema("The language of a token that is not a subscriber's."))
             }
           },
           "Seed": {
@@ -38,8 +34,8 @@ extension OpenAPISchemas {
               "deviceId": {"$ref": "#/components/schemas/Id"},
               "locale": {"$ref": "#/components/schemas/TextOrNull"},
               "variables": {"type": "object", "additionalProperties": true},
-              "seedOnly": {"type": "boolean", "description": "Its device is no subscriber's: deliveries leave it out."},
-              "problem": {"$ref": "#/components/schemas/TextOrNull", "description": "Why it gets nothing, such as opted_out; null if it gets proofs."}
+              "seedOnly": {"type": "boolean", "description": "Whether its device is not a subscriber's; deliveries then omit it."},
+              "problem": {"$ref": "#/components/schemas/TextOrNull", "description": "Why it gets no messages, such as opted_out; null if it gets proofs."}
             }
           },
           "SeedList": {
@@ -48,7 +44,7 @@ extension OpenAPISchemas {
             "required": ["seeds", "next"],
             "properties": {
               "seeds": {"type": "array", "items": {"$ref": "#/components/schemas/Seed"}},
-              "next": {"type": ["string", "null"], "description": "The parameter after of the following page."}
+              "next": {"type": ["string", "null"], "description": "The value of after for the following page."}
             }
           }
         }
@@ -62,10 +58,8 @@ extension OpenAPISchemas {
             "required": ["name"],
             "additionalProperties": false,
             "properties": {
-              "name": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
-                "description": "Unique, at most 200 bytes; not blank."},
-              "label": {"type": "string", "maxLength": 500,
-                "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$"}
+              "name": \#(APIText.newName.schema(mayBeEmpty: false, "Unique, at most 200 bytes; not blank.")),
+              "label": \#(APIText.label.schema())
             }
           },
           "ExclusionList": {
@@ -77,7 +71,7 @@ extension OpenAPISchemas {
               "label": {"type": "string"},
               "counts": {
                 "type": "object",
-                "description": "Who is on it. Where it says 1000, that many or more.",
+                "description": "The number of entries. 1000 means 1000 or more.",
                 "required": ["userKeys", "devices", "pushTokens"],
                 "properties": {
                   "userKeys": {"type": "integer", "minimum": 0, "maximum": 1000},
@@ -85,7 +79,7 @@ extension OpenAPISchemas {
                   "pushTokens": {"type": "integer", "minimum": 0, "maximum": 1000}
                 }
               },
-              "used": {"type": "boolean", "description": "A delivery has it, so that it cannot be deleted."},
+              "used": {"type": "boolean", "description": "Whether a delivery uses it, so that it cannot be deleted."},
               "changedAt": {"$ref": "#/components/schemas/Time"}
             }
           },
@@ -95,7 +89,7 @@ extension OpenAPISchemas {
             "required": ["exclusionLists", "next"],
             "properties": {
               "exclusionLists": {"type": "array", "items": {"$ref": "#/components/schemas/ExclusionList"}},
-              "next": {"type": ["string", "null"], "description": "The parameter after of the following page."}
+              "next": {"type": ["string", "null"], "description": "The value of after for the following page."}
             }
           },
           "ListAddressees": {
@@ -113,22 +107,22 @@ extension OpenAPISchemas {
             "oneOf": [{"required": ["deviceId"]}, {"required": ["userKey"]}, {"required": ["pushToken"]}],
             "properties": {
               "deviceId": {"$ref": "#/components/schemas/Id"},
-              "userKey": {"type": "string", "minLength": 1, "maxLength": 1000, "pattern": "^[^\\u0000]*$"},
-              "pushToken": {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": "^[^\\u0000]*$"}
+              "userKey": \#(APIText.userKey.schema(mayBeEmpty: false)),
+              "pushToken": \#(APIText.pushToken.schema(mayBeEmpty: false))
             }
           },
           "ExclusionChange": {
             "type": "object",
             "examples": [{"changed": 2}],
             "required": ["changed"],
-            "properties": {"changed": {"type": "integer", "minimum": 0, "description": "How many were new on it, or were on it."}}
+            "properties": {"changed": {"type": "integer", "minimum": 0, "description": "The number of addressees added or removed."}}
           },
           "FoundExclusions": {
             "type": "object",
             "examples": [{"found": [true, false]}],
             "required": ["found"],
             "properties": {
-              "found": {"type": "array", "items": {"type": "boolean"}, "description": "Of each addressee, in their order."}
+              "found": {"type": "array", "items": {"type": "boolean"}, "description": "Whether each addressee is on the list, in their order."}
             }
           }
         }
@@ -138,24 +132,11 @@ extension OpenAPISchemas {
         {
           "TemplateSettings": {
             "type": "object",
-            "description": "What is left out is as createDelivery has it.",
+            "description": "Omitted members have the defaults of createDelivery.",
             "examples": [{"validitySeconds": 86400, "onePerUser": true}],
             "additionalProperties": false,
             "properties": {
-              "priority": {"type": "integer", "minimum": -100, "maximum": 100, "description": "Greater goes first."},
-              "weight": {"type": "integer", "minimum": 1, "maximum": 10, "description": "Its share among deliveries of the same priority."},
-              "validitySeconds": {"type": "integer", "minimum": 1, "maximum": 311040000},
-              "onePerUser": {"type": "boolean"},
-              "explicitTargets": {"type": "boolean", "description": "Its deliveries go to those that addTargets adds."},
-              "allSeeds": {"type": "boolean", "description": "Its deliveries go to all seed addresses of their applications, too."},
-              "ambiguityPolicy": {"enum": ["resend", "report"],
-                "description": "What becomes of a message of which nobody knows whether it was sent."},
-              "maxRetries": {"type": "integer", "minimum": 0, "maximum": 1000},
-              "retrySchedule": {"enum": ["default", "daily", "exponential"], "description": "As in NewDelivery."},
-              "retryPeriodSeconds": {"type": "integer", "minimum": 1, "maximum": 31536000,
-                "description": "Seconds before the first retry."},
-              "messagesPerSecond": {"type": "number", "minimum": 0.001, "maximum": 1000000,
-                "description": "So many messages leave a second at most, on all hosts together."}
+              \#(DeliverySetting.openAPIProperties(DeliverySetting.allCases, showsDefaults: false))
             }
           },
           "TemplateBody": {
@@ -164,15 +145,14 @@ extension OpenAPISchemas {
             "required": ["content"],
             "additionalProperties": false,
             "properties": {
-              "label": {"type": "string", "maxLength": 500,
-                "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$", "description": "What it is for."},
+              "label": \#(APIText.label.schema("Its purpose.")),
               "content": {"type": "object", "additionalProperties": true,
-                "description": "What its deliveries say, as far as it is known; pushmta content schema prints the schema of contents."},
+                "description": "The content of its deliveries, which may be incomplete; pushmta content schema prints the schema of contents."},
               "settings": {"$ref": "#/components/schemas/TemplateSettings"},
-              "applications": {"type": "array", "maxItems": 1000, "items": {"type": "string", "maxLength": 1000},
-                "description": "Names of the applications that its deliveries go to."},
-              "filter": {"type": "string", "maxLength": 65536, "description": "Whom of the subscribers they go to; empty: all."},
-              "exclude": {"type": "array", "maxItems": 1000, "items": {"type": "string", "maxLength": 1000},
+              "applications": {"type": "array", "maxItems": \#(JSONReader.maxNames), "items": \#(APIText.name.schema()),
+                "description": "Names of the applications that its deliveries are sent to."},
+              "filter": \#(APIText.filter.schema("Selects the subscribers that they are sent to; empty for all.")),
+              "exclude": {"type": "array", "maxItems": \#(JSONReader.maxNames), "items": \#(APIText.name.schema()),
                 "description": "Names of exclusion lists."}
             }
           },
@@ -182,17 +162,15 @@ extension OpenAPISchemas {
             "required": ["name", "content"],
             "additionalProperties": false,
             "properties": {
-              "name": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
-                "description": "Unique, at most 200 bytes; not blank."},
-              "label": {"type": "string", "maxLength": 500,
-                "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$", "description": "What it is for."},
+              "name": \#(APIText.newName.schema(mayBeEmpty: false, "Unique, at most 200 bytes; not blank.")),
+              "label": \#(APIText.label.schema("Its purpose.")),
               "content": {"type": "object", "additionalProperties": true,
-                "description": "What its deliveries say, as far as it is known; pushmta content schema prints the schema of contents."},
+                "description": "The content of its deliveries, which may be incomplete; pushmta content schema prints the schema of contents."},
               "settings": {"$ref": "#/components/schemas/TemplateSettings"},
-              "applications": {"type": "array", "maxItems": 1000, "items": {"type": "string", "maxLength": 1000},
-                "description": "Names of the applications that its deliveries go to."},
-              "filter": {"type": "string", "maxLength": 65536, "description": "Whom of the subscribers they go to; empty: all."},
-              "exclude": {"type": "array", "maxItems": 1000, "items": {"type": "string", "maxLength": 1000},
+              "applications": {"type": "array", "maxItems": \#(JSONReader.maxNames), "items": \#(APIText.name.schema()),
+                "description": "Names of the applications that its deliveries are sent to."},
+              "filter": \#(APIText.filter.schema("Selects the subscribers that they are sent to; empty for all.")),
+              "exclude": {"type": "array", "maxItems": \#(JSONReader.maxNames), "items": \#(APIText.name.schema()),
                 "description": "Names of exclusion lists."}
             }
           },
@@ -202,14 +180,12 @@ extension OpenAPISchemas {
             "required": ["name"],
             "additionalProperties": false,
             "properties": {
-              "name": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
-                "description": "Unique, at most 200 bytes; not blank."},
-              "label": {"type": "string", "maxLength": 500,
-                "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$"},
-              "applications": {"type": "array", "maxItems": 1000, "items": {"type": "string", "maxLength": 1000},
-                "description": "Names of applications; without it those of the original."},
-              "filter": {"type": "string", "maxLength": 65536, "description": "Whom of the subscribers they go to; empty: all."},
-              "exclude": {"type": "array", "maxItems": 1000, "items": {"type": "string", "maxLength": 1000},
+              "name": \#(APIText.newName.schema(mayBeEmpty: false, "Unique, at most 200 bytes; not blank.")),
+              "label": \#(APIText.label.schema()),
+              "applications": {"type": "array", "maxItems": \#(JSONReader.maxNames), "items": \#(APIText.name.schema()),
+                "description": "Names of applications; by default the original's."},
+              "filter": \#(APIText.filter.schema("Selects the subscribers that they are sent to; empty for all.")),
+              "exclude": {"type": "array", "maxItems": \#(JSONReader.maxNames), "items": \#(APIText.name.schema()),
                 "description": "Names of exclusion lists."}
             }
           },
@@ -220,8 +196,8 @@ extension OpenAPISchemas {
               "name": {"type": "string", "minLength": 1},
               "label": {"type": "string"},
               "applications": {"type": "array", "items": {"type": "string"}},
-              "services": {"type": "array", "items": {"type": "string"}, "description": "Those of its applications."},
-              "readyMade": {"type": "boolean", "description": "It came with the product: it is duplicated, and neither replaced nor deleted."},
+              "services": {"type": "array", "items": {"type": "string"}, "description": "The services of its applications."},
+              "readyMade": {"type": "boolean", "description": "Whether it came with the product: it can be duplicated, but not replaced or deleted."},
               "changedAt": {"$ref": "#/components/schemas/Time"}
             }
           },
@@ -233,8 +209,8 @@ extension OpenAPISchemas {
               "name": {"type": "string", "minLength": 1},
               "label": {"type": "string"},
               "applications": {"type": "array", "items": {"type": "string"}},
-              "services": {"type": "array", "items": {"type": "string"}, "description": "Those of its applications."},
-              "readyMade": {"type": "boolean", "description": "It came with the product: it is duplicated, and neither replaced nor deleted."},
+              "services": {"type": "array", "items": {"type": "string"}, "description": "The services of its applications."},
+              "readyMade": {"type": "boolean", "description": "Whether it came with the product: it can be duplicated, but not replaced or deleted."},
               "changedAt": {"$ref": "#/components/schemas/Time"},
               "content": {"type": "object", "additionalProperties": true},
               "settings": {"$ref": "#/components/schemas/TemplateSettings"},
@@ -248,7 +224,7 @@ extension OpenAPISchemas {
             "required": ["templates", "next"],
             "properties": {
               "templates": {"type": "array", "items": {"$ref": "#/components/schemas/TemplateSummary"}},
-              "next": {"type": ["string", "null"], "description": "The parameter after of the following page."}
+              "next": {"type": ["string", "null"], "description": "The value of after for the following page."}
             }
           },
           "DeliveryFromTemplate": {
@@ -257,28 +233,16 @@ extension OpenAPISchemas {
             "required": ["label"],
             "additionalProperties": false,
             "properties": {
-              "label": {"type": "string", "minLength": 1, "maxLength": 500,
-                "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$", "description": "Not blank, without line breaks and control characters."},
-              "kind": {"enum": ["batch", "continuous"], "default": "batch", "description": "continuous: the template's target is left out."},
-              "content": {"type": "object", "additionalProperties": true, "description": "Merged into the template's; null takes a key away."},
+              "label": \#(APIText.label.schema(mayBeEmpty: false, "Not blank, without line breaks and control characters.")),
+              "kind": {"enum": ["batch", "continuous"], "default": "batch", "description": "continuous: the template's target is ignored."},
+              "content": {"type": "object", "additionalProperties": true, "description": "Merged into the template's content; null removes a key."},
               "oneTimeCode": {"type": "boolean", "default": false, "description": "As in NewDelivery."},
-              "applications": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "string", "maxLength": 1000},
-                "description": "Names of applications; without it those of the template."},
-              "filter": {"type": "string", "maxLength": 65536, "description": "Whom of the subscribers they go to; empty: all."},
-              "exclude": {"type": "array", "maxItems": 1000, "items": {"type": "string", "maxLength": 1000},
+              "applications": {"type": "array", "minItems": 1, "maxItems": \#(JSONReader.maxNames), "items": \#(APIText.name.schema()),
+                "description": "Names of applications; by default the template's."},
+              "filter": \#(APIText.filter.schema("Selects the subscribers that they are sent to; empty for all.")),
+              "exclude": {"type": "array", "maxItems": \#(JSONReader.maxNames), "items": \#(APIText.name.schema()),
                 "description": "Names of exclusion lists."},
-              "priority": {"type": "integer", "minimum": -100, "maximum": 100, "description": "Greater goes first."},
-              "validitySeconds": {"type": "integer", "minimum": 1, "maximum": 311040000},
-              "onePerUser": {"type": "boolean"},
-              "explicitTargets": {"type": "boolean", "description": "It goes to those that addTargets adds."},
-              "ambiguityPolicy": {"enum": ["resend", "report"],
-                "description": "What becomes of a message of which nobody knows whether it was sent."},
-              "maxRetries": {"type": "integer", "minimum": 0, "maximum": 1000},
-              "retrySchedule": {"enum": ["default", "daily", "exponential"], "description": "As in NewDelivery."},
-              "retryPeriodSeconds": {"type": "integer", "minimum": 1, "maximum": 31536000,
-                "description": "Seconds before the first retry."},
-              "messagesPerSecond": {"type": "number", "minimum": 0.001, "maximum": 1000000,
-                "description": "So many messages leave a second at most, on all hosts together."}
+              \#(DeliverySetting.openAPIProperties(DeliverySetting.ofDelivery, showsDefaults: false))
             }
           }
         }

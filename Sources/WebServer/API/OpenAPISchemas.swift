@@ -1,12 +1,14 @@
+import PushCore
+
 /// The schemas of the OpenAPI document: JSON Schema 2020-12.
 enum OpenAPISchemas {
-    /// What several answers have in common, and applications.
+    /// Schemas that several responses share, and applications.
     static let common = #"""
         {
           "Document": {"type": "object", "required": ["openapi", "info", "paths"], "additionalProperties": true},
           "Problem": {
             "type": "object",
-            "examples": [{"type": "urn:pushmta:problem:invalid_value", "title": "A value cannot be used", "status": 400, "code": "invalid_value", "detail": "/pushToken: it is missing.", "remedy": "Mend what errors lists; /api/v1/openapi.json says what is taken.", "requestId": "a3581cb2-16f", "errors": [{"path": "/pushToken", "problem": "it is missing"}]}],
+            "examples": [{"type": "urn:pushmta:problem:invalid_value", "title": "A value is invalid", "status": 400, "code": "invalid_value", "detail": "/pushToken: it is missing.", "remedy": "Correct what errors lists; /api/v1/openapi.json describes the accepted values.", "requestId": "a3581cb2-16f", "errors": [{"path": "/pushToken", "problem": "it is missing"}]}],
             "required": ["type", "title", "status", "code", "detail", "remedy", "requestId"],
             "properties": {
               "type": {"type": "string", "format": "uri"},
@@ -16,7 +18,7 @@ enum OpenAPISchemas {
                 "conflict", "too_large", "too_many_requests", "unsupported_media_type", "internal_error", "unavailable", "result_unknown"]},
               "detail": {"type": "string", "description": "What happened, to which thing, and why."},
               "remedy": {"type": "string", "description": "What to do."},
-              "requestId": {"type": "string", "description": "Names the request in the server's log."},
+              "requestId": {"type": "string", "description": "The request's id in the server's log."},
               "errors": {
                 "type": "array",
                 "items": {
@@ -47,10 +49,10 @@ enum OpenAPISchemas {
               "service": {"type": "string"},
               "platform": {"$ref": "#/components/schemas/Platform"},
               "environment": {"enum": ["sandbox", "production"]},
-              "integrationKey": {"type": "string", "description": "What its devices name it by when they register."},
+              "integrationKey": {"type": "string", "description": "How its devices identify it when they register."},
               "bundleId": {"$ref": "#/components/schemas/TextOrNull"},
-              "hasCredential": {"type": "boolean", "description": "Whether there is one; nobody can read it."},
-              "circuit": {"enum": ["closed", "open", "probing"], "description": "closed: its messages are sent."},
+              "hasCredential": {"type": "boolean", "description": "Whether it has one; credentials cannot be read."},
+              "circuit": {"enum": ["closed", "open", "probing"], "description": "closed: messages are sent."},
               "circuitReason": {"$ref": "#/components/schemas/TextOrNull"}
             }
           },
@@ -71,19 +73,16 @@ enum OpenAPISchemas {
             "required": ["application", "pushToken"],
             "additionalProperties": false,
             "properties": {
-              "application": {"type": "string", "maxLength": 1000, "pattern": "^[^\\u0000]*$", "description": "The name of the application."},
-              "pushToken": {"type": "string", "minLength": 1, "maxLength": 2000, "description": "The token that the gateway knows."},
-              "userKey": {"type": "string", "maxLength": 1000,
-                "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$", "description": "Whose device it is. Left out, that stays as it is; empty, it is no user's."},
-              "deviceId": {"type": "string", "maxLength": 1000,
-                "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$",
-                "description": "Which device it is, the same when its token is renewed: the old token is disabled then. One that many devices have, as 000000000000000, is taken for none."},
-              "locale": {"type": "string", "maxLength": 64, "description": "A language tag such as fr-CA."},
-              "timeZone": {"type": "string", "maxLength": 64, "description": "A name such as Europe/Paris."},
-              "device": {"type": "object", "additionalProperties": {"type": "string", "maxLength": 8192},
-                "description": "What describes the device."},
-              "parameters": {"type": "object", "additionalProperties": {"type": "string", "maxLength": 8192},
-                "description": "The app's own values, in the place of those before, which stay if this is left out; those that the application declares go where it says."}
+              "application": \#(APIText.name.schema("The name of the application.")),
+              "pushToken": \#(APIText.pushToken.schema(mayBeEmpty: false, "The token that the gateway knows.")),
+              "userKey": \#(APIText.plainKey.schema("The device's user. If omitted, it stays as it is; if empty, the device has no user.")),
+              "deviceId": \#(APIText.plainKey.schema("Identifies the device when its token is renewed; the old token is then disabled. An id that many devices share, such as 000000000000000, is ignored.")),
+              "locale": \#(APIText.deviceSetting.schema("A language tag such as fr-CA.")),
+              "timeZone": \#(APIText.deviceSetting.schema("A name such as Europe/Paris.")),
+              "device": {"type": "object", "additionalProperties": \#(APIText.value.schema()),
+                "description": "Properties of the device."},
+              "parameters": {"type": "object", "additionalProperties": \#(APIText.value.schema()),
+                "description": "The app's own values. They replace the previous ones, which stay if this is omitted. Values that the application declares are stored as declared."}
             }
           },
           "Device": {
@@ -92,13 +91,13 @@ enum OpenAPISchemas {
             "required": ["id", "application", "platform", "pushToken", "userKey", "deviceId", "enabled", "optedOut", "disabledReason",
               "disabledAt", "quarantineStatus", "locale", "timeZone", "device", "parameters", "recipient", "registeredAt", "createdAt"],
             "properties": {
-              "id": {"$ref": "#/components/schemas/Id", "description": "Never used again; the subscription_id of the database."},
+              "id": {"$ref": "#/components/schemas/Id", "description": "Never reused; the subscription_id in the database."},
               "application": {"type": "string"},
               "platform": {"$ref": "#/components/schemas/Platform"},
               "pushToken": {"type": "string"},
               "userKey": {"$ref": "#/components/schemas/TextOrNull"},
               "deviceId": {"$ref": "#/components/schemas/TextOrNull"},
-              "enabled": {"type": "boolean", "description": "Whether it is sent to, as far as it is not in quarantine."},
+              "enabled": {"type": "boolean", "description": "Whether messages are sent to it, unless it is in quarantine."},
               "optedOut": {"type": "boolean"},
               "disabledReason": {"$ref": "#/components/schemas/TextOrNull"},
               "disabledAt": {"$ref": "#/components/schemas/TimeOrNull"},
@@ -118,16 +117,16 @@ enum OpenAPISchemas {
             "required": ["userKey", "optedOut"],
             "additionalProperties": false,
             "properties": {
-              "userKey": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "Whose devices they are."},
-              "optedOut": {"type": "boolean", "description": "true: the person wants nothing; false: messages again."},
-              "application": {"type": "string", "maxLength": 1000, "description": "Of this application only; without it, of all that the key is for."}
+              "userKey": \#(APIText.userKey.schema(mayBeEmpty: false, "The user of the devices.")),
+              "optedOut": {"type": "boolean", "description": "true: the user wants no messages; false: the user wants messages again."},
+              "application": \#(APIText.name.schema("Limits the change to this application; by default it applies to all that the key allows."))
             }
           },
           "OptOutChange": {
             "type": "object",
             "examples": [{"changed": 2}],
             "required": ["changed"],
-            "properties": {"changed": {"type": "integer", "minimum": 0, "description": "Devices of which that was not known before."}}
+            "properties": {"changed": {"type": "integer", "minimum": 0, "description": "The number of devices whose state changed."}}
           },
           "DeviceList": {
             "type": "object",
@@ -148,52 +147,38 @@ extension OpenAPISchemas {
             "required": ["label", "applications", "content"],
             "additionalProperties": false,
             "properties": {
-              "label": {"type": "string", "minLength": 1, "maxLength": 500,
-                "pattern": "^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$", "description": "Not blank, without line breaks and control characters."},
+              "label": \#(APIText.label.schema(mayBeEmpty: false, "Not blank, without line breaks and control characters.")),
               "kind": {"enum": ["batch", "continuous"], "default": "batch"},
-              "applications": {"type": "array", "minItems": 1, "maxItems": 1000, "items": {"type": "string", "maxLength": 1000},
+              "applications": {"type": "array", "minItems": 1, "maxItems": \#(JSONReader.maxNames), "items": \#(APIText.name.schema()),
                 "description": "Their names."},
               "content": {"type": "object", "minProperties": 1, "additionalProperties": true,
-                "description": "What its messages say, such as {\"ios\": {\"title\": \"Hello\"}, \"android\": {\"title\": \"Hello\"}}; pushmta content schema prints its schema."},
-              "explicitTargets": {"type": "boolean", "default": false, "description": "It goes to those that addTargets adds."},
-              "filter": {"type": "string", "maxLength": 65536, "description": "Whom of the subscribers it goes to."},
-              "exclude": {"type": "array", "maxItems": 1000, "items": {"type": "string", "maxLength": 1000},
+                "description": "The content of its messages, such as {\"ios\": {\"title\": \"Hello\"}, \"android\": {\"title\": \"Hello\"}}; pushmta content schema prints its schema."},
+              "filter": \#(APIText.filter.schema("Selects the subscribers that it is sent to.")),
+              "exclude": {"type": "array", "maxItems": \#(JSONReader.maxNames), "items": \#(APIText.name.schema()),
                 "description": "Names of exclusion lists."},
-              "onePerUser": {"type": "boolean", "default": false},
               "oneTimeCode": {"type": "boolean", "default": false,
-                "description": "It brings a code that somebody has asked for, such as one for signing in, and so goes to those who opted out, too. Disabled tokens, quarantine and exclusion lists hold as ever."},
-              "priority": {"type": "integer", "minimum": -100, "maximum": 100, "default": 0, "description": "Greater goes first."},
-              "validitySeconds": {"type": "integer", "minimum": 1, "maximum": 311040000, "default": 432000},
-              "ambiguityPolicy": {"enum": ["resend", "report"], "default": "resend",
-                "description": "What becomes of a message of which nobody knows whether it was sent."},
-              "maxRetries": {"type": "integer", "minimum": 0, "maximum": 1000, "default": 5},
-              "retrySchedule": {"enum": ["default", "daily", "exponential"], "default": "default",
-                "description": "daily: maxRetries on the first day, then one a day until the validity is over. exponential: maxRetries after pauses that double. default: daily for a batch delivery, exponential for a continuous one."},
-              "retryPeriodSeconds": {"type": "integer", "minimum": 1, "maximum": 31536000,
-                "description": "Seconds before the first retry; without it 3,600 with a daily schedule, and 10 with an exponential one."},
-              "messagesPerSecond": {"type": "number", "minimum": 0.001, "maximum": 1000000,
-                "description": "So many messages leave a second at most, on all hosts together; without it there is no limit."}
+                "description": "Whether it carries a code that the user has requested, for example for signing in. It is then also sent to users who opted out. Disabled tokens, quarantine and exclusion lists still apply."},
+              \#(DeliverySetting.openAPIProperties(DeliverySetting.ofDelivery))
             }
           },
           "Rate": {
             "type": "object",
             "examples": [{"messagesPerSecond": 500}],
             "additionalProperties": false,
-            "properties": {"messagesPerSecond": {"type": "number", "minimum": 0.001, "maximum": 1000000,
-              "description": "Messages a second at most, on all hosts together; without it there is no limit."}}
+            "properties": {\#(DeliverySetting.rate.openAPIProperty())}
           },
           "DeliverySeeds": {
             "type": "object",
             "examples": [{"seeds": ["ada-phone"]}],
             "additionalProperties": false,
-            "properties": {"seeds": {"type": "array", "maxItems": 1000, "items": {"type": "string", "maxLength": 1000},
-              "description": "Names of seed addresses of the delivery's applications; without it all of them, and empty for none."}}
+            "properties": {"seeds": {"type": "array", "maxItems": \#(JSONReader.maxNames), "items": \#(APIText.name.schema()),
+              "description": "Names of seed addresses of the delivery's applications; if omitted all of them, if empty none."}}
           },
           "Start": {
             "type": "object",
             "examples": [{"startAt": "2036-11-24T18:00:00Z"}],
             "additionalProperties": false,
-            "properties": {"startAt": {"type": ["string", "null"], "format": "date-time", "description": "Without it, or null: now."}}
+            "properties": {"startAt": {"type": ["string", "null"], "format": "date-time", "description": "If omitted or null, now."}}
           },
           "DeliveryState": {"enum": ["editing", "pending", "preparing", "in_progress", "paused", "finished", "failed", "stopped"]},
           "Counts": {
@@ -209,8 +194,8 @@ extension OpenAPISchemas {
               "notApplicable": {"type": "integer", "minimum": 0},
               "canceled": {"type": "integer", "minimum": 0},
               "unknown": {"type": "integer", "minimum": 0},
-              "excluded": {"type": "integer", "minimum": 0, "description": "People who were left out at preparation."},
-              "seeds": {"type": "integer", "minimum": 0, "description": "How many of the target are messages to seed addresses."}
+              "excluded": {"type": "integer", "minimum": 0, "description": "People who were excluded at preparation."},
+              "seeds": {"type": "integer", "minimum": 0, "description": "The number of the target's messages to seed addresses."}
             }
           },
           "Delivery": {
@@ -222,20 +207,20 @@ extension OpenAPISchemas {
               "id": {"$ref": "#/components/schemas/Id"},
               "label": {"type": "string"},
               "kind": {"enum": ["batch", "continuous"]},
-              "parentId": {"type": ["integer", "null"], "description": "The delivery that it is a day or a proof of."},
+              "parentId": {"type": ["integer", "null"], "description": "The delivery of which it is a day or a proof."},
               "state": {"$ref": "#/components/schemas/DeliveryState"},
               "stateReason": {"$ref": "#/components/schemas/TextOrNull"},
               "applications": {"type": "array", "items": {"type": "string"}},
               "priority": {"type": "integer"},
               "counts": {"$ref": "#/components/schemas/Counts"},
-              "oneTimeCode": {"type": "boolean", "description": "Whether it goes to those who opted out, too."},
-              "prepared": {"type": "boolean", "description": "Whether all of its messages are made."},
+              "oneTimeCode": {"type": "boolean", "description": "Whether it is also sent to users who opted out."},
+              "prepared": {"type": "boolean", "description": "Whether all of its messages have been created."},
               "createdAt": {"$ref": "#/components/schemas/Time"},
               "startAt": {"$ref": "#/components/schemas/TimeOrNull"},
               "startedAt": {"$ref": "#/components/schemas/TimeOrNull"},
               "finishedAt": {"$ref": "#/components/schemas/TimeOrNull"},
               "validUntil": {"$ref": "#/components/schemas/TimeOrNull"},
-              "asOf": {"$ref": "#/components/schemas/Time", "description": "The moment of the counts."}
+              "asOf": {"$ref": "#/components/schemas/Time", "description": "The time of the counts."}
             }
           },
           "DeliveryList": {
@@ -244,7 +229,7 @@ extension OpenAPISchemas {
             "required": ["deliveries", "next"],
             "properties": {
               "deliveries": {"type": "array", "items": {"$ref": "#/components/schemas/Delivery"}},
-              "next": {"type": ["integer", "null"], "description": "The parameter before of the following page."}
+              "next": {"type": ["integer", "null"], "description": "The value of before for the following page."}
             }
           },
           "NewTargets": {
@@ -262,9 +247,9 @@ extension OpenAPISchemas {
             "oneOf": [{"required": ["deviceId"]}, {"required": ["userKey"]}, {"required": ["pushToken"]}],
             "properties": {
               "deviceId": {"$ref": "#/components/schemas/Id"},
-              "userKey": {"type": "string", "minLength": 1, "maxLength": 1000, "pattern": "^[^\\u0000]*$"},
-              "pushToken": {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": "^[^\\u0000]*$"},
-              "variables": {"type": "object", "additionalProperties": true, "description": "Values for the fields of the content, without the character U+0000 anywhere."}
+              "userKey": \#(APIText.userKey.schema(mayBeEmpty: false)),
+              "pushToken": \#(APIText.pushToken.schema(mayBeEmpty: false)),
+              "variables": {"type": "object", "additionalProperties": true, "description": "Values for the fields of the content, without the character U+0000."}
             }
           },
           "AddedTargets": {
@@ -288,7 +273,7 @@ extension OpenAPISchemas {
               "attempt", "loggedAt", "received", "clicked", "seed"],
             "properties": {
               "sequence": {"type": "integer", "minimum": 1, "description": "The message's number in its delivery; it never changes."},
-              "deviceId": {"type": "integer", "description": "0 for a target that no device was found for."},
+              "deviceId": {"type": "integer", "description": "0 for a target without a device."},
               "status": {"$ref": "#/components/schemas/MessageStatus"},
               "httpStatus": {"$ref": "#/components/schemas/HTTPStatusOrNull"},
               "reason": {"$ref": "#/components/schemas/TextOrNull"},
@@ -299,7 +284,7 @@ extension OpenAPISchemas {
               "loggedAt": {"$ref": "#/components/schemas/TimeOrNull"},
               "received": {"type": "boolean"},
               "clicked": {"type": "boolean"},
-              "seed": {"type": "boolean", "description": "Whether it went to a seed address beside the target."}
+              "seed": {"type": "boolean", "description": "Whether it was sent to a seed address in addition to the target."}
             }
           },
           "OutcomePage": {
@@ -309,9 +294,9 @@ extension OpenAPISchemas {
             "properties": {
               "deliveryId": {"$ref": "#/components/schemas/Id"},
               "after": {"type": "integer", "minimum": 0},
-              "through": {"type": "integer", "minimum": 0, "description": "The page is about the numbers above after and up to this."},
+              "through": {"type": "integer", "minimum": 0, "description": "The page covers the numbers greater than after, up to this one."},
               "final": {"type": "boolean", "description": "Whether every message of the page has its outcome."},
-              "next": {"type": ["integer", "null"], "description": "The parameter after of the following page."},
+              "next": {"type": ["integer", "null"], "description": "The value of after for the following page."},
               "outcomes": {"type": "array", "items": {"$ref": "#/components/schemas/Outcome"}}
             }
           },
@@ -322,11 +307,11 @@ extension OpenAPISchemas {
             "additionalProperties": false,
             "oneOf": [{"required": ["deviceId"]}, {"required": ["userKey"]}, {"required": ["pushToken"]}],
             "properties": {
-              "deliveryId": {"$ref": "#/components/schemas/Id", "description": "A continuous delivery that was started."},
+              "deliveryId": {"$ref": "#/components/schemas/Id", "description": "A started continuous delivery."},
               "deviceId": {"$ref": "#/components/schemas/Id"},
-              "userKey": {"type": "string", "minLength": 1, "maxLength": 1000, "pattern": "^[^\\u0000]*$"},
-              "pushToken": {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": "^[^\\u0000]*$"},
-              "variables": {"type": "object", "additionalProperties": true, "description": "Values for the fields of the content, without the character U+0000 anywhere."}
+              "userKey": \#(APIText.userKey.schema(mayBeEmpty: false)),
+              "pushToken": \#(APIText.pushToken.schema(mayBeEmpty: false)),
+              "variables": {"type": "object", "additionalProperties": true, "description": "Values for the fields of the content, without the character U+0000."}
             }
           },
           "SentMessages": {
@@ -334,7 +319,7 @@ extension OpenAPISchemas {
             "examples": [{"repeated": false, "messages": [{"id": "102-1", "deliveryId": 102, "sequence": 1, "deviceId": 70}]}],
             "required": ["repeated", "messages"],
             "properties": {
-              "repeated": {"type": "boolean", "description": "The key was there before: nothing was sent now."},
+              "repeated": {"type": "boolean", "description": "Whether the key was already used; nothing was sent now."},
               "messages": {"type": "array", "minItems": 1, "items": {"$ref": "#/components/schemas/SentMessage"}}
             }
           },
@@ -363,11 +348,10 @@ extension OpenAPISchemas {
             "oneOf": [{"required": ["deviceId"]}, {"required": ["userKey"]}, {"required": ["pushToken"]}],
             "properties": {
               "deviceId": {"$ref": "#/components/schemas/Id"},
-              "userKey": {"type": "string", "minLength": 1, "maxLength": 1000, "pattern": "^[^\\u0000]*$"},
-              "pushToken": {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": "^[^\\u0000]*$"},
-              "variables": {"type": "object", "additionalProperties": true, "description": "Values for the fields of the content, without the character U+0000 anywhere."},
-              "idempotencyKey": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$",
-                "description": "As the header Idempotency-Key of sendMessage. Of messages with the same key the first is made."}
+              "userKey": \#(APIText.userKey.schema(mayBeEmpty: false)),
+              "pushToken": \#(APIText.pushToken.schema(mayBeEmpty: false)),
+              "variables": {"type": "object", "additionalProperties": true, "description": "Values for the fields of the content, without the character U+0000."},
+              "idempotencyKey": \#(APIText.idempotencyKey.schema(mayBeEmpty: false, "As the header Idempotency-Key of sendMessage. Of messages with the same key, only the first is created."))
             }
           },
           "SentMessageList": {
@@ -377,17 +361,17 @@ extension OpenAPISchemas {
             "properties": {
               "results": {
                 "type": "array",
-                "description": "What became of each message, in their order.",
+                "description": "The result of each message, in their order.",
                 "items": {
                   "type": "object",
                   "required": ["messages", "repeated", "refusal", "reason"],
                   "properties": {
                     "messages": {"type": "array", "items": {"$ref": "#/components/schemas/SentMessage"},
-                      "description": "One for each device; none if it was refused."},
-                    "repeated": {"type": "boolean", "description": "The key was there before: nothing was sent now."},
+                      "description": "One for each device; empty if it was refused."},
+                    "repeated": {"type": "boolean", "description": "Whether the key was already used; nothing was sent now."},
                     "refusal": {"enum": ["no_device", "key_in_use", "not_reachable", "too_many_devices", null],
-                      "description": "Why nothing was sent to this addressee."},
-                    "reason": {"$ref": "#/components/schemas/TextOrNull", "description": "The refusal in words."}
+                      "description": "Why the message was refused."},
+                    "reason": {"$ref": "#/components/schemas/TextOrNull", "description": "A description of the refusal."}
                   }
                 }
               }
@@ -412,7 +396,7 @@ extension OpenAPISchemas {
               "received": {"type": "boolean"},
               "clicked": {"type": "boolean"},
               "matchedAs": {"enum": ["message_id", "uuid", "int32", "int32_hex", "gateway_id"],
-                "description": "What the id was taken for; of findMessages only."}
+                "description": "The kind of id that matched; only in findMessages."}
             }
           },
           "FoundMessages": {

@@ -10,12 +10,12 @@ import ProcessEvents
 import PushCore
 import Store
 
-/// The product's own API, JSON below `/api/v1`, for the web process's router: see ``WebSetup/addRoutes``.
+/// The JSON API below `/api/v1`, for the web process's router; see ``WebSetup/addRoutes``.
 ///
-/// Its connections to the database are its own and are made when the first request needs them. Call ``close()`` when the web
-/// process has ended.
-public final class WebAPI: Sendable {
-    /// Where it begins; a change that breaks clients makes another one.
+/// It has its own database connections, which the first request opens. Call ``close()`` after the web process has
+/// ended.
+package final class WebAPI: Sendable {
+    /// The base path; a breaking change gets a new one.
     static let base = "/api/v1"
 
     private let settings: WebSettings
@@ -23,18 +23,18 @@ public final class WebAPI: Sendable {
     private let keyDatabase: APIDatabase
     private let keyring: APIKeyring
     private let logger: Logger
-    /// The paths and methods that there are.
+    /// All paths and methods.
     let routes: [APIRoute]
     /// The OpenAPI document.
     let document: String
 
-    /// Connections for requests; one more serves the keys.
+    /// The number of connections for requests; one more serves the keys.
     private static let connections = 3
 
-    /// Makes the API; nothing is opened.
+    /// Makes the API without opening a connection.
     ///
-    /// - Parameter availability: whether the database is there, as all connections of the process see it.
-    public init(
+    /// - Parameter availability: whether the database is reachable, as seen by all connections of the process.
+    package init(
         settings: WebSettings,
         database configuration: PostgresConfiguration,
         version: String,
@@ -62,9 +62,9 @@ public final class WebAPI: Sendable {
     }
 
     /// Adds its routes to a router.
-    public func addRoutes<Routes: RouterMethods>(to router: Routes) where Routes.Context == WebContext {
+    package func addRoutes<Routes: RouterMethods>(to router: Routes) where Routes.Context == WebContext {
         let trimmed = settings.pathPrefix.split(separator: "/").joined(separator: "/")
-        // A proxy may take the prefix away or not.
+        // A proxy may strip the prefix or keep it.
         let bases = trimmed.isEmpty ? [Self.base] : [Self.base, "/" + trimmed + Self.base]
         _ = router.add(middleware: APIFrame(bases: bases, routes: routes))
         for base in bases {
@@ -76,11 +76,11 @@ public final class WebAPI: Sendable {
         }
     }
 
-    /// Keys that the database was asked about.
+    /// The number of keys verified by the database.
     var keyQuestions: Int { keyring.questions }
 
     /// Closes its connections.
-    public func close() async {
+    package func close() async {
         await database.close()
         await keyDatabase.close()
     }
@@ -94,12 +94,12 @@ public final class WebAPI: Sendable {
         } catch let problem as APIProblem {
             return APIAnswer.response(problem, requestID: context.requestID)
         } catch {
-            logger.failure("Request \(context.requestID) of the API failed", of: error, level: .error)
+            logger.failure("API request \(context.requestID) failed", of: error, level: .error)
             return APIAnswer.response(.failed, requestID: context.requestID)
         }
     }
 
-    /// The key and where it was used, as the audit log shows them.
+    /// The key and the client's address, for the audit log.
     private func caller(_ call: APICall, _ context: WebContext) -> String? {
         call.key.map { key in "API key \(key.name)" + (context.limited.map { ", \($0)" } ?? "") }
     }
@@ -114,13 +114,13 @@ public final class WebAPI: Sendable {
             }
             key = verified
         }
-        // Nobody gets here without a key that may do this.
-        let mostBytes = max(settings.limits.maxBodyKb << 10, route.mostBodyBytes)
-        let body = try await APIBody(mostBytes: mostBytes).read(request, route.body)
+        // From here on the key is known to allow the request.
+        let maxBytes = max(settings.limits.maxBodyKb << 10, route.maxBodyBytes)
+        let body = try await APIBody(maxBytes: maxBytes).read(request, route.body)
         var path: [String: String] = [:]
         for parameter in route.parameters where parameter.place == "path" {
             guard let text = context.parameters.get(parameter.name)?.removingPercentEncoding else {
-                throw APIProblem.invalid("path:\(parameter.name)", "it is not UTF-8 with sound escapes")
+                throw APIProblem.invalid("path:\(parameter.name)", "it is not valid percent-encoded UTF-8")
             }
             path[parameter.name] = text
         }
@@ -134,7 +134,7 @@ public final class WebAPI: Sendable {
     }
 }
 
-/// Answers what no route takes, below the API's paths, in the API's form.
+/// Answers requests below the API's path that match no route, in the API's format.
 struct APIFrame: RouterMiddleware {
     typealias Context = WebContext
 
@@ -156,12 +156,12 @@ struct APIFrame: RouterMiddleware {
                 allowed.isEmpty ? .unknownPath : .wrongMethod(allowed),
                 requestID: context.requestID
             )
-            // A client reads what follows the head of an answer to HEAD as the next answer.
+            // A body after a response to HEAD would be read as the next response.
             return request.method == .head ? response.createHeadResponse() : response
         }
     }
 
-    /// The methods that a path takes.
+    /// The methods that a path accepts.
     private func methods(_ path: Substring) -> [String] {
         let words = path.split(separator: "/")
         let matching = routes.filter { route in
@@ -172,7 +172,7 @@ struct APIFrame: RouterMiddleware {
     }
 }
 
-/// Writes answers of the API.
+/// Makes the responses of the API.
 enum APIAnswer {
     static func response(_ reply: APIReply) -> Response {
         response(reply.status, reply.body, type: "application/json", reply.headers)
@@ -194,7 +194,7 @@ enum APIAnswer {
         _ headers: HTTPFields
     ) -> Response {
         var headers = headers
-        // Nothing of it is for anybody but who asked.
+        // Responses are only for the client that made the request.
         headers[.cacheControl] = "no-store"
         guard let body else { return Response(status: status, headers: headers) }
         headers[.contentType] = type

@@ -1,26 +1,26 @@
 import HTTPConnections
 import PushCore
 
-/// A limit of requests per second for each client address: a bucket that refills, and holds a burst.
+/// A limit of requests per second for each client address: a token bucket that holds a burst.
 ///
-/// IPv6 clients have a whole /64 each, so that is what is counted; as who has a /48 has 65,536 of those, that is counted too, with
-/// ``networkFactor`` times the limit. The table is bounded: when it is full, the buckets with the most left go, which changes the
-/// least: whoever has used his up is remembered longest.
+/// An IPv6 client has a whole /64, so that is what is counted. The owner of a /48 has 65,536 of these, so the /48 is
+/// counted too, with ``networkFactor`` times the limit. The size of the table is limited: when it is full, the fullest
+/// buckets are dropped, which changes the least. So a client that has used up its bucket is remembered longest.
 struct AddressRateLimit: Sendable {
     private struct Bucket {
         var tokens: Double
         var seconds: Double
 
-        /// What it holds at a moment.
+        /// The number of tokens at a moment.
         func level(_ now: Double, _ perSecond: Double, _ burst: Double) -> Double {
             min(burst, tokens + max(0, now - seconds) * perSecond)
         }
     }
 
-    /// How many times the limit of a client its /48 has: a mobile network gives each phone a /64 of one /48 and more, and a site that has
-    /// one for itself has few that are busy at once.
+    /// The limit of a /48 as a multiple of a client's limit. A mobile network gives each phone a /64 of one or more
+    /// /48; a site that has a /48 for itself has few busy clients at once.
     static let networkFactor = 8.0
-    /// The steps in which buckets are told from each other when some must go.
+    /// The number of fill levels that eviction distinguishes.
     private static let steps = 64
 
     private let perSecond: Double
@@ -29,20 +29,20 @@ struct AddressRateLimit: Sendable {
     private var buckets: [IPAddress: Bucket] = [:]
     private var networks: [IPAddress: Bucket] = [:]
 
-    /// A limit; 0 requests per second are none. 100,000 addresses take about 10 MiB.
+    /// Makes a limit; 0 requests per second means no limit. 100,000 addresses take about 10 MiB.
     init(perSecond: Int, burst: Int, capacity: Int = 100_000) {
         self.perSecond = Double(max(perSecond, 0))
         self.burst = Double(max(burst, 1))
         self.capacity = max(capacity, 2)
     }
 
-    /// Counts a request of an address at a moment of a monotonic clock; false if it is one too many.
+    /// Counts a request of an address at a time of a monotonic clock; false if it exceeds the limit.
     mutating func allow(_ address: IPAddress, seconds: Double) -> Bool {
         guard perSecond > 0 else { return true }
         if !address.isIPv4 {
             let factor = Self.networkFactor
             let network = AddressRange.masked(address, 48)
-            // Before its /64 takes a place in the table: one network cannot drive others out of it.
+            // The /48 comes before its /64 takes room in the table, so that one network cannot evict all others.
             guard Self.take(network, &networks, seconds, perSecond * factor, burst * factor, capacity / 2) else {
                 return false
             }
@@ -50,7 +50,7 @@ struct AddressRateLimit: Sendable {
         return Self.take(address.client, &buckets, seconds, perSecond, burst, capacity - capacity / 2)
     }
 
-    /// Whether a request of an address would be one too many; counts nothing.
+    /// Whether a request of an address would exceed the limit; does not count it.
     func isExhausted(_ address: IPAddress, seconds: Double) -> Bool {
         guard perSecond > 0 else { return false }
         let factor = Self.networkFactor
@@ -59,7 +59,7 @@ struct AddressRateLimit: Sendable {
         return buckets[address.client].map { $0.level(seconds, perSecond, burst) < 1 } ?? false
     }
 
-    /// Addresses and networks in the table.
+    /// The number of addresses and networks in the tables.
     var count: Int { buckets.count + networks.count }
 
     private static func take(
@@ -83,7 +83,7 @@ struct AddressRateLimit: Sendable {
         return true
     }
 
-    /// Makes room for an eighth of the table, so that it need not be looked through for each new address.
+    /// Frees an eighth of the table, so that not every new address needs a scan.
     private static func evict(
         _ table: inout [IPAddress: Bucket],
         _ seconds: Double,
@@ -97,7 +97,7 @@ struct AddressRateLimit: Sendable {
         var counts = [Int](repeating: 0, count: steps)
         for bucket in table.values { counts[step(bucket)] += 1 }
         let kept = capacity - max(1, capacity / 8)
-        // The fullest step that stays whole; of the one above it as many as there is room for.
+        // Keeps all levels below the edge, and as many buckets of the edge level as there is room for.
         var room = kept
         var edge = 0
         while edge < steps, counts[edge] <= room {

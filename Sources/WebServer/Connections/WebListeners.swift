@@ -12,22 +12,22 @@ final class WebListeners: Sendable {
     private let settings: WebSettings
     private let logger: Logger
     private let ports = Mutex<WebPorts>(WebPorts())
-    private let certificate = Mutex<WebCertificate?>(nil)
+    private let certificate = Mutex<ServerCertificate?>(nil)
 
     init(settings: WebSettings, logger: Logger) {
         self.settings = settings
         self.logger = logger
     }
 
-    /// What HTTPS is served with; nil if it is not.
-    var tlsCertificate: WebCertificate? { certificate.withLock { $0 } }
+    /// The certificate of HTTPS; nil if HTTPS is off.
+    var tlsCertificate: ServerCertificate? { certificate.withLock { $0 } }
 
-    /// The ports that are open by now.
+    /// The ports that are open so far.
     var open: WebPorts { ports.withLock { $0 } }
 
-    /// One service for each socket.
+    /// Makes one service for each socket.
     ///
-    /// - Parameter onOpen: told of each as soon as connections are accepted.
+    /// - Parameter onOpen: called as each socket starts to accept connections.
     func services(
         responder: WebResponder,
         group: any EventLoopGroup,
@@ -39,7 +39,7 @@ final class WebListeners: Sendable {
         let limits = settings.limits
         let share = try connectionShare(threads: group.makeIterator().reduce(0) { count, _ in count + 1 })
         let clients = responder.admission
-        clients.limit(to: share.mostOfClient(limits.maxConnectionsPerClient))
+        clients.limit(to: share.maxOfClient(limits.maxConnectionsPerClient))
         func admission() -> PortAdmission {
             PortAdmission(clients: clients, most: share.connections, kept: share.kept(limits.apiConnections))
         }
@@ -58,7 +58,7 @@ final class WebListeners: Sendable {
                     writeSec: limits.writeTimeoutSec
                 ),
                 headerBytes: limits.maxHeaderKb << 10,
-                bodyBytes: max(limits.maxBodyKb << 10, TargetRoutes.mostBytes),
+                bodyBytes: max(limits.maxBodyKb << 10, TargetRoutes.maxBytes),
                 executors: executors
             )
         }
@@ -81,7 +81,7 @@ final class WebListeners: Sendable {
             )
         }
         if settings.tlsPort > 0 {
-            let certificate = try WebCertificate(settings)
+            let certificate = try ServerCertificate.ofWeb(settings)
             self.certificate.withLock { $0 = certificate }
             services.append(
                 WebTLSChannel(base: channel(), certificate: certificate).server(
@@ -112,7 +112,7 @@ final class WebListeners: Sendable {
         )
         if let wanted = share.wanted {
             logger.warning(
-                "web.limits.maxConnections is \(settings.limits.maxConnections), and \(share.connections) connections are taken at once: \(limit) files may be open, \(wanted) would have to be (ulimit -n, or LimitNOFILE= of the service)."
+                "web.limits.maxConnections is \(settings.limits.maxConnections), but only \(share.connections) concurrent connections are accepted: the process may open \(limit) files and would need \(wanted) (ulimit -n, or LimitNOFILE= of the service)."
             )
         }
         return share
@@ -121,42 +121,42 @@ final class WebListeners: Sendable {
     private func configuration(_ port: Int, _ share: ConnectionShare) -> ServerConfiguration {
         ServerConfiguration(
             address: .hostname(settings.address, port: port),
-            // The system's own limit (net.core.somaxconn) is the lower one: a burst of devices waits rather than fails.
+            // Above the system's own limit (net.core.somaxconn), so that a burst of devices waits rather than fails.
             backlog: 4_096,
             availableConnectionsDelegate: MaximumAvailableConnections(share.connections, logger: logger)
         )
     }
 }
 
-/// How many connections each port may have, so that the process always has a file left for what else it does: without one, the
-/// system's own libraries end it.
+/// The number of connections of each port, chosen so that the process never runs out of file descriptors. System
+/// libraries abort the process if it does.
 struct ConnectionShare: Sendable, Hashable {
-    /// The most connections at once.
+    /// The maximum number of concurrent connections.
     let connections: Int
-    /// The limit of open files that the setting needs; nil if there is room for it.
+    /// The limit of open files that the setting needs; nil if the current one suffices.
     let wanted: Int?
 
-    /// How many of them one client may have: half at most, so that two of them do not shut all others out.
+    /// How many of them one client may have: at most half, so that one client cannot exclude all others.
     ///
     /// - Parameter setting: `web.limits.maxConnectionsPerClient`.
-    func mostOfClient(_ setting: Int) -> Int { max(1, min(setting, connections / 2)) }
+    func maxOfClient(_ setting: Int) -> Int { max(1, min(setting, connections / 2)) }
 
-    /// How many of them are kept for the API: a quarter at most.
+    /// How many of them are reserved for the API: at most a quarter.
     ///
     /// - Parameter setting: `web.limits.apiConnections`.
     func kept(_ setting: Int) -> Int { min(setting, connections / 4) }
 
-    /// Files beside connections: the database's connections, spools, logs, what the libraries open for a moment, and connections
-    /// that are accepted with the last one.
+    /// Files in addition to the connections: database connections, spools, logs, files that libraries open briefly, and
+    /// connections accepted together with the last one.
     private static let reserve = 100
-    /// Files of each thread that serves connections.
+    /// Files per event loop thread.
     private static let perThread = 4
-    /// Fewer connections than these would serve nobody.
+    /// The minimum number of connections of a port.
     private static let fewest = 16
 
     /// - Parameters:
     ///   - setting: `web.limits.maxConnections`.
-    ///   - limit: how many files may be open.
+    ///   - limit: the limit of open files.
     init(setting: Int, limit: Int, ports: Int, threads: Int) throws(WebServerError) {
         let reserve = Self.reserve + threads * Self.perThread
         let room = max(0, limit - reserve) / max(1, ports)
@@ -164,7 +164,7 @@ struct ConnectionShare: Sendable, Hashable {
             throw WebServerError(
                 code: .setting,
                 description:
-                    "This process may have \(limit) files open at once, and needs \(reserve + Self.fewest * ports) to serve anybody: raise the limit (ulimit -n, or LimitNOFILE= of the service)."
+                    "This process may have \(limit) files open at once, and needs at least \(reserve + Self.fewest * ports): raise the limit (ulimit -n, or LimitNOFILE= of the service)."
             )
         }
         connections = min(setting, room)
@@ -172,10 +172,10 @@ struct ConnectionShare: Sendable, Hashable {
     }
 }
 
-/// The ports on which connections are accepted.
-public struct WebPorts: Sendable, Hashable {
+/// The ports that accept connections.
+package struct WebPorts: Sendable, Hashable {
     /// The port of plain HTTP.
-    public var plain: Int?
+    package var plain: Int?
     /// The port of HTTPS.
-    public var tls: Int?
+    package var tls: Int?
 }

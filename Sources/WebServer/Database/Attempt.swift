@@ -1,10 +1,8 @@
-import PostgresClient
-import Store
 import Synchronization
 
-/// Work of which nobody waits longer than a time: it goes on by itself, and its end is still noticed.
+/// Work with a time limit for its caller. After the limit the work continues, and its end is still noted.
 ///
-/// A statement at a server that does not answer cannot be taken back: it may be committed or not.
+/// A statement at a server that does not answer cannot be revoked: it may or may not be committed.
 final class Attempt<Value: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Result<Value, any Error>?, Never>?
@@ -16,7 +14,7 @@ final class Attempt<Value: Sendable>: Sendable {
     /// Whether the work has ended.
     var isOver: Bool { state.withLock(\.isOver) }
 
-    /// Starts the work and waits for its end, or for the time; nil if the time came first.
+    /// Starts the work and waits for its end, or for the limit; nil if the limit came first.
     func run(
         within limit: Duration,
         _ work: @escaping @Sendable () async throws -> Value
@@ -42,40 +40,6 @@ final class Attempt<Value: Sendable>: Sendable {
             if over { state.isOver = true }
             defer { state.continuation = nil }
             return state.continuation
-        }
-    }
-}
-
-/// What to do about a failed transaction.
-enum DatabaseTrouble: Sendable, Hashable {
-    /// Somebody else changed the same rows: try again at once.
-    case conflict
-    /// Another transaction holds one of the rows, and may do so for long: the others can go on.
-    case locked
-    /// The database is away, shuts down or lacks resources: try again later.
-    case away
-    /// It refuses a value: trying again would be in vain.
-    case value
-    /// Something else is wrong, such as a right that is missing.
-    case other
-
-    init(_ error: any Error) {
-        guard let error = error as? PostgresError else {
-            self = .other
-            return
-        }
-        let state = error.sqlState ?? ""
-        if error.isLockTimeout {
-            self = .locked
-        } else if error.isUniqueViolation || ["40001", "40P01"].contains(state) {
-            self = .conflict
-        } else if error.isConnectionLost || error.isRetryable {
-            self = .away
-        } else if ["22", "23", "54"].contains(where: { state.hasPrefix($0) }) || error.code == .type {
-            // Data exceptions, violated constraints, exceeded limits (an index entry that is too long).
-            self = .value
-        } else {
-            self = .other
         }
     }
 }

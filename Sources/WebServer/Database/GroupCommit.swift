@@ -1,15 +1,15 @@
 import PushCore
 
-/// Gathers items that are committed together: while one transaction runs, the next one collects.
+/// Gathers items to commit together: while one transaction runs, the items of the next gather.
 ///
-/// An item that comes while nothing runs waits for others for the delay, and no longer than until the batch is full; items that
-/// come during a transaction have waited for its time and go as soon as it ends.
+/// An item that arrives while nothing runs waits for others until the delay has passed or the batch is full. Items that
+/// arrive during a transaction go as soon as it ends.
 struct GroupCommit<Item: Sendable>: Sendable {
     /// What the owner does next.
     enum Action: Sendable {
-        /// Store these, then say ``GroupCommit/finished()``.
+        /// Store these, then call ``GroupCommit/finished()``.
         case commit([Item])
-        /// Say ``GroupCommit/delayPassed()`` after the delay.
+        /// Call ``GroupCommit/delayPassed()`` after the delay.
         case wait
         case none
         /// There is no room for the item.
@@ -27,9 +27,9 @@ struct GroupCommit<Item: Sendable>: Sendable {
     private var waiting: [Item] = []
 
     /// - Parameters:
-    ///   - batchSize: the most items of one transaction.
-    ///   - capacity: the most items that wait.
-    ///   - hasDelay: whether the first item of a batch waits for others at all.
+    ///   - batchSize: the maximum number of items in a transaction.
+    ///   - capacity: the maximum number of waiting items.
+    ///   - hasDelay: whether the first item of a batch waits for others.
     init(batchSize: Int, capacity: Int, hasDelay: Bool) {
         self.batchSize = max(batchSize, 1)
         self.capacity = max(capacity, 1)
@@ -37,7 +37,7 @@ struct GroupCommit<Item: Sendable>: Sendable {
     }
 
     var count: Int { waiting.count }
-    /// Whether nothing waits and nothing runs.
+    /// Whether nothing is waiting or running.
     var isIdle: Bool { phase == .idle }
 
     mutating func add(_ item: Item) -> Action {
@@ -53,12 +53,12 @@ struct GroupCommit<Item: Sendable>: Sendable {
         }
     }
 
-    /// The delay after ``Action/wait`` is over; late or twice does no harm.
+    /// The delay of ``Action/wait`` has passed. Calling this late or twice is harmless.
     mutating func delayPassed() -> Action {
         phase == .gathering ? commit() : .none
     }
 
-    /// The transaction has ended, well or badly.
+    /// The transaction has succeeded or failed.
     mutating func finished() -> Action {
         guard phase == .running else { return .none }
         phase = .idle

@@ -1,19 +1,19 @@
 import PushCore
 import Synchronization
 
-/// Commits what many callers have at the same time in common transactions, and tells each what became of his.
+/// Commits the items of concurrent callers in common transactions, and gives each caller its result.
 ///
-/// One transaction runs at a time, and they run in the order in which their items came.
+/// One transaction runs at a time, in the order in which the items arrived.
 final class GroupCommitter<Item: Sendable, Answer: Sendable>: Sendable {
     private struct Entry: Sendable {
         let item: Item
-        /// Told the answer, nil if there was no room.
+        /// Called with the result; nil if there was no room.
         let answer: @Sendable (Answer?) -> Void
     }
 
     private let state: Mutex<GroupCommit<Entry>>
     private let delay: Duration
-    /// Stores items; gives an answer for each, in their order.
+    /// Stores items and returns a result for each, in their order.
     private let commit: @Sendable ([Item]) async -> [Answer]
 
     init(
@@ -27,17 +27,17 @@ final class GroupCommitter<Item: Sendable, Answer: Sendable>: Sendable {
         self.commit = commit
     }
 
-    /// Items that wait for their transaction.
+    /// The number of items that wait for their transaction.
     var waiting: Int { state.withLock(\.count) }
 
-    /// Waits until the item is stored; nil if there was no room for it.
+    /// Waits until the item is stored; nil if there is no room for it.
     func submit(_ item: Item) async -> Answer? {
         await withCheckedContinuation { continuation in
             submit(item) { continuation.resume(returning: $0) }
         }
     }
 
-    /// Has the item stored and tells when it is, nil if there was no room for it; from whatever thread.
+    /// Queues the item and calls `answer` with the result, on any thread; nil if there is no room for it.
     func submit(_ item: Item, answer: @escaping @Sendable (Answer?) -> Void) {
         let action = state.withLock { $0.add(Entry(item: item, answer: answer)) }
         if case .refuse = action { answer(nil) } else { perform(action) }
@@ -61,7 +61,7 @@ final class GroupCommitter<Item: Sendable, Answer: Sendable>: Sendable {
         var next: [Entry]? = first
         while let entries = next {
             let answers = await commit(entries.map(\.item))
-            // The next one is under way before those who waited for this one take the processor.
+            // Determines the next batch before the callers of this one are resumed.
             let action = state.withLock { $0.finished() }
             for (entry, answer) in zip(entries, answers) { entry.answer(answer) }
             for entry in entries.dropFirst(answers.count) { entry.answer(nil) }

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// A value from the database that is kept here, and read again when somebody misses something in it.
+/// A cached value from the database, which is read again when a caller misses something in it.
 ///
-/// Whoever misses something waits for a reading that begins after he asked, since what he looks for may have been made just
-/// now; all who ask meanwhile share one, and there is a pause between two, so that nobody can make the database busy with
-/// names that do not exist.
+/// The caller waits for a reading that begins after its request, because what it looks for may have just been created.
+/// All callers of that time share one reading, with a pause between two. So lookups of names that do not exist cannot
+/// overload the database.
 final class RefreshedValue<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
@@ -16,22 +16,22 @@ final class RefreshedValue<Value: Sendable>: Sendable {
     /// A caller that waits for a value.
     private struct Waiter {
         let continuation: CheckedContinuation<Bool, Never>
-        /// Until when he waits for a database that is away.
+        /// How long it waits for an unreachable database.
         let timeout: ContinuousClock.Instant
     }
 
     private let state: Mutex<State>
     private let pause: Duration
     private let limit: Duration
-    /// Reads the value; nil if the database is away.
+    /// Reads the value; nil if the database is unreachable.
     private let read: @Sendable () async throws -> Value?
     private let onFailure: @Sendable (any Error) -> Void
 
     /// - Parameters:
-    ///   - pause: the time between two readings.
-    ///   - limit: the longest time of a reading.
-    ///   - read: reads the value; nil if the database is away.
-    ///   - onFailure: told why it could not be read.
+    ///   - pause: the pause between two readings.
+    ///   - limit: the maximum time of a reading.
+    ///   - read: reads the value; nil if the database is unreachable.
+    ///   - onFailure: called with the reason for a failed reading.
     init(
         _ value: Value,
         pause: Duration = .milliseconds(100),
@@ -46,15 +46,15 @@ final class RefreshedValue<Value: Sendable>: Sendable {
         self.onFailure = onFailure
     }
 
-    /// The value as it was read last.
+    /// The value of the last reading.
     var current: Value { state.withLock(\.value) }
 
-    /// Whether it was ever read.
+    /// Whether it has ever been read.
     var isLoaded: Bool { state.withLock(\.hasValue) }
 
-    /// Reads it again; false if that was not possible.
+    /// Reads the value again; false if that is not possible.
     ///
-    /// - Parameter timeout: how long to wait for a database that is away; what else is wrong is told at once.
+    /// - Parameter timeout: how long to wait for an unreachable database; other failures return at once.
     func refresh(timeout: Duration = .zero) async -> Bool {
         let deadline = ContinuousClock.now + timeout
         return await withCheckedContinuation { continuation in

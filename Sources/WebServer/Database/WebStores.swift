@@ -4,8 +4,8 @@ import ProcessEvents
 import PushCore
 import Store
 
-/// The connections of the web process: one each for registrations, for hits, and for what it reads, so that none of them waits
-/// for another.
+/// The web process's database connections: one each for registrations, hits and reading, so that none waits for
+/// another.
 final class WebStores: Sendable {
     let registration: Store
     let tracking: Store
@@ -23,7 +23,7 @@ final class WebStores: Sendable {
 
     private var all: [Store] { [registration, tracking, reading] }
 
-    /// Connects again whenever a connection is lost, until the task is cancelled.
+    /// Reconnects lost connections until the task is cancelled.
     func keepConnected() async {
         await withTaskGroup(of: Void.self) { group in
             for store in all {
@@ -37,12 +37,12 @@ final class WebStores: Sendable {
         }
     }
 
-    /// The role that it works under, which is its user's own if that is no member of ``Store/webRole``.
+    /// The role in use: ``Store/webRole``, or the user's own if the user is not a member of it.
     func role() async throws -> String {
         try await registration.sessionRole()
     }
 
-    /// Why the database's schema does not fit this program; nil if it does.
+    /// Why the database's schema does not match this program; nil if it does.
     func schemaProblem() async throws -> String? {
         do {
             try await reading.checkSchema()

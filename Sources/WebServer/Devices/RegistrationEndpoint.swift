@@ -10,31 +10,32 @@ struct RegistrationEndpoint: Sendable {
     let directory: ApplicationDirectory
     let writer: RegistrationWriter
     let proofs: UserKeyProofs
-    let mostBytes: Int
+    let maxBytes: Int
 
-    /// Reads the body of a request, and answers it.
+    /// Reads the body of a request and answers it.
     func answer(_ request: Request, _ target: WebTarget, _ platform: Platform) async throws -> WebAnswer {
         guard request.method == .post else { return .wrongMethod(allowed: "POST") }
         if Self.isMultipart(request.head) { return .wrongContentType }
         var announced: Int?
         if let length = request.head.headerFields[.contentLength].flatMap({ Int($0) }) {
-            guard length <= mostBytes else { return .tooLarge(limit: mostBytes) }
+            guard length <= maxBytes else { return .tooLarge(limit: maxBytes) }
             announced = length
         }
         let body: ByteBuffer
         do {
-            body = try await request.body.collect(upTo: mostBytes)
+            body = try await request.body.collect(upTo: maxBytes)
         } catch is NIOTooManyBytesError {
-            return .tooLarge(limit: mostBytes)
+            return .tooLarge(limit: maxBytes)
         }
-        // Half a registration could be a valid one with half a token.
+        // A truncated registration could be a valid one with a truncated token.
         guard announced == nil || announced == body.readableBytes else { return .truncatedBody }
         return await withCheckedContinuation { continuation in
             answer(request.head, query: target.query, body: body, platform) { continuation.resume(returning: $0) }
         }
     }
 
-    /// 200 only when the registration is committed, as an SDK never sends the same data again; tells it from whatever thread.
+    /// Calls `answer` on any thread: with 200 only once the registration is committed, because an SDK never sends the
+    /// same data again.
     func answer(
         _ request: HTTPRequest,
         query: Substring,
@@ -48,7 +49,7 @@ struct RegistrationEndpoint: Sendable {
             guard let application = directory.known(registration.integrationKey),
                 let claim = proofs.plainClaim(application: application.id)
             else {
-                // The database has to be asked, or a signature to be checked.
+                // The database must be queried, or a signature checked.
                 Task { answer(await find(registration)) }
                 return
             }
@@ -65,7 +66,7 @@ struct RegistrationEndpoint: Sendable {
         request.headerFields[.contentType]?.lowercased().hasPrefix("multipart/") ?? false
     }
 
-    /// Parameters of the body win over those of the query string.
+    /// Parameters in the body override those in the query string.
     private func registration(
         _ query: Substring,
         _ body: ByteBuffer,
@@ -103,7 +104,7 @@ struct RegistrationEndpoint: Sendable {
         _ registration: DeviceRegistration,
         _ application: RegistrableApplication
     ) throws(RefusedRegistration) -> PlacedRegistration {
-        // A key of the other platform: its tokens would be sent to the wrong gateway.
+        // The key belongs to the other platform: the token would be sent to the wrong gateway.
         guard application.platform == registration.platform else { throw RefusedRegistration(answer: .unknownKey) }
         guard case .success(let declarations) = application.declarations else {
             throw RefusedRegistration(answer: .unreadableDeclarations)
@@ -133,7 +134,7 @@ struct RegistrationEndpoint: Sendable {
     }
 }
 
-/// A registration that is not stored, and what its device is told.
+/// A refused registration, with the response to its device.
 private struct RefusedRegistration: Error {
     let answer: WebAnswer
 
@@ -143,8 +144,7 @@ private struct RefusedRegistration: Error {
         answer = WebAnswer(Self.status(error), error.description)
     }
 
-    /// What is wrong, so that a client can tell without reading: something else than UTF-8, what can be no token, or what does not
-    /// stand as it should.
+    /// The status lets a client distinguish the faults: not UTF-8, an invalid token, or another malformed parameter.
     private static func status(_ error: RegistrationError) -> HTTPResponse.Status {
         switch error {
         case .form(let error) where error.code == .notUTF8: .unsupportedMediaType
@@ -156,24 +156,24 @@ private struct RefusedRegistration: Error {
 
 /// The applications that devices may register with, by integration key.
 final class ApplicationDirectory: Sendable {
-    /// What a key stands for.
+    /// The result of a lookup.
     enum Result: Sendable {
         case known(RegistrableApplication)
         case unknown
-        /// It is none that is known here, and the database cannot be asked.
+        /// The key is not cached, and the database is unreachable.
         case unavailable
     }
 
     private let applications: RefreshedValue<[String: RegistrableApplication]>
     private let timeout: Duration
 
-    /// - Parameter timeout: how long a database that is away is waited for.
+    /// - Parameter timeout: how long to wait for an unreachable database.
     init(store: Store, timeout: Duration, onFailure: @escaping @Sendable (any Error) -> Void) {
         self.timeout = timeout
         applications = RefreshedValue(
             [:],
             read: {
-                // Who waits for a connection would go on waiting when nobody waits for him any more.
+                // Waiting for a connection here would continue after the last caller has given up.
                 guard store.isConnected else { return nil }
                 let rows = try await store.registrableApplications()
                 return Dictionary(rows.map { ($0.integrationKey, $0) }, uniquingKeysWith: { first, _ in first })
@@ -182,24 +182,24 @@ final class ApplicationDirectory: Sendable {
         )
     }
 
-    /// The names of the applications whose devices cannot be registered, and why.
+    /// The names of applications whose declarations cannot be read, with the reason.
     var unreadable: [String: String] {
         applications.current.values.reduce(into: [:]) { names, application in
             if case .failure(let error) = application.declarations { names[application.name] = "\(error)" }
         }
     }
 
-    /// What a key stands for, as far as that was read; the database is not asked.
+    /// The cached application of a key; does not query the database.
     func known(_ key: String) -> RegistrableApplication? { applications.current[key] }
 
-    /// Looks a key up; the database is asked only about one that is not known.
+    /// Looks up a key; queries the database only for an unknown one.
     func find(_ key: String) async -> Result {
         if let application = known(key) { return .known(application) }
         guard await applications.refresh(timeout: timeout) else { return .unavailable }
         return known(key).map(Result.known) ?? .unknown
     }
 
-    /// Reads all of them again, since their declarations may have changed.
+    /// Reads all applications again, because their declarations may have changed.
     func refresh() async {
         _ = await applications.refresh()
     }

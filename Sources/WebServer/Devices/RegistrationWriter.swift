@@ -13,21 +13,23 @@ final class RegistrationWriter: Sendable {
     private let counters: WebCounters
     private let logger: Logger
     private let group = Mutex<GroupCommitter<PlacedRegistration, RegistrationDecision>?>(nil)
-    /// A statement that the database has not answered yet, though its time is over.
+    /// A statement that is still running after its time limit.
     private let stuck = Mutex<Attempt<RegistrationReport>?>(nil)
     private let looksUntil = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// Attempts that meet somebody else's change of the same subscriptions; each of them is over in milliseconds.
-    private static let mostConflicts = 8
-    /// Further attempts where something is locked that is no row of a device, of 100 ms each: others wait behind them.
-    private static let mostLocks = 2
-    /// After a row was held by another transaction, rows are looked at for this time before they are changed: the look waits for nobody,
-    /// and an attempt holds up all others for 100 ms.
+    /// The maximum number of retries after a conflict over the same subscriptions; each takes milliseconds.
+    private static let maxConflicts = 8
+    /// The maximum number of retries if something other than a device's row is locked. Each takes 100 ms and holds up
+    /// other registrations.
+    private static let maxLocks = 2
+    /// How long rows are checked for locks before they are changed, after another transaction held one. The check does
+    /// not wait, whereas an attempt to change a locked row holds up all others for 100 ms.
     private static let lookTime = Duration.seconds(10)
-    /// A device whose row is held is tried again behind others, for 2 s as all waits of the engine.
+    /// The pause before a device whose row is locked is tried again, after others. The retries take 2 s in total, like
+    /// all lock waits of the engine.
     private static let busyPause = Duration.milliseconds(250)
     private static let mostBusy = 8
-    /// Between two looks at a database that is away.
+    /// The pause between retries while the database is unreachable.
     private static let retryPause = Duration.milliseconds(50)
 
     init(store: Store, settings: WebRegistrationSettings, counters: WebCounters, logger: Logger) {
@@ -51,17 +53,17 @@ final class RegistrationWriter: Sendable {
         group.withLock { $0 = committer }
     }
 
-    /// Registrations that wait for their transaction.
+    /// The number of registrations that wait for their transaction.
     var waiting: Int { group.withLock { $0?.waiting ?? 0 } }
 
-    /// Waits until the registration is committed, or cannot be.
+    /// Waits until the registration is committed or refused.
     func submit(_ registration: PlacedRegistration) async -> RegistrationDecision {
         await withCheckedContinuation { continuation in
             submit(registration) { continuation.resume(returning: $0) }
         }
     }
 
-    /// Tells when the registration is committed, or cannot be; from whatever thread.
+    /// Calls `answer` on any thread when the registration is committed or refused.
     func submit(_ registration: PlacedRegistration, answer: @escaping @Sendable (RegistrationDecision) -> Void) {
         guard let committer = group.withLock({ $0 }) else { return answer(.unavailable) }
         if registration.dropped > 0 { counters.add { $0.cut += 1 } }
@@ -77,7 +79,7 @@ final class RegistrationWriter: Sendable {
         committer.submit(registration) { decision in
             guard decision == .busy, triesLeft > 0 else {
                 if decision == .busy {
-                    self.logger.warning("A registration is refused: another transaction holds its device's row")
+                    self.logger.warning("A registration was refused: another transaction has locked its device's row")
                 }
                 return answer(decision ?? .unavailable)
             }
@@ -88,7 +90,7 @@ final class RegistrationWriter: Sendable {
         }
     }
 
-    /// Stores all whose rows no other transaction holds, after one did.
+    /// Stores registrations; while rows were recently locked, first checks which ones are.
     private func storeFree(
         _ registrations: [PlacedRegistration],
         until deadline: ContinuousClock.Instant
@@ -103,7 +105,7 @@ final class RegistrationWriter: Sendable {
         )
     }
 
-    /// The places of those whose rows another transaction holds; none if the server does not say in time.
+    /// The indexes of registrations whose rows are locked; empty if the server does not answer in time.
     private func busy(
         _ registrations: [PlacedRegistration],
         until deadline: ContinuousClock.Instant
@@ -146,12 +148,12 @@ final class RegistrationWriter: Sendable {
                 failure = error
             }
             switch DatabaseTrouble(failure) {
-            case .conflict where conflicts < Self.mostConflicts:
+            case .conflict where conflicts < Self.maxConflicts:
                 conflicts += 1
                 try? await Task.sleep(for: .milliseconds(Int.random(in: 1...5 * conflicts)))
             case .value:
                 return await divide(registrations, until: deadline, because: failure)
-            case .locked where conflicts < Self.mostLocks:
+            case .locked where conflicts < Self.maxLocks:
                 conflicts += 1
                 let busy = await busy(registrations, until: deadline)
                 if !busy.isEmpty { return await storeAround(busy, registrations, until: deadline) }
@@ -160,18 +162,18 @@ final class RegistrationWriter: Sendable {
             case .away where .now < deadline:
                 try? await Task.sleep(for: Self.retryPause)
             case .conflict, .locked, .away, .other:
-                logger.failure("\(registrations.count) registrations are refused", of: failure)
+                logger.failure("\(registrations.count) registrations were refused", of: failure)
                 return registrations.map { _ in .unavailable }
             }
         }
     }
 
-    /// One attempt; nil if there is no connection, or no answer, until the deadline.
+    /// Makes one attempt; nil if there is no connection or no result by the deadline.
     private func attempt(
         _ registrations: [PlacedRegistration],
         until deadline: ContinuousClock.Instant
     ) async -> Result<RegistrationReport, any Error>? {
-        // A server that does not answer gets no second statement behind the first.
+        // While the server has not answered the last statement, it gets no second one.
         while !store.isConnected || stuck.withLock({ $0.map { !$0.isOver } ?? false }) {
             guard .now < deadline else { return nil }
             try? await Task.sleep(for: Self.retryPause)
@@ -183,14 +185,15 @@ final class RegistrationWriter: Sendable {
         return result
     }
 
-    /// The database takes all but what it refuses, or what is locked: the halves are tried, down to the registration at fault.
+    /// Finds the registrations that the database rejects, or whose rows are locked, by bisection, and stores the
+    /// others.
     private func divide(
         _ registrations: [PlacedRegistration],
         until deadline: ContinuousClock.Instant,
         because error: any Error
     ) async -> [RegistrationDecision] {
         guard registrations.count > 1 else {
-            logger.failure("The database refuses a registration", of: error)
+            logger.failure("The database rejected a registration", of: error)
             return [.refused]
         }
         let middle = registrations.count / 2
@@ -200,14 +203,14 @@ final class RegistrationWriter: Sendable {
     }
 }
 
-/// What became of a registration.
+/// The result of a registration.
 enum RegistrationDecision: Sendable, Hashable {
     /// It is committed.
     case stored
-    /// The database refuses a value of it, whatever is done.
+    /// The database rejects one of its values; retrying does not help.
     case refused
     /// Another transaction holds the device's row.
     case busy
-    /// The database is away, or too busy.
+    /// The database is unreachable or too busy.
     case unavailable
 }

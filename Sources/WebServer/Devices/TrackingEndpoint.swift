@@ -6,7 +6,7 @@ import Store
 struct TrackingEndpoint: Sendable {
     let writer: TrackingWriter
 
-    /// 200 only when the hit is in the database, or on disk; tells it from whatever thread.
+    /// Calls `answer` on any thread: with 200 only once the hit is in the database or on disk.
     func answer(
         _ request: HTTPRequest,
         query: Substring,
@@ -37,7 +37,7 @@ struct TrackingEndpoint: Sendable {
         byte == UInt8(ascii: "%") || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "&")
     }
 
-    /// The parameter `id`; as the SDKs write it, it needs no decoding.
+    /// The parameter `id`; in the form that SDKs send it needs no decoding.
     private static func id(_ query: Substring) -> String? {
         if query.hasPrefix("id="), !query.utf8.contains(where: Self.needsDecoding) {
             return String(query.dropFirst(3))

@@ -7,28 +7,29 @@ import Store
 import Synchronization
 import TrackingSpools
 
-/// Stores hits: many in one transaction, or on disk while the database is away; each once, in the order in which they came.
+/// Stores hits, many in one transaction, or on disk while the database is unreachable. Each is stored once, in the
+/// order of arrival.
 ///
-/// The transactions of a process are numbered, and the database keeps the number with the hits. So one whose end nobody heard
-/// can be stored again from the spool. As a later number would make an earlier one void, hits go around the spool only while it
-/// is empty and no statement is under way.
+/// The transactions of a process are numbered, and the database keeps the number with the hits. So a transaction whose
+/// outcome is unknown can safely be stored again from the spool. Storing a later number would void an earlier one. Hits
+/// therefore bypass the spool only while it is empty and no statement is running.
 final class TrackingWriter: Sendable {
-    /// What waits for a transaction.
+    /// An item that waits for a transaction.
     enum Item: Sendable {
         case hit(TrackingHit, ResolvedHit?)
-        /// Report what was dropped, though there is no hit to store.
+        /// Reports the dropped hits although there is no hit to store.
         case report
     }
 
     struct State: Sendable {
         var position: Int64 = 0
-        /// Not reported yet.
+        /// Dropped hits that are not reported yet.
         var dropped = DroppedHits()
-        /// The last statement that was sent; until it is over no other is.
+        /// The last statement; no other is sent until it has ended.
         var attempt: Attempt<[Int]?>?
-        /// What goes with records that are in the spool.
+        /// Dropped hits to report with records in the spool, by position.
         var spooledDrops: [Int64: DroppedHits] = [:]
-        /// What the log says of hits that are refused, and of those that are not stored at once.
+        /// The pace of log lines about refused hits, and about hits that are not stored at once.
         var refusals = NoticePace()
         var troubles = NoticePace()
     }
@@ -72,17 +73,17 @@ final class TrackingWriter: Sendable {
         group.withLock { $0 = committer }
     }
 
-    /// Hits that wait for their transaction.
+    /// The number of hits that wait for their transaction.
     var waiting: Int { group.withLock { $0?.waiting ?? 0 } }
 
-    /// Waits until the hit is stored, or known to be none of ours.
+    /// Waits until the hit is stored or known to be invalid.
     func submit(_ hit: TrackingHit) async -> TrackingDecision {
         await withCheckedContinuation { continuation in
             submit(hit) { continuation.resume(returning: $0) }
         }
     }
 
-    /// Tells what became of a hit when it is stored, or known to be none of ours; from whatever thread.
+    /// Calls `answer` on any thread when the hit is stored or known to be invalid.
     func submit(_ hit: TrackingHit, answer: @escaping @Sendable (TrackingDecision) -> Void) {
         if let result = resolver.result(hit) {
             finish(hit, result, answer)
@@ -114,7 +115,7 @@ final class TrackingWriter: Sendable {
         state.withLock { $0.dropped += hits }
     }
 
-    /// Has what was dropped reported, if anything was and no hit takes it along.
+    /// Reports the dropped hits, if there are any, even without a hit to store.
     func report() async {
         guard state.withLock({ !$0.dropped.isEmpty }), store.isConnected else { return }
         await withCheckedContinuation { continuation in
@@ -175,13 +176,14 @@ final class TrackingWriter: Sendable {
             counters.add { $0.spooled += record.hits.count }
             return items.map { _ in .spooled }
         } catch {
-            // A statement whose end is not known may have reported them; without its hits the count says nothing anyway.
+            // A statement with an unknown outcome may already have reported them. Without its hits the count means
+            // little anyway.
             let told = state.withLock { state in
                 state.dropped += dropped
                 return state.refusals.add(record.hits.count)
             }
             if let told {
-                logger.failure("Hits are refused, \(told) since the last such line", of: error, level: .error)
+                logger.failure("Hits were refused, \(told) since the last such line", of: error, level: .error)
             }
             return items.map { _ in .unavailable }
         }
@@ -189,13 +191,14 @@ final class TrackingWriter: Sendable {
 }
 
 extension TrackingWriter {
-    /// Attempts that meet another process with the same messages; each of them is over in milliseconds.
-    private static let mostConflicts = 8
+    /// The maximum number of retries after a conflict with another process over the same messages; each takes
+    /// milliseconds.
+    private static let maxConflicts = 8
 
-    /// Whether no statement is under way.
+    /// Whether no statement is running.
     var isIdle: Bool { state.withLock { $0.attempt.map(\.isOver) ?? true } }
 
-    /// Stores hits in the database; the places of unknown ones, nil if it is not known whether it has them.
+    /// Stores hits in the database; returns the indexes of unknown ones, or nil if the outcome is unknown.
     func attempt(
         source: UUID,
         position: Int64,
@@ -211,13 +214,13 @@ extension TrackingWriter {
             switch result {
             case .success(let unknown): return unknown ?? []
             case .failure(let error):
-                guard [.conflict, .locked].contains(DatabaseTrouble(error)), round < Self.mostConflicts else {
-                    tell(hits.count, "the database does not take them: \(error)")
+                guard [.conflict, .locked].contains(DatabaseTrouble(error)), round < Self.maxConflicts else {
+                    tell(hits.count, "the database did not store them: \(error)")
                     return nil
                 }
                 try? await Task.sleep(for: .milliseconds(Int.random(in: 1...5 * (round + 1))))
             case nil:
-                tell(hits.count, "the database does not answer within \(limit)")
+                tell(hits.count, "the database did not answer within \(limit)")
                 return nil
             }
         }
@@ -227,12 +230,11 @@ extension TrackingWriter {
     private func tell(_ count: Int, _ why: String) {
         guard let told = state.withLock({ $0.troubles.add(count) }) else { return }
         logger.warning(
-            "Hits are kept in web.workingPath and loaded by themselves later, \(told) since the last such line: \(why)"
+            "Hits were saved in web.workingPath and will be loaded automatically, \(told) since the last such line: \(why)"
         )
     }
 
-    /// Loads what is in the spool, in order, until it is empty, the database does not take it, or the time is over; returns how many
-    /// hits.
+    /// Loads the spool in order until it is empty, a store fails or the time has passed; returns the number of hits.
     @discardableResult
     func loadSpool(until end: ContinuousClock.Instant? = nil) async -> Int {
         await SpoolLoader(spool, into: self).load(until: end)
@@ -263,51 +265,52 @@ extension TrackingWriter: HitStoring {
     }
 }
 
-/// Resolves message ids with the tracking keys that are kept here.
+/// Resolves message ids with cached tracking keys.
 final class HitResolver: Sendable {
     private let keys: RefreshedValue<TrackingKeyring>
 
     init(store: Store, onFailure: @escaping @Sendable (any Error) -> Void) {
         keys = RefreshedValue(
             TrackingKeyring(),
-            // Who waits for a connection would go on waiting when nobody waits for him any more.
+            // Waiting for a connection here would continue after the last caller has given up.
             read: { store.isConnected ? try await store.trackingKeyring() : nil },
             onFailure: onFailure
         )
     }
 
-    /// The keys as they were read last.
+    /// The keys of the last reading.
     var current: TrackingKeyring { keys.current }
 
-    /// Resolves a hit; the database is asked only for an id that no key makes, and only of a day whose key may not be here.
+    /// Resolves a hit; queries the database only for an id that matches no cached key and whose day's key may be
+    /// missing.
     func resolve(_ hit: TrackingHit) async -> HitResult {
         if let result = result(hit) { return result }
         guard await keys.refresh() else { return .undecided }
         return result(hit) ?? .unknown
     }
 
-    /// Reads the keys again; false if that was not possible.
+    /// Reads the keys again; false if that is not possible.
     @discardableResult
     func refresh() async -> Bool {
         await keys.refresh()
     }
 
-    /// What a hit is by the keys that are here; nil if newer ones may tell more.
+    /// The result by the cached keys; nil if newer keys may be needed.
     func result(_ hit: TrackingHit) -> HitResult? {
         HitResult(hit, keys.current)
     }
 }
 
-/// What became of a hit.
+/// The result of a hit.
 enum TrackingDecision: Sendable, Hashable {
     /// It is in the database.
     case stored
-    /// It is on disk, and goes to the database as soon as that is back.
+    /// It is on disk, and is loaded once the database is reachable.
     case spooled
-    /// No key makes the id, or no message has the number.
+    /// The id matches no key, or no message has its number.
     case unknown
-    /// The id is of another delivery than the request says.
+    /// The id belongs to another delivery than the request names.
     case foreign
-    /// Neither database nor spool takes it.
+    /// Neither the database nor the spool could store it.
     case unavailable
 }

@@ -6,18 +6,18 @@ import PushCore
 import Store
 import Synchronization
 
-/// Says what the user key of a registration is worth, by what its service asks for.
+/// Decides whether the user key of a registration is trusted, by the requirements of its service.
 final class UserKeyProofs: Sendable {
     enum Result {
-        /// The claim is set; why it is not proven, if its service asks for a proof.
+        /// The claim is set; with the reason if a required proof failed.
         case decided(UserKeyProof.Refusal?)
-        /// It cannot be found out now: a key cannot be opened, or the database was never read.
+        /// It cannot be decided now, because a key cannot be opened or the database was never read.
         case unavailable
     }
 
     private struct Trust: Sendable {
         var services: [Int32: (service: Int32, trust: UserKeyTrust)] = [:]
-        /// By service and id; nil for a key that cannot be opened here.
+        /// Keys by service and id; nil for a key that cannot be opened here.
         var keys: [Int32: [String: UserKeyProofKey?]] = [:]
     }
 
@@ -31,7 +31,7 @@ final class UserKeyProofs: Sendable {
     private let logger: Logger
     private let notices = Mutex(Notices())
 
-    /// - Parameter keyring: reads the keys that secrets are sealed with.
+    /// - Parameter keyring: reads the keys that seal the secrets.
     init(
         store: Store,
         keyring: @escaping @Sendable () throws -> CredentialKeyring,
@@ -44,7 +44,7 @@ final class UserKeyProofs: Sendable {
         trust = RefreshedValue(
             Trust(),
             read: {
-                // Who waits for a connection would go on waiting when nobody waits for him any more.
+                // Waiting for a connection here would continue after the last caller has given up.
                 guard store.isConnected else { return nil }
                 let read = try await store.registrationTrust()
                 return Trust(services: read.services, keys: opened.keys(read.keys))
@@ -53,12 +53,12 @@ final class UserKeyProofs: Sendable {
         )
     }
 
-    /// Reads what services ask for, and their keys.
+    /// Reads the services' requirements and keys again.
     func refresh() async {
         _ = await trust.refresh()
     }
 
-    /// The claim of the registrations of an application whose service asks for no proof; nil if it asks for one, or is not known here.
+    /// The claim of an application's registrations if its service requires no proof; nil if it does, or is unknown.
     func plainClaim(application: Int32) -> UserKeyClaim? {
         trust.current.services[application].flatMap { Self.plainClaim($0.trust) }
     }
@@ -71,7 +71,7 @@ final class UserKeyProofs: Sendable {
         }
     }
 
-    /// Sets the claim of a registration, and the user key that its proof names if it names none itself.
+    /// Sets the claim of a registration. If it has no user key, also sets the one that its proof names.
     func claim(
         _ token: String?,
         application: Int32,
@@ -93,26 +93,27 @@ final class UserKeyProofs: Sendable {
             return .decided(nil)
         } catch {
             registration.claim = .unproven
-            // A device of which nobody is logged in needs no proof.
+            // A device without a logged-in user needs no proof.
             guard !registration.userKey.isEmpty || token != nil else { return .decided(nil) }
             note(error)
             return .decided(error)
         }
     }
 
-    /// The user whom a token proves; nil if its key cannot be opened.
+    /// The user that a token proves; nil if its key cannot be opened.
     private func user(_ token: String?, service: Int32) async throws(UserKeyProof.Refusal) -> String? {
         guard let token, !token.isEmpty else { throw .missing }
         let proof = try UserKeyProof(token)
         if trust.current.keys[service]?[proof.keyID] == nil {
-            // It may have been made just now. An SDK never sends the same data again, so its device would stay without user.
+            // The key may have just been created. An SDK never sends the same data again, so its device would stay
+            // without a user.
             guard await trust.refresh() else { return nil }
         }
         guard let known = trust.current.keys[service]?[proof.keyID] else { throw .unknownKey }
         guard let key = known else {
             if let count = notices.withLock({ $0.unreadable.add(1) }) {
                 logger.error(
-                    "\(count) registrations were refused (503): the proof key \(proof.keyID) of their service cannot be opened. This process needs the setting credentialKeyFile with the key that it is sealed under."
+                    "\(count) registrations were refused (503): the proof key \(proof.keyID) of their service cannot be opened. Set credentialKeyFile for this process to a file with the key that seals it."
                 )
             }
             return nil
@@ -124,12 +125,12 @@ final class UserKeyProofs: Sendable {
         counters.add { $0.unproven += 1 }
         guard let count = notices.withLock({ $0.unproven.add(1) }) else { return }
         logger.warning(
-            "\(count) registrations are stored without their user key, as it is not proven; of the last one's proof: \(refusal.rawValue)."
+            "\(count) registrations were stored without their user key because it is not proven; the last one's proof: \(refusal.rawValue)."
         )
     }
 }
 
-/// The keys of proofs, each opened once.
+/// The proof keys, each opened once.
 private final class OpenedKeys: Sendable {
     private struct Entry {
         let row: ProofKeyRow
@@ -145,7 +146,7 @@ private final class OpenedKeys: Sendable {
         self.logger = logger
     }
 
-    /// The keys by service and id; nil for one that cannot be opened, which is tried again the next time.
+    /// The keys by service and id; nil for one that cannot be opened, which is tried again next time.
     func keys(_ rows: [ProofKeyRow]) -> [Int32: [String: UserKeyProofKey?]] {
         entries.withLock { entries in
             var kept: [Int64: Entry] = [:]

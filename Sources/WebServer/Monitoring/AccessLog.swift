@@ -6,20 +6,24 @@ import Store
 import Synchronization
 import SystemPackage
 
-/// A line for each request: time (RFC 3339, UTC, milliseconds, as in all logs), id, client, method, path, status, microseconds.
+/// Writes a line for each request: time (RFC 3339, UTC, milliseconds, as in all logs), id, client, method, path,
+/// status, microseconds.
 ///
-/// With `log.format: json` a line is an object with the keys that every line of the process's log has, so that one reader takes both.
+/// With `log.format: json` a line is an object with the same keys as the process's log, so that one reader handles
+/// both.
 ///
-/// The path is that of our routes, as in `/api/v1/devices/{id}`: no query, no body and nothing that a client put into a path is in
-/// it, so no push token, message id or key either. Lines are
-/// gathered and written a few times a second; if nobody reads them, they are dropped and counted rather than kept.
+/// The path is the route's, as in `/api/v1/devices/{id}`. The log contains no query, no body and none of the client's
+/// values in a path, so no push token, message id or key.
+///
+/// Lines are gathered and written a few times a second. If they are not read, they are dropped and counted rather than
+/// kept.
 final class AccessLog: Sendable {
     enum Format: Sendable {
         case text
-        /// An object; what stands between the time and the values of a request is the same in each.
+        /// An object; `head` is the constant text between the time and the request's values.
         case json(head: String)
 
-        /// The form of a process's lines.
+        /// Makes the format of a process's lines.
         init(isJSON: Bool, host: String) {
             guard isJSON else {
                 self = .text
@@ -35,7 +39,7 @@ final class AccessLog: Sendable {
     private struct State {
         var bytes: [UInt8] = []
         var dropped = 0
-        /// The text of a second of Unix time, made once for all lines of it.
+        /// The formatted current second of Unix time, shared by its lines.
         var second: (number: Int64, text: String) = (-1, "")
     }
 
@@ -46,13 +50,13 @@ final class AccessLog: Sendable {
     private let file: Mutex<FileDescriptor?>
     private let queue = DispatchQueue(label: "pushmta.access-log")
 
-    /// Bytes that wait at most; some 30,000 lines.
+    /// The maximum number of bytes that wait; about 30,000 lines.
     private static let most = 4 << 20
     private static let writePause = Duration.milliseconds(200)
 
     /// - Parameters:
-    ///   - path: a file, `-` for standard output, empty for none.
-    ///   - format: how a line looks.
+    ///   - path: a file; `-` for standard output; empty for no log.
+    ///   - format: the format of a line.
     init(path: String, format: Format = .text) throws {
         self.path = path
         self.format = format
@@ -73,8 +77,7 @@ final class AccessLog: Sendable {
         )
     }
 
-    /// Opens the file again by its name; what was written before stays where it is. Where it cannot be opened, it goes on with the
-    /// file that it has.
+    /// Reopens the file by name. If it cannot be opened, the current file stays in use.
     func reopen() {
         guard isOn, path != "-" else { return }
         queue.async {
@@ -87,7 +90,7 @@ final class AccessLog: Sendable {
         }
     }
 
-    /// Adds the line of a request that was answered.
+    /// Adds the line of an answered request.
     func add(_ exchange: WebExchange, method: HTTPRequest.Method, path: String, status: Int, nanoseconds: UInt64) {
         guard isOn else { return }
         let microseconds = WallClock.microseconds
@@ -118,8 +121,8 @@ final class AccessLog: Sendable {
 
     private static let start = #"{"time":""#.utf8
 
-    /// A line behind its time. Methods are tokens, ids are checked, addresses and paths our own words: none holds a blank, a quotation mark
-    /// or a line end.
+    /// A line after its time. Methods are tokens, ids are checked, and addresses and paths are our own, so none
+    /// contains a blank, a quotation mark or a line break.
     private func rest(
         client: String?,
         id: String,
@@ -138,14 +141,14 @@ final class AccessLog: Sendable {
         }
     }
 
-    /// Writes lines until the task is cancelled, then what is left.
+    /// Writes lines until the task is cancelled, then the rest.
     func run() async {
         guard isOn else { return }
         while (try? await Task.sleep(for: Self.writePause)) != nil { await writeAside() }
         await writeAside()
     }
 
-    /// Writes on a thread that may wait: a pipe that nobody reads must not stop anything else.
+    /// Writes on a thread that may block: a pipe that is not read must not block anything else.
     private func writeAside() async {
         await withCheckedContinuation { continuation in
             queue.async {
@@ -162,11 +165,11 @@ final class AccessLog: Sendable {
         }
         guard let descriptor = file.withLock({ $0 }), !bytes.isEmpty else { return }
         let note = dropped > 0 ? Array("\(note(dropped))\n".utf8) : []
-        // A log that cannot be written must not stop what it is about.
+        // A failure to write the log must not stop the requests.
         _ = try? descriptor.writeAll(bytes + note)
     }
 
-    /// Says that lines were not read quickly enough.
+    /// The line about dropped lines.
     private func note(_ dropped: Int) -> String {
         guard case .json(let head) = format, let end = head.range(of: #","message":"#) else {
             return "- - - - - - - \(dropped) lines dropped"
@@ -177,14 +180,14 @@ final class AccessLog: Sendable {
             #"{"time":"\#(Self.text(microseconds / 1_000_000))\#(fraction)Z\#(head[..<end.lowerBound])","message":"\#(dropped) lines dropped"}"#
     }
 
-    /// UTC, up to the point before the fraction of the second.
+    /// A UTC time, up to and including the point before the fraction.
     private static func text(_ second: Int64) -> String {
         let day = LogDay(daysSince2000: Int32(clamping: second / 86_400 - daysTo2000))
         let rest = second % 86_400
         return "\(day)T\(two(rest / 3_600)):\(two(rest / 60 % 60)):\(two(rest % 60))."
     }
 
-    /// Days from 1970 to 2000.
+    /// The number of days from 1970 to 2000.
     private static let daysTo2000: Int64 = 10_957
 
     private static func two(_ number: Int64) -> Substring {

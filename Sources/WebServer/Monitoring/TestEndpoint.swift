@@ -4,7 +4,7 @@ import HummingbirdCore
 import NIOCore
 import PushCore
 
-/// `GET /r/test`: what Adobe's monitoring asks a tracking server.
+/// `GET /r/test`: the request with which Adobe's monitoring checks a tracking server.
 struct TestEndpoint: Sendable {
     let hostName: String
     let build: String
@@ -31,7 +31,7 @@ struct TestEndpoint: Sendable {
         return formatter.string(from: Date())
     }
 
-    /// A client names the host; nothing of it may be read as markup.
+    /// Escapes XML: the client chooses the host, which must not be read as markup.
     private static func escaped(_ text: String) -> String {
         var output = ""
         for character in text.unicodeScalars.prefix(255) {

@@ -1,12 +1,10 @@
-import HTTPTypes
-import HummingbirdCore
 import ProcessEvents
 import PushCore
 import Store
 import Synchronization
 import TrackingSpools
 
-/// What the process knows of its own state.
+/// The state of the process, for its health page.
 final class WebHealth: Sendable {
     private struct State {
         var isDraining = false
@@ -19,7 +17,7 @@ final class WebHealth: Sendable {
     private let trackingStore: Store
     private let spool: TrackingSpool
     private let counters: WebCounters
-    /// The writes that find out whether the database takes any.
+    /// Tracks test writes, which show whether the database is writable.
     let pulse = DatabasePulse(startsUp: true)
 
     init(registrationStore: Store, trackingStore: Store, spool: TrackingSpool, counters: WebCounters) {
@@ -29,13 +27,13 @@ final class WebHealth: Sendable {
         self.counters = counters
     }
 
-    /// The process was asked to end.
+    /// Notes that the process is draining.
     func drain() { state.withLock { $0.isDraining = true } }
 
-    /// The database's schema does not fit this program; nil: it does.
+    /// Notes why the database's schema does not match this program; nil if it does.
     func note(schemaProblem: String?) { state.withLock { $0.schemaProblem = schemaProblem } }
 
-    /// Applications whose declarations cannot be read, and why; returns what of it is new.
+    /// Notes applications whose declarations cannot be read, with the reason; returns the new ones.
     func note(unreadable: [String: String]) -> [String: String] {
         state.withLock { state in
             defer { state.unreadable = unreadable }
@@ -51,8 +49,8 @@ final class WebHealth: Sendable {
         let isConnected = registrationStore.isConnected && trackingStore.isConnected
         let takesWrites = isConnected && pulse.isUp()
         if !takesWrites && !forTracking {
-            let trouble = isConnected ? "the database takes no writes" : "the database is away"
-            reasons.append("\(trouble): registrations are refused")
+            let problem = isConnected ? "the database accepts no writes" : "the database is unreachable"
+            reasons.append("\(problem): registrations are refused")
         }
         if spool.isFull { reasons.append("the tracking spool is full") }
         return WebHealthReport(
@@ -65,13 +63,13 @@ final class WebHealth: Sendable {
     }
 }
 
-/// What `/health/ready` says.
+/// The content of `/health/ready`.
 struct WebHealthReport: Sendable {
-    /// Why no requests should come; empty if they should.
+    /// Why requests should go elsewhere; empty if they should come here.
     let reasons: [String]
     let isDatabaseConnected: Bool
-    /// Applications whose devices cannot be registered. The page is open to everybody, so the log alone names them; and others go on,
-    /// so this is no reason against requests.
+    /// The number of applications whose devices cannot be registered. The page is public, so only the log names them.
+    /// Other applications still work, so this is no reason to refuse requests.
     let unreadableApplications: Int
     let spoolBytes: Int64
     let numbers: WebCounters.Numbers
@@ -90,28 +88,5 @@ struct WebHealthReport: Sendable {
             "foreign":\(dropped.foreign),"expired":\(numbers.expired)},\
             "limited":\(numbers.limited)}
             """
-    }
-}
-
-/// `GET /health/live` and `GET /health/ready`.
-struct HealthEndpoint: Sendable {
-    let health: WebHealth
-
-    /// The process runs and answers; nothing else is asked, since ending it would fix nothing else.
-    func live(_ request: Request) -> WebAnswer {
-        guard request.method == .get || request.method == .head else { return .wrongMethod(allowed: "GET, HEAD") }
-        return .healthy
-    }
-
-    /// Whether requests should come here: 200, or 503 with the reasons.
-    ///
-    /// `?for=tracking` leaves out what concerns registrations only: hits are taken while the database is away.
-    func ready(_ request: Request, _ target: WebTarget) -> WebAnswer {
-        guard request.method == .get || request.method == .head else { return .wrongMethod(allowed: "GET, HEAD") }
-        let isForTracking = target.query.split(separator: "&").contains("for=tracking")
-        let report = health.report(forTracking: isForTracking)
-        var answer = WebAnswer(report.reasons.isEmpty ? .ok : .serviceUnavailable, report.json)
-        answer.contentType = "application/json"
-        return answer
     }
 }

@@ -2,9 +2,9 @@ import MetricsEndpoint
 import PushCore
 import Store
 
-/// The page of metrics of a web process.
+/// The metrics page of a web process.
 extension WebServer {
-    /// Serves the page until cancelled, if it is to be served; never on a port of the devices.
+    /// Serves the page until cancelled, if it is enabled; never on a port for devices.
     func serveMetrics() async {
         let metrics = setup.settings.metrics
         await MetricsServer.serve(
@@ -31,7 +31,7 @@ extension WebServer {
     }
 
     private func add(_ numbers: WebCounters.Numbers, _ page: inout MetricsPage) {
-        // Two places of one endpoint, as the health pages are, make one series.
+        // Places of one endpoint, such as the health pages, form one series.
         var answers: [String: [Int: Int]] = [:]
         for (answer, count) in numbers.answers {
             answers[answer.place?.name ?? "other", default: [:]][answer.status, default: 0] += count

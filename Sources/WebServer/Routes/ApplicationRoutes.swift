@@ -12,7 +12,7 @@ struct ApplicationRoutes: Sendable {
                 method: .get,
                 path: "/applications",
                 operation: "listApplications",
-                summary: "The applications that the key is for",
+                summary: "The applications that the key allows",
                 scope: .readApplications,
                 answers: [200: "ApplicationList"],
                 handle: list

@@ -3,15 +3,14 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// `/deliveries/{id}/check` and `/content/check`: what would keep messages from being sent.
+/// `/deliveries/{id}/check` and `/content/check`: find problems that prevent messages from being sent.
 struct CheckRoutes: Sendable {
     let database: APIDatabase
 
-    /// More problems than these help nobody.
-    static let mostProblems = 100
-    /// The content is compiled for each of them.
-    private static let mostApplications = 100
-    static let longestName = 1_000
+    /// The maximum number of problems that are reported; more do not help.
+    static let maxProblems = 100
+    /// The maximum number of applications; the content is compiled for each.
+    private static let maxApplications = 100
 
     var routes: [APIRoute] {
         [
@@ -19,9 +18,9 @@ struct CheckRoutes: Sendable {
                 method: .get,
                 path: "/deliveries/{id}/check",
                 operation: "checkDelivery",
-                summary: "What keeps a delivery from being sent",
+                summary: "Find the problems that prevent a delivery from being sent",
                 details:
-                    "As far as it is known before the preparation, and what the last preparation found: content, filter, target, applications with their accounts and credentials. At most \(Self.mostProblems) problems.",
+                    "Checks what is known before the preparation, and includes the findings of the last preparation: content, filter, target, applications with their accounts and credentials. At most \(Self.maxProblems) problems.",
                 scope: .readDeliveries,
                 parameters: [APIRoute.idParameter],
                 answers: [200: "Check"],
@@ -32,9 +31,9 @@ struct CheckRoutes: Sendable {
                 method: .post,
                 path: "/content/check",
                 operation: "checkContent",
-                summary: "What is wrong with a content, before there is a delivery",
+                summary: "Check a content before there is a delivery",
                 details:
-                    "With applications it is also compiled for each of them: what it says to their platforms, the variables and sounds that they declare, and its size. At most \(Self.mostProblems) problems.",
+                    "If applications are named, the content is also compiled for each: its platform section, declared variables and sounds, and its size are checked. At most \(Self.maxProblems) problems.",
                 scope: .writeDeliveries,
                 body: .required(schema: "ContentToCheck"),
                 answers: [200: "Check"],
@@ -50,7 +49,7 @@ struct CheckRoutes: Sendable {
         let id = try call.id("delivery")
         let problems = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
-            return try await store.checkDelivery(id, most: Int32(Self.mostProblems))
+            return try await store.checkDelivery(id, most: Int32(Self.maxProblems))
         }
         return Self.reply(problems)
     }
@@ -60,7 +59,7 @@ struct CheckRoutes: Sendable {
         try query.close()
         var reader = JSONReader(call.body)
         let content = reader.object("content", required: true)?.compactText ?? "{}"
-        let names = reader.textList("applications", 0...Self.mostApplications, most: Self.longestName) ?? []
+        let names = reader.textList("applications", 0...Self.maxApplications, as: .name) ?? []
         try reader.close()
         let forms =
             names.isEmpty
@@ -78,7 +77,7 @@ struct CheckRoutes: Sendable {
                 }
             }
         }
-        return Self.reply(problems.prefix(Self.mostProblems).map(DeliveryProblem.init))
+        return Self.reply(problems.prefix(Self.maxProblems).map(DeliveryProblem.init))
     }
 
     private static func reply(_ problems: [DeliveryProblem]) -> APIReply {
@@ -95,7 +94,7 @@ extension ContentProblem {
 }
 
 extension DeliveryProblem {
-    /// Something wrong with a content.
+    /// Makes the problem of a content.
     init(_ problem: ContentProblem) {
         self.init(subject: "content", pointer: problem.pointer, problem: problem.cause, remedy: problem.remedy)
     }

@@ -3,12 +3,12 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// `/devices`: what devices say of themselves through an SDK, said for them by a server.
+/// `/devices`: lets a server do for devices what they do themselves through an SDK.
 struct DeviceRoutes: Sendable {
     let database: APIDatabase
 
-    /// Devices of one answer: of a user or a token there are a few.
-    private static let mostDevices: Int32 = 100
+    /// The maximum number of devices in a response; a user or a token has only a few.
+    private static let maxDevices: Int32 = 100
 
     var routes: [APIRoute] {
         [
@@ -18,7 +18,7 @@ struct DeviceRoutes: Sendable {
                 operation: "registerDevice",
                 summary: "Register a device, or update it",
                 details:
-                    "As a registration by an SDK: the same application, push token and user are the same device. Another user on the token makes a new one and disables the old one; a new token of the same user under the same deviceId does so too. Whatever is left out stays as it is, the user too; an empty userKey means no user. An opt-out stays, with a deviceId also when the token changes, and that of a user on all devices; nothing here opts anybody in.",
+                    "Works like a registration by an SDK: the same application, push token and user are the same device. Another user with the token gets a new device, and the old one is disabled. So does a new token of the same user with the same deviceId. Omitted members stay as they are, including the user; an empty userKey means no user. An opt-out persists; with a deviceId it also survives a new token, and the opt-out of a user applies to all devices. This call never opts anyone in.",
                 scope: .writeDevices,
                 body: .required(schema: "NewDevice"),
                 answers: [200: "Device", 201: "Device"],
@@ -31,12 +31,12 @@ struct DeviceRoutes: Sendable {
                 operation: "findDevices",
                 summary: "The devices of a user, or with a push token",
                 details:
-                    "At most \(Self.mostDevices), those that registered last first; give exactly one of userKey and pushToken.",
+                    "At most \(Self.maxDevices), the latest registration first. Give exactly one of userKey and pushToken.",
                 scope: .readDevices,
                 parameters: [
-                    .query("userKey", #"{"type": "string", "minLength": 1}"#, "Whose they are."),
+                    .query("userKey", #"{"type": "string", "minLength": 1}"#, "The user of the devices."),
                     .query("pushToken", #"{"type": "string", "minLength": 1}"#, "The token that the gateway knows."),
-                    .query("application", #"{"type": "string", "minLength": 1}"#, "Of this application only."),
+                    .query("application", #"{"type": "string", "minLength": 1}"#, "Only devices of this application."),
                 ],
                 answers: [200: "DeviceList"],
                 problems: [.notFound],
@@ -47,21 +47,21 @@ struct DeviceRoutes: Sendable {
                 method: .delete,
                 path: "/devices/{id}",
                 operation: "unregisterDevice",
-                summary: "Send nothing more to a device, until it registers again",
+                summary: "Send no more messages to a device until it registers again",
                 scope: .writeDevices,
                 parameters: [APIRoute.idParameter],
                 answers: [204: ""],
                 problems: [.notFound],
                 handle: unregister
             ),
-            one(.put, "/opt-out", "optOut", "Note that the person behind a device wants nothing", .writeDevices) {
+            one(.put, "/opt-out", "optOut", "Note that a device's user wants no messages", .writeDevices) {
                 try await $0.setOptOut($1, true)
             },
             one(
                 .delete,
                 "/opt-out",
                 "optIn",
-                "Note that the person behind a device wants messages again",
+                "Note that a device's user wants messages again",
                 .writeDevices
             ) {
                 try await $0.setOptOut($1, false)
@@ -70,9 +70,9 @@ struct DeviceRoutes: Sendable {
                 method: .put,
                 path: "/opt-outs",
                 operation: "setOptOutOfUser",
-                summary: "Note that a user wants nothing, or messages again, on all devices",
+                summary: "Note that a user wants no messages, or wants messages again, on all devices",
                 details:
-                    "As opt-out of each of the user's devices, in one application or in all that the key is for. Devices that the user registers later are opted out, too, until this call says otherwise.",
+                    "Applies to all of the user's devices in one application, or in all that the key allows. Devices that the user registers later are also opted out, until this call opts the user in.",
                 scope: .writeDevices,
                 body: .required(schema: "OptOut"),
                 answers: [200: "OptOutChange"],
@@ -82,7 +82,7 @@ struct DeviceRoutes: Sendable {
         ]
     }
 
-    /// A route that does something to one device and answers with it.
+    /// A route that changes one device and returns it.
     private func one(
         _ method: HTTPRequest.Method,
         _ tail: String,
@@ -126,7 +126,7 @@ struct DeviceRoutes: Sendable {
             }
             var placed = try given.placed(application)
             if placed.deviceID == nil {
-                // What a call leaves out stays; a device says its id with each registration.
+                // Omitted values stay. An SDK sends the device's id with each registration; a call may omit it.
                 let known = try await store.devices(
                     pushToken: placed.pushToken,
                     applications: [application.id],
@@ -148,9 +148,9 @@ struct DeviceRoutes: Sendable {
 
     private func find(_ call: APICall) async throws -> APIReply {
         var query = call.query
-        let user = query.text("userKey", most: DeviceRegistration.longestKey)
-        let token = query.text("pushToken", most: PushTokenForm.androidLength.upperBound)
-        let application = query.text("application", most: 1_000)
+        let user = query.text("userKey", as: .userKey)
+        let token = query.text("pushToken", as: .pushToken)
+        let application = query.text("application", as: .name)
         if query.faults.isEmpty, (user == nil) == (token == nil) {
             query.note("userKey", "exactly one of userKey and pushToken is expected")
         }
@@ -163,9 +163,9 @@ struct DeviceRoutes: Sendable {
                 wanted = [row.id]
             }
             guard let token else {
-                return try await store.devices(userKey: user ?? "", applications: wanted, limit: Self.mostDevices)
+                return try await store.devices(userKey: user ?? "", applications: wanted, limit: Self.maxDevices)
             }
-            return try await store.devices(pushToken: token, applications: wanted, limit: Self.mostDevices)
+            return try await store.devices(pushToken: token, applications: wanted, limit: Self.maxDevices)
         }
         return APIReply(.ok, .members(("devices", .array(rows.map(DeviceJSON.json)))))
     }
@@ -175,12 +175,12 @@ struct DeviceRoutes: Sendable {
         try query.close()
         var reader = JSONReader(call.body)
         let user =
-            reader.text("userKey", required: true, most: DeviceRegistration.longestKey, mayBeEmpty: false)
+            reader.text("userKey", required: true, as: .userKey, mayBeEmpty: false)
             .map(KeyText.trimmed) ?? ""
         let isOut = reader.flag("optedOut")
         if isOut == nil, reader.faults.isEmpty { reader.note("optedOut", "true or false is expected") }
         if user.isEmpty, reader.faults.isEmpty { reader.note("userKey", "it is blank") }
-        let application = reader.text("application", most: 1_000)
+        let application = reader.text("application", as: .name)
         try reader.close()
         let changed = try await database.run { store in
             var wanted = call.applications
@@ -207,11 +207,11 @@ struct DeviceRoutes: Sendable {
     }
 }
 
-/// The body of a device's registration.
+/// The body of registerDevice.
 struct DeviceBody: Sendable {
     let application: String
     private let pushToken: String
-    /// Nil if nothing is said of it.
+    /// Nil if omitted.
     private let userKey: String?
     private let deviceID: String?
     private let locale: String
@@ -219,51 +219,47 @@ struct DeviceBody: Sendable {
     private let device: [String: String]
     private let parameters: [String: String]?
 
-    private static let longestName = 1_000
-    /// A value's bytes; the body's limit is over all of them.
-    private static let longestValue = 8_192
-
     init(_ body: JSONValue) throws(APIProblem) {
         var reader = JSONReader(body)
-        application = reader.text("application", required: true, most: Self.longestName) ?? ""
+        application = reader.text("application", required: true, as: .name) ?? ""
         pushToken =
-            reader.text("pushToken", required: true, most: PushTokenForm.androidLength.upperBound, mayBeEmpty: false)
+            reader.text("pushToken", required: true, as: .pushToken, mayBeEmpty: false)
             ?? ""
-        userKey = reader.text("userKey", most: DeviceRegistration.longestKey).map(KeyText.trimmed)
-        let given = reader.text("deviceId", most: DeviceRegistration.longestKey)
+        userKey = reader.text("userKey", as: .plainKey).map(KeyText.trimmed)
+        let given = reader.text("deviceId", as: .plainKey)
         deviceID = given.flatMap { $0.isEmpty ? nil : $0 }
-        locale = reader.text("locale", most: DeviceSetting.longest) ?? ""
-        timeZone = reader.text("timeZone", most: DeviceSetting.longest) ?? ""
+        locale = reader.text("locale", as: .deviceSetting) ?? ""
+        timeZone = reader.text("timeZone", as: .deviceSetting) ?? ""
         for (name, problem) in [
             ("locale", DeviceSetting.problem(locale: locale)), ("timeZone", DeviceSetting.problem(timeZone: timeZone)),
             ("userKey", Self.problem(userKey: userKey ?? "")), ("deviceId", Self.problem(key: deviceID ?? "")),
         ] {
             if let problem { reader.note(name, "it \(problem)") }
         }
-        device = reader.texts("device", most: Self.longestValue) ?? [:]
-        parameters = reader.texts("parameters", most: Self.longestValue)
+        device = reader.texts("device", as: .value) ?? [:]
+        parameters = reader.texts("parameters", as: .value)
         try reader.close()
     }
 
-    /// Other systems find a person and a device again by these, in files of lines and in tables.
+    /// Other systems identify users and devices by these keys, in line-based files and tables.
     private static func problem(key: String) -> String? {
         key.unicodeScalars.contains { $0.isControl || $0.isLineSeparator }
-            ? "has line breaks or control characters" : nil
+            ? "contains line breaks or control characters" : nil
     }
 
     private static func problem(userKey key: String) -> String? {
-        KeyText.flaw(inUserKey: key).map { "is \($0): send whole numbers as text, and no userKey where there is none" }
+        KeyText.flaw(inUserKey: key).map { "is \($0): send integers as text, and omit userKey if there is no user" }
             ?? problem(key: key)
     }
 
-    /// The registration, with each value where the application's declarations keep it.
+    /// The registration, with its values placed as the application declares.
     func placed(_ application: RegistrableApplication) throws(APIProblem) -> PlacedRegistration {
         guard let token = PushTokenForm.normalised(pushToken, application.platform) else {
             throw .invalid("/pushToken", "it is not \(PushTokenForm.words(application.platform))")
         }
         guard case .success(let declarations) = application.declarations else {
             throw .unavailable(
-                "What application \"\(application.name)\" declares cannot be read by this version of the server."
+                "This version of the server cannot read the declarations of application \"\(application.name)\"."
             )
         }
         do {
@@ -281,9 +277,9 @@ struct DeviceBody: Sendable {
                 application: application.id,
                 declarations: declarations
             )
-            // A parameter that the application declares for it goes before.
+            // A parameter that the application declares as the time zone takes precedence.
             if placed.timeZone.isEmpty { placed.timeZone = timeZone }
-            // A caller with an API key is the server. What it leaves out stays.
+            // A caller with an API key is a trusted server. An omitted user stays.
             placed.claim = userKey == nil && placed.userKey.isEmpty ? .kept : .proven
             return placed
         } catch {

@@ -2,16 +2,16 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// `/exclusion-lists`: who gets nothing of the deliveries that exclude them.
+/// `/exclusion-lists`: addressees that get no messages of the deliveries that exclude them.
 ///
-/// Lists belong to no application: keys that are limited to applications read them, and write none.
+/// Lists belong to no application: a key that is limited to applications can read them, but not write them.
 struct ExclusionRoutes: Sendable {
     let database: APIDatabase
 
-    /// Addressees of one request: as many as targets.
-    private static let mostAddressees = 10_000
-    private static let mostBytes = TargetRoutes.mostBytes
-    private static let unlimited = "A key that is limited to applications may not: lists hold for all."
+    /// The maximum number of addressees in a request, as for targets.
+    private static let maxAddressees = 10_000
+    private static let maxBytes = TargetRoutes.maxBytes
+    private static let unlimited = "Needs a key that is not limited to applications, because lists apply to all."
 
     var routes: [APIRoute] {
         [
@@ -20,7 +20,7 @@ struct ExclusionRoutes: Sendable {
                 path: "/exclusion-lists",
                 operation: "listExclusionLists",
                 summary: "Exclusion lists, by name",
-                details: "\(NamePage.details) Who is on one is counted up to \(Store.mostCountedOfList) of each kind.",
+                details: "\(NamePage.details) Entries are counted up to \(Store.maxCountedOfList) of each kind.",
                 scope: .readExclusions,
                 parameters: NamePage.parameters,
                 answers: [200: "ExclusionLists"],
@@ -30,7 +30,7 @@ struct ExclusionRoutes: Sendable {
                 method: .post,
                 path: "/exclusion-lists",
                 operation: "createExclusionList",
-                summary: "Make an exclusion list, with nobody on it",
+                summary: "Create an empty exclusion list",
                 details: Self.unlimited,
                 scope: .writeExclusions,
                 body: .required(schema: "NewExclusionList"),
@@ -43,7 +43,7 @@ struct ExclusionRoutes: Sendable {
                 path: "/exclusion-lists/{name}",
                 operation: "readExclusionList",
                 summary: "An exclusion list by its name",
-                details: "Who is on it is counted up to \(Store.mostCountedOfList) of each kind.",
+                details: "Entries are counted up to \(Store.maxCountedOfList) of each kind.",
                 scope: .readExclusions,
                 parameters: [APIRoute.nameParameter],
                 answers: [200: "ExclusionList"],
@@ -54,9 +54,9 @@ struct ExclusionRoutes: Sendable {
                 method: .delete,
                 path: "/exclusion-lists/{name}",
                 operation: "deleteExclusionList",
-                summary: "Delete an exclusion list that no delivery has",
+                summary: "Delete an exclusion list that no delivery uses",
                 details:
-                    "One with more than \(Store.mostDeletedOfList) people is deleted by pushmta exclusion delete. \(Self.unlimited)",
+                    "A list with more than \(Store.maxDeletedOfList) entries must be deleted with pushmta exclusion delete. \(Self.unlimited)",
                 scope: .writeExclusions,
                 parameters: [APIRoute.nameParameter],
                 answers: [204: ""],
@@ -67,7 +67,7 @@ struct ExclusionRoutes: Sendable {
                 "add",
                 "addExclusions",
                 "Put addressees on an exclusion list",
-                "All of them or none; who is on it already may come again. \(Self.unlimited)",
+                "All of them are added or none; those already on it are ignored. \(Self.unlimited)",
                 .writeExclusions,
                 answer: "ExclusionChange"
             ) { store, list, addressees in
@@ -78,7 +78,7 @@ struct ExclusionRoutes: Sendable {
                 "remove",
                 "removeExclusions",
                 "Take addressees off an exclusion list",
-                "Who is not on it may be named, too. \(Self.unlimited)",
+                "Those not on it are ignored. \(Self.unlimited)",
                 .writeExclusions,
                 answer: "ExclusionChange"
             ) { store, list, addressees in
@@ -88,8 +88,8 @@ struct ExclusionRoutes: Sendable {
             people(
                 "find",
                 "findExclusions",
-                "Whether addressees are on an exclusion list",
-                "As they are named: a device is not found by the key of its user. In a body, as addresses of requests end in logs.",
+                "Check whether addressees are on an exclusion list",
+                "Entries are matched as named: a device is not found by its user's key. The addressees are in the body, because URLs end up in logs.",
                 .readExclusions,
                 answer: "FoundExclusions"
             ) { store, list, addressees in
@@ -99,7 +99,7 @@ struct ExclusionRoutes: Sendable {
         ]
     }
 
-    /// A route that does something with an exclusion list and addressees.
+    /// A route that applies an action to an exclusion list and addressees.
     private func people(
         _ verb: String,
         _ operation: String,
@@ -115,10 +115,10 @@ struct ExclusionRoutes: Sendable {
             operation: operation,
             summary: summary,
             details:
-                "At most \(Self.mostAddressees) addressees and \(Self.mostBytes >> 20) MiB in a request. \(details)",
+                "At most \(Self.maxAddressees) addressees and \(Self.maxBytes >> 20) MiB in a request. \(details)",
             scope: scope,
             body: .required(schema: "ListAddressees"),
-            mostBodyBytes: Self.mostBytes,
+            maxBodyBytes: Self.maxBytes,
             parameters: [APIRoute.nameParameter],
             answers: [200: answer],
             problems: [.notFound],
@@ -182,11 +182,11 @@ struct ExclusionRoutes: Sendable {
     private static func addressees(_ body: JSONValue) throws(APIProblem) -> [ExplicitTarget] {
         var reader = JSONReader(body)
         var addressees: [ExplicitTarget] = []
-        for (place, element) in (reader.list("addressees", required: true, 1...mostAddressees) ?? []).enumerated() {
+        for (place, element) in (reader.list("addressees", required: true, 1...maxAddressees) ?? []).enumerated() {
             var one = JSONReader(element, at: "/addressees/\(place)")
             switch MessageBody.address(&one) {
             case .userKey(let key):
-                // The database passes over one that shows nothing.
+                // The database would skip a blank one.
                 if KeyText.trimmed(key).isEmpty { one.note("userKey", "it is blank") }
                 addressees.append(ExplicitTarget(.user(key)))
             case .subscription(let id): addressees.append(ExplicitTarget(.subscription(id)))

@@ -7,13 +7,10 @@ struct MessageRoutes: Sendable {
     let database: APIDatabase
 
     private static let idempotencyKey = HTTPField.Name("idempotency-key") ?? .via
-    private static let longestIdempotencyKey = 255
-    /// Messages of one request: pausing and stopping the delivery wait for its transaction.
-    private static let mostMessages = 1_000
-    /// Bytes of an id that is looked for: the address of a tracking request is the longest.
-    private static let longestID = 2_000
-    /// Their bytes: as many as targets may have.
-    private static let mostBytes = TargetRoutes.mostBytes
+    /// The maximum number of messages in a request. Pausing or stopping the delivery must wait for its transaction.
+    private static let maxMessages = 1_000
+    /// The maximum size of a request in bytes, as for targets.
+    private static let maxBytes = TargetRoutes.maxBytes
 
     var routes: [APIRoute] {
         [
@@ -23,13 +20,13 @@ struct MessageRoutes: Sendable {
                 operation: "sendMessage",
                 summary: "Send one message with a continuous delivery",
                 details:
-                    "A user has a message for each device. With an Idempotency-Key the same request again sends nothing, answers 200 with the messages of the first one, and `repeated` is true; the same key with another request is refused with 409. A key holds for a delivery and for at least 24 hours.",
+                    "A user gets a message on each device. With an Idempotency-Key, repeating the same request sends nothing: it returns 200 with the messages of the first request, and `repeated` is true. The same key with a different request is refused with 409. A key applies to one delivery, for at least 24 hours.",
                 scope: .sendMessages,
                 body: .required(schema: "NewMessage"),
                 parameters: [
                     .header(
                         "Idempotency-Key",
-                        #"{"type": "string", "minLength": 1, "maxLength": 255}"#,
+                        APIText.idempotencyKey.schema(mayBeEmpty: false),
                         "Printable ASCII without spaces, such as a UUID."
                     )
                 ],
@@ -41,12 +38,12 @@ struct MessageRoutes: Sendable {
                 method: .post,
                 path: "/deliveries/{id}/messages",
                 operation: "sendMessages",
-                summary: "Send up to \(Self.mostMessages) messages with a continuous delivery",
+                summary: "Send up to \(Self.maxMessages) messages with a continuous delivery",
                 details:
-                    "They are added in one transaction, and what cannot be sent to its addressee does not keep the others from being sent: results has one element for each message, in their order. What no message can be made of, and a delivery that takes none, refuse the whole call. At most \(Self.mostBytes >> 20) MiB in a request. Each message may have an idempotencyKey, which does what the header of sendMessage does: with them the whole call is safe to repeat.",
+                    "They are added in one transaction. A message that cannot be sent to its addressee does not affect the others: results has one element for each message, in their order. The whole call is refused if a message is invalid or the delivery accepts none. At most \(Self.maxBytes >> 20) MiB in a request. Each message may have an idempotencyKey, which works like the header of sendMessage: with these the whole call is safe to repeat.",
                 scope: .sendMessages,
                 body: .required(schema: "NewMessages"),
-                mostBodyBytes: Self.mostBytes,
+                maxBodyBytes: Self.maxBytes,
                 parameters: [APIRoute.idParameter],
                 answers: [202: "SentMessageList"],
                 problems: [.notFound, .conflict],
@@ -56,23 +53,23 @@ struct MessageRoutes: Sendable {
                 method: .get,
                 path: "/messages",
                 operation: "findMessages",
-                summary: "Find a message by any id of it",
+                summary: "Find a message by any of its ids",
                 details:
-                    "An id that can be several things may lead to several messages: matchedAs says what it was taken for. If nothing is found, the problem's detail says what was looked for, and where.",
+                    "An id that can be of several kinds may match several messages; matchedAs is the kind that matched. If nothing is found, the problem's detail says what was looked for, and where.",
                 scope: .readMessages,
                 parameters: [
                     APIRoute.Parameter(
                         name: "id",
                         place: "query",
                         isRequired: true,
-                        schema: #"{"type": "string", "minLength": 1, "maxLength": \#(Self.longestID)}"#,
+                        schema: APIText.messageID.schema(mayBeEmpty: false),
                         meaning:
-                            "As sendMessage gave it; _mId as a UUID or a number, decimal or hexadecimal; apns-id; the address of a device's tracking request; with deliveryId the name that FCM gave, whole or its last part."
+                            "The id that sendMessage returned; _mId as a UUID or a number, decimal or hexadecimal; apns-id; the URL of a device's tracking request; with deliveryId the name that FCM returned, whole or its last part."
                     ),
                     .query(
                         "deliveryId",
                         #"{"type": "integer", "minimum": 1}"#,
-                        "Where a gateway's id is looked for: all outcomes of this delivery are looked through."
+                        "The delivery in which a gateway's id is looked for; all of its outcomes are searched."
                     ),
                 ],
                 answers: [200: "FoundMessages"],
@@ -83,10 +80,10 @@ struct MessageRoutes: Sendable {
                 method: .get,
                 path: "/messages/{id}",
                 operation: "readMessage",
-                summary: "What became of a message",
+                summary: "The status of a message",
                 scope: .readMessages,
                 parameters: [
-                    .path("id", #"{"type": "string", "pattern": "^[0-9]+-[0-9]+$"}"#, "As sendMessage gave it.")
+                    .path("id", #"{"type": "string", "pattern": "^[0-9]+-[0-9]+$"}"#, "The message's id.")
                 ],
                 answers: [200: "Message"],
                 problems: [.notFound],
@@ -101,7 +98,7 @@ struct MessageRoutes: Sendable {
         let given = try MessageBody(call.body)
         let key = try Self.idempotencyKey(call.head)
         let sent = try await database.run { store in
-            // Whoever may send to some applications only must not find out what other deliveries there are.
+            // A key that is limited to applications must not reveal the existence of other deliveries.
             if call.applications != nil { _ = try await store.apiDelivery(given.delivery, for: call) }
             return try await store.sendMessage(
                 NewMessage(
@@ -142,11 +139,11 @@ struct MessageRoutes: Sendable {
     private static func messages(_ body: JSONValue, delivery: Int64) throws(APIProblem) -> [NewMessage] {
         var reader = JSONReader(body)
         var messages: [NewMessage] = []
-        for (place, element) in (reader.list("messages", required: true, 1...mostMessages) ?? []).enumerated() {
+        for (place, element) in (reader.list("messages", required: true, 1...maxMessages) ?? []).enumerated() {
             var one = JSONReader(element, at: "/messages/\(place)")
             let address = MessageBody.address(&one)
             let variables = MessageBody.variables(&one)
-            let key = one.text("idempotencyKey", most: longestIdempotencyKey, mayBeEmpty: false)
+            let key = one.text("idempotencyKey", as: .idempotencyKey, mayBeEmpty: false)
             if let key, !isIdempotencyKey(key) { one.note("idempotencyKey", idempotencyKeyWords) }
             reader.add(one.finish())
             guard let address else { continue }
@@ -172,14 +169,15 @@ struct MessageRoutes: Sendable {
     }
 
     private static let idempotencyKeyWords =
-        "1 to \(longestIdempotencyKey) printable ASCII characters without spaces are taken"
+        "1 to \(APIText.idempotencyKey.maxBytes) printable ASCII characters without spaces are expected"
 
     private static func isIdempotencyKey(_ key: String) -> Bool {
-        (1...longestIdempotencyKey).contains(key.utf8.count) && key.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        (1...APIText.idempotencyKey.maxBytes).contains(key.utf8.count)
+            && key.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
     private static func idempotencyKey(_ head: HTTPFields) throws(APIProblem) -> String? {
-        // Several headers come joined with a comma and a blank.
+        // Repeated headers are joined with a comma and a blank, which makes the key invalid.
         guard let key = head[idempotencyKey] else { return nil }
         guard isIdempotencyKey(key) else { throw .invalid("header:Idempotency-Key", idempotencyKeyWords) }
         return key
@@ -199,12 +197,12 @@ struct MessageRoutes: Sendable {
 
     private func find(_ call: APICall) async throws -> APIReply {
         var query = call.query
-        let text = query.text("id", most: Self.longestID)
+        let text = query.text("id", as: .messageID)
         let delivery = query.integer("deliveryId", 1...Int64.max)
         try query.close()
         guard let text, !text.isEmpty else { throw APIProblem.invalid("query:id", "it is missing") }
         let search = try await database.run { store in
-            // Whoever may read some applications only must not find out what other deliveries there are.
+            // A key that is limited to applications must not reveal the existence of other deliveries.
             guard call.applications != nil else { return try await store.findMessages(text, delivery: delivery) }
             if let delivery { _ = try await store.apiDelivery(delivery, for: call) }
             var visible: [FoundMessage] = []
@@ -243,66 +241,15 @@ struct MessageRoutes: Sendable {
     }
 }
 
-/// The body of a single message.
-struct MessageBody: Sendable {
-    let delivery: Int64
-    let address: MessageAddress
-    let variables: String
-
-    /// An index holds a user's key.
-    private static let longestKey = 1_000
-
-    init(_ body: JSONValue) throws(APIProblem) {
-        var reader = JSONReader(body)
-        let delivery = reader.integer("deliveryId", 1...Int64.max)
-        let address = Self.address(&reader)
-        variables = Self.variables(&reader)
-        if delivery == nil, !reader.faults.contains(where: { $0.path == "/deliveryId" }) {
-            reader.note("deliveryId", "it is missing")
-        }
-        try reader.close()
-        guard let delivery, let address else { throw .invalid("", "deliveryId and an address are expected") }
-        self.delivery = delivery
-        self.address = address
-    }
-
-    /// The values of a message's fields.
-    static func variables(_ reader: inout JSONReader) -> String {
-        let variables = reader.object("variables")?.compactText ?? "{}"
-        if variables.utf8.count > MessageLimits.longestVariables {
-            reader.note("variables", "they have more than \(MessageLimits.longestVariables) bytes")
-        }
-        return variables
-    }
-
-    /// Whom a message goes to: exactly one of three members; nil if that was noted as wrong.
-    static func address(_ reader: inout JSONReader) -> MessageAddress? {
-        let before = reader.faults.count
-        let device = reader.integer("deviceId", 1...Int64.max)
-        let user = reader.text("userKey", most: longestKey, mayBeEmpty: false)
-        let token = reader.text("pushToken", most: PushTokenForm.androidLength.upperBound, mayBeEmpty: false)
-        switch (device, user, token) {
-        case (let device?, nil, nil): return .subscription(device)
-        case (nil, let user?, nil): return .userKey(user)
-        case (nil, nil, let token?): return .pushToken(token)
-        default:
-            if reader.faults.count == before {
-                reader.note("", "exactly one of deviceId, userKey and pushToken is expected")
-            }
-            return nil
-        }
-    }
-}
-
-/// Why nothing was made of one of several messages.
+/// Why one of several messages was refused.
 enum MessageRefusalKind: String, Sendable, CaseIterable {
-    /// There is no device of this address in the delivery's applications.
+    /// No device in the delivery's applications has this address.
     case noDevice = "no_device"
-    /// It has been sent with other arguments under this key.
+    /// A different message was sent with this key.
     case keyInUse = "key_in_use"
-    /// Its device is disabled, has opted out or is in quarantine.
+    /// Its device is disabled, opted out or in quarantine.
     case notReachable = "not_reachable"
-    /// The user has more devices than a message may go to.
+    /// The user has more devices than a message may be sent to.
     case tooManyDevices = "too_many_devices"
 
     /// The kind of a refusal by `pushmta.send_messages`.

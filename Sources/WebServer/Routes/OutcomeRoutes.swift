@@ -2,16 +2,17 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// `/deliveries/{id}/outcomes`: what became of each message.
+/// `/deliveries/{id}/outcomes`: the outcome of each message.
 ///
-/// Outcomes come in any order, and transactions end in another order than they began: who read on behind the last outcome that
-/// he saw would miss some. So pages are ranges of the messages' numbers, which are given in order and never change: each
-/// message is on exactly one page, whatever became of it, and a page says whether it can still change.
+/// Outcomes arrive in any order, and transactions may end in another order than they began. A client that read on after
+/// the last outcome it has seen would miss some. So pages are ranges of message numbers, which are assigned in order
+/// and never change. Each message is on exactly one page, whatever its outcome, and a page says whether it can still
+/// change.
 struct OutcomeRoutes: Sendable {
     let database: APIDatabase
 
     private static let usualPage: Int32 = 100
-    private static let mostOfPage: Int32 = 1_000
+    private static let maxOfPage: Int32 = 1_000
 
     var routes: [APIRoute] {
         [
@@ -19,9 +20,9 @@ struct OutcomeRoutes: Sendable {
                 method: .get,
                 path: "/deliveries/{id}/outcomes",
                 operation: "listOutcomes",
-                summary: "The messages of a delivery by their numbers, with what became of each",
+                summary: "The messages of a delivery by number, with the outcome of each",
                 details:
-                    "Pages are ranges of message numbers, not lists of outcomes: give `next` of one page as `after` of the following one, and each message is on exactly one page, those without an outcome included. A page with `final` true will never change but for received and clicked; read the others again later. `next` is null behind the last message of a delivery that is prepared.",
+                    "Pages are ranges of message numbers, not lists of outcomes. Pass `next` of one page as `after` of the following one; each message is then on exactly one page, including those without an outcome. A page with `final` true never changes, except for received and clicked; read other pages again later. `next` is null after the last message of a prepared delivery.",
                 scope: .readDeliveries,
                 parameters: [
                     APIRoute.idParameter,
@@ -33,12 +34,12 @@ struct OutcomeRoutes: Sendable {
                     .query(
                         "limit",
                         #"{"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}"#,
-                        "How many numbers a page has."
+                        "The number of message numbers in a page."
                     ),
                     .query(
                         "status",
                         ##"{"$ref": "#/components/schemas/MessageStatus"}"##,
-                        "Leaves out the others; pages stay the same ranges, so one may be empty."
+                        "Only messages with this status. Pages cover the same ranges, so a page may be empty."
                     ),
                 ],
                 answers: [200: "OutcomePage"],
@@ -51,8 +52,8 @@ struct OutcomeRoutes: Sendable {
     private func list(_ call: APICall) async throws -> APIReply {
         var query = call.query
         let after = query.integer("after", 0...Int32.max) ?? 0
-        let limit = query.integer("limit", 1...Self.mostOfPage) ?? Self.usualPage
-        let word = query.text("status", most: 20)
+        let limit = query.integer("limit", 1...Self.maxOfPage) ?? Self.usualPage
+        let word = query.text("status", as: .word)
         let status = word.flatMap(MessageStatus.init(name:))
         if word != nil, status == nil {
             query.note("status", "one of \(MessageStatus.allCases.map(\.name).joined(separator: ", ")) is expected")
@@ -60,7 +61,7 @@ struct OutcomeRoutes: Sendable {
         try query.close()
         let id = try call.id("delivery")
         let (delivery, highest, rows) = try await database.run { store in
-            // The delivery first: numbers that it has by now are all there when the messages are read.
+            // The delivery is read first, so that all numbers it has by then exist when the messages are read.
             let delivery = try await store.apiDelivery(id, for: call)
             let highest =
                 delivery.kind == DeliveryBody.Kind.continuous.rawValue
@@ -70,7 +71,8 @@ struct OutcomeRoutes: Sendable {
         }
         let through = Self.through(after, limit, highest) ?? after
         let hasEnded = delivery.finishedAt != nil
-        // The numbers of a batch have no gaps; those of a continuous delivery's day have, which may be filled while it is open.
+        // The numbers of a batch have no gaps. Those of a continuous delivery's day may have some, which can be filled
+        // until it ends.
         let isBatch = delivery.kind == DeliveryBody.Kind.batch.rawValue
         let isComplete = hasEnded || rows.count == Int(through) - Int(after)
         let isLast = delivery.isPrepared && Int64(through) >= highest && (isBatch || hasEnded)
@@ -88,7 +90,7 @@ struct OutcomeRoutes: Sendable {
         )
     }
 
-    /// The last number of a page; nil if the delivery has none behind its beginning.
+    /// The last number of a page; nil if the delivery has no number after its start.
     private static func through(_ after: Int32, _ limit: Int32, _ highest: Int64) -> Int32? {
         let through = min(Int64(after) + Int64(limit), highest, Int64(Int32.max))
         return through > Int64(after) ? Int32(clamping: through) : nil

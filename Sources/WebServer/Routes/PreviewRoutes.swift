@@ -3,15 +3,15 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// `/deliveries/{id}/preview` and `/content/preview`: what a message would say to somebody.
+/// `/deliveries/{id}/preview` and `/content/preview`: render a message for an addressee.
 struct PreviewRoutes: Sendable {
     let database: APIDatabase
 
-    /// How long a view of a target mapping may take: somebody waits for the answer.
+    /// The time limit for a target mapping's view; a user waits for the response.
     private static let viewLimit = Duration.seconds(2)
 
     private static let explanation =
-        "For a device, for a seed address, or for nobody with values that are given. The payload is rendered as that of each message is; push token and message ids in it are examples. Values in variables go before those of the device, and in the place of the seed address's own. Whatever would keep the message from being sent is in problems, a target mapping's view that cannot be read included."
+        "For a device, for a seed address, or only with the given values. The payload is rendered exactly as for a message; its push token and message ids are examples. Values in variables override the device's, and replace the seed address's own. Everything that would prevent the message from being sent is in problems, including a target mapping's view that cannot be read."
 
     var routes: [APIRoute] {
         [
@@ -19,7 +19,7 @@ struct PreviewRoutes: Sendable {
                 method: .post,
                 path: "/deliveries/{id}/preview",
                 operation: "previewDelivery",
-                summary: "What a message of a delivery would be for somebody",
+                summary: "Preview a message of a delivery",
                 details: Self.explanation,
                 scope: .readDeliveries,
                 secondScope: .readDevices,
@@ -33,9 +33,9 @@ struct PreviewRoutes: Sendable {
                 method: .post,
                 path: "/content/preview",
                 operation: "previewContent",
-                summary: "What a message with a content would be for somebody, before there is a delivery",
+                summary: "Preview a message with a content before there is a delivery",
                 details: Self.explanation,
-                // A content can name any column of a target mapping's view, as a delivery can.
+                // Like a delivery, a content can name any column of a target mapping's view.
                 scope: .writeDeliveries,
                 secondScope: .readDevices,
                 body: .required(schema: "NewContentPreview"),
@@ -82,7 +82,7 @@ struct PreviewRoutes: Sendable {
         return APIReply(.ok, preview)
     }
 
-    /// - Parameter forms: the applications that come into question.
+    /// - Parameter forms: the candidate applications.
     private static func preview(
         _ json: String,
         delivery: APIContent?,
@@ -102,7 +102,7 @@ struct PreviewRoutes: Sendable {
                 throw APIProblem.notFound("\(who) in the applications of this content")
             }
         } else if forms.count > 1 {
-            throw APIProblem.invalid("/application", "the delivery goes to \(forms.count) applications: name one")
+            throw APIProblem.invalid("/application", "the delivery has \(forms.count) applications: name one")
         }
         guard let form = forms.first(where: { address == nil || $0.application.id == address?.applicationID }) else {
             throw APIProblem.failed
@@ -111,7 +111,7 @@ struct PreviewRoutes: Sendable {
         do throws(ContentError) {
             template = try form.template(of: json, delivery: delivery)
         } catch {
-            let problems = error.problems.prefix(CheckRoutes.mostProblems).map(DeliveryProblem.init)
+            let problems = error.problems.prefix(CheckRoutes.maxProblems).map(DeliveryProblem.init)
             return self.json(form, device: address?.subscriptionID, sample: nil, problems)
         }
         var reader: ReaderValues?
@@ -136,7 +136,7 @@ struct PreviewRoutes: Sendable {
         )
     }
 
-    /// What keeps a message from being sent.
+    /// The problems that prevent a message from being sent.
     private static func problems(_ sample: MessageSample, _ reader: ReaderValues?, isSeedOnly: Bool)
         -> [DeliveryProblem]
     {
@@ -145,7 +145,7 @@ struct PreviewRoutes: Sendable {
             problems.append(DeliveryProblem(subject: subject, pointer: "", problem: problem, remedy: remedy))
         }
         if let reader, !reader.decision.isSendable, !isSeedOnly {
-            note("device", "nothing is sent to this device now: \(reader.decision.reason)", "take another one")
+            note("device", "no messages are sent to this device now: \(reader.decision.reason)", "choose another one")
         }
         if let problem = reader?.viewProblem {
             note(
@@ -153,20 +153,20 @@ struct PreviewRoutes: Sendable {
                 problem.isTimeout
                     ? "the target mapping's view did not answer within \(viewLimit.components.seconds) s"
                     : "the target mapping's view cannot be read: \(problem.text)",
-                "mend the view; until then the message would wait, or fail"
+                "fix the view; until then the message would wait or fail"
             )
         } else if let field = sample.missingField {
             note(
                 "content",
-                "field “\(field)” has no value, and the content says that such a message is not sent",
-                "give it a value, or change what the content says of missing values"
+                "field “\(field)” has no value, and by the content's setting the message is then not sent",
+                "give it a value, or change how the content handles missing values"
             )
         }
         if sample.size > sample.limit {
             note(
                 "content",
-                "the payload has \(sample.size) bytes and the gateway takes \(sample.limit)",
-                "shorten the content, or the values in it"
+                "the payload has \(sample.size) bytes, and the gateway accepts at most \(sample.limit)",
+                "shorten the content or its values"
             )
         }
         return problems
@@ -193,7 +193,7 @@ struct PreviewRoutes: Sendable {
     }
 }
 
-/// Whom a message is shown for, and with which values.
+/// The addressee and the values of a preview.
 struct PreviewBody: Sendable {
     let seed: String?
     let device: Int64?
@@ -201,24 +201,22 @@ struct PreviewBody: Sendable {
     let locale: String?
     let application: String?
 
-    private static let longestLocale = 64
-
     init(_ reader: inout JSONReader, needsApplication: Bool = false) {
-        seed = reader.text("seed", most: CheckRoutes.longestName, mayBeEmpty: false)
+        seed = reader.text("seed", as: .name, mayBeEmpty: false)
         device = reader.integer("deviceId", 1...Int64.max)
         variables = reader.object("variables")
-        if let variables, variables.compactText.utf8.count > MessageLimits.longestVariables {
-            reader.note("variables", "they have more than \(MessageLimits.longestVariables) bytes")
+        if let variables, variables.compactText.utf8.count > MessageLimits.maxVariablesBytes {
+            reader.note("variables", "they have more than \(MessageLimits.maxVariablesBytes) bytes")
         }
-        locale = reader.text("locale", most: Self.longestLocale)
+        locale = reader.text("locale", as: .localeTag)
         if let locale, !locale.utf8.allSatisfy(Self.isOfLocale) {
             reader.note("locale", "a language tag such as fr-CA is expected")
         }
-        application = reader.text("application", required: needsApplication, most: CheckRoutes.longestName)
+        application = reader.text("application", required: needsApplication, as: .name)
         if seed != nil, device != nil { reader.note("", "at most one of deviceId and seed is expected") }
     }
 
-    /// What the locales of devices are made of.
+    /// Whether a byte can occur in a device's locale.
     private static func isOfLocale(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -228,10 +226,10 @@ struct PreviewBody: Sendable {
         }
     }
 
-    /// Whether it is shown for somebody whom the database knows.
+    /// Whether the preview is for an addressee in the database.
     var hasReader: Bool { seed != nil || device != nil }
 
-    /// The given values as a message's fields have them.
+    /// The given values, as a message's fields.
     var values: [String: String] {
         guard case .object(let entries)? = variables else { return [:] }
         return entries.reduce(into: [:]) { values, entry in

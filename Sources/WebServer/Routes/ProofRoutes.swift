@@ -2,15 +2,14 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// `/deliveries/{id}/proofs`: sends what a delivery will say to test addresses.
+/// `/deliveries/{id}/proofs`: send proofs of a delivery to test addresses.
 struct ProofRoutes: Sendable {
     let database: APIDatabase
 
     private static let usualPage: Int32 = 20
-    private static let mostOfPage: Int32 = 100
-    /// Of each kind; a proof is for people who look at it.
-    private static let mostAddresses = 100
-    private static let longestName = CheckRoutes.longestName
+    private static let maxOfPage: Int32 = 100
+    /// The maximum number of addresses of each kind; proofs are viewed by people.
+    private static let maxAddresses = 100
 
     var routes: [APIRoute] {
         [
@@ -18,9 +17,9 @@ struct ProofRoutes: Sendable {
                 method: .post,
                 path: "/deliveries/{id}/proofs",
                 operation: "proveDelivery",
-                summary: "Send what a delivery will say, as it is now, to test addresses",
+                summary: "Send a delivery's current content to test addresses",
                 details:
-                    "To seed addresses, devices and push tokens of devices; without any of these members, to all seed addresses of the delivery's applications. The proof is a delivery of its own, whose parentId is the delivery; it counts for nothing else. With start false it waits for its start.",
+                    "The addresses are seed addresses, devices and push tokens of devices; if none is given, all seed addresses of the delivery's applications. The proof is a separate delivery whose parentId is the delivery; it affects no other counts. With start false it waits to be started.",
                 scope: .writeDeliveries,
                 body: .optional(schema: "NewProof"),
                 parameters: [APIRoute.idParameter],
@@ -33,16 +32,16 @@ struct ProofRoutes: Sendable {
                 path: "/deliveries/{id}/proofs",
                 operation: "listProofs",
                 summary: "The proofs of a delivery, newest first",
-                details: "Give `next` of one page as `before` of the following one.",
+                details: "Pass `next` of one page as `before` of the following one.",
                 scope: .readDeliveries,
                 parameters: [
                     APIRoute.idParameter,
                     .query(
                         "before",
                         #"{"type": "integer", "format": "int64", "minimum": 1}"#,
-                        "Only those with smaller ids."
+                        "Only proofs with smaller ids."
                     ),
-                    .query("limit", #"{"type": "integer", "minimum": 1, "maximum": 100, "default": 20}"#, "How many."),
+                    .query("limit", #"{"type": "integer", "minimum": 1, "maximum": 100, "default": 20}"#, "Page size."),
                 ],
                 answers: [200: "DeliveryList"],
                 problems: [.notFound],
@@ -56,16 +55,16 @@ struct ProofRoutes: Sendable {
         try query.close()
         let id = try call.id("delivery")
         var reader = JSONReader(call.body)
-        let seeds = reader.textList("seeds", 1...Self.mostAddresses, most: Self.longestName)
+        let seeds = reader.textList("seeds", 1...Self.maxAddresses, as: .name)
         let tokens = reader.textList(
             "pushTokens",
-            1...Self.mostAddresses,
-            most: PushTokenForm.androidLength.upperBound
+            1...Self.maxAddresses,
+            as: .pushToken
         )
-        let devices = reader.list("deviceIds", 1...Self.mostAddresses)?.enumerated().compactMap { place, element in
+        let devices = reader.list("deviceIds", 1...Self.maxAddresses)?.enumerated().compactMap { place, element in
             var one = JSONReader(.members(("id", element)))
             guard let device = one.integer("id", 1...Int64.max) else {
-                reader.note("deviceIds", "element \(place) is no whole number above 0")
+                reader.note("deviceIds", "element \(place) is not a positive integer")
                 return Int64?.none
             }
             return device
@@ -92,7 +91,7 @@ struct ProofRoutes: Sendable {
     private func list(_ call: APICall) async throws -> APIReply {
         var query = call.query
         let before = query.integer("before", 1...Int64.max)
-        let limit = query.integer("limit", 1...Self.mostOfPage) ?? Self.usualPage
+        let limit = query.integer("limit", 1...Self.maxOfPage) ?? Self.usualPage
         try query.close()
         let id = try call.id("delivery")
         let rows = try await database.run { store in

@@ -2,7 +2,7 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// `/seeds`: who gets proofs, and deliveries that say so.
+/// `/seeds`: the addresses that get proofs, and deliveries that include seed addresses.
 struct SeedRoutes: Sendable {
     let database: APIDatabase
 
@@ -23,9 +23,9 @@ struct SeedRoutes: Sendable {
                 method: .post,
                 path: "/seeds",
                 operation: "addSeed",
-                summary: "Name a device that gets proofs",
+                summary: "Add a seed address: a device that gets proofs",
                 details:
-                    "With exactly one of deviceId, userKey and pushToken; the last two need the application. A push token need not be a subscriber's: then it gets proofs, and those deliveries alone that name seed addresses.",
+                    "Give exactly one of deviceId, userKey and pushToken; the last two need the application. A push token need not belong to a subscriber. It then gets only proofs, and deliveries that include seed addresses.",
                 scope: .writeDeliveries,
                 body: .required(schema: "NewSeed"),
                 answers: [201: "Seed"],
@@ -47,7 +47,7 @@ struct SeedRoutes: Sendable {
                 method: .delete,
                 path: "/seeds/{name}",
                 operation: "deleteSeed",
-                summary: "Take a seed address away; its device stays what it is",
+                summary: "Delete a seed address; its device is not changed",
                 scope: .writeDeliveries,
                 parameters: [APIRoute.nameParameter],
                 answers: [204: ""],
@@ -103,7 +103,7 @@ struct SeedRoutes: Sendable {
         return row
     }
 
-    /// Refuses an application, or the device of one, that the key is not for.
+    /// Refuses an application, or a device of one, that the key does not allow.
     private static func requireApplication(of seed: NewSeed, _ store: Store, _ call: APICall) async throws {
         if let application = seed.application { try await store.requireApplications([application], for: call) }
         guard case .subscription(let id) = seed.address, call.applications != nil else { return }
@@ -114,19 +114,19 @@ struct SeedRoutes: Sendable {
         var reader = JSONReader(body)
         let name = reader.newName()
         if name.contains(",") || !name.isEmpty && name.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-            reader.note("name", "it is a number or has a comma")
+            reader.note("name", "it is a number or contains a comma")
         }
         let label = reader.optionalLabel() ?? ""
-        let application = reader.text("application", most: JSONReader.longestName, mayBeEmpty: false)
+        let application = reader.text("application", as: .name, mayBeEmpty: false)
         let address = MessageBody.address(&reader)
         let variables = reader.object("variables")?.compactText
-        if let variables, variables.utf8.count > MessageLimits.longestVariables {
-            reader.note("variables", "they have more than \(MessageLimits.longestVariables) bytes")
+        if let variables, variables.utf8.count > MessageLimits.maxVariablesBytes {
+            reader.note("variables", "they have more than \(MessageLimits.maxVariablesBytes) bytes")
         }
-        let locale = reader.text("locale", most: longestLocale) ?? ""
-        // As the database's function has it.
+        let locale = reader.text("locale", as: .seedLocale) ?? ""
+        // The same rule as in the database's function.
         if locale.wholeMatch(of: /([A-Za-z][A-Za-z0-9_@=;.\-]{0,63})?/) == nil {
-            reader.note("locale", "a language is expected, as in fr or fr-CA")
+            reader.note("locale", "a language tag such as fr or fr-CA is expected")
         }
         switch address {
         case .userKey, .pushToken:
@@ -150,9 +150,6 @@ struct SeedRoutes: Sendable {
             locale: locale
         )
     }
-
-    /// The limit of the database's function.
-    private static let longestLocale = 64
 
     private static func json(_ row: ListedSeed) -> JSONValue {
         .members(

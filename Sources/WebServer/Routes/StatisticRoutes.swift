@@ -2,12 +2,12 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// `/deliveries/{id}/statistics`: what became of a delivery's messages, counted.
+/// `/deliveries/{id}/statistics`: counts of a delivery's outcomes, receipts and clicks.
 struct StatisticRoutes: Sendable {
     let database: APIDatabase
 
     private static let usualPage: Int32 = 100
-    private static let mostOfPage: Int32 = 1_000
+    private static let maxOfPage: Int32 = 1_000
 
     var routes: [APIRoute] {
         [
@@ -15,30 +15,30 @@ struct StatisticRoutes: Sendable {
                 method: .get,
                 path: "/deliveries/{id}/statistics",
                 operation: "readStatistics",
-                summary: "What became of a delivery's messages, counted",
+                summary: "The counts of a delivery's outcomes, receipts and clicks",
                 details:
-                    "Outcomes count when their part of the delivery is done, receipts and clicks seconds after they came. complete says that all outcomes are counted; receipts and clicks may come later. A day of a continuous delivery is a delivery of its own, and so is a proof.",
+                    "Outcomes are counted when their part of the delivery is finished, receipts and clicks within seconds. complete means that all outcomes are counted; receipts and clicks may still arrive. Each day of a continuous delivery is a separate delivery, and so is a proof.",
                 scope: .readDeliveries,
                 parameters: [APIRoute.idParameter],
                 answers: [200: "Statistics"],
                 problems: [.notFound],
                 handle: read
             ),
-            part(.hour, "hours", "by the hour, in UTC", "HourStatistics") { ("hour", .time($0.hour)) },
+            part(.hour, "hours", "by hour, in UTC", "HourStatistics") { ("hour", .time($0.hour)) },
             part(.application, "applications", "by application", "ApplicationStatistics") {
                 ("application", .filledText($0.name))
             },
-            part(.version, "versions", "by the app's version", "VersionStatistics") {
+            part(.version, "versions", "by app version", "VersionStatistics") {
                 ("version", .filledText($0.name))
             },
-            part(.locale, "locales", "by the devices' language", "LocaleStatistics") {
+            part(.locale, "locales", "by device language", "LocaleStatistics") {
                 ("locale", .filledText($0.name))
             },
             APIRoute(
                 method: .get,
                 path: "/deliveries/{id}/statistics/failures",
                 operation: "listFailures",
-                summary: "What kept messages of a delivery from being sent, by reason",
+                summary: "The failures of a delivery, by reason",
                 details: Self.paging,
                 scope: .readDeliveries,
                 parameters: Self.parameters,
@@ -50,16 +50,16 @@ struct StatisticRoutes: Sendable {
     }
 
     private static let paging =
-        "In an order that stays, but more may come while the delivery is sent. Give `next` of one page as `offset` of the following one."
+        "The order is stable, but entries may be added while the delivery is sent. Pass `next` of one page as `offset` of the following one."
 
     private static let parameters: [APIRoute.Parameter] = [
         APIRoute.idParameter,
         .query(
             "offset",
             #"{"type": "integer", "minimum": 0, "maximum": 2147483647, "default": 0}"#,
-            "How many are left out at the beginning."
+            "The number of entries to skip."
         ),
-        .query("limit", #"{"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}"#, "How many."),
+        .query("limit", #"{"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}"#, "Page size."),
     ]
 
     private func part(
@@ -73,7 +73,7 @@ struct StatisticRoutes: Sendable {
             method: .get,
             path: "/deliveries/{id}/statistics/\(path)",
             operation: "list\(schema)",
-            summary: "What became of a delivery's messages, \(words)",
+            summary: "The counts of a delivery \(words)",
             details: Self.paging,
             scope: .readDeliveries,
             parameters: Self.parameters,
@@ -111,7 +111,7 @@ struct StatisticRoutes: Sendable {
     ) async throws -> APIReply {
         var query = call.query
         let offset = query.integer("offset", 0...Int32.max) ?? 0
-        let limit = query.integer("limit", 1...Self.mostOfPage) ?? Self.usualPage
+        let limit = query.integer("limit", 1...Self.maxOfPage) ?? Self.usualPage
         try query.close()
         let id = try call.id("delivery")
         let rows = try await database.run { store in

@@ -2,14 +2,14 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// `/deliveries/{id}/targets`: whom a delivery with explicit targets goes to.
+/// `/deliveries/{id}/targets`: the targets of a delivery with explicit targets.
 struct TargetRoutes: Sendable {
     let database: APIDatabase
 
-    /// Targets of one request.
-    private static let mostTargets = 10_000
-    /// Their bytes: some 400 for each, where an FCM token has about 160.
-    static let mostBytes = 4 << 20
+    /// The maximum number of targets in a request.
+    private static let maxTargets = 10_000
+    /// The maximum size of a request in bytes: about 400 for each target; an FCM token has about 160.
+    static let maxBytes = 4 << 20
 
     var routes: [APIRoute] {
         [
@@ -17,12 +17,12 @@ struct TargetRoutes: Sendable {
                 method: .post,
                 path: "/deliveries/{id}/targets",
                 operation: "addTargets",
-                summary: "Add to whom a delivery with explicit targets goes, before its start",
+                summary: "Add targets to a delivery with explicit targets, before its start",
                 details:
-                    "At most \(Self.mostTargets) targets and \(Self.mostBytes >> 20) MiB in a request; all of them are added or none. An address that is added twice gets one message.",
+                    "At most \(Self.maxTargets) targets and \(Self.maxBytes >> 20) MiB in a request; all are added or none. An address that is added twice gets one message.",
                 scope: .writeDeliveries,
                 body: .required(schema: "NewTargets"),
-                mostBodyBytes: Self.mostBytes,
+                maxBodyBytes: Self.maxBytes,
                 parameters: [APIRoute.idParameter],
                 answers: [200: "AddedTargets"],
                 problems: [.notFound, .conflict],
@@ -46,12 +46,12 @@ struct TargetRoutes: Sendable {
     private static func targets(_ body: JSONValue) throws(APIProblem) -> [ExplicitTarget] {
         var reader = JSONReader(body)
         var targets: [ExplicitTarget] = []
-        for (place, element) in (reader.list("targets", required: true, 1...mostTargets) ?? []).enumerated() {
+        for (place, element) in (reader.list("targets", required: true, 1...maxTargets) ?? []).enumerated() {
             var one = JSONReader(element, at: "/targets/\(place)")
             let address = MessageBody.address(&one)
             let variables = one.object("variables")?.compactText
-            if let variables, variables.utf8.count > MessageLimits.longestVariables {
-                one.note("variables", "they have more than \(MessageLimits.longestVariables) bytes")
+            if let variables, variables.utf8.count > MessageLimits.maxVariablesBytes {
+                one.note("variables", "they have more than \(MessageLimits.maxVariablesBytes) bytes")
             }
             reader.add(one.finish())
             switch address {

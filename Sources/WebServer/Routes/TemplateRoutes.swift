@@ -2,12 +2,12 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// `/templates`: what deliveries start from.
+/// `/templates`: templates of deliveries.
 struct TemplateRoutes: Sendable {
     let database: APIDatabase
 
     private static let limits =
-        "A key that is limited to applications reaches templates that are for no other ones, and changes only those that name applications."
+        "A key that is limited to applications can read templates that name no other applications, and can change only those that name applications."
 
     var routes: [APIRoute] {
         [
@@ -26,8 +26,8 @@ struct TemplateRoutes: Sendable {
                 method: .post,
                 path: "/templates",
                 operation: "createTemplate",
-                summary: "Keep a delivery template",
-                details: "What its content lacks comes from the deliveries. \(Self.limits)",
+                summary: "Create a delivery template",
+                details: "Its content may be incomplete; the deliveries supply the rest. \(Self.limits)",
                 scope: .writeDeliveries,
                 body: .required(schema: "NewTemplate"),
                 answers: [201: "Template"],
@@ -49,9 +49,9 @@ struct TemplateRoutes: Sendable {
                 method: .put,
                 path: "/templates/{name}",
                 operation: "replaceTemplate",
-                summary: "Replace a delivery template as a whole",
+                summary: "Replace a whole delivery template",
                 details:
-                    "What is left out is as in a new one. Deliveries that were made from it stay as they are; one that came with the product is not replaced. \(Self.limits)",
+                    "Omitted members get the defaults of a new one. Deliveries made from it are not changed. A template that came with the product cannot be replaced. \(Self.limits)",
                 scope: .writeDeliveries,
                 body: .required(schema: "TemplateBody"),
                 parameters: [APIRoute.nameParameter],
@@ -64,7 +64,7 @@ struct TemplateRoutes: Sendable {
                 path: "/templates/{name}",
                 operation: "deleteTemplate",
                 summary: "Delete a delivery template that did not come with the product",
-                details: "Deliveries that were made from it stay as they are. \(Self.limits)",
+                details: "Deliveries made from it are not changed. \(Self.limits)",
                 scope: .writeDeliveries,
                 parameters: [APIRoute.nameParameter],
                 answers: [204: ""],
@@ -76,7 +76,7 @@ struct TemplateRoutes: Sendable {
                 path: "/templates/{name}/duplicate",
                 operation: "duplicateTemplate",
                 summary: "Copy a delivery template under another name",
-                details: "What is left out is as in the original; an empty filter or list is none. \(Self.limits)",
+                details: "Omitted members are as in the original; an empty filter or list means none. \(Self.limits)",
                 scope: .writeDeliveries,
                 body: .required(schema: "TemplateCopy"),
                 parameters: [APIRoute.nameParameter],
@@ -90,7 +90,7 @@ struct TemplateRoutes: Sendable {
                 operation: "createDeliveryFromTemplate",
                 summary: "Create a delivery from a template; nothing is sent before its start",
                 details:
-                    "What is left out is as the template has it. The content is merged into the template's (RFC 7396): a null takes a key away. An empty filter or list is none.",
+                    "Omitted members come from the template. The content is merged into the template's (RFC 7396): null removes a key. An empty filter or list means none.",
                 scope: .writeDeliveries,
                 body: .required(schema: "DeliveryFromTemplate"),
                 parameters: [APIRoute.nameParameter],
@@ -124,6 +124,7 @@ struct TemplateRoutes: Sendable {
         let name = reader.newName()
         let given = try TemplateBody(&reader)
         let row = try await database.run { store in
+            try await store.requireFilter(given.target.filter)
             try await Self.requireOwn(given.target.applications, store, call)
             try await given.store(name, store, replacing: false)
             return try await Self.template(name, store, call)
@@ -145,12 +146,13 @@ struct TemplateRoutes: Sendable {
         var reader = JSONReader(call.body)
         let given = try TemplateBody(&reader)
         let row = try await database.run { store in
+            try await store.requireFilter(given.target.filter)
             let old = try await Self.template(name, store, call)
             guard !old.isReadyMade else {
                 throw APIProblem(
                     .conflict,
-                    "Delivery template “\(name)” came with the product and is not replaced.",
-                    "Duplicate it, and change the copy."
+                    "Delivery template “\(name)” came with the product and cannot be replaced.",
+                    "Duplicate it and change the copy."
                 )
             }
             try await Self.requireOwn(old.target.applications, store, call)
@@ -185,8 +187,9 @@ struct TemplateRoutes: Sendable {
         let exclude = reader.nameList("exclude")
         try reader.close()
         let row = try await database.run { store in
+            try await store.requireFilter(filter)
             let old = try await Self.template(name, store, call)
-            // Those that were looked at, whatever becomes of the original meanwhile.
+            // Passes the applications that were checked, even if the original changes meanwhile.
             let resulting = applications ?? old.target.applications
             try await Self.requireOwn(resulting, store, call)
             try await store.duplicateTemplate(
@@ -208,14 +211,15 @@ struct TemplateRoutes: Sendable {
         let name = try call.name("template")
         let given = try TemplateDeliveryBody(call.body, template: name)
         let row = try await database.run { store in
+            try await store.requireFilter(given.delivery.filter)
             let template = try await Self.template(name, store, call, merging: given.delivery.content ?? "{}")
-            // Only together they say what the delivery says.
+            // Only the merged content can be validated.
             let faults = APIProblem.faults(inContent: template.content)
             if !faults.isEmpty { throw APIProblem.invalid(faults) }
             var delivery = given.delivery
             if delivery.applications.isEmpty { delivery.applications = template.target.applications }
             guard !delivery.applications.isEmpty else {
-                throw APIProblem.invalid("/applications", "neither the request nor the template names any")
+                throw APIProblem.invalid("/applications", "neither the request nor the template names an application")
             }
             try await store.requireApplications(delivery.applications, for: call)
             return try await store.apiDelivery(try await store.createDelivery(delivery), for: call)
@@ -223,7 +227,7 @@ struct TemplateRoutes: Sendable {
         return .created("deliveries", String(row.id), DeliveryJSON.json(row))
     }
 
-    /// A template that the key reaches, with a patch in its content.
+    /// A template that the key allows, with a patch merged into its content.
     private static func template(_ name: String, _ store: Store, _ call: APICall, merging patch: String = "{}")
         async throws -> TemplateRow
     {
@@ -237,14 +241,14 @@ struct TemplateRoutes: Sendable {
         return row
     }
 
-    /// Refuses to write a template that is not for applications of a limited key alone.
+    /// Refuses to write a template unless a limited key allows all of its applications.
     private static func requireOwn(_ applications: [String], _ store: Store, _ call: APICall) async throws {
         if applications.isEmpty { try call.requireAllApplications("templates without applications") }
         try await store.requireApplications(applications, for: call)
     }
 }
 
-/// The body of a template, but for its name.
+/// The body of a template, without its name.
 struct TemplateBody: Sendable {
     let label: String
     let content: String
@@ -254,8 +258,8 @@ struct TemplateBody: Sendable {
     init(_ reader: inout JSONReader) throws(APIProblem) {
         label = reader.optionalLabel() ?? ""
         content = reader.object("content", required: true)?.compactText ?? "{}"
-        if content.utf8.count > MessageLimits.longestContent {
-            reader.note("content", "it has more than \(MessageLimits.longestContent) bytes")
+        if content.utf8.count > MessageLimits.maxContentBytes {
+            reader.note("content", "it has more than \(MessageLimits.maxContentBytes) bytes")
         }
         var inner = JSONReader(reader.object("settings") ?? .object([]), at: "/settings")
         settings = DeliverySettings(&inner, ofTemplate: true).stored
@@ -280,17 +284,17 @@ struct TemplateBody: Sendable {
     }
 }
 
-/// The body of a delivery that is made from a template.
+/// The body of createDeliveryFromTemplate.
 struct TemplateDeliveryBody: Sendable {
     let delivery: DeliveryFromTemplate
 
     init(_ body: JSONValue, template: String) throws(APIProblem) {
         var reader = JSONReader(body)
-        let label = reader.text("label", required: true, most: 4 * NameRule.longestLabel, mayBeEmpty: false) ?? ""
+        let label = reader.text("label", required: true, as: .label, mayBeEmpty: false) ?? ""
         if let problem = NameRule.problem(label: label) { reader.note("label", "it \(problem)") }
         var delivery = DeliveryFromTemplate(template: template, label: label)
         delivery.applications =
-            reader.textList("applications", 1...JSONReader.mostNames, most: JSONReader.longestName) ?? []
+            reader.textList("applications", 1...JSONReader.maxNames, as: .name) ?? []
         delivery.content = reader.object("content")?.compactText
         delivery.isContinuous = reader.choice("kind", of: DeliveryBody.Kind.self) == .continuous
         delivery.isOneTimeCode = reader.flag("oneTimeCode") ?? false
@@ -311,22 +315,22 @@ struct TemplateDeliveryBody: Sendable {
             if delivery.explicitTargets == true || hasFilter || delivery.excludedLists.map({ !$0.isEmpty }) ?? false {
                 reader.note(
                     "kind",
-                    "a continuous delivery has no target, so neither explicitTargets, filter nor exclude"
+                    "a continuous delivery has no target: omit explicitTargets, filter and exclude"
                 )
             }
-            // Of each of its messages somebody says whom it goes to, and the target of the template is none.
+            // Each of its messages names its addressee, so the template's target does not apply.
             delivery.explicitTargets = false
             delivery.filter = ""
             delivery.excludedLists = []
         } else if delivery.explicitTargets == true, hasFilter {
-            reader.note("filter", "explicit targets are not chosen by a filter")
+            reader.note("filter", "a filter cannot be combined with explicit targets")
         }
         try reader.close()
         self.delivery = delivery
     }
 }
 
-/// What a template or a delivery says of how it is sent; nil: as what it is made from has it.
+/// The sending settings of a template or a delivery; nil for the inherited value.
 struct DeliverySettings: Sendable {
     let priority: Int16?
     let weight: Int?
@@ -340,43 +344,43 @@ struct DeliverySettings: Sendable {
     let retryPeriodSeconds: Int32?
     let messagesPerSecond: Double?
 
-    /// - Parameter isTemplate: whether it may have a weight and say of seed addresses: deliveries get theirs from templates.
+    /// - Parameter isTemplate: whether it may have weight and allSeeds, which deliveries get only from templates.
     init(_ reader: inout JSONReader, ofTemplate isTemplate: Bool) {
-        priority = reader.integer("priority", -100...100)
-        weight = isTemplate ? reader.integer("weight", 1...10) : nil
-        validitySeconds = reader.integer("validitySeconds", 1...DeliveryLimits.longestValidity)
-        onePerUser = reader.flag("onePerUser")
-        explicitTargets = reader.flag("explicitTargets")
-        allSeeds = isTemplate ? reader.flag("allSeeds") : nil
-        ambiguityPolicy = reader.choice("ambiguityPolicy", of: AmbiguityPolicy.self)
-        maxRetries = reader.integer("maxRetries", 0...1_000)
-        retrySchedule = reader.choice("retrySchedule", of: RetryPolicy.ScheduleSetting.self)
-        retryPeriodSeconds = reader.integer("retryPeriodSeconds", 1...31_536_000)
-        messagesPerSecond = reader.number("messagesPerSecond", DeliveryLimits.rates)
+        priority = reader.integer(.priority)
+        weight = isTemplate ? reader.integer(.weight) : nil
+        validitySeconds = reader.integer(.validity)
+        onePerUser = reader.flag(.onePerUser)
+        explicitTargets = reader.flag(.explicitTargets)
+        allSeeds = isTemplate ? reader.flag(.allSeeds) : nil
+        ambiguityPolicy = reader.choice(.ambiguityPolicy)
+        maxRetries = reader.integer(.maxRetries)
+        retrySchedule = reader.choice(.retrySchedule)
+        retryPeriodSeconds = reader.integer(.retryPeriod)
+        messagesPerSecond = reader.number(.rate)
     }
 
-    /// As the database keeps them in a template.
+    /// The settings in the form of the database's templates.
     var stored: String {
-        let values: [(String, JSONValue?)] = [
-            ("priority", priority.map { .integer($0) }), ("weight", weight.map { .integer($0) }),
-            ("validity_seconds", validitySeconds.map { .integer($0) }),
-            ("one_per_user", onePerUser.map { .boolean($0) }),
-            ("explicit_targets", explicitTargets.map { .boolean($0) }),
-            ("all_seeds", allSeeds.map { .boolean($0) }),
-            ("ambiguity_policy", ambiguityPolicy.map { .string($0.rawValue) }),
-            ("max_retries", maxRetries.map { .integer($0) }),
-            ("retry_schedule", retrySchedule.map { .string($0.rawValue) }),
-            ("retry_period_seconds", retryPeriodSeconds.map { .integer($0) }),
-            ("messages_per_second", messagesPerSecond.map { .number(String($0)) }),
+        let values: [(DeliverySetting, JSONValue?)] = [
+            (.priority, priority.map { .integer($0) }), (.weight, weight.map { .integer($0) }),
+            (.validity, validitySeconds.map { .integer($0) }),
+            (.onePerUser, onePerUser.map { .boolean($0) }),
+            (.explicitTargets, explicitTargets.map { .boolean($0) }),
+            (.allSeeds, allSeeds.map { .boolean($0) }),
+            (.ambiguityPolicy, ambiguityPolicy.map { .string($0.rawValue) }),
+            (.maxRetries, maxRetries.map { .integer($0) }),
+            (.retrySchedule, retrySchedule.map { .string($0.rawValue) }),
+            (.retryPeriod, retryPeriodSeconds.map { .integer($0) }),
+            (.rate, messagesPerSecond.map { .number(String($0)) }),
         ]
         return JSONValue.object(
-            values.compactMap { name, value in value.map { JSONEntry(name: name, value: $0) } }
+            values.compactMap { setting, value in value.map { JSONEntry(name: setting.rawValue, value: $0) } }
         ).compactText
     }
 }
 
 enum TemplateJSON {
-    /// What lists say of one.
+    /// The members of a template in a list.
     static func summary(_ row: TemplateRow) -> [JSONEntry] {
         [
             JSONEntry(name: "name", value: .string(row.name)),
@@ -399,7 +403,7 @@ enum TemplateJSON {
         )
     }
 
-    /// Their names as the API has them: `validity_seconds` is `validitySeconds`.
+    /// The settings with the API's names: `validity_seconds` becomes `validitySeconds`.
     private static func settings(_ stored: String) -> JSONValue {
         guard case .object(let entries) = JSONValue.stored(stored) else { return .object([]) }
         return .object(

@@ -18,7 +18,7 @@ enum WallClock {
     }
 }
 
-/// The `Date` of answers (RFC 9110, section 6.6.1), made once a second.
+/// The `Date` field of responses (RFC 9110, section 6.6.1), formatted once a second.
 final class DateText: Sendable {
     private let made = Mutex<(second: Int64, text: String)>((-1, ""))
 

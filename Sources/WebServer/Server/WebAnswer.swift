@@ -3,25 +3,25 @@ import HTTPTypes
 import NIOCore
 import PushCore
 
-/// A short answer: a status and a text that an SDK can show.
+/// A short response: a status and a text that an SDK can show.
 struct WebAnswer: Sendable {
     var status: HTTPResponse.Status
     var body: ByteBuffer
     var contentType = "text/plain; charset=utf-8"
-    /// What may be asked instead, for 405.
+    /// The allowed methods, for 405.
     var allow: String?
-    /// When it is worth another try, in seconds.
+    /// When to try again, in seconds.
     var retryAfter: Int?
-    /// Whether the connection ends with it.
+    /// Whether the connection ends with the response.
     var closes = false
 
     init(_ status: HTTPResponse.Status, _ text: String) {
         self.status = status
-        // Texts end with a line end, for people who ask with a command-line client.
+        // Texts end with a line break, for command-line clients.
         body = ByteBuffer(string: text.isEmpty ? "" : text + "\n")
     }
 
-    /// `x-request-id`; a lower-case token, so there is always such a name.
+    /// `x-request-id`. It is a valid lower-case token, so the fallback is never used.
     static let requestIDName = HTTPField.Name("x-request-id") ?? .via
 
     func head(date: String?, requestID: String?) -> HTTPResponse {
@@ -37,22 +37,22 @@ struct WebAnswer: Sendable {
     }
 }
 
-/// The answers that hold nothing of their request.
+/// Responses that do not depend on their request's content.
 extension WebAnswer {
     static let registered = WebAnswer(.ok, "OK")
-    /// Stored, so that the SDK need not come again with the same data; the text is for who makes the app.
+    /// The registration is stored, so the SDK need not repeat it. The text is for the app's developers.
     static func registeredUnproven(_ refusal: UserKeyProof.Refusal) -> WebAnswer {
         WebAnswer(.ok, "OK, but the user key is not proven (\(UserKeyProof.parameter)): \(refusal.rawValue).")
     }
-    /// Stored without some undeclared values; the text is for the app's developers.
+    /// The registration is stored without some undeclared values. The text is for the app's developers.
     static func registeredInPart(dropped: Int) -> WebAnswer {
         WebAnswer(
             .ok,
             "OK, but \(dropped) values are not kept: of values that the application does not declare, at most "
-                + "\(DeviceRegistration.mostUndeclaredBytes) bytes are."
+                + "\(DeviceRegistration.maxUndeclaredBytes) bytes are."
         )
     }
-    /// An SDK only logs the status.
+    /// The body is empty, because an SDK only logs the status.
     static let tracked = WebAnswer(.ok, "")
     static let healthy = WebAnswer(.ok, "OK")
 
@@ -67,22 +67,24 @@ extension WebAnswer {
         "Malformed tracking id: give id=h<message>,<delivery>,<tag> with tag 1 (received) or 2 (clicked)."
     )
     static let truncatedBody = WebAnswer(.badRequest, "The body is shorter than its Content-Length.").closing
-    static let refusedValue = WebAnswer(.badRequest, "The database refuses a value of this registration.")
+    static let refusedValue = WebAnswer(.badRequest, "The database rejected a value in this registration.")
     static let wrongContentType = WebAnswer(
         .unsupportedMediaType,
         "Send the parameters as application/x-www-form-urlencoded."
     )
     static let targetTooLong = WebAnswer(.uriTooLong, "The request's path or query is too long.").closing
 
-    /// Seconds after which a refused client may be taken: a fail-over, or a burst, is over then.
+    /// Seconds after which a refused client should try again: a failover or a burst is over by then.
     private static let pause = 5
 
     static let tooManyRequests = WebAnswer(.tooManyRequests, "Too many requests from this address.").retrying(1)
     static let tooManyAtOnce = WebAnswer(.tooManyRequests, "Too many requests at once from this address.").retrying(1)
-    static let databaseAway = WebAnswer(.serviceUnavailable, "The database is away; try again later.").retrying(pause)
+    static let databaseAway = WebAnswer(.serviceUnavailable, "The database is unreachable; try again later.").retrying(
+        pause
+    )
     static let unreadableDeclarations = WebAnswer(
         .serviceUnavailable,
-        "What the application declares cannot be read by this version of the server; try again later."
+        "This version of the server cannot read the application's declarations; try again later."
     ).retrying(pause)
     static let unreadableProofKey = WebAnswer(
         .serviceUnavailable,
@@ -95,7 +97,7 @@ extension WebAnswer {
         WebAnswer(.contentTooLarge, "The body is larger than \(limit >> 10) KiB.").closing
     }
 
-    /// What there is to be asked somewhere.
+    /// The methods that the server supports on any path.
     static let options: WebAnswer = {
         var answer = WebAnswer(.noContent, "")
         answer.allow = "DELETE, GET, HEAD, OPTIONS, POST, PUT"
@@ -103,7 +105,7 @@ extension WebAnswer {
     }()
 
     static func wrongMethod(allowed: String) -> WebAnswer {
-        var answer = WebAnswer(.methodNotAllowed, "This path takes \(allowed) only.")
+        var answer = WebAnswer(.methodNotAllowed, "This path accepts only \(allowed).")
         answer.allow = allowed
         return answer
     }

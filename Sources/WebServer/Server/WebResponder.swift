@@ -9,7 +9,7 @@ import ProcessEvents
 import PushCore
 import Synchronization
 
-/// Answers requests: the paths of devices by themselves, since there are many of them, all others through Hummingbird's router.
+/// Answers requests: the frequent ones of devices directly, all others through Hummingbird's router.
 final class WebResponder: Sendable {
     private let registration: RegistrationEndpoint
     private let tracking: TrackingEndpoint
@@ -27,8 +27,8 @@ final class WebResponder: Sendable {
     private let ids = RequestIDs()
     private let date = DateText()
 
-    /// A target longer than this is nobody's: a registration in a query string has a body's worth of parameters.
-    private let longestTarget: Int
+    /// The maximum length of a target in bytes. A registration may have all its parameters in the query string.
+    private let maxTargetLength: Int
 
     private static let forwardedFor = HTTPField.Name("x-forwarded-for") ?? .via
 
@@ -57,19 +57,19 @@ final class WebResponder: Sendable {
         self.logger = logger
         let limits = settings.limits
         rateLimit = Mutex(AddressRateLimit(perSecond: limits.requestsPerSecond, burst: limits.requestBurst))
-        longestTarget = limits.maxHeaderKb << 10
+        maxTargetLength = limits.maxHeaderKb << 10
         let trimmed = settings.pathPrefix.drop { $0 == "/" }
         prefix = trimmed.isEmpty ? "" : "/" + (trimmed.hasSuffix("/") ? trimmed.dropLast() : trimmed)
         trackingStart = prefix + "/r/?"
     }
 
-    /// What a device asks with a request, if that can be answered without a task of its own: one whose length is known before it is read,
+    /// The device request in a request, if it can be answered without its own task: its length must be known in advance
     /// and within the limit.
     func deviceRequest(_ request: HTTPRequest) -> DeviceRequest? {
         guard let path = request.path, request.headerFields[.transferEncoding] == nil else { return nil }
         let length = request.headerFields[.contentLength]
         if request.method == .get { return path.hasPrefix(trackingStart) && length == nil ? .receipt : nil }
-        guard request.method == .post, let length, let count = Int(length), count <= registration.mostBytes else {
+        guard request.method == .post, let length, let count = Int(length), count <= registration.maxBytes else {
             return nil
         }
         return switch WebPlace(Self.without(prefix, WebTarget(request).path)) {
@@ -79,8 +79,7 @@ final class WebResponder: Sendable {
         }
     }
 
-    /// Whether a request may have one of the connections that are kept for the API: it is one to it, or somebody looks how the process
-    /// does.
+    /// Whether a request may use a connection reserved for the API: it is for the API or for a health page.
     func isForAPI(_ request: HTTPRequest) -> Bool {
         switch WebPlace(Self.without(prefix, WebTarget(request).path)) {
         case .api, .live, .ready: true
@@ -88,7 +87,8 @@ final class WebResponder: Sendable {
         }
     }
 
-    /// Counts a request that came through a proxy as a connection of its client, which has none of its own; false if it is one too many.
+    /// Counts a request that came through a proxy as a connection of its client, which has none itself; false if it
+    /// exceeds the limit.
     private func enter(_ exchange: WebExchange) -> Bool {
         guard exchange.isForwarded, let client = exchange.client else { return true }
         return admission.open(client)
@@ -98,7 +98,7 @@ final class WebResponder: Sendable {
         if exchange.isForwarded, let client = exchange.client { admission.close(client) }
     }
 
-    /// Takes up a device's request whose head has come: from now on it counts against its client's limits.
+    /// Begins a device's request whose head was read; from now on it counts against its client's limits.
     func begin(_ request: HTTPRequest, _ kind: DeviceRequest, peer: IPAddress?) -> DeviceExchange {
         let exchange = exchange(request, peer)
         let isEntered = enter(exchange)
@@ -106,7 +106,7 @@ final class WebResponder: Sendable {
         return DeviceExchange(request: request, kind: kind, exchange: exchange, refusal: refusal, isEntered: isEntered)
     }
 
-    /// Answers a device's request without a task of its own: gives the head of the answer and its body, from whatever thread.
+    /// Answers a device's request without its own task; calls `write` with the response's head and body, on any thread.
     func answer(
         _ device: DeviceExchange,
         body: ByteBuffer,
@@ -126,7 +126,7 @@ final class WebResponder: Sendable {
         }
     }
 
-    /// A device's request is over, answered or not.
+    /// Ends a device's request, answered or not.
     func giveUp(_ device: DeviceExchange) {
         if device.isEntered { leave(device.exchange) }
     }
@@ -146,7 +146,7 @@ final class WebResponder: Sendable {
         switch reply {
         case .answer(let answer):
             if request.method == .head {
-                // The head says how long the body would be; nothing follows it.
+                // The head contains the length of the body, but no body follows.
                 try await writer.write(response: answer.head(date: date, requestID: exchange.id), body: ResponseBody())
             } else {
                 try await writer.write(
@@ -181,13 +181,13 @@ final class WebResponder: Sendable {
         )
     }
 
-    /// What a request is refused with, whatever it asks for; nil if it is not.
+    /// The refusal of a request regardless of its path; nil if it is accepted.
     private func refusal(_ request: HTTPRequest, _ exchange: WebExchange) -> WebAnswer? {
         guard isAllowed(exchange) else {
             counters.add { $0.limited += 1 }
             return .tooManyRequests
         }
-        return (request.path ?? "").utf8.count <= longestTarget ? nil : .targetTooLong
+        return (request.path ?? "").utf8.count <= maxTargetLength ? nil : .targetTooLong
     }
 
     private func reply(
@@ -213,7 +213,8 @@ final class WebResponder: Sendable {
         case .ready: return .answer(health.ready(request, target))
         case .api: return try await routed(request, exchange, channel, route)
         case nil:
-            // What the whole server can do; some look with it whether there is one (RFC 9110, section 9.3.7).
+            // OPTIONS * asks for the server's capabilities; some clients probe the server with it (RFC 9110, section
+            // 9.3.7).
             return .answer(request.method == .options && request.head.path == "*" ? .options : .unknownPath)
         }
     }
@@ -237,7 +238,7 @@ final class WebResponder: Sendable {
         )
         do {
             let response = try await routes.respond(to: request, context: context)
-            // The router's own answer says nothing.
+            // The router's own 404 has no body.
             let isEmpty = response.status == .notFound && response.body.contentLength == 0
             return isEmpty && request.method != .head ? .answer(.unknownPath) : .routed(response)
         } catch let error as any HTTPResponseError {
@@ -246,7 +247,7 @@ final class WebResponder: Sendable {
             throw error
         } catch {
             logger.failure("A request failed", of: error, level: .error)
-            return .answer(WebAnswer(.internalServerError, "The request failed; its id is in the log."))
+            return .answer(WebAnswer(.internalServerError, "The request failed; the log has its id."))
         }
     }
 
@@ -282,10 +283,10 @@ final class WebResponder: Sendable {
     }
 }
 
-/// The paths that there are, as the access log names them.
+/// The known paths, as the access log names them.
 enum WebPlace: Sendable, Hashable {
     case tracking, registerIOS, registerAndroid, test, live, ready
-    /// A path below `/api/`, which the router knows.
+    /// A path below `/api/`, which the router resolves.
     case api
 
     init?(_ path: Substring) {
@@ -302,7 +303,7 @@ enum WebPlace: Sendable, Hashable {
         }
     }
 
-    /// Its name among metrics.
+    /// Its name in metrics.
     var name: String {
         switch self {
         case .tracking: "tracking"
@@ -314,7 +315,7 @@ enum WebPlace: Sendable, Hashable {
         }
     }
 
-    /// The path, without what a client can put into it.
+    /// The path, without the client's values.
     var path: String {
         switch self {
         case .tracking: "/r/"
@@ -328,11 +329,11 @@ enum WebPlace: Sendable, Hashable {
     }
 }
 
-/// What a device sends so often that it is answered without a task of its own.
+/// A device request that is so frequent that it is answered without its own task.
 enum DeviceRequest: Sendable, Hashable {
-    /// That a message was received or clicked.
+    /// A message was received or clicked.
     case receipt
-    /// A registration through the path of a platform.
+    /// A registration on a platform's path.
     case registration(Platform)
 
     var place: WebPlace {
@@ -349,16 +350,16 @@ struct DeviceExchange: Sendable {
     let request: HTTPRequest
     let kind: DeviceRequest
     let exchange: WebExchange
-    /// What it is refused with, whatever its body says.
+    /// The refusal, if any, regardless of the body.
     let refusal: WebAnswer?
-    /// Whether it counts as a connection of its client, which came through a proxy.
+    /// Whether it was counted as a connection of its client behind a proxy.
     let isEntered: Bool
 }
 
-/// What a request is answered with.
+/// The response to a request.
 enum WebReply: Sendable {
-    /// One of our short answers.
+    /// A short response.
     case answer(WebAnswer)
-    /// What a route of the router made.
+    /// The response of a route.
     case routed(Response)
 }

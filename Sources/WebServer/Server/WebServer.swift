@@ -1,38 +1,40 @@
 // WebServer: the web process: registrations and tracking hits of devices, the API, health pages.
 //
 // WHAT IT DOES
-//   Stores what devices send before it answers, many requests in a transaction, and keeps hits on disk while the database is
-//   away. Serves the JSON API below /api/v1 to systems with keys, and /health/live, /health/ready and /r/test to those who
-//   look after it, and metrics on a port of their own.
+//   Stores what devices send before it answers, with many requests in one transaction. Keeps hits on disk while the
+//   database is unreachable. Serves the JSON API below /api/v1 to systems with keys, the health pages /health/live and
+//   /health/ready, /r/test, and metrics on a separate port.
 //
 // HOW IT IS USED
-//   `pushmta web` makes a WebServer of a WebSetup, with the routes of WebAPI, and awaits run(onOpen:). SIGTERM and SIGINT
-//   call drain(); SIGHUP calls reopenAccessLog() and reloadCertificate(). A connection passes ConnectionGuard and
-//   DeviceShortcut, which answers what devices send; WebResponder finds the path: RegistrationEndpoint and TrackingEndpoint are
-//   the devices', /health and /r/test have their own, and /api/ goes to Hummingbird's router.
+//   `pushmta web` makes a WebServer from a WebSetup, with the routes of WebAPI, and awaits run(onOpen:). SIGTERM and
+//   SIGINT call drain(); SIGHUP calls reopenAccessLog() and reloadCertificate(). A connection passes ConnectionGuard
+//   and DeviceShortcut, which answers the requests of devices. WebResponder dispatches by path: RegistrationEndpoint
+//   and TrackingEndpoint serve devices, /health and /r/test have their own endpoints, and /api/ goes to Hummingbird's
+//   router.
 //
 // THREADS AND TASKS
-//   web.threads event loops, by default one a core; they are the process's and end with it. A request's task runs on its
-//   connection's loop; a hit and a registration have no task at all.
-//   Writers gather items (GroupCommitter), one transaction at a time each. Registrations, hits and reading have a connection
-//   each, the API three and one for its keys, made when they are needed. A spooled hit waits for the disk. Nobody waits
-//   longer for the database than his limit says; a statement whose time is over still blocks the next one on its connection.
+//   There are web.threads event loops, by default one per core; they belong to the process. A request's task runs on
+//   its connection's loop; hits and registrations need no task. Writers gather items (GroupCommit), each with one
+//   transaction at a time. Registrations, hits and reading have one database connection each; the API has three and one
+//   for its keys, opened when needed. A spooled hit waits for the disk. Every wait for the database is limited. A
+//   statement that exceeds its limit still blocks the next one on its connection.
 //
 // STATE AND FILES
-//   web.workingPath (tracking spools) and the access log. Keys, applications and proofs are cached and read again. Everything
-//   that was answered with 200 is in the database, or is a hit on disk: a kill loses neither. Requests under way get no
-//   answer.
+//   web.workingPath (tracking spools) and the access log. Keys, applications and proof keys are cached and refreshed.
+//   Everything answered with 200 is in the database or, for hits, on disk: a kill loses neither. Requests in progress get
+//   no response.
 //
 // FAILURES
-//   Database away: it starts all the same; registrations wait web.registration.timeoutSec and get 503; hits go to the spool
-//   and get 200; the API answers 503. Spool full or disk broken: hits get 503. Too many connections or requests of a client:
-//   closed or 429. A value that the database refuses costs its own registration only. A certificate that cannot be read again
-//   leaves the old one. It works under the role of Store.webRole, or warns. Out of time at the end (web.drainTimeoutSec):
-//   requests are cut off, and what is left in the spool is loaded by whoever comes next.
+//   Database unreachable: the process starts anyway. Registrations wait web.registration.timeoutSec and get 503; hits
+//   go to the spool and get 200; the API answers 503.
+//   Spool full or disk broken: hits get 503. Too many connections or requests of a client: closed, or 429. A value that
+//   the database rejects fails only its own registration. A certificate that cannot be reloaded leaves the old one in
+//   use. The process works with the role Store.webRole, or warns. If time runs out at the end (web.drainTimeoutSec),
+//   requests are cut off, and the next process loads the rest of the spool.
 //
 // SETTINGS
-//   web.*, metrics.address and metrics.webPort, and database.url where web.databaseUrl is empty; credentialKeyFile for the
-//   proofs of user keys.
+//   web.*, metrics.address and metrics.webPort; database.url if web.databaseUrl is empty; credentialKeyFile for the
+//   keys of user key proofs.
 //
 // SEE ALSO
 //   Server/WebResponder.swift, Connections/WebChannel.swift, Devices/RegistrationWriter.swift,
@@ -53,11 +55,11 @@ import Store
 import Synchronization
 import TrackingSpools
 
-/// The web process: takes registrations and tracking hits of devices and stores them before it answers.
+/// The web process: stores registrations and tracking hits of devices before it answers them.
 ///
-/// It starts and takes hits while the database is away. ``drain()`` ends it: no new connections, requests under way are
-/// answered, everything that was answered is stored.
-public final class WebServer: Sendable {
+/// It starts and accepts hits even while the database is unreachable. ``drain()`` ends it: it accepts no new
+/// connections, answers the requests in progress, and has stored everything it answered.
+package final class WebServer: Sendable {
     let setup: WebSetup
     let stores: WebStores
     private let spool: TrackingSpool
@@ -73,15 +75,15 @@ public final class WebServer: Sendable {
     let listeners: WebListeners
     private let services: Mutex<ServiceGroup?> = Mutex(nil)
     private let isDraining = Mutex(false)
-    /// When what it was asked to end is to be over.
+    /// The deadline of the drain.
     private let drainEnd = Mutex<ContinuousClock.Instant?>(nil)
     private let isRoleTold = Mutex(false)
-    /// When the certificate is to be reported again, and what the log has said of it.
+    /// When to report the certificate again, and the last notice about it in the log.
     let certificateReport = Mutex<ContinuousClock.Instant?>(nil)
     let certificateNotice = Mutex<ExpiryNotice?>(nil)
 
-    /// Makes a web process; nothing is opened but its folder and its log.
-    public init(_ setup: WebSetup) throws {
+    /// Makes a web process; opens only its folder and its access log.
+    package init(_ setup: WebSetup) throws {
         self.setup = setup
         let settings = setup.settings.web
         let logger = setup.logger
@@ -104,7 +106,7 @@ public final class WebServer: Sendable {
         stores = WebStores(setup)
         spool = try TrackingSpool(
             folder: settings.workingPath,
-            mostMegabytes: settings.tracking.maxSpoolMb,
+            maxMegabytes: settings.tracking.maxSpoolMb,
             source: source,
             created: WallClock.microseconds,
             logger: logger
@@ -146,7 +148,7 @@ public final class WebServer: Sendable {
                 directory: directory,
                 writer: registration,
                 proofs: proofs,
-                mostBytes: settings.limits.maxBodyKb << 10
+                maxBytes: settings.limits.maxBodyKb << 10
             ),
             tracking: TrackingEndpoint(writer: tracking),
             test: TestEndpoint(
@@ -172,14 +174,14 @@ public final class WebServer: Sendable {
     }
 
     /// Returns when each event loop has had a turn after this call.
-    public func turn() async {
+    package func turn() async {
         for turn in setup.loops.makeIterator().map({ $0.submit {} }) { try? await turn.get() }
     }
 
     /// Serves until ``drain()``, or until an error.
     ///
-    /// - Parameter onOpen: told of the ports as they are opened.
-    public func run(onOpen: @escaping @Sendable (WebPorts) -> Void = { _ in }) async throws {
+    /// - Parameter onOpen: called as ports open.
+    package func run(onOpen: @escaping @Sendable (WebPorts) -> Void = { _ in }) async throws {
         let keeping = Task { await upkeep() }
         let log = Task { await accessLog.run() }
         let metrics = Task { await serveMetrics() }
@@ -193,7 +195,7 @@ public final class WebServer: Sendable {
         try result.get()
     }
 
-    /// Its access log, when it ends, is written in less; if nobody reads the pipe it goes to, the rest is lost.
+    /// How long the end waits for the access log. Writing it takes less; if its pipe is not read, the rest is lost.
     private static let logTimeout = Duration.seconds(2)
 
     private static func wait(for task: Task<Void, Never>, atMost time: Duration) async {
@@ -210,17 +212,17 @@ public final class WebServer: Sendable {
         pause.cancel()
     }
 
-    /// Opens its access log again by its name, after somebody has moved the file away.
-    public func reopenAccessLog() { accessLog.reopen() }
+    /// Reopens the access log by name, for example after log rotation.
+    package func reopenAccessLog() { accessLog.reopen() }
 
-    /// Registrations that wait for their transaction.
+    /// The number of registrations that wait for their transaction.
     var waitingRegistrations: Int { registration.waiting }
 
-    /// Hits that wait for their transaction.
+    /// The number of hits that wait for their transaction.
     var waitingHits: Int { tracking.waiting }
 
-    /// Ends the process in good order.
-    public func drain() {
+    /// Drains and ends the process.
+    package func drain() {
         health.drain()
         let end = ContinuousClock.now + .seconds(setup.settings.web.drainTimeoutSec)
         drainEnd.withLock { $0 = $0 ?? end }
@@ -240,7 +242,7 @@ public final class WebServer: Sendable {
             configuration.maximumGracefulShutdownDuration = .seconds(setup.settings.web.drainTimeoutSec)
             let running = ServiceGroup(configuration: configuration)
             services.withLock { $0 = running }
-            // It may have been asked to end before it began.
+            // drain() may have been called before the start.
             guard !isDraining.withLock({ $0 }) else { return .success(()) }
             try await running.run()
             return .success(())
@@ -263,8 +265,8 @@ public final class WebServer: Sendable {
         }
     }
 
-    /// Everything that was answered is stored already; what is counted and what waits on disk may be, too, as far as the time
-    /// allows: whoever comes next loads the rest.
+    /// Everything that was answered is already stored. Stores the counters and the spool as far as time allows; the
+    /// next process loads the rest.
     private func finish() async {
         await tracking.report()
         if let end = drainEnd.withLock({ $0 }) { await tracking.loadSpool(until: end) }
@@ -272,7 +274,7 @@ public final class WebServer: Sendable {
         await stores.close()
     }
 
-    /// A write of its own: some reach the database in the time after which it counts as one that takes none.
+    /// The time between test writes. Several must be tried before the database counts as not writable.
     private static let pulsePause = Duration.seconds(2)
 
     private func feelPulse() async {
@@ -288,7 +290,7 @@ public final class WebServer: Sendable {
     private static let upkeepPause = Duration.seconds(1)
     private static let slowUpkeep = 10
 
-    /// Keeps connected, loads the spool, and reads what is kept here again.
+    /// Keeps the connections open, loads the spool and refreshes the caches.
     private func upkeep() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.stores.keepConnected() }
@@ -298,7 +300,7 @@ public final class WebServer: Sendable {
                 var connections: UInt64 = 0
                 while !Task.isCancelled {
                     if self.stores.reading.isConnected {
-                        // It may be another server now, which has lost the last keys and made others.
+                        // After a failover the new server may lack the latest keys and have others.
                         let made = self.stores.reading.connectionsMade
                         if made != connections { round = 0 }
                         connections = made
@@ -329,7 +331,7 @@ public final class WebServer: Sendable {
     private func tellUnreadable() {
         for (name, problem) in health.note(unreadable: directory.unreadable) {
             setup.logger.error(
-                "Application \(name): what it declares cannot be read, so its devices are not registered (503): \(problem)"
+                "Application \(name): its declarations cannot be read, so its devices are not registered (503): \(problem)"
             )
         }
     }
@@ -343,7 +345,7 @@ public final class WebServer: Sendable {
             if role != Store.webRole, isRoleTold.withLock({ !$0 }) {
                 isRoleTold.withLock { $0 = true }
                 setup.logger.warning(
-                    "The database user \(role) is no member of \(Store.webRole), so this process has all of its rights; see web.databaseUrl."
+                    "The database user \(role) is not a member of \(Store.webRole), so this process runs with all of the user's rights; see web.databaseUrl."
                 )
             }
         } catch {
@@ -352,78 +354,21 @@ public final class WebServer: Sendable {
     }
 }
 
-/// What a web process is made from.
-public struct WebSetup: Sendable {
-    /// The settings of all processes.
-    public var settings: Settings
-    /// How it connects to the database: a connection each for registrations, tracking and reading.
-    public var database: PostgresConfiguration
-    public var hostName: String
-    public var version: String
-    public var logger: Logger
-    /// Whether the database is there, as all connections of the process see it.
-    public var availability: DatabaseAvailability
-    /// Reads the keys that secrets of proofs of user keys are sealed with.
-    public var keyring: @Sendable () throws -> CredentialKeyring
-    /// The event loops of all connections. The web process does not end them: what Hummingbird does last with them, it does after it has
-    /// said that it is done.
-    public var loops: MultiThreadedEventLoopGroup
-    /// Adds routes below `/api/`.
-    public var addRoutes: @Sendable (Router<WebContext>) -> Void
-
-    public init(
-        settings: Settings,
-        database: PostgresConfiguration,
-        hostName: String,
-        version: String,
-        logger: Logger,
-        availability: DatabaseAvailability? = nil,
-        keyring: @escaping @Sendable () throws -> CredentialKeyring,
-        loops: MultiThreadedEventLoopGroup = .singleton,
-        addRoutes: @escaping @Sendable (Router<WebContext>) -> Void = { _ in }
-    ) {
-        self.settings = settings
-        self.database = database
-        self.hostName = hostName
-        self.version = version
-        self.logger = logger
-        self.availability = availability ?? DatabaseAvailability(logger: logger)
-        self.keyring = keyring
-        self.loops = loops
-        self.addRoutes = addRoutes
-    }
-}
-
-/// What the web process would refuse of its settings, beside files and ports.
-public enum WebSettingsCheck {
-    /// What is wrong, and what to give instead.
-    public static func problems(_ settings: WebSettings) -> [String] {
+/// Checks the settings of the web process, except files and ports.
+package enum WebSettingsCheck {
+    /// The problems, with what to set instead.
+    package static func problems(_ settings: WebSettings) -> [String] {
         var problems: [String] = []
         if AddressRange.list(settings.limits.trustedProxies) == nil { problems.append(proxyProblem(settings)) }
         if settings.address.isEmpty || settings.address.contains(where: \.isWhitespace) {
             problems.append(
-                "web.address is “\(settings.address)”: give an address of this machine, 0.0.0.0 or :: for all."
+                "web.address is “\(settings.address)”: give an address of this machine, or 0.0.0.0 or :: for all."
             )
         }
         return problems
     }
 
     static func proxyProblem(_ settings: WebSettings) -> String {
-        "web.limits.trustedProxies is “\(settings.limits.trustedProxies)”: give addresses and ranges such as 10.0.0.0/8, separated with commas."
+        "web.limits.trustedProxies is “\(settings.limits.trustedProxies)”: give addresses and ranges such as 10.0.0.0/8, separated by commas."
     }
-}
-
-/// Why the web process cannot start.
-public struct WebServerError: Error, Sendable, CustomStringConvertible {
-    public enum Code: Sendable, Hashable {
-        /// A setting is wrong, or a file that it names.
-        case setting
-        /// An address or port cannot be listened on.
-        case listening
-    }
-
-    /// What kind of failure it is.
-    public let code: Code
-    /// What happened, to which thing, why, and what to do.
-    public let description: String
 }

@@ -8,7 +8,7 @@ import Store
 struct AccountCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "account",
-        abstract: "External accounts: the routing of deliveries to a gateway.",
+        abstract: "External accounts: how deliveries reach a gateway.",
         subcommands: [AccountAddCommand.self, AccountListCommand.self, AccountSetCommand.self]
     )
 }
@@ -25,13 +25,13 @@ struct AccountAddCommand: SentenceCommand {
 
     @OptionGroup var connector: ConnectorOptions
 
-    @Option(help: "The environment whose gateway it is, where the gateway has two: production or sandbox.")
+    @Option(help: "The gateway's environment, for a gateway with two: production or sandbox.")
     var environment = ApplicationEnvironment.production
 
-    @Option(help: "The gateway's host, or that of a stand-in (default: the gateway's own).")
+    @Option(help: "The host of the gateway or of a stand-in (default: the gateway's own).")
     var host: String?
 
-    @Option(help: "The gateway's port (default: the gateway's own; Apple's HTTP/2 gateway listens on 2197 too).")
+    @Option(help: "The port (default: the gateway's own; Apple's HTTP/2 gateway also listens on 2197).")
     var port: Int32?
 
     @OptionGroup var options: AccountOptions
@@ -41,7 +41,7 @@ struct AccountAddCommand: SentenceCommand {
             throw ValidationError("Missing expected argument '--connector <connector>' or '--url <url>'")
         }
         if environment == .sandbox, connector.chosen?.platform == .android {
-            throw ValidationError("--environment sandbox is for Apple's gateways: Google has one for everything.")
+            throw ValidationError("--environment sandbox is for Apple's gateways: Google has a single one.")
         }
         if let problem = host.flatMap({ AccountAddress.problem($0, option: "--host") }) {
             throw ValidationError(problem)
@@ -50,12 +50,12 @@ struct AccountAddCommand: SentenceCommand {
 
     func execute(_ loaded: LoadedSettings) async throws {
         guard let connector = connector.chosen, let address = GatewayAddress.standard(connector, environment) else {
-            throw CommandFailure(.data, "There is no gateway of this connector: name its --host and --port.")
+            throw CommandFailure(.data, "This connector has no gateway of its own: give --host and --port.")
         }
         let host = host ?? address.host
         let port = port ?? Int32(address.port)
         if let problem = GatewayAddress(host: host, port: Int(port)).problem(connector) {
-            throw CommandFailure(.data, "\(problem): leave --host and --port out for the gateway's own address.")
+            throw CommandFailure(.data, "\(problem): omit --host and --port to use the gateway's own address.")
         }
         let row = try await StoreSession.run(loaded.values) { store in
             try await store.createAccount(
@@ -74,15 +74,16 @@ struct AccountAddCommand: SentenceCommand {
     }
 }
 
-/// `pushmta account set NAME …`: changes what is given and leaves the rest.
+/// `pushmta account set NAME …`: changes only what is given.
 struct AccountSetCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Change an external account; what is not given stays.",
+        abstract: "Change an external account; options that are not given keep their values.",
         discussion: """
-            With another connector an account at a gateway's own address goes to the own address of the new connector's gateway. \
-            Where the new gateway of a stand-in's account is has to be said. Applications whose credential the new connector does not \
-            take keep the account from being changed. Deliveries under way go on over the account as it is then.
+            With another connector, an account that uses a gateway's own address moves to the own address of the new \
+            connector's gateway. For an account that uses a stand-in, give the address of the new one. The command \
+            fails if an application has a credential that the new connector does not accept. Deliveries under way \
+            continue through the changed account.
             """
     )
 
@@ -94,7 +95,7 @@ struct AccountSetCommand: SentenceCommand {
 
     @OptionGroup var connector: ConnectorOptions
 
-    @Option(help: "Go to the gateway's own address in this environment: production or sandbox.")
+    @Option(help: "Use the gateway's own address in this environment: production or sandbox.")
     var environment: ApplicationEnvironment?
 
     @Option(help: "The gateway's host.")
@@ -103,7 +104,7 @@ struct AccountSetCommand: SentenceCommand {
     @Option(help: "The gateway's port.")
     var port: Int32?
 
-    @Flag(inversion: .prefixedEnableDisable, help: "Whether parts may be sent through it.")
+    @Flag(inversion: .prefixedEnableDisable, help: "Whether deliveries may be sent through it.")
     var active: Bool?
 
     @OptionGroup var options: AccountOptions
@@ -114,7 +115,7 @@ struct AccountSetCommand: SentenceCommand {
         }
         guard options.isEmpty, connector.chosen == nil, environment == nil, host == nil, port == nil, active == nil
         else { return }
-        throw ValidationError("Nothing is to be changed: give at least one option.")
+        throw ValidationError("There is nothing to change: give at least one option.")
     }
 
     func execute(_ loaded: LoadedSettings) async throws {
@@ -130,7 +131,7 @@ struct AccountSetCommand: SentenceCommand {
             }
             let address = try self.address(of: account)
             if let wanted = connector.chosen { try await CredentialFit.require(wanted, of: account, store) }
-            // What only the earlier connector had does not come along.
+            // Options that only the old connector had are dropped.
             let earlier =
                 connector.chosen.map { AccountOption.fitting(json: account.options, connector: $0) } ?? account.options
             let row = try await store.setAccount(
@@ -145,12 +146,12 @@ struct AccountSetCommand: SentenceCommand {
         }
         let way = " It goes through \(row.connector.rawValue) to \(row.host):\(row.port)."
         let isMoved = address != nil || connector.chosen != nil
-        StandardOutput.line("Account \(name) is changed.\(isMoved ? way : "") \(RouteNotice.children(of: "it"))")
+        StandardOutput.line("Account \(name) was changed.\(isMoved ? way : "") \(RouteNotice.children(of: "it"))")
         if isMoved || !options.isEmpty, let note = RouteNotice.text(underWay: underWay) { StandardOutput.line(note) }
         if isMoved, let note = AccountAddress.note(row.connector, host: row.host) { StandardOutput.line(note) }
     }
 
-    /// The new address; nil if it stays.
+    /// The new address; nil if it does not change.
     private func address(of account: AccountRow) throws -> GatewayAddress? {
         let connector = connector.chosen ?? account.connector
         let present = GatewayAddress(host: account.host, port: Int(account.port))
@@ -161,7 +162,7 @@ struct AccountSetCommand: SentenceCommand {
         if environment == nil, port == nil, AccountAddress.isElsewhere(connector, than: account.connector) {
             throw CommandFailure(
                 .data,
-                "External account \(name) goes to \(present), where a gateway of connector \(account.connector.rawValue) listens: say with --host and --port where one of \(connector.rawValue) does, or give --environment for the gateway's own address."
+                "External account \(name) uses \(present), a gateway for connector \(account.connector.rawValue). Give the address of one for \(connector.rawValue) with --host and --port, or give --environment to use the gateway's own address."
             )
         }
         if let host { address.host = GatewayHost.comparable(host) }
@@ -169,7 +170,7 @@ struct AccountSetCommand: SentenceCommand {
         if let problem = GatewayAddress(host: address.host, port: address.port).problem(connector) {
             throw CommandFailure(
                 .data,
-                "\(problem): give --environment for the gateway's own address, or another --host."
+                "\(problem): give --environment to use the gateway's own address, or another --host."
             )
         }
         return address == present ? nil : address
@@ -197,21 +198,21 @@ struct AccountListCommand: PushMTACommand {
     }
 }
 
-/// The options of an external account beside its address.
+/// The options of an external account, apart from its address.
 struct AccountOptions: ParsableArguments {
     @Option(
         name: .customLong("ca-file"),
-        help: "A PEM file of certificate authorities to trust instead of the usual ones."
+        help: "A PEM file of certificate authorities to trust instead of the default ones."
     )
     var certificateAuthorityFile: String?
 
-    @Option(help: "Connections to the gateway of one child (default: by setting).")
+    @Option(help: "Connections of one child to the gateway (default: the setting).")
     var connections: Int?
 
-    @Option(help: "ios-binary: host of the feedback service (default: by the gateway's host).")
+    @Option(help: "ios-binary: host of the feedback service (default: derived from the gateway's host).")
     var feedbackHost: String?
 
-    @Option(help: "ios-binary: port of the feedback service (default: the one behind the gateway's).")
+    @Option(help: "ios-binary: port of the feedback service (default: the gateway's port plus one).")
     var feedbackPort: Int?
 
     func validate() throws {
@@ -232,7 +233,7 @@ struct AccountOptions: ParsableArguments {
         certificateAuthorityFile == nil && connections == nil && feedbackHost == nil && feedbackPort == nil
     }
 
-    /// The options as the database keeps them; those that were not given stay as they are in `earlier`.
+    /// The options as the database stores them. Those that were not given keep their values from `earlier`.
     func json(merging earlier: String?) -> String {
         let known = earlier.flatMap { try? JSONBody.decode(Stored.self, from: $0.utf8) } ?? Stored()
         var pairs: [(String, Cell)] = []
@@ -247,7 +248,7 @@ struct AccountOptions: ParsableArguments {
         return Cell.object(pairs).json
     }
 
-    /// A file that holds no certificate authority would be found out by the first delivery.
+    /// A file without a certificate authority would make the first delivery fail.
     private static func checkAuthorities(_ file: String) throws {
         do {
             let pem = try SmallFile.contents(file, "file of certificate authorities", "give the path of a PEM file")
@@ -279,14 +280,16 @@ struct AccountOptions: ParsableArguments {
     }
 }
 
-/// What speaks to a gateway, by its name or by the address that Adobe Campaign has for it.
+/// The connector, by its name or by Adobe Campaign's address for it.
 struct ConnectorOptions: ParsableArguments {
-    @Option(help: "What speaks to the gateway: \(Connector.allCases.map(\.rawValue).joined(separator: ", ")).")
+    @Option(
+        help: "The connector that talks to the gateway: \(Connector.allCases.map(\.rawValue).joined(separator: ", "))."
+    )
     var connector: Connector?
 
     @Option(
         help: ArgumentHelp(
-            "Adobe Campaign's address of a connector, in the place of --connector; only its path counts.",
+            "Adobe Campaign's address of a connector, instead of --connector; only its path matters.",
             discussion: ConnectorAlias.known.joined(separator: "\n")
         )
     )
@@ -297,7 +300,7 @@ struct ConnectorOptions: ParsableArguments {
         guard connector == nil else { throw ValidationError("Give --connector or --url, not both.") }
         guard ConnectorAlias.connector(url: url) != nil else {
             throw ValidationError(
-                "--url is no address of a connector: use \(ConnectorAlias.known.joined(separator: ", ")), or --connector."
+                "--url is not the address of a connector: use \(ConnectorAlias.known.joined(separator: ", ")), or --connector."
             )
         }
     }
@@ -308,9 +311,9 @@ struct ConnectorOptions: ParsableArguments {
 
 /// Checks of an account's address that need no connection.
 enum AccountAddress {
-    /// What is wrong with a host as it was typed, for the option that it was given with; nil if nothing is.
+    /// What is wrong with a typed host, naming its option; nil if nothing is wrong.
     static func problem(_ host: String, option: String) -> String? {
-        // Who copies from Adobe's external account has this address at hand.
+        // A user who copies from Adobe's external account may paste this address.
         guard ConnectorAlias.connector(url: host) == nil else {
             return "\(option) is Adobe Campaign's address of a connector: give it with --url."
         }
@@ -318,11 +321,12 @@ enum AccountAddress {
             _ = try GatewayHost(host)
             return nil
         } catch {
-            return "\(option) is no host: \(error)."
+            return "\(option) is not a host: \(error)."
         }
     }
 
-    /// Whether an address is the gateway's own, of whatever environment, so that another connector brings another address.
+    /// The environment whose gateway has this address; nil for any other address. Such an account gets another
+    /// address with another connector.
     static func environment(_ connector: Connector, host: String, port: Int) -> ApplicationEnvironment? {
         ApplicationEnvironment.allCases.reversed().first { environment in
             guard let address = GatewayAddress.standard(connector, environment) else { return false }
@@ -331,42 +335,42 @@ enum AccountAddress {
         }
     }
 
-    /// Whether two connectors speak to different gateways, so that a stand-in for the one is none for the other.
+    /// Whether two connectors talk to different gateways, so that a stand-in for one does not work for the other.
     static func isElsewhere(_ connector: Connector, than other: Connector) -> Bool {
         GatewayAddress.standard(connector, .production) != GatewayAddress.standard(other, .production)
     }
 
-    /// What to know of a connector, told when an account gets it.
+    /// A notice about a connector, shown when an account gets it.
     static func note(_ connector: Connector, host: String) -> String? {
         guard GatewayAddress(host: host).isClosed(connector) else { return nil }
         return
-            "Apple closed its binary gateway on 31 March 2021: --host names a gateway that stands in for it, or use ios-http2."
+            "Apple closed its binary gateway on 31 March 2021: name a stand-in with --host, or use ios-http2."
     }
 }
 
-/// What a change of an account or an application means for deliveries that are under way.
+/// What a change of an account or an application means for deliveries under way.
 enum RouteNotice {
-    /// Deliveries that are named in a line; more help nobody.
+    /// The maximum number of deliveries named in a line; more would not help.
     private static let named = 10
 
-    /// What is said when something is changed that running children have taken over.
+    /// What to report after changing something that running children use.
     static func children(of what: String) -> String {
-        "Children of \(what) that run are replaced one by one, each within seconds of the one before; new ones take it up at once."
+        "Running children of \(what) are replaced one by one, within seconds of each other; new children use the change at once."
     }
 
     /// What happens to deliveries under way; nil if there are none.
     static func text(underWay deliveries: [Int64]) -> String? {
         guard !deliveries.isEmpty else { return nil }
         return
-            "Under way: \(list(deliveries)). What has been sent stays as it is, and what is still to be sent goes out as it is set now, as soon "
-            + "as its children are replaced. `pushmta delivery pause` before a change keeps the two apart."
+            "Under way: \(list(deliveries)). Messages already sent are not affected. The others use the new values as soon "
+            + "as the children are replaced. To keep the two apart, run `pushmta delivery pause` before a change."
     }
 
-    /// What an application's other account means for deliveries under way; nil if there are none.
+    /// What another account of an application means for deliveries under way; nil if there are none.
     static func text(keepingAccount deliveries: [Int64]) -> String? {
         guard !deliveries.isEmpty else { return nil }
         return
-            "Under way: \(list(deliveries)). They go on over the account with which they were created; later ones have the new one."
+            "Under way: \(list(deliveries)). They keep the account that they were created with; later deliveries use the new one."
     }
 
     private static func list(_ deliveries: [Int64]) -> String {

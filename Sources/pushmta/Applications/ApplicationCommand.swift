@@ -24,8 +24,8 @@ struct ApplicationAddCommand: SentenceCommand {
         commandName: "add",
         abstract: "Add an application.",
         discussion: """
-            An iOS app has two: one for the App Store and TestFlight, and one for what Xcode installs. --with-sandbox \
-            adds both or neither.
+            An iOS app needs two applications: one for builds from the App Store and TestFlight, and one for builds \
+            that Xcode installs. With --with-sandbox, both are added or neither.
             """
     )
 
@@ -47,19 +47,19 @@ struct ApplicationAddCommand: SentenceCommand {
     @Option(help: "sandbox or production.")
     var environment = ApplicationEnvironment.production
 
-    @Option(help: "The bundle id (iOS: the APNs topic) or the package name.")
+    @Option(help: "The bundle id (iOS: also the APNs topic) or the package name.")
     var bundleID: String
 
-    @Option(help: "What the app's SDK registers with, unique (default: a new UUID).")
+    @Option(help: "The key that the app's SDK registers with, unique (default: a new UUID).")
     var integrationKey: String?
 
-    @Option(help: "The external account that deliveries go through unless they say otherwise.")
+    @Option(help: "The external account that deliveries use by default.")
     var account: String?
 
     @Option(
         name: .customLong("message-id-format"),
         help:
-            "How _mId is written: int32 for apps that read it with Integer.valueOf, as Adobe's samples do; uuid for all others. Asked for on a terminal, and needed elsewhere."
+            "How _mId is written: int32 for apps that read it with Integer.valueOf, as Adobe's samples do; uuid for all others. On a terminal the command asks for it; elsewhere it is required."
     )
     var messageIDFormat: MessageIDFormat?
 
@@ -69,7 +69,7 @@ struct ApplicationAddCommand: SentenceCommand {
     @Option(help: "The external account of the sandbox half.")
     var sandboxAccount: String?
 
-    @Option(help: "What the sandbox half's builds register with, unique (default: a new UUID).")
+    @Option(help: "The key that the sandbox half's builds register with, unique (default: a new UUID).")
     var sandboxIntegrationKey: String?
 
     @OptionGroup var declarations: DeclarationOptions
@@ -81,7 +81,9 @@ struct ApplicationAddCommand: SentenceCommand {
             throw ValidationError("--sandbox-account and --sandbox-integration-key need --with-sandbox.")
         }
         if withSandbox, platform != .ios || environment != .production {
-            throw ValidationError("--with-sandbox is for the production application of iOS: Android has one gateway.")
+            throw ValidationError(
+                "--with-sandbox is for a production application of iOS: Android has a single gateway."
+            )
         }
     }
 
@@ -97,7 +99,7 @@ struct ApplicationAddCommand: SentenceCommand {
             throw CommandFailure(.data, "Application \(name): \(problem).")
         }
         let declared = change
-        // Found missing before anything is created.
+        // Check this before anything is created.
         if let material {
             _ = try CredentialKeyFile.keyring(loaded.values)
             try material.check(environment: environment, bundleID: bundleID, now: Date())
@@ -151,7 +153,7 @@ struct ApplicationAddCommand: SentenceCommand {
         return half
     }
 
-    /// All of it or nothing: what is refused can be typed again.
+    /// Creates both or neither: after a refusal, the command can be typed again.
     private func create(
         _ application: NewApplication,
         _ sandbox: NewApplication?,
@@ -180,8 +182,8 @@ struct ApplicationAddCommand: SentenceCommand {
         }
     }
 
-    /// Asks the person at the terminal. Nothing is assumed: an app that reads a uuid with `Integer.valueOf` crashes or loses its
-    /// receipts, and whoever has made the app knows which it is.
+    /// Asks the user at the terminal. There is no default: an app that reads a uuid with `Integer.valueOf` crashes or
+    /// loses its receipts. Whoever made the app knows which form it reads.
     private static func askForFormat() throws -> MessageIDFormat {
         while isatty(STDIN_FILENO) == 1 {
             StandardError.write(
@@ -192,19 +194,20 @@ struct ApplicationAddCommand: SentenceCommand {
         }
         throw CommandFailure(
             .usage,
-            "It is not said how _mId is written. Give --message-id-format int32 if the app has Adobe's sample code or anything else that calls Integer.valueOf(messageId), which a uuid breaks; give --message-id-format uuid if it sends the text back as it is, as PushMTA's SDKs and the AEP SDK do: such ids cannot be guessed at all."
+            "The form of _mId is missing. Give --message-id-format int32 if the app has Adobe's sample code or anything else that calls Integer.valueOf(messageId), which a uuid breaks. Give --message-id-format uuid if it sends the text back as it is, as PushMTA's SDKs and the AEP SDK do. A uuid cannot be guessed."
         )
     }
 }
 
-/// `pushmta app set NAME …`: changes what is given and leaves the rest.
+/// `pushmta app set NAME …`: changes only what is given.
 struct ApplicationSetCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Change an application and what it declares; what is not given stays.",
+        abstract: "Change an application and its declarations; options that are not given keep their values.",
         discussion: """
-            Where an application declares variables or sounds, deliveries with others are refused before anything is sent. Another \
-            bundle id counts for what deliveries under way have not sent yet; another account for deliveries that are created from then on.
+            If an application declares variables or sounds, a delivery that uses others is refused before anything is \
+            sent. A new bundle id applies to messages of deliveries under way that have not been sent yet. A new \
+            account applies to deliveries created from then on.
             """
     )
 
@@ -217,28 +220,28 @@ struct ApplicationSetCommand: SentenceCommand {
     @Option(help: "Its name for people.")
     var label: String?
 
-    @Option(help: "The bundle id (iOS: the APNs topic) or the package name.")
+    @Option(help: "The bundle id (iOS: also the APNs topic) or the package name.")
     var bundleID: String?
 
-    @Option(help: "What the app's SDK registers with, unique.")
+    @Option(help: "The key that the app's SDK registers with, unique.")
     var integrationKey: String?
 
-    @Option(help: "The external account that deliveries go through unless they say otherwise.")
+    @Option(help: "The external account that deliveries use by default.")
     var account: String?
 
-    @Option(help: "How _mId is written: uuid or int32; not while a delivery is under way.")
+    @Option(help: "How _mId is written: uuid or int32; cannot be changed while a delivery is under way.")
     var messageIDFormat: MessageIDFormat?
 
     @OptionGroup var declarations: DeclarationOptions
 
-    @Flag(help: "Take the icon away.")
+    @Flag(help: "Remove the icon.")
     var removeIcon = false
 
     func validate() throws {
         if removeIcon, declarations.icon != nil { throw ValidationError("Give --icon or --remove-icon, not both.") }
         let others: [Any?] = [label, bundleID, integrationKey, account, messageIDFormat, declarations.icon]
         guard removeIcon || !declarations.isEmpty || others.contains(where: { $0 != nil }) else {
-            throw ValidationError("Nothing is to be changed: give at least one option.")
+            throw ValidationError("There is nothing to change: give at least one option.")
         }
     }
 
@@ -265,7 +268,7 @@ struct ApplicationSetCommand: SentenceCommand {
             let row = try await apply(wanted, store)
             return (row, try await store.deliveriesUnderWay(application: name))
         }
-        StandardOutput.line("Application \(row.name) is changed. `pushmta app show \(row.name)` shows it.")
+        StandardOutput.line("Application \(row.name) was changed. `pushmta app show \(row.name)` shows it.")
         if bundleID != nil {
             StandardOutput.line(RouteNotice.children(of: "it"))
             if let note = RouteNotice.text(underWay: underWay) { StandardOutput.line(note) }
@@ -273,7 +276,7 @@ struct ApplicationSetCommand: SentenceCommand {
         if account != nil, let note = RouteNotice.text(keepingAccount: underWay) { StandardOutput.line(note) }
     }
 
-    /// What there is, with what was given; what the application declares is read and written in one.
+    /// Applies the change. Declarations are read and written in one transaction.
     private func apply(_ wanted: ApplicationChange, _ store: Store) async throws -> ApplicationRow {
         guard !declarations.isEmpty else { return try await store.setApplication(name: name, wanted) }
         let declarations = declarations
@@ -319,11 +322,11 @@ struct ApplicationListCommand: PushMTACommand {
     }
 }
 
-/// `pushmta app show NAME`: an application and all that it declares.
+/// `pushmta app show NAME`: an application and all of its declarations.
 struct ApplicationShowCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show an application and what it declares."
+        abstract: "Show an application and its declarations."
     )
 
     @OptionGroup var global: GlobalOptions
@@ -331,7 +334,7 @@ struct ApplicationShowCommand: PushMTACommand {
     @Argument(help: "The application's name.")
     var name: String
 
-    @Option(help: "Write the icon into this file.")
+    @Option(help: "Write the icon to this file.")
     var saveIcon: String?
 
     @Flag(help: "Print JSON.")
@@ -367,9 +370,9 @@ struct ApplicationShowCommand: PushMTACommand {
     }
 
     private func save(_ icon: [UInt8]?, to path: String) throws {
-        guard let icon else { throw CommandFailure(.data, "Application \(name) has no icon to write.") }
+        guard let icon else { throw CommandFailure(.data, "Application \(name) has no icon.") }
         guard FileManager.default.createFile(atPath: path, contents: Data(icon)) else {
-            throw CommandFailure(.data, "The icon cannot be written to \(path): check the folder and your rights.")
+            throw CommandFailure(.data, "The icon cannot be written to \(path): check the folder and your permissions.")
         }
     }
 
@@ -392,16 +395,17 @@ struct ApplicationShowCommand: PushMTACommand {
     }
 }
 
-/// `pushmta app test APP`: tries whether the application's messages would be taken.
+/// `pushmta app test APP`: checks whether a gateway would accept the application's messages.
 struct ApplicationTestCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "test",
-        abstract: "Connect to an application's gateway as a child does, and say whether its messages would be taken.",
+        abstract:
+            "Connect to an application's gateway as a child does, and check whether it would accept its messages.",
         discussion: """
-            The gateway is asked with one message. With --token it goes to that device: FCM only checks it (validate_only), APNs \
-            delivers it, as a push that wakes the app and shows nothing unless --alert says what to show. Without --token it \
-            carries a push token that no device has; that the gateway refuses nothing but this token shows that all else is right. \
-            Exit status 1 if messages would not be sent.
+            The check sends one message. With --token it goes to that device: FCM only validates it (validate_only), \
+            while APNs delivers it as a push that wakes the app and shows nothing, unless --alert gives a text. \
+            Without --token, the message has a push token that no device has; if the gateway refuses nothing but this \
+            token, everything else is right. Exit status 1 if messages would not be sent.
             """
     )
 
@@ -413,10 +417,10 @@ struct ApplicationTestCommand: PushMTACommand {
     @Option(help: "The push token of a device.")
     var token: String?
 
-    @Option(help: "A text that an iOS device is to show.")
+    @Option(help: "A text for an iOS device to show.")
     var alert: String?
 
-    @Option(help: "The external account to go through (default: the application's).")
+    @Option(help: "The external account to use (default: the application's).")
     var account: String?
 
     @Flag(help: "Print JSON.")
@@ -424,10 +428,10 @@ struct ApplicationTestCommand: PushMTACommand {
 
     func validate() throws {
         if let token, !GatewayProbe.isToken(token) {
-            throw ValidationError("--token is no push token: give it as the device registered it, without spaces.")
+            throw ValidationError("--token is not a push token: give it as the device registered it, without spaces.")
         }
         if alert != nil, token == nil {
-            throw ValidationError("--alert needs --token: say which device is to show it.")
+            throw ValidationError("--alert needs --token, the device that shows it.")
         }
     }
 
@@ -459,29 +463,30 @@ struct ApplicationTestCommand: PushMTACommand {
         guard let id = row.accountID else {
             throw CommandFailure(
                 .data,
-                "Application \(row.name) has no external account: name one with --account, or give it one with `pushmta app set \(row.name) --account NAME`."
+                "Application \(row.name) has no external account: name one with --account, or set one with `pushmta app set \(row.name) --account NAME`."
             )
         }
         return try await store.account(id)
     }
 }
 
-/// `pushmta app resume NAME`: ends what an application's messages wait for.
+/// `pushmta app resume NAME`: ends everything that an application's messages wait for.
 struct ApplicationResumeCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Let an application send again at once, and say what it waited for.",
+        abstract: "Let an application send again at once, and show what it was waiting for.",
         discussion: """
-            A circuit opens when every message of an application would fail; no message is failed for it. It closes by itself \
-            when a probe succeeds, so that this command only saves the time until the next one. If the cause is still there, the \
-            circuit opens again.
+            A circuit opens when every message of an application would fail; the messages stay pending. It closes on \
+            its own when a probe succeeds, so this command only saves the wait for the next probe. If the cause is \
+            still there, the circuit opens again.
 
-            The rest that its messages may wait for ends as well, on all hosts: the pause before a child is started after one that died, \
-            the pauses between attempts to reach a gateway, and the time until what could not be loaded or prepared is tried again. \
-            What a gateway has asked for stays.
+            The other waits of its messages end as well, on all hosts: the back-off before a dead child is replaced, \
+            the pauses between attempts to reach a gateway, and the delay before another attempt to load a part or \
+            prepare a delivery. A delay that the gateway asked for stays.
 
-            When it opened because push tokens were refused, and the application and its credential are right, the tokens are bad: \
-            with --believe-refusals messages to them fail, and the subscriptions are disabled, in all deliveries that are under way.
+            If the circuit opened because push tokens were refused, but the application and its credential are right, \
+            the tokens are bad. With --believe-refusals, messages to such tokens fail and their subscriptions are \
+            disabled, in all deliveries under way.
             """
     )
 
@@ -491,7 +496,7 @@ struct ApplicationResumeCommand: SentenceCommand {
     @Argument(help: "The application's name.")
     var name: String
 
-    @Flag(help: "The refused push tokens are really bad: fail their messages instead of opening the circuit again.")
+    @Flag(help: "Treat refused push tokens as bad: fail their messages instead of opening the circuit again.")
     var believeRefusals = false
 
     func execute(_ loaded: LoadedSettings) async throws {
@@ -503,7 +508,7 @@ struct ApplicationResumeCommand: SentenceCommand {
         for line in Self.report(name, ended, before, believesRefusals: believeRefusals) { StandardOutput.line(line) }
     }
 
-    /// What to say of it, line by line.
+    /// The report, line by line.
     static func report(
         _ name: String,
         _ ended: ApplicationResumption,
@@ -511,42 +516,42 @@ struct ApplicationResumeCommand: SentenceCommand {
         believesRefusals: Bool = false
     ) -> [String] {
         guard ended.hasEnded else {
-            return ["The circuit of application \(name) was closed already; nothing is held back for it."]
+            return ["The circuit of application \(name) is already closed; nothing is held back."]
         }
         var lines: [String] = []
         if ended.wasOpen {
-            lines.append("The circuit of application \(name) is closed, its messages are sent again.")
+            lines.append("The circuit of application \(name) was closed; its messages are sent again.")
             if believesRefusals {
-                lines.append("Messages whose push token is refused fail, in the deliveries that are under way.")
+                lines.append("In deliveries under way, messages whose push token is refused fail.")
             } else if let before {
-                lines.append("It was open because: \(before.reason)")
+                lines.append("It had opened because: \(before.reason)")
                 if !before.remedy.isEmpty { lines.append("If that is not fixed yet: \(before.remedy)") }
             }
         }
         for host in ended.hosts {
             let words = host.stderrTail.isEmpty ? "" : ": \(host.stderrTail)"
             lines.append(
-                "Host \(TerminalText.line(host.name)) starts children for it at once; the last one there died before its first "
+                "Host \(TerminalText.line(host.name)) starts children for it at once; the last child there died before its first "
                     + "message (\(host.exitReason))\(TerminalText.line(words))"
             )
         }
         if ended.troubledChildren > 0 {
-            lines.append("Running children in trouble that try again at once: \(ended.troubledChildren)")
+            lines.append("Running children in trouble, which retry at once: \(ended.troubledChildren)")
         }
         if !ended.accounts.isEmpty {
             lines.append(
-                "Accounts whose gateway took nothing and is tried at once: \(ended.accounts.joined(separator: ", "))"
+                "Accounts whose gateway accepted nothing, which are retried at once: \(ended.accounts.joined(separator: ", "))"
             )
         }
         if ended.parts > 0 {
             lines.append(
-                "Parts that could not be loaded and are tried again at once: \(ended.parts) "
+                "Parts that could not be loaded, which are retried at once: \(ended.parts) "
                     + "(\(TerminalText.line(ended.loadProblem)))"
             )
         }
         if !ended.preparations.isEmpty {
             let ids = ended.preparations.sorted().map(String.init).joined(separator: ", ")
-            lines.append("Deliveries whose preparation is tried again at once: \(ids)")
+            lines.append("Deliveries whose preparation is retried at once: \(ids)")
         }
         return lines
     }

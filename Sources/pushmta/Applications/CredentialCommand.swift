@@ -21,8 +21,8 @@ struct CredentialSetCommand: SentenceCommand {
         commandName: "set",
         abstract: "Set an application's credential.",
         discussion: """
-            Refused are files that cannot be used, certificates whose time is over, that are for the other environment or for \
-            another bundle id, and a certificate that an application of the other environment has already.
+            Refuses files that cannot be used, certificates that have expired or are for the other environment or \
+            another bundle id, and a certificate that an application of the other environment already uses.
             """
     )
 
@@ -52,14 +52,14 @@ struct CredentialSetCommand: SentenceCommand {
         }
     }
 
-    /// What the operator should know besides.
+    /// Reports what the operator should know about the new credential.
     private func say(of row: ApplicationRow, _ material: CredentialMaterial, _ store: Store) async throws {
         try await CredentialExpiry.tell(material, application: row.name, store)
         guard let account = try await store.accounts().first(where: { $0.id == row.accountID }),
             !material.kind.suits(account.connector)
         else { return }
         StandardError.write(
-            "pushmta: the application's external account \(account.name) is of connector \(account.connector.rawValue), which does not take \(material.kind.text): deliveries need another account, or another credential.\n"
+            "pushmta: the application's external account \(account.name) is of connector \(account.connector.rawValue), which does not accept \(material.kind.text): deliveries need another account or another credential.\n"
         )
     }
 }
@@ -90,7 +90,7 @@ struct CredentialListCommand: PushMTACommand {
 }
 
 extension DatabaseTime {
-    /// The moment in UTC, as `2027-03-31T10:00:00Z`.
+    /// The time in UTC, as `2027-03-31T10:00:00Z`.
     fileprivate var text: String {
         Date(timeIntervalSince1970: Double(microsecondsSince1970) / 1_000_000).formatted(.iso8601)
     }
@@ -100,8 +100,8 @@ extension DatabaseTime {
 struct CredentialCreateKeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "create-key",
-        abstract: "Make the key under which credentials are sealed.",
-        discussion: "A key that is in the file already is kept, and never overwritten."
+        abstract: "Create the key that seals credentials.",
+        discussion: "If the file already has a key, the key is kept; it is never overwritten."
     )
 
     @Argument(help: "The file.")
@@ -118,9 +118,9 @@ struct CredentialCreateKeyCommand: AsyncParsableCommand {
             }
             let words =
                 try CredentialKeyFile.createUnlessThere(at: file)
-                ? "The key is in \(file)." : "\(file) has a key already, which is kept."
+                ? "The key is in \(file)." : "\(file) already has a key, which is kept."
             StandardOutput.line(
-                "\(words) Name it in the setting credentialKeyFile, copy it to every host, keep it safe."
+                "\(words) Name it in the setting credentialKeyFile, copy it to every host, and keep it safe."
             )
         } catch {
             throw CommandFailure.report(error)
@@ -131,14 +131,14 @@ struct CredentialCreateKeyCommand: AsyncParsableCommand {
 struct CredentialRotateKeyCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate-key",
-        abstract: "Seal all credentials under a new key.",
+        abstract: "Seal all credentials with a new key.",
         discussion: """
-            A new key is put before the old one in the key file, so that both open credentials; then every credential is sealed \
-            again, each in its own transaction. You may interrupt it at any moment and run it again to go on. Run it as the user that \
-            owns the folder of the key file, as pushmta owns /etc/pushmta/keys. While other hosts run, it ends after the first step and \
-            says which of them need the file first. The old key stays in the file, for \
-            copies of the database; --drop-old takes it out. Two at once wait for each other, on any host, and so do \
-            commands that set a credential.
+            A new key is put before the old one in the key file, so that both open credentials. Then every credential \
+            is sealed again, each in its own transaction. The command can be interrupted at any time; run it again to \
+            continue. Run it as the user that owns the folder of the key file, as pushmta owns /etc/pushmta/keys. \
+            While other hosts run, it stops after the first step and names the hosts that need the file first. The old \
+            key stays in the file for copies of the database; --drop-old removes it. Concurrent rotations wait for \
+            each other, on any host, and so do commands that set a credential.
             """
     )
 
@@ -147,24 +147,26 @@ struct CredentialRotateKeyCommand: SentenceCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write the file with the new key and the old ones here instead of changing the key file.",
+            "Write the new key and the old ones to this file instead of changing the key file.",
             valueName: "file"
         )
     )
     var output: String?
 
-    @Flag(help: "Only make the new key; a second call seals the credentials under it.")
+    @Flag(help: "Only create the new key; a second run seals the credentials with it.")
     var prepare = false
 
-    @Flag(help: "Do not wait for other hosts: they read the same key file.")
+    @Flag(help: "Do not stop for other hosts: they read the same key file.")
     var shared = false
 
-    @Flag(help: "Make no new key, finish what was begun, and take the old keys out of the key file.")
+    @Flag(help: "Create no new key; finish the rotation and remove the old keys from the key file.")
     var dropOld = false
 
     func validate() throws {
         if dropOld, prepare || output != nil {
-            throw ValidationError("--drop-old ends a rotation and --prepare or --output begin one: give one of them.")
+            throw ValidationError(
+                "--drop-old ends a rotation, while --prepare and --output begin one: give only one of them."
+            )
         }
     }
 
@@ -181,7 +183,7 @@ struct CredentialRotateKeyCommand: SentenceCommand {
         } else if prepare || output != nil {
             throw CommandFailure(
                 .data,
-                "A rotation is under way: credentials are to be sealed under the key \(try rotation.keys.current.keyID). Call this without --prepare and --output to finish it."
+                "A rotation to the key \(try rotation.keys.current.keyID) is under way. Run this command without --prepare and --output to finish it."
             )
         }
         try await rotation.seal(keepsOld: !dropOld)
@@ -208,16 +210,16 @@ struct CredentialOptions: ParsableArguments {
 
     @Option(
         help: """
-            A file with the passphrase of the .p12 file (default: the variable \(SettingsLoader.passphraseVariable); without \
-            it a terminal is asked).
+            A file with the passphrase of the .p12 file (default: the variable \(SettingsLoader.passphraseVariable), \
+            or a prompt on a terminal).
             """
     )
     var passphraseFile: String?
 
-    @Option(help: "The day on which the credential ends (YYYY-MM-DD, UTC), for one that does not say so itself.")
+    @Option(help: "The day on which the credential expires (YYYY-MM-DD, UTC), if the credential itself does not say.")
     var expires: String?
 
-    @Flag(help: "The certificate serves a sandbox and a production application; it has to be issued for both.")
+    @Flag(help: "The certificate serves a sandbox and a production application; it must be issued for both.")
     var bothEnvironments = false
 
     func validate() throws {
@@ -245,13 +247,13 @@ struct CredentialOptions: ParsableArguments {
         if bothEnvironments { try material.requireBothEnvironments() }
         guard let expires else { return material }
         guard material.certificate == nil else {
-            throw CommandFailure(.data, "--expires is not for a certificate, which says itself when it ends.")
+            throw CommandFailure(.data, "--expires is not for a certificate, which has its own expiry.")
         }
         material.expiresAt = try Self.day(expires)
         return material
     }
 
-    /// What a credential of another form has would be taken without any effect.
+    /// Options for another kind of credential would have no effect.
     private func refuseForeign(_ kind: CredentialKind) throws {
         let options: [(name: String, isGiven: Bool, kind: CredentialKind)] = [
             ("--key-id", keyID != nil, .apnsKey), ("--team-id", teamID != nil, .apnsKey),
@@ -260,25 +262,25 @@ struct CredentialOptions: ParsableArguments {
         guard let foreign = options.first(where: { $0.isGiven && $0.kind != kind }) else { return }
         throw CommandFailure(
             .data,
-            "\(foreign.name) is for \(foreign.kind.text), and the file holds \(kind.text): leave the option out, or give the other file."
+            "\(foreign.name) is for \(foreign.kind.text), and the file holds \(kind.text): omit the option, or give another file."
         )
     }
 
     private static func day(_ text: String) throws -> Date {
-        // The 31st of February is read as a day of March.
+        // Foundation reads February 31 as a day of March.
         guard let day = try? Date("\(text)T00:00:00Z", strategy: .iso8601),
             day.formatted(.iso8601) == "\(text)T00:00:00Z"
         else {
-            throw CommandFailure(.data, "--expires \(text) is no day that there is: write it as 2027-03-31.")
+            throw CommandFailure(.data, "--expires \(text) is not a valid day: write it like 2027-03-31.")
         }
         return day
     }
 
-    /// The passphrase, from where no other user of the machine can see it: never from the command line.
+    /// The passphrase, from a source that no other user of the machine can see: never the command line.
     private func passphrase() throws -> String {
         if let passphraseFile {
             let text = try SmallFile.passphrase(passphraseFile)
-            // An editor ends the line; that is not part of the passphrase.
+            // Editors end the file with a newline, which is not part of the passphrase.
             return text.last?.isNewline == true ? String(text.dropLast()) : text
         }
         if let text = ProcessInfo.processInfo.environment[SettingsLoader.passphraseVariable] { return text }
@@ -287,9 +289,9 @@ struct CredentialOptions: ParsableArguments {
     }
 }
 
-/// What a command says of the end of a credential that it has just set.
+/// Reports the expiry of a credential that was just set.
 enum CredentialExpiry {
-    /// Says when it ends, the nearer the louder; nothing of one that does not.
+    /// Says when it expires, and warns if that is near. Says nothing if it does not expire.
     static func tell(_ material: CredentialMaterial, application: String, _ store: Store) async throws {
         guard let expiresAt = material.expiresAt else { return }
         let now = try await store.databaseClock()
@@ -300,7 +302,7 @@ enum CredentialExpiry {
         }
     }
 
-    /// What to do about an end that is near; nil if it is not.
+    /// The warning about a near expiry; nil if it is not near.
     static func warning(secondsLeft: Double, application: String) -> String? {
         guard let notice = ExpiryNotice(secondsLeft: secondsLeft) else { return nil }
         let what = "the credential of \(application) \(ExpiryNotice.text(secondsLeft: secondsLeft))"

@@ -4,14 +4,14 @@ import Content
 import Foundation
 import PushCore
 
-/// What an application declares, as it is typed.
+/// Declarations of an application, as typed.
 struct DeclarationOptions: ParsableArguments {
     @Option(
         name: .customLong("variable"),
         help: ArgumentHelp(
             "Declare a variable; may be repeated.",
             discussion:
-                "The type is text, integer, number, boolean or url. Messages whose delivery gives no value have the default.",
+                "The type is text, integer, number, boolean or url. The default applies if a delivery gives no value.",
             valueName: "NAME:TYPE[=DEFAULT]"
         )
     )
@@ -19,11 +19,11 @@ struct DeclarationOptions: ParsableArguments {
 
     @Option(
         name: .customLong("variable-label"),
-        help: ArgumentHelp("Name a declared variable for people; may be repeated.", valueName: "NAME=LABEL")
+        help: ArgumentHelp("Label a declared variable for people; may be repeated.", valueName: "NAME=LABEL")
     )
     var variableLabels: [String] = []
 
-    @Option(name: .customLong("remove-variable"), help: "Take a variable away; may be repeated.")
+    @Option(name: .customLong("remove-variable"), help: "Remove a variable; may be repeated.")
     var removedVariables: [String] = []
 
     @Option(
@@ -34,11 +34,11 @@ struct DeclarationOptions: ParsableArguments {
 
     @Option(
         name: .customLong("system-sound"),
-        help: ArgumentHelp("Declare a sound of the system; may be repeated.", valueName: "NAME[=LABEL]")
+        help: ArgumentHelp("Declare a system sound; may be repeated.", valueName: "NAME[=LABEL]")
     )
     var systemSounds: [String] = []
 
-    @Option(name: .customLong("remove-sound"), help: "Take a sound away; may be repeated.")
+    @Option(name: .customLong("remove-sound"), help: "Remove a sound; may be repeated.")
     var removedSounds: [String] = []
 
     @Option(
@@ -46,15 +46,16 @@ struct DeclarationOptions: ParsableArguments {
         help: ArgumentHelp(
             "Declare a subscription parameter; may be repeated.",
             discussion: """
-                The name is the one that the app's code gives with a registration, the column where it is kept: user_key, locale, \
-                time_zone, recipient.NAME or parameters.NAME (default: parameters. and the name).
+                The name is the one that the app's code passes when it registers. The column says where the value is \
+                stored: user_key, locale, time_zone, recipient.NAME or parameters.NAME (default: parameters.NAME with \
+                the same name).
                 """,
             valueName: "NAME[=COLUMN]"
         )
     )
     var parameters: [String] = []
 
-    @Option(name: .customLong("remove-parameter"), help: "Take a subscription parameter away; may be repeated.")
+    @Option(name: .customLong("remove-parameter"), help: "Remove a subscription parameter; may be repeated.")
     var removedParameters: [String] = []
 
     @Option(
@@ -62,13 +63,13 @@ struct DeclarationOptions: ParsableArguments {
     )
     var icon: String?
 
-    /// Whether anything about declarations was given.
+    /// Whether any declaration was given.
     var isEmpty: Bool {
         variables.isEmpty && variableLabels.isEmpty && removedVariables.isEmpty && sounds.isEmpty
             && systemSounds.isEmpty && removedSounds.isEmpty && parameters.isEmpty && removedParameters.isEmpty
     }
 
-    /// The icon, checked; nil if none was given.
+    /// The checked icon; nil if none was given.
     func checkedIcon() throws -> ApplicationIcon? {
         guard let icon else { return nil }
         let data = try SmallFile.contents(icon, "icon", "give the path of a PNG file")
@@ -79,7 +80,7 @@ struct DeclarationOptions: ParsableArguments {
         }
     }
 
-    /// The declarations with what was given; throws if the application cannot declare it.
+    /// The declarations with the typed changes; throws if the application cannot declare them.
     func applied(to earlier: ApplicationDeclarations, platform: Platform) throws -> ApplicationDeclarations {
         var declared = earlier
         do {
@@ -119,7 +120,7 @@ struct DeclarationOptions: ParsableArguments {
         guard parts.count == 2, let type = ApplicationVariable.Kind(rawValue: parts[1]) else {
             throw DeclarationError(
                 "variable \"\(parts[0])\"",
-                "no type is given, or there is none of that name",
+                "its type is missing or unknown",
                 "write NAME:TYPE or NAME:TYPE=DEFAULT; types are "
                     + ApplicationVariable.Kind.allCases.map(\.rawValue).joined(separator: ", ")
             )
@@ -162,10 +163,10 @@ struct DeclarationOptions: ParsableArguments {
         return try ApplicationSound(name: name, label: label ?? "", isSystem: isSystem)
     }
 
-    /// Of two declarations of one name the first would have no effect.
+    /// The first of two declarations with the same name would have no effect.
     private static func refuseTwice(_ names: [String], _ thing: String) throws(DeclarationError) {
         guard let twice = names.first(where: { name in names.filter { $0 == name }.count > 1 }) else { return }
-        throw DeclarationError("\(thing) \"\(twice)\"", "it is given twice", "give it once")
+        throw DeclarationError("\(thing) \"\(twice)\"", "it appears twice", "give it once")
     }
 
     private static func remove<Element>(
@@ -183,7 +184,7 @@ struct DeclarationOptions: ParsableArguments {
         }
     }
 
-    /// What stands before and behind the first equals sign.
+    /// The texts before and after the first equals sign.
     private static func halves(_ text: String) -> (String, String?) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         return (parts[0], parts.count == 2 ? parts[1] : nil)

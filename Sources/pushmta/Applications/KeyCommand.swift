@@ -6,7 +6,7 @@ import Store
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key",
-        abstract: "Keys of the API that the web process has at /api/v1.",
+        abstract: "Keys of the API that the web process serves at /api/v1.",
         subcommands: [KeyCreateCommand.self, KeyListCommand.self, KeyRevokeCommand.self]
     )
 }
@@ -15,39 +15,39 @@ struct KeyCommand: AsyncParsableCommand {
 struct KeyCreateCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Make a key of the API and print it.",
+        abstract: "Create an API key and print it.",
         discussion: """
-            The key is shown now and never again; the database keeps a hash of it. Scopes: \
+            The key is shown only now; the database stores a hash of it. Scopes: \
             \(APIScope.allCases.map(\.rawValue).joined(separator: ", ")).
             """
     )
 
     @OptionGroup var global: GlobalOptions
 
-    @Argument(help: "Whose it is, or what for.")
+    @Argument(help: "Its owner or purpose.")
     var name: String
 
     @Option(
         name: .customLong("scope"),
         parsing: .upToNextOption,
-        help: "What it may be used for; several with blanks or commas between."
+        help: "What it may be used for; separate several with blanks or commas."
     )
     var scopeWords: [String]
 
     @Option(
         name: .customLong("app"),
         parsing: .upToNextOption,
-        help: "The applications that it is for; all if none is named."
+        help: "The applications that it may use (default: all)."
     )
     var applications: [String] = []
 
-    @Option(help: "The days after which it expires; it never does if none are given.")
+    @Option(help: "The days after which it expires (default: never).")
     var days: Int32?
 
     @Flag(help: "Print JSON.")
     var json = false
 
-    /// The scopes, given as words or as a list in quotes.
+    /// The scopes, given as separate words or as a list in quotes.
     private var scopes: [String] {
         scopeWords.flatMap { $0.split { $0 == "," || $0.isWhitespace }.map(String.init) }
     }
@@ -56,19 +56,19 @@ struct KeyCreateCommand: PushMTACommand {
         guard !scopes.isEmpty else { throw ValidationError("Give at least one --scope.") }
         for scope in scopes where APIScope(rawValue: scope) == nil {
             throw ValidationError(
-                "There is no scope “\(scope)”: give some of \(APIScope.allCases.map(\.rawValue).joined(separator: ", "))."
+                "There is no scope “\(scope)”: choose from \(APIScope.allCases.map(\.rawValue).joined(separator: ", "))."
             )
         }
-        if let days, !(1...Self.mostDays).contains(days) {
-            throw ValidationError("--days is from 1 to \(Self.mostDays).")
+        if let days, !(1...Self.maxDays).contains(days) {
+            throw ValidationError("--days must be from 1 to \(Self.maxDays).")
         }
         if let problem = NameRule.problem(name: name) {
             throw ValidationError("The key's name \(problem): \(NameRule.nameWords).")
         }
     }
 
-    /// A hundred years; the database's table has room for more, nobody has use for it.
-    private static let mostDays: Int32 = 36_525
+    /// A hundred years; the column would hold more, but no one needs it.
+    private static let maxDays: Int32 = 36_525
 
     func execute(_ loaded: LoadedSettings) async throws {
         var random = SystemRandomNumberGenerator()
@@ -95,9 +95,9 @@ struct KeyCreateCommand: PushMTACommand {
 struct KeyListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the keys of the API.",
+        abstract: "List the API keys.",
         discussion:
-            "What names a key stands behind pushmta_ in it; the rest of it nobody can read. The last use is told to the hour."
+            "The id of a key follows pushmta_ in the key itself; the rest cannot be shown. The last use is accurate to the hour."
     )
 
     @OptionGroup var global: GlobalOptions
@@ -126,9 +126,9 @@ struct KeyListCommand: PushMTACommand {
 struct KeyRevokeCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Revoke a key of the API.",
+        abstract: "Revoke an API key.",
         discussion:
-            "Web processes take a key for 5 seconds without asking the database again; after that it is refused."
+            "Web processes accept a key for 5 seconds without asking the database again; after that, it is refused."
     )
 
     @OptionGroup var global: GlobalOptions
@@ -139,6 +139,6 @@ struct KeyRevokeCommand: SentenceCommand {
 
     func execute(_ loaded: LoadedSettings) async throws {
         try await StoreSession.run(loaded.values) { try await $0.revokeAPIKey(key) }
-        StandardOutput.line("API key \(key) is revoked: it is refused within 10 seconds.")
+        StandardOutput.line("API key \(key) was revoked; within 10 seconds it is refused everywhere.")
     }
 }

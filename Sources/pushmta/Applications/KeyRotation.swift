@@ -4,23 +4,23 @@ import Gateways
 import PushCore
 import Store
 
-/// Brings all credentials under another key, step by step; each step leaves everything readable.
+/// Reseals all credentials with another key, step by step; after each step everything can still be opened.
 ///
-/// All of it is done under the lock of the key: two at once would each write a file without the other's key, and what has been
-/// sealed under a key that is in no file is lost for good.
+/// Everything runs under the key lock. Two concurrent rotations would each write a file without the other's key, and
+/// what was sealed with a key that is in no file is lost permanently.
 struct KeyRotation: Sendable {
     private let store: Store
     private let source: CredentialKeySource
     private let lock: CredentialKeyLock
 
-    /// Does something with the key while nobody else does.
+    /// Runs `body` while no other process works with the key.
     static func run(_ store: Store, _ settings: Settings, _ body: (KeyRotation) async throws -> Void) async throws {
         guard let source = CredentialKeySource(settings, environment: ProcessInfo.processInfo.environment) else {
-            // Loading says what is missing.
+            // Loading reports what is missing.
             _ = try CredentialKeyFile.keyring(settings)
             throw CommandFailure(.configuration, "There is no key file.")
         }
-        // Whoever has no key finds that out before anything is made beside it.
+        // Fail for a missing key before the lock file is created next to it.
         _ = try Self.keys(source)
         try await source.locked(for: .rotating, store) { lock in
             try await body(KeyRotation(store: store, source: source, lock: lock))
@@ -33,7 +33,7 @@ struct KeyRotation: Sendable {
         self.lock = lock
     }
 
-    /// The keys now.
+    /// The present keys.
     var keys: CredentialKeyring {
         get throws { try Self.keys(source) }
     }
@@ -46,7 +46,7 @@ struct KeyRotation: Sendable {
         }
     }
 
-    /// Whether nothing is left of an earlier rotation, so that a new one begins.
+    /// Whether nothing is left of an earlier rotation, so that a new one can begin.
     var isDue: Bool {
         get async throws {
             let current = try keys.current.keyID
@@ -54,20 +54,20 @@ struct KeyRotation: Sendable {
         }
     }
 
-    /// Makes the new key; returns whether credentials can be sealed under it now.
+    /// Creates the new key. Returns whether credentials can be sealed with it now.
     func begin(output: String?, waits: Bool, prepareOnly: Bool) async throws -> Bool {
         let before = try contents()
         let text = CredentialKeyring.text(adding: CredentialCipher.newKeyText(), to: before)
         if source.isSystemds, output == nil {
             throw CommandFailure(
                 .configuration,
-                "The key is systemd's credential \(CredentialKeySource.systemdName), which cannot be changed here: give --output FILE, make that file the credential on every host, and call this again."
+                "The key is systemd's credential \(CredentialKeySource.systemdName), which cannot be changed here. Give --output FILE, make that file the credential on every host, then run this command again."
             )
         }
         if let output {
             try CredentialKeyFile.create(at: output, text: text)
             StandardOutput.line(
-                "\(output) holds a new key and the old ones. Make it the key file of every host (credentialKeyFile, or systemd's credential), restart the supervisors, then call this again without --output."
+                "\(output) holds a new key and the old ones. Make it the key file of every host (credentialKeyFile, or systemd's credential), restart the supervisors, then run this command again without --output."
             )
             return false
         }
@@ -77,14 +77,14 @@ struct KeyRotation: Sendable {
         if others.isEmpty, !prepareOnly { return true }
         let hosts = others.isEmpty ? "every other host" : others.joined(separator: ", ")
         StandardOutput.line(
-            "Copy it to \(hosts), then call this again: only then can each of them open what is sealed under the new key. (--shared says that all hosts read this very file.)"
+            "Copy it to \(hosts), then run this command again: until then, these hosts cannot open what is sealed with the new key. (Use --shared if all hosts read this same file.)"
         )
         return false
     }
 
-    /// Seals every credential that is not yet under the current key.
+    /// Seals every credential that is not yet sealed with the current key.
     ///
-    /// - Parameter keepsOld: whether the old keys stay, which is told.
+    /// - Parameter keepsOld: whether the old keys stay, which is reported.
     func seal(keepsOld: Bool) async throws {
         let text = try contents()
         let keys = try keys
@@ -102,26 +102,26 @@ struct KeyRotation: Sendable {
         let key = keys.current.keyID
         StandardOutput.line(
             sealed == 0 && failures.isEmpty
-                ? "Every credential is sealed under the key \(key) already."
-                : "\(sealed) of \(total) credentials were sealed again under the key \(key)."
+                ? "Every credential is already sealed with the key \(key)."
+                : "\(sealed) of \(total) credentials were resealed with the key \(key)."
         )
         guard failures.isEmpty else {
             throw CommandFailure(
                 .negative,
-                "\(failures.count) credentials are still under another key: " + failures.joined(separator: " ")
+                "\(failures.count) credentials are still sealed with another key: " + failures.joined(separator: " ")
             )
         }
         if keepsOld, !keys.earlier.isEmpty {
             let old = keys.earlier.map(\.keyID).joined(separator: ", ")
             StandardOutput.line(
-                "The key file still has the key \(old), which opens copies of the database made until now; `pushmta credential rotate-key --drop-old` takes it out."
+                "The key file still has the key \(old), which opens earlier copies of the database; `pushmta credential rotate-key --drop-old` removes it."
             )
         }
     }
 
-    /// Seals one credential anew; false if somebody else has.
+    /// Reseals one credential; false if another process already has.
     private func seal(_ id: Int64, _ keys: CredentialKeyring) async throws -> Bool {
-        // Whoever sets the credential meanwhile makes another of it, and deletes this one.
+        // A process that sets the credential meanwhile creates a new one and deletes this one.
         while let row = try await store.sealedItem(id), row.sealKeyID != keys.current.keyID {
             let material = try keys.open(row.sealed, keyID: row.sealKeyID, credentialID: id)
             let sealed = try keys.current.seal(material, credentialID: id)
@@ -132,17 +132,17 @@ struct KeyRotation: Sendable {
         return false
     }
 
-    /// Makes sure that the file holds the key under which credentials have just been sealed: here is the last copy of it, if
-    /// something that knows no lock has put another file in its place.
+    /// Makes sure that the file still holds the key that just sealed the credentials. If a program that ignores the
+    /// lock has replaced the file, this process has the last copy of the key.
     private func keep(_ keyID: String, of text: String) async throws {
         if let keys = try? keys, keys.keyIDs.contains(keyID) { return }
-        let lost = "Something else than this program has changed \(source.path) while credentials were sealed"
+        let lost = "Another program changed \(source.path) while credentials were being sealed"
         if !source.isSystemds, (try? keys) != nil, let now = try? contents() {
             let whole = CredentialKeyring.text(completing: now, from: text)
             try await CredentialKeyFile.replace(source.path, now, with: whole, lock)
             throw CommandFailure(
                 .negative,
-                "\(lost). The key \(keyID), under which they are now, was put back behind its keys: call this again."
+                "\(lost). The key \(keyID), which now seals them, was appended to the file: run this command again."
             )
         }
         let copy = CredentialKeyFile.target(source.path) + "." + keyID
@@ -150,16 +150,16 @@ struct KeyRotation: Sendable {
         try CredentialKeyFile.create(at: place, text: text)
         throw CommandFailure(
             .negative,
-            "\(lost). The key \(keyID), under which they are now, is in \(place) alone: make that the key file again, of every host."
+            "\(lost). The key \(keyID), which now seals them, is only in \(place): make that file the key file on every host."
         )
     }
 
-    /// Takes the keys out of the file under which nothing is sealed any more.
+    /// Removes the keys that seal nothing any more from the file.
     func dropOld() async throws {
         guard !source.isSystemds else {
             throw CommandFailure(
                 .configuration,
-                "The key is systemd's credential \(CredentialKeySource.systemdName), which cannot be changed here: take the lines after the first out of its file."
+                "The key is systemd's credential \(CredentialKeySource.systemdName), which cannot be changed here: remove all lines after the first from its file."
             )
         }
         let before = try contents()
@@ -168,13 +168,13 @@ struct KeyRotation: Sendable {
         let after = CredentialKeyring.textOfCurrentKey(in: before)
         try await CredentialKeyFile.replace(source.path, before, with: after, lock)
         do {
-            // A host with an older program knows no lock.
+            // A host with an older program ignores the lock.
             try await requireAll(under: current)
         } catch {
             try await CredentialKeyFile.replace(source.path, after, with: before, lock)
             throw error
         }
-        StandardOutput.line("\(source.path) has the key \(current) alone now.")
+        StandardOutput.line("\(source.path) now has only the key \(current).")
     }
 
     private func requireAll(under keyID: String) async throws {
@@ -183,7 +183,7 @@ struct KeyRotation: Sendable {
         let names = others.map { "\($0.id) (\($0.owner))" }.joined(separator: ", ")
         throw CommandFailure(
             .negative,
-            "Credentials were sealed meanwhile under a key that was to be dropped: \(names). The key file keeps its keys: see that every host has it, and call this again."
+            "Meanwhile, credentials were sealed with a key that was to be dropped: \(names). The key file keeps its keys: make sure that every host has it, then run this command again."
         )
     }
 
@@ -192,7 +192,7 @@ struct KeyRotation: Sendable {
         return try String(contentsOfFile: source.path, encoding: .utf8)
     }
 
-    /// Hosts that run besides this one.
+    /// The other hosts that are running.
     private func otherHosts() async throws -> [String] {
         let own = ProcessInfo.processInfo.hostName
         return try await store.hosts().filter(\.isHeardOf)

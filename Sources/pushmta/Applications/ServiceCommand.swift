@@ -7,7 +7,7 @@ import Store
 struct ServiceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "service",
-        abstract: "Mobile application services: what marketing calls the app.",
+        abstract: "Mobile application services: an app, as marketing sees it.",
         subcommands: [
             ServiceAddCommand.self, ServiceListCommand.self, ServiceSetCommand.self, ServiceShowCommand.self,
         ]
@@ -27,7 +27,7 @@ struct ServiceAddCommand: SentenceCommand {
     @Option(help: "Its name for people (default: the name).")
     var label: String?
 
-    @Option(help: "The target mapping with which its user keys reconcile.")
+    @Option(help: "The target mapping that its user keys are reconciled with.")
     var mapping: String?
 
     func execute(_ loaded: LoadedSettings) async throws {
@@ -41,11 +41,11 @@ struct ServiceAddCommand: SentenceCommand {
     }
 }
 
-/// `pushmta service set NAME …`: changes what is given and leaves the rest.
+/// `pushmta service set NAME …`: changes only what is given.
 struct ServiceSetCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Change a service; what is not given stays."
+        abstract: "Change a service; options that are not given keep their values."
     )
 
     @OptionGroup var global: GlobalOptions
@@ -57,14 +57,14 @@ struct ServiceSetCommand: SentenceCommand {
     @Option(help: "Its name for people.")
     var label: String?
 
-    @Option(help: "The target mapping with which its user keys reconcile; an empty name takes it away.")
+    @Option(help: "The target mapping that its user keys are reconciled with; an empty name removes it.")
     var mapping: String?
 
     @OptionGroup var proofs: ProofKeyOptions
 
     func validate() throws {
         guard label == nil, mapping == nil, proofs.isEmpty else { return }
-        throw ValidationError("Nothing is to be changed: give --label, --mapping, --user-key-trust or a proof key.")
+        throw ValidationError("There is nothing to change: give --label, --mapping, --user-key-trust or a proof key.")
     }
 
     func execute(_ loaded: LoadedSettings) async throws {
@@ -73,8 +73,9 @@ struct ServiceSetCommand: SentenceCommand {
             if !proofs.isEmpty { try await proofs.apply(to: name, store, loaded.values) }
             return row
         }
-        let reconciled = row.mapping.map { "its user keys reconcile in mapping \($0)" } ?? "it has no target mapping"
-        StandardOutput.line("Service \(row.name) is changed: \(reconciled).")
+        let reconciled =
+            row.mapping.map { "its user keys are reconciled with mapping \($0)" } ?? "it has no target mapping"
+        StandardOutput.line("Service \(row.name) was changed: \(reconciled).")
     }
 }
 
@@ -102,15 +103,15 @@ struct ServiceListCommand: PushMTACommand {
     }
 }
 
-/// `pushmta service show NAME`: the service with its applications and how many devices subscribe to each.
+/// `pushmta service show NAME`: the service, its applications, and the number of devices that subscribe to each.
 struct ServiceShowCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Show a service with its applications.",
-        discussion: "`pushmta subscription list --service NAME` shows who subscribes."
+        discussion: "`pushmta subscription list --service NAME` shows its subscribers."
     )
 
-    /// Services of other kinds, as for e-mail, are none of this product's.
+    /// Services of other kinds, such as e-mail, are not part of this product.
     private static let type = "mobile_application"
 
     @OptionGroup var global: GlobalOptions
@@ -159,24 +160,24 @@ struct ServiceShowCommand: PushMTACommand {
     }
 }
 
-/// Options of commands that change whom a service trusts to say whose a device is.
+/// Options that change whose word a service accepts for the owner of a device.
 struct ProofKeyOptions: ParsableArguments {
     @Option(
         help:
-            "Who says which user a device belongs to: open (the device), signed (the device, with a token of your backend), server (the API and imports alone)."
+            "Who decides which user a device belongs to: open (the device), signed (the device, with a token from your backend), server (only the API and imports)."
     )
     var userKeyTrust: UserKeyTrust?
 
-    @Flag(help: "Take the user keys away that were stored without a proof; their devices have to prove them.")
+    @Flag(help: "Remove the user keys that were stored without a proof; their devices have to prove them.")
     var relink = false
 
     @Option(
         help:
-            "The key that your backend's tokens are checked with: the PEM file of a P-256 public key (ES256), or a file with a secret of 32 bytes or more (HS256)."
+            "The key that verifies your backend's tokens: the PEM file of a P-256 public key (ES256), or a file with a secret of 32 bytes or more (HS256)."
     )
     var proofKey: String?
 
-    @Option(name: .customLong("proof-key-id"), help: "What tokens name that key by (kid).")
+    @Option(name: .customLong("proof-key-id"), help: "The id by which tokens name that key (kid).")
     var proofKeyID: String?
 
     @Option(help: "The id of a proof key that is no longer accepted.")
@@ -188,12 +189,13 @@ struct ProofKeyOptions: ParsableArguments {
         guard (proofKey == nil) == (proofKeyID == nil) else {
             throw ValidationError("--proof-key FILE and --proof-key-id KID go together.")
         }
-        if let proofKeyID, proofKeyID.isEmpty || proofKeyID.utf8.count > Self.longestID || proofKeyID.utf8.contains(0) {
-            throw ValidationError("A --proof-key-id has 1 to \(Self.longestID) bytes.")
+        if let proofKeyID, proofKeyID.isEmpty || proofKeyID.utf8.count > Self.maxIDLength || proofKeyID.utf8.contains(0)
+        {
+            throw ValidationError("--proof-key-id must have 1 to \(Self.maxIDLength) bytes.")
         }
     }
 
-    private static let longestID = 200
+    private static let maxIDLength = 200
 
     func apply(to service: String, _ store: Store, _ settings: Settings) async throws {
         let row = try await store.service(named: service)
@@ -204,7 +206,7 @@ struct ProofKeyOptions: ParsableArguments {
                 let key = try await material.row(proofKeyID, service: row.id, store, settings)
                 try await store.setUserKeyTrust(service: service, userKeyTrust, adding: key, removing: dropProofKey)
             }
-            StandardOutput.line("Tokens with kid \(proofKeyID) are checked with \(material.algorithm.rawValue).")
+            StandardOutput.line("Tokens with kid \(proofKeyID) are verified with \(material.algorithm.rawValue).")
         } else if userKeyTrust != nil || dropProofKey != nil {
             try await store.setUserKeyTrust(service: service, userKeyTrust, removing: dropProofKey)
         }
@@ -214,39 +216,40 @@ struct ProofKeyOptions: ParsableArguments {
         guard trust != .open else {
             throw CommandFailure(
                 .data,
-                "The service takes the word of devices (user_key_trust open), so there is nothing to prove again: give --user-key-trust signed or server with --relink."
+                "The service trusts devices (user_key_trust open), so there is nothing to prove again: give --user-key-trust signed or server with --relink."
             )
         }
         let count = try await store.unlinkUnproven(service: service)
-        StandardOutput.line("\(count) devices have lost a user key that nobody had proven.")
+        StandardOutput.line("\(count) devices lost an unproven user key.")
     }
 
     private static func meaning(_ trust: UserKeyTrust) -> String {
         switch trust {
-        case .open: "open. Devices are believed; whoever has the app's integration key can register as anybody."
-        case .signed: "signed. A device needs a token of your backend to be somebody's."
-        case .server: "server. Only the API and imports say whose a device is."
+        case .open: "open. Devices are trusted; anyone with the app's integration key can register as any user."
+        case .signed: "signed. A device needs a token from your backend to belong to a user."
+        case .server: "server. Only the API and imports decide which user a device belongs to."
         }
     }
 }
 
-/// A key that proofs are checked with, as a file has it.
+/// A key that verifies proofs, as read from a file.
 struct ProofKeyMaterial {
     let algorithm: UserKeyProofAlgorithm
     private let bytes: [UInt8]
 
     private static let remedy =
-        "give the PEM file of a P-256 public key (openssl ec -in key.pem -pubout), or a file with a secret of \(UserKeyProofKey.shortestSecret) bytes or more"
+        "give the PEM file of a P-256 public key (openssl ec -in key.pem -pubout), or a file with a secret of \(UserKeyProofKey.minSecretLength) bytes or more"
 
     init(file: String) throws {
         let data = try SmallFile.contents(file, "proof key", Self.remedy)
         let text = String(decoding: data, as: UTF8.self)
         guard text.contains("-----BEGIN") else {
-            // A public key in another form is no secret: whoever has it could sign for anybody.
+            // A public key in another form must not be used as a secret: anyone who has it could then sign for any
+            // user.
             guard !Self.isKeyOfAnotherForm(data, text) else {
                 throw CommandFailure(.data, "\(file) looks like a key in DER or JSON form: \(Self.remedy).")
             }
-            // The line end is an editor's, and no part of a secret that others have.
+            // The final newline comes from an editor, and is not part of the shared secret.
             let secret = data.last == UInt8(ascii: "\n") ? Array(data.dropLast()) : Array(data)
             guard UserKeyProofKey(id: "x", algorithm: .hs256, bytes: secret) != nil else {
                 throw CommandFailure(.data, "The secret in \(file) has \(secret.count) bytes: \(Self.remedy).")
@@ -262,13 +265,13 @@ struct ProofKeyMaterial {
             )
         }
         guard let point = UserKeyProofKey.publicKey(pem: text) else {
-            throw CommandFailure(.data, "\(file) holds no public key of the curve P-256: \(Self.remedy).")
+            throw CommandFailure(.data, "\(file) does not hold a P-256 public key: \(Self.remedy).")
         }
         algorithm = .es256
         bytes = point
     }
 
-    /// Whether it is a DER sequence that is as long as it says, or a JSON object with a key type (RFC 7517, section 4.1).
+    /// Whether it is a DER sequence of the stated length, or a JSON object with a key type (RFC 7517, section 4.1).
     private static func isKeyOfAnotherForm(_ data: Data, _ text: String) -> Bool {
         let head = Array(data.prefix(4)).map(Int.init)
         if head.count == 4, head[0] == 0x30 {

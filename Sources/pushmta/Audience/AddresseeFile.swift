@@ -3,19 +3,19 @@ import ArgumentParser
 import PushCore
 import Store
 
-/// A person whom a line of a file names.
+/// A person named by a line of a file.
 struct AddresseeLine: Sendable {
     let line: Int
     let target: ExplicitTarget
 }
 
-/// A CSV file of people, one a line, read piece by piece.
+/// A CSV file of people, one per line, read piece by piece.
 struct AddresseeFile {
     private var table: CSVTable<AddresseeHeader>
     private var strangers = 0
     private var strangeLines: [Int] = []
 
-    /// How many lines that match no subscription are named one by one.
+    /// The maximum number of unmatched lines that are listed individually.
     private static let namedLines = 20
 
     /// Opens a file.
@@ -25,31 +25,31 @@ struct AddresseeFile {
         table = try CSVTable(path: path) { try AddresseeHeader($0, file: path, takesVariables: takesVariables) }
     }
 
-    /// Lines that were left out so far.
+    /// The lines skipped so far.
     var faultyLines: Int { table.report.faultyLines }
 
     /// The next people, at least one; nil at the end.
     mutating func next() throws -> [AddresseeLine]? { try table.next() }
 
-    /// Notes which of the people just read match no subscription: those at these places.
+    /// Records which of the lines just read match no subscription, by their places.
     mutating func noteStrangers(_ places: [Int], of lines: [AddresseeLine]) {
         strangers += places.count
         strangeLines += places.prefix(max(0, Self.namedLines - strangeLines.count)).map { lines[$0].line }
     }
 
-    /// How many lines match no subscription, in words; empty if all do.
+    /// The number of lines that match no subscription, in words; empty if there are none.
     var strangerWords: String {
         strangers == 0 ? "" : ", \(strangers) of them match no subscription"
     }
 
-    /// Tells about the lines that were left out, and ends the command with the status for them.
+    /// Reports the skipped and unmatched lines. If any were skipped, ends the command with the exit status for that.
     func report() throws {
         let faults = table.report.faults
         for fault in faults { StandardError.write("\(table.path), \(fault)\n") }
         if faultyLines > faults.count { StandardError.write("… and \(faultyLines - faults.count) more lines\n") }
         for line in strangeLines {
             StandardError.write(
-                "\(table.path), line \(line): no subscription matches it: is it written as the app registers it?\n"
+                "\(table.path), line \(line): no subscription matches it: check that it is written as the app registers it\n"
             )
         }
         if strangers > strangeLines.count {
@@ -60,7 +60,7 @@ struct AddresseeFile {
     }
 }
 
-/// The first line of a file of people: which column holds what.
+/// The first line of a file of people: what each column holds.
 struct AddresseeHeader: CSVHeader, Sendable {
     private enum Column: Sendable, Equatable {
         case userKey, subscriptionID, pushToken
@@ -76,7 +76,7 @@ struct AddresseeHeader: CSVHeader, Sendable {
 
     /// Reads the first record of a file.
     ///
-    /// - Throws: `CommandFailure` if no column names people, a name is there twice, or one is unknown.
+    /// - Throws: `CommandFailure` if no column names people, a name appears twice, or a name is unknown.
     init(_ record: CSVRecord, file: String, takesVariables: Bool) throws {
         let header = try CSVNames(record, file: file)
         let (names, place) = (header.names, header.place)
@@ -105,14 +105,14 @@ struct AddresseeHeader: CSVHeader, Sendable {
         }
     }
 
-    /// Whom a record names, or what is wrong with the line.
+    /// The person that a record names, or what is wrong with the line.
     func row(_ record: CSVRecord) -> Result<AddresseeLine, ImportFault> {
         record.values(columns: columns.count).flatMap(target).map { AddresseeLine(line: record.line, target: $0) }
     }
 
     private func target(_ values: [String]) -> Result<ExplicitTarget, ImportFault> {
         guard values.allSatisfy({ !$0.utf8.contains(0) }) else {
-            return .failure(ImportFault("a value holds the character U+0000, which no database stores"))
+            return .failure(ImportFault("a value holds the character U+0000, which the database cannot store"))
         }
         var addressees: [ExplicitTarget.Addressee] = []
         var variables: [(String, Cell)] = []
@@ -124,7 +124,7 @@ struct AddresseeHeader: CSVHeader, Sendable {
                 if let problem = KeyText.problem(userKey: value) { return .failure(ImportFault("its \(problem)")) }
                 addressees.append(.user(value))
             case .subscriptionID:
-                guard let id = Int64(value) else { return .failure(ImportFault("its subscription_id is no number")) }
+                guard let id = Int64(value) else { return .failure(ImportFault("its subscription_id is not a number")) }
                 guard id > 0 else {
                     return .failure(ImportFault("its subscription_id \(AddresseeOptions.subscriptionWords)"))
                 }
@@ -140,17 +140,17 @@ struct AddresseeHeader: CSVHeader, Sendable {
         guard addressees.count == 1 else {
             return .failure(
                 ImportFault(
-                    "it names \(addressees.isEmpty ? "nobody" : "its addressee twice"): fill in exactly one of "
+                    "it \(addressees.isEmpty ? "names no one" : "names its addressee more than once"): fill in exactly one of "
                         + Self.fixed.map(\.name).joined(separator: ", ")
                 )
             )
         }
         let json = variables.isEmpty ? nil : Cell.object(variables).json
-        if let json, json.utf8.count > MessageLimits.longestVariables {
+        if let json, json.utf8.count > MessageLimits.maxVariablesBytes {
             return .failure(
                 ImportFault(
-                    "its variables have \(json.utf8.count) bytes, \(MessageLimits.longestVariables) are taken: "
-                        + "give the values that the content shows, and no more"
+                    "its variables have \(json.utf8.count) bytes, and at most \(MessageLimits.maxVariablesBytes) are allowed: "
+                        + "give only the values that the content uses"
                 )
             )
         }

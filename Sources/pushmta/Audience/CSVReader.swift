@@ -1,14 +1,12 @@
 import Administration
 
-/// Reads CSV as RFC 4180 describes it: comma, double quotes, line ends of any kind (LF, CRLF, or CR alone, as old spreadsheets write),
-/// which may stand inside quotes. A byte order mark at the beginning is passed over, as what follows may be a quote.
-///
-/// Bytes go in piece by piece, records come out; a record with a wrong form is marked, and ends where it would if its form were right,
-/// so that nothing inside quotes is ever taken for a record of its own. A quote that is never closed takes the rest of the file
-/// along. Memory is bounded, whatever the file holds.
+/// Reads CSV as RFC 4180 describes it: commas, double quotes, and line ends, also inside quotes. A line end may be
+/// LF, CRLF, or a single CR, as old spreadsheets write. A byte order mark at the beginning is skipped, as a quote may
+/// follow it.
 struct CSVReader {
-    /// The longest record in bytes: far more than any subscription, and little enough for a file that is no CSV at all.
-    static let maximumRecordBytes = 64 * 1_024
+    /// The maximum size of a record in bytes: far more than any subscription, but small enough for a file that is not
+    /// CSV at all.
+    static let maxRecordBytes = 64 * 1_024
 
     private enum State {
         case fieldStart, unquoted, quoted, quoteInQuoted
@@ -18,18 +16,18 @@ struct CSVReader {
     private var fields: [String] = []
     private var field: [UInt8] = []
     private var line = 1
-    /// Where the record and its last quoted field begin.
+    /// The lines where the record and its last quoted field begin.
     private var firstLine = 1
     private var quoteLine = 1
     private var recordBytes = 0
-    /// Whether the last byte ended a line: then the line that is counted has nothing in it.
+    /// Whether the last byte ended a line: then the line counted last is empty.
     private var isAtLineStart = true
-    /// Whether the last byte was a CR: an LF behind it is of the same line end.
+    /// Whether the last byte was a CR: an LF after it belongs to the same line end.
     private var isBehindReturn = false
-    /// How many bytes of a byte order mark the file begins with; nil behind the beginning.
+    /// The number of byte order mark bytes at the beginning; nil after the beginning.
     private var markBytes: Int? = 0
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    /// What is wrong with the record; its fields are not kept then.
+    /// What is wrong with the record, whose fields are then dropped.
     private var problem: String?
     private var isEmpty = true
 
@@ -43,7 +41,8 @@ struct CSVReader {
         return records
     }
 
-    /// Whether a byte at the beginning may be of a byte order mark; else what looked like the beginning of one is read.
+    /// Whether a byte at the beginning may belong to a byte order mark. If not, the bytes held back so far are read
+    /// as text.
     private mutating func isOfMark(_ byte: UInt8) -> Bool {
         let count = markBytes ?? 0
         if count < Self.byteOrderMark.count, byte == Self.byteOrderMark[count] {
@@ -54,13 +53,13 @@ struct CSVReader {
         return false
     }
 
-    /// No byte of it ends a record.
+    /// None of these bytes ends a record.
     private mutating func readBegunMark() {
         for byte in Self.byteOrderMark.prefix(markBytes ?? 0) { _ = consume(byte) }
         markBytes = nil
     }
 
-    /// Ends the input and returns its last record if the last line had no end.
+    /// Ends the input. Returns the last record if its line had no end.
     mutating func finish() -> CSVRecord? {
         readBegunMark()
         if state == .quoted {
@@ -68,7 +67,7 @@ struct CSVReader {
             let behind = lastLine - quoteLine
             problem =
                 "the quote that opens on line \(quoteLine) is never closed, so "
-                + (behind > 0 ? "the \(behind) lines behind it were never read" : "the rest of the line was never read")
+                + (behind > 0 ? "the \(behind) lines after it were never read" : "the rest of the line was never read")
                 + ": close it, and double the quotes inside a field"
         }
         return endRecord()
@@ -79,7 +78,7 @@ struct CSVReader {
     private mutating func consume(_ byte: UInt8) -> CSVRecord? {
         let isReturn = byte == UInt8(ascii: "\r")
         let isLineEnd = isReturn || byte == UInt8(ascii: "\n")
-        // The second half of a line end that has been dealt with.
+        // The second half of a line end that was already handled.
         let isSecondHalf = byte == UInt8(ascii: "\n") && isBehindReturn
         isBehindReturn = isReturn
         if isSecondHalf, state != .quoted { return nil }
@@ -89,11 +88,11 @@ struct CSVReader {
             isAtLineStart = isLineEnd
         }
         if isLineEnd, state != .quoted { return endRecord() }
-        // The number of bytes of a file fits.
+        // The size of a file fits into an `Int`.
         recordBytes += 1
-        if recordBytes > Self.maximumRecordBytes {
+        if recordBytes > Self.maxRecordBytes {
             fail(
-                "the record is longer than \(Self.maximumRecordBytes) bytes: is a quote not closed, or is this no CSV file?"
+                "the record is longer than \(Self.maxRecordBytes) bytes: is a quote not closed, or is this not a CSV file?"
             )
         }
         isEmpty = false
@@ -149,7 +148,7 @@ struct CSVReader {
         defer { startRecord() }
         guard !isEmpty else { return nil }
         endField()
-        // Who fixes the file looks at all of its lines.
+        // Name all of its lines, so that the user looks at each.
         let place = lastLine > firstLine ? " (lines \(firstLine) to \(lastLine))" : ""
         return CSVRecord(
             line: firstLine,
@@ -168,24 +167,4 @@ struct CSVReader {
         recordBytes = 0
         firstLine = line + 1
     }
-}
-
-/// One record of a CSV file.
-struct CSVRecord: Sendable, Equatable {
-    /// The number of its first line, 1 for the first.
-    let line: Int
-    /// How many lines it takes: more than one if a value in quotes has line ends, or a quote is not closed.
-    let lines: Int
-    /// Its fields, quotes taken away.
-    let fields: [String]
-    /// What is wrong with its form, if anything.
-    let problem: String?
-}
-
-/// What is wrong with a line of a subscription file and what to do about it.
-struct ImportFault: Error, Sendable {
-    /// Without the line's number and without its values.
-    let text: String
-
-    init(_ text: String) { self.text = text }
 }

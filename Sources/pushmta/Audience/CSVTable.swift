@@ -3,38 +3,39 @@ import Foundation
 import PushCore
 import Store
 
-/// The columns of a file whose first line names them.
+/// The columns of a file, named by its first line.
 protocol CSVHeader {
-    /// What a line is about.
+    /// What a line describes.
     associatedtype Row
 
-    /// What a record says, or what is wrong with the line.
+    /// The row that a record describes, or what is wrong with the line.
     func row(_ record: CSVRecord) -> Result<Row, ImportFault>
 }
 
-/// What reading a file has brought to light so far.
+/// What was found so far while reading a file.
 struct CSVReport: Sendable {
-    /// How many faults are kept word for word.
+    /// The maximum number of faults that are kept word for word.
     static let keptFaults = 100
 
     /// Bytes read.
     var bytes: Int64 = 0
-    /// Lines that say nothing that can be used, with all that an open quote has swallowed.
+    /// Unusable lines, including all that an open quote has swallowed.
     var faultyLines = 0
-    /// The first of them, with their numbers.
+    /// The first faults, with their line numbers.
     var faults: [ImportProblem] = []
 
-    /// Lines that are inside of values in quotes, and were read as parts of these.
+    /// Lines inside quoted values, read as parts of these.
     var linesInValues = 0
-    /// Where the first such value begins, 0 if there is none.
+    /// The line where the first such value begins; 0 if there is none.
     var firstLineOfValue = 0
 
-    /// A word on values with line ends, which may be lines that a forgotten quote has swallowed up to the next one; nil if there are none.
+    /// A note about values with line ends, which may be lines swallowed between a missing quote and the next one; nil
+    /// if there are none.
     var wordsOnValues: String? {
         guard linesInValues > 0 else { return nil }
         return
-            "\(linesInValues) lines were read as parts of values in quotes, the first behind line \(firstLineOfValue): "
-            + "if these values have no line ends, a quote was not closed"
+            "\(linesInValues) lines were read as parts of values in quotes, the first after line \(firstLineOfValue): "
+            + "if these values should have no line ends, a quote was not closed"
     }
 
     fileprivate mutating func note(_ fault: ImportFault, _ record: CSVRecord) {
@@ -52,24 +53,25 @@ struct CSVReport: Sendable {
 /// A CSV file whose first line names its columns, read piece by piece.
 struct CSVTable<Header: CSVHeader> {
     let path: String
-    /// What reading has brought to light so far.
+    /// What was found so far.
     private(set) var report = CSVReport()
     private let handle: FileHandle
     private let makeHeader: (CSVRecord) throws -> Header
     private var reader = CSVReader()
-    /// The first line, nil before it was read.
+    /// The first line; nil until it was read.
     private(set) var header: Header?
     private var isAtEnd = false
 
-    /// What is read at once: far above the cost of a read and of a statement, far below the memory of a machine.
+    /// The size of one read: large compared with the cost of a read and a statement, small compared with the memory
+    /// of a machine.
     private static var pieceBytes: Int { 256 * 1_024 }
 
     /// Opens a file.
     ///
-    /// - Parameter makeHeader: makes sense of the first line.
+    /// - Parameter makeHeader: interprets the first line.
     init(path: String, makeHeader: @escaping (CSVRecord) throws -> Header) throws {
         guard let handle = SmallFile.open(path) else {
-            throw CommandFailure(.data, "The file \(path) cannot be read: check its path and your rights.")
+            throw CommandFailure(.data, "The file \(path) cannot be read: check its path and your permissions.")
         }
         self.path = path
         self.handle = handle
@@ -125,22 +127,21 @@ struct CSVNames {
 
     /// Reads the first record of a file.
     ///
-    /// - Throws: `CommandFailure` if its form is wrong.
+    /// - Throws: `CommandFailure` if the record is malformed.
     init(_ record: CSVRecord, file: String) throws {
         place = "\(file), line \(record.line)"
         if let problem = record.problem { throw CommandFailure(.data, "\(place): \(problem)") }
         names = record.fields.map(KeyText.trimmed)
     }
 
-    /// - Throws: `CommandFailure` if a name is there twice.
+    /// - Throws: `CommandFailure` if a name appears twice.
     func requireDistinct() throws {
         guard let twice = names.first(where: { name in names.filter { $0 == name }.count > 1 }) else { return }
         throw CommandFailure(.data, "\(place): two columns are named \(twice). Rename or remove one.")
     }
 
-    /// - Throws: `CommandFailure` if a name is nearly one of those that mean something: it would be taken for something else without a
-    ///   word.
-    /// - Parameter other: how the name is written where it is meant as it stands, for the advice.
+    /// - Throws: `CommandFailure` if a name is almost a known one: it would silently be taken for something else.
+    /// - Parameter other: advice for a name that is meant as written.
     func requireNoNearName(of known: [String], other: (String) -> String) throws {
         for name in names where !known.contains(name) {
             guard let near = Self.near(name, among: known) else { continue }
@@ -149,12 +150,12 @@ struct CSVNames {
         }
     }
 
-    /// The letters and digits of a name, in lower case: user_key, "User Key" and userKey are one.
+    /// The letters and digits of a name in lower case: user_key, "User Key" and userKey are the same.
     static func folded(_ name: String) -> String {
         String(name.lowercased().filter { $0.isLetter || $0.isNumber })
     }
 
-    /// One letter too many, too few or another one is a slip; two may be another word.
+    /// One letter added, missing or wrong is a slip; two may make another word.
     private static func near(_ name: String, among known: [String]) -> String? {
         let folds = known.map(folded)
         let wanted = folded(name)
@@ -164,13 +165,13 @@ struct CSVNames {
 }
 
 extension CSVRecord {
-    /// The values of so many columns, or what is wrong with the line.
+    /// The values of `columns` columns, or what is wrong with the line.
     func values(columns: Int) -> Result<[String], ImportFault> {
         if let problem { return .failure(ImportFault(problem)) }
         guard fields.count == columns else {
             return .failure(
                 ImportFault(
-                    "it has \(fields.count) fields, the first line names \(columns): "
+                    "it has \(fields.count) fields, but the first line names \(columns): "
                         + "add or remove commas, or put a field with a comma in quotes"
                 )
             )

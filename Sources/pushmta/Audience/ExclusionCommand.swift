@@ -6,10 +6,10 @@ import Store
 struct ExclusionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "exclusion",
-        abstract: "Exclusion lists: who gets nothing of the deliveries that use them.",
+        abstract: "Exclusion lists: people who get nothing from the deliveries that use them.",
         discussion: """
-            A delivery uses a list with `delivery create --exclude LIST`. Whom it leaves out for that is recorded with the reason \
-            exclusion_list.
+            A delivery uses a list with `delivery create --exclude LIST`. People left out because of it are recorded \
+            with the reason exclusion_list.
             """,
         subcommands: [
             ExclusionCreateCommand.self, ExclusionAddCommand.self, ExclusionImportCommand.self,
@@ -35,7 +35,7 @@ struct ExclusionCreateCommand: SentenceCommand {
         try await StoreSession.run(loaded.values) { store in
             try await store.createExclusionList(name: list, label: label ?? list)
         }
-        StandardOutput.line("Exclusion list \(list) is there. Next: pushmta exclusion add \(list) --user KEY")
+        StandardOutput.line("Exclusion list \(list) was created. Next: pushmta exclusion add \(list) --user KEY")
     }
 }
 
@@ -61,9 +61,10 @@ struct ExclusionAddCommand: SentenceCommand {
             return (added, try await store.unknownPlaces(addressees.targets).count)
         }
         let strangers =
-            unknown > 0 ? " \(unknown) of them match no subscription: check how the app writes them." : ""
+            unknown > 0
+            ? " \(unknown) of them match no subscription: check that they are written as the app registers them." : ""
         StandardOutput.line(
-            "\(added) added to \(list), \(Int64(addressees.people.count) - added) were on it already.\(strangers)"
+            "\(added) added to \(list), \(Int64(addressees.people.count) - added) already on it.\(strangers)"
         )
     }
 }
@@ -72,7 +73,7 @@ struct ExclusionAddCommand: SentenceCommand {
 struct ExclusionRemoveCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Take people off an exclusion list.",
+        abstract: "Remove people from an exclusion list.",
         discussion: "Exit status 1 if none of them is on it."
     )
 
@@ -93,13 +94,13 @@ struct ExclusionRemoveCommand: SentenceCommand {
         guard removed > 0 else {
             throw CommandFailure(
                 .negative,
-                "Nobody was taken off \(list): none of those who were named is on it. `pushmta exclusion list \(list)` shows who is."
+                "No one was removed from \(list), as none of these people are on it. `pushmta exclusion list \(list)` shows who is."
             )
         }
-        StandardOutput.line("\(removed) taken off \(list)." + (missing > 0 ? " \(missing) not on it." : ""))
+        StandardOutput.line("\(removed) removed from \(list)." + (missing > 0 ? " \(missing) not on it." : ""))
     }
 
-    /// A token as lists keep it: an APNs token in lower case.
+    /// A token as lists store it: an APNs token in lower case.
     private static func stored(_ token: String) -> String {
         PushTokenForm.problem(token, .ios) == nil ? token.lowercased() : token
     }
@@ -111,9 +112,10 @@ struct ExclusionImportCommand: SentenceCommand {
         commandName: "import",
         abstract: "Add the people in a CSV file to an exclusion list.",
         discussion: """
-            The first line names the columns: user_key, subscription_id, push_token, one or more of them; each line fills in one. A \
-            malformed line is reported with its number and left out, the rest goes in; the exit status is then 65, as it is when a quote that \
-            is never closed has swallowed the rest of the file: the report says on which line it opens and how many lines were never read.
+            The first line names the columns: user_key, subscription_id and push_token, one or more of them. Each line \
+            fills in exactly one. A malformed line is reported with its number and skipped, and the rest is added; the \
+            exit status is then 65. It is also 65 if a quote that is never closed has swallowed the rest of the file. \
+            The report says on which line the quote opens, and how many lines were never read.
             """
     )
 
@@ -143,7 +145,7 @@ struct ExclusionImportCommand: SentenceCommand {
             throw error
         }
         StandardOutput.line(
-            "\(added) added to \(list), \(read - added) were on it already\(file.strangerWords), \(file.faultyLines) lines left out "
+            "\(added) added to \(list), \(read - added) already on it\(file.strangerWords), \(file.faultyLines) lines skipped "
                 + "(\(read + Int64(file.faultyLines)) lines).",
             [("list", .text(list)), ("added", Cell(added)), ("left_out", Cell(file.faultyLines))]
         )
@@ -152,7 +154,7 @@ struct ExclusionImportCommand: SentenceCommand {
 }
 
 extension Addressees {
-    /// Whom explicit targets go to.
+    /// The addressees of explicit targets.
     init(_ targets: [ExplicitTarget]) {
         self.init()
         for target in targets {
@@ -165,16 +167,16 @@ extension Addressees {
     }
 }
 
-/// `pushmta exclusion list`: the lists, or who is on one.
+/// `pushmta exclusion list`: the lists, or the people on one.
 struct ExclusionListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the exclusion lists, or who is on one of them."
+        abstract: "List the exclusion lists, or the people on one of them."
     )
 
     @OptionGroup var global: GlobalOptions
 
-    @Argument(help: "A list's name: then its people.")
+    @Argument(help: "The name of a list whose people are listed.")
     var list: String?
 
     @OptionGroup var limit: RowLimit
@@ -214,7 +216,7 @@ struct ExclusionListCommand: PushMTACommand {
 struct ExclusionDeleteCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "Delete an exclusion list that no delivery has."
+        abstract: "Delete an exclusion list that no delivery uses."
     )
 
     @OptionGroup var global: GlobalOptions
@@ -225,18 +227,18 @@ struct ExclusionDeleteCommand: SentenceCommand {
 
     func execute(_ loaded: LoadedSettings) async throws {
         try await StoreSession.run(loaded.values) { try await $0.deleteExclusionList(name: list) }
-        StandardOutput.line("Exclusion list \(list) is deleted.")
+        StandardOutput.line("Exclusion list \(list) was deleted.")
     }
 }
 
-/// People, by what names them.
+/// People, named in one of several ways.
 struct AddresseeOptions: ParsableArguments {
-    /// A user key is in an index, whose entries are limited to a third of a page.
-    static let longestKey = DeviceRegistration.longestKey
-    /// Why a token names nobody.
+    /// A user key is indexed, and an index entry is limited to a third of a page.
+    static let maxKeyLength = DeviceRegistration.maxKeyLength
+    /// Why a token names no one.
     static let tokenWords = "is neither \(PushTokenForm.words(.ios)), nor \(PushTokenForm.words(.android))"
-    /// Why an id names nobody.
-    static let subscriptionWords = "is no subscription's id: they begin with 1"
+    /// Why an id names no one.
+    static let subscriptionWords = "is not the id of a subscription: ids begin with 1"
 
     @Option(name: .customLong("user"), help: "A user key; may be repeated.")
     var userKeys: [String] = []
@@ -248,16 +250,17 @@ struct AddresseeOptions: ParsableArguments {
     var pushTokens: [String] = []
 
     func validate() throws {
-        guard !people.isEmpty else { throw ValidationError("Name somebody with --user, --subscription or --token.") }
+        guard !people.isEmpty else { throw ValidationError("Give at least one --user, --subscription or --token.") }
         guard !(userKeys + pushTokens).contains(where: { KeyText.trimmed($0).isEmpty }) else {
-            throw ValidationError("A --user or --token is empty: it names nobody.")
+            throw ValidationError("A --user or --token is empty: it names no one.")
         }
         guard (userKeys + pushTokens).allSatisfy({ $0.utf8.count <= 4_096 }),
-            userKeys.allSatisfy({ $0.utf8.count <= Self.longestKey })
-        else { throw ValidationError("A --user is longer than \(Self.longestKey) bytes, or a --token than 4096.") }
+            userKeys.allSatisfy({ $0.utf8.count <= Self.maxKeyLength })
+        else { throw ValidationError("A --user is longer than \(Self.maxKeyLength) bytes, or a --token than 4096.") }
     }
 
-    /// Refuses what can name nobody. Whoever is taken off a list may have come onto it before this was looked at.
+    /// Refuses what can name no one. Removal does not check this, as the list may hold entries from before this check
+    /// existed.
     func validateForm() throws {
         if let place = people.pushTokens.firstIndex(where: { !PushTokenForm.canBeToken($0) }) {
             throw ValidationError("--token number \(place + 1) \(Self.tokenWords).")

@@ -6,7 +6,7 @@ import Store
 struct MappingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mapping",
-        abstract: "Target mappings: views in which a service's user keys reconcile with people.",
+        abstract: "Target mappings: views that map a service's user keys to people.",
         subcommands: [MappingAddCommand.self, MappingListCommand.self, MappingShowCommand.self]
     )
 }
@@ -17,8 +17,8 @@ struct MappingAddCommand: SentenceCommand {
         commandName: "add",
         abstract: "Register a view or table of this database as a target mapping.",
         discussion: """
-            Its key column holds the user keys with which apps register, one row for each. Its columns are then usable in \
-            filters and personalisation as mapping.NAME. The role pushmta_reader must be able to read it.
+            Its key column holds the user keys that apps register, with one row for each. Filters and personalisation \
+            can use its columns as mapping.NAME. The role pushmta_reader must be able to read it.
             """
     )
 
@@ -28,7 +28,7 @@ struct MappingAddCommand: SentenceCommand {
     @Argument(help: "Its name in commands and SQL, unique.")
     var name: String
 
-    @Option(help: "The view with its schema, as in crm.person.")
+    @Option(help: "The view with its schema, for example crm.person.")
     var view: String
 
     @Option(name: .customLong("key"), help: "The column that holds the user keys.")
@@ -53,7 +53,7 @@ struct MappingAddCommand: SentenceCommand {
         )
         guard readsAll else { return }
         StandardOutput.line(
-            "No index serves \(mapping.keyColumn.name): each look-up reads the whole view. Create an index on the key, or a "
+            "No index covers \(mapping.keyColumn.name): each look-up reads the whole view. Create an index on the key, or a "
                 + "materialized view with one."
         )
     }
@@ -80,11 +80,11 @@ struct MappingListCommand: PushMTACommand {
     }
 }
 
-/// `pushmta mapping show NAME`: its columns, as filters and personalisation know them.
+/// `pushmta mapping show NAME`: its columns, as filters and personalisation see them.
 struct MappingShowCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show a target mapping's columns and what filters take them for."
+        abstract: "Show a target mapping's columns and their types in filters."
     )
 
     @OptionGroup var global: GlobalOptions

@@ -6,7 +6,7 @@ import Store
 struct QuarantineCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quarantine",
-        abstract: "What gateways said about push tokens: see it, and take it back where it was a mistake.",
+        abstract: "What gateways reported about push tokens: list it, and undo it if it was a mistake.",
         subcommands: [
             QuarantineListCommand.self, QuarantineUndoCommand.self, QuarantineDoubtedCommand.self,
             QuarantineLiftCommand.self,
@@ -17,15 +17,17 @@ struct QuarantineCommand: AsyncParsableCommand {
 struct QuarantineListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List what gateways said about tokens, by delivery and reason, newest deliveries first.",
+        abstract: "List what gateways reported about tokens, by delivery and reason, newest deliveries first.",
         discussion: """
-            invalid: the token is dead. canonical: the gateway wants another token instead. soft_error: a message failed for a reason \
-            that may pass; several of them, days apart, put the subscription into quarantine. success: a message got through after such.
+            Effects. invalid: the token is dead. canonical: the gateway wants another token instead. soft_error: a \
+            message failed for a reason that may pass; several of these, days apart, put the subscription into \
+            quarantine. success: a message got through after soft errors.
 
-            pending: applied in a moment. held: kept back while the application's circuit is open, because too many tokens were \
-            refused at once. doubted: the gateway called far more tokens dead at once than the application has ever lost; `pushmta \
-            quarantine doubted` decides about them. applied: done to the subscription. undone: taken back. outdated: the device has registered since, or the \
-            same was said too soon before to count again.
+            States. pending: about to be applied. held: kept back while the application's circuit is open, because too \
+            many tokens were refused at once. doubted: the gateway called far more tokens dead at once than the \
+            application has ever lost; `pushmta quarantine doubted` decides about them. applied: the subscription was \
+            changed. undone: reverted. outdated: the device has registered since, or the same report came too soon \
+            after an earlier one to count again.
             """
     )
 
@@ -55,7 +57,7 @@ struct QuarantineListCommand: PushMTACommand {
             ])
         }
         guard json || !rows.isEmpty else {
-            StandardOutput.line("No gateway has said anything about a token.")
+            StandardOutput.line("No gateway has reported anything about a token.")
             return
         }
         table.show(json: json)
@@ -66,12 +68,12 @@ struct QuarantineListCommand: PushMTACommand {
 struct QuarantineUndoCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "undo",
-        abstract: "Take back what a delivery's answers did to push tokens.",
+        abstract: "Undo what a delivery's responses did to push tokens.",
         discussion: """
-            For a delivery that went out with the wrong environment, key or topic: its answers said that good tokens are bad. What \
-            they did to subscriptions is taken back and what they were about to do is not done: dead tokens live again, replaced ones \
-            come back, soft errors are not counted. A subscription whose device has registered since is left as it is. A token that is \
-            really dead is reported again by the next message to it.
+            For a delivery that was sent with the wrong environment, key or topic, so that gateways called good tokens \
+            bad. Effects on subscriptions are undone, and pending ones are dropped: dead tokens are valid again, \
+            replaced ones are restored, and soft errors do not count. A subscription whose device has registered since \
+            is not changed. A token that is really dead is reported again by the next message to it.
             """
     )
 
@@ -85,7 +87,7 @@ struct QuarantineUndoCommand: SentenceCommand {
         let count = try await StoreSession.run(loaded.values) { try await $0.undoTokenEvents(delivery: delivery) }
         StandardOutput.line(
             count == 0
-                ? "Delivery \(delivery) has no token events to undo. `pushmta quarantine list` shows which deliveries have."
+                ? "Delivery \(delivery) has no token events to undo. `pushmta quarantine list` shows which deliveries have some."
                 : "Token events of delivery \(delivery) undone: \(count)."
         )
     }
@@ -95,13 +97,13 @@ struct QuarantineUndoCommand: SentenceCommand {
 struct QuarantineDoubtedCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "doubted",
-        abstract: "Decide about an application's doubted tokens.",
+        abstract: "Decide whether an application's doubted tokens are dead.",
         discussion: """
-            When a gateway calls far more tokens dead at once than the application has ever lost, the messages fail and the \
-            tokens stay as they are. --undo: the gateway, or the credential, was wrong, and the answers are void. --confirm: the tokens \
-            are dead, except those whose devices have registered or got a message since. Without a decision a token is dead once the gateway \
-            says so again at least six hours later; the rest are decided after mta.quarantine.doubtDays, as \
-            mta.quarantine.believesDoubted says.
+            When a gateway calls far more tokens dead at once than the application has ever lost, the messages fail, \
+            but the tokens are kept. --undo: the gateway or the credential was wrong, and the reports are void. \
+            --confirm: the tokens are dead, except those whose devices have registered or received a message since. \
+            Without a decision, a token is dead once the gateway reports it again at least six hours later; the others \
+            are decided after mta.quarantine.doubtDays, according to mta.quarantine.believesDoubted.
             """
     )
 
@@ -111,7 +113,7 @@ struct QuarantineDoubtedCommand: SentenceCommand {
     @Argument(help: "The application's name.")
     var application: String
 
-    @Flag(help: "The gateway was wrong: the tokens live.")
+    @Flag(help: "The gateway was wrong: the tokens are valid.")
     var undo = false
 
     @Flag(help: "The tokens are dead.")
@@ -127,8 +129,8 @@ struct QuarantineDoubtedCommand: SentenceCommand {
         }
         StandardOutput.line(
             count == 0
-                ? "No refusal of a token of \(application) is in doubt."
-                : "Refusals of tokens of \(application) \(confirm ? "confirmed" : "undone"): \(count)."
+                ? "No token of \(application) is in doubt."
+                : "Token refusals of \(application) \(confirm ? "confirmed" : "undone"): \(count)."
         )
     }
 }
@@ -139,8 +141,9 @@ struct QuarantineLiftCommand: SentenceCommand {
         commandName: "lift",
         abstract: "Take one subscription out of quarantine.",
         discussion: """
-            It gets messages again, and what gateways have said of its token so far counts no more. A token that is really dead is \
-            reported again by the next message to it. For all that one delivery did: `pushmta quarantine undo`.
+            It gets messages again, and earlier reports about its token no longer count. A token that is really dead \
+            is reported again by the next message to it. To revert everything that a delivery did, use `pushmta \
+            quarantine undo`.
             """
     )
 

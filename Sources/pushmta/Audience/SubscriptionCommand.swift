@@ -32,7 +32,7 @@ struct SubscriptionListCommand: PushMTACommand {
 
     func execute(_ loaded: LoadedSettings) async throws {
         let rows = try await StoreSession.run(loaded.values) { store in
-            // A name that nothing has would look like nobody's subscriptions.
+            // An unknown name would look like one without subscriptions.
             if let application { _ = try await store.application(named: application) }
             if let service { _ = try await store.service(named: service) }
             return try await store.subscriptions(application: application, service: service, limit: limit.rows)
@@ -51,16 +51,17 @@ struct SubscriptionListCommand: PushMTACommand {
     }
 }
 
-/// `pushmta subscription forget`: what a data-protection request asks for.
+/// `pushmta subscription forget`: fulfils a data-protection request.
 struct SubscriptionForgetCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Forget a user of a service, for good.",
+        abstract: "Forget a user of a service permanently.",
         discussion: """
-            Empties the user's subscriptions and deletes the user from targets, variables, exclusions and seed addresses of all deliveries.
-            Logs keep ids that lead to nobody; `pushmta feedback` takes addresses, browsers and variables out of them, beginning a minute
-            later, day by day: pushmta.forgotten_subscription tells when all are clean. A message that a child has loaded already may still
-            leave. An app that registers later is somebody new. There is no way back.
+            Empties the user's subscriptions, and deletes the user from targets, variables, exclusions and seed \
+            addresses of all deliveries. Logs keep ids that identify no one. `pushmta feedback` removes addresses, \
+            browsers and variables from the logs, beginning a minute later, day by day; pushmta.forgotten_subscription \
+            shows when all are clean. A message that a child has already loaded may still be sent. An app that \
+            registers later is a new user. This cannot be undone.
             """
     )
 
@@ -78,7 +79,7 @@ struct SubscriptionForgetCommand: SentenceCommand {
             try await store.forgetUser(service: service, userKey: userKey)
         }
         guard !found.isNothing else {
-            StandardOutput.line("Service \(service) knows no such user; nothing was changed.")
+            StandardOutput.line("Service \(service) has no such user; nothing was changed.")
             return
         }
         StandardOutput.line(

@@ -13,12 +13,12 @@ final class SubscriptionFile: AsyncSequence, Sendable {
     let size: Int64
     private let state = Mutex((report: CSVReport(), columns: ""))
 
-    /// Opens nothing yet.
+    /// Does not open the file yet.
     ///
-    /// - Throws: `CommandFailure` if the file is not there.
+    /// - Throws: `CommandFailure` if the file does not exist.
     init(path: String) throws {
         self.path = path
-        // How much comes through a pipe nobody knows.
+        // The size of a pipe is unknown.
         guard path != "-" else {
             size = 0
             return
@@ -27,7 +27,7 @@ final class SubscriptionFile: AsyncSequence, Sendable {
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory),
             let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber
         else {
-            throw CommandFailure(.data, "The file \(path) cannot be read: check its path and your rights.")
+            throw CommandFailure(.data, "The file \(path) cannot be read: check its path and your permissions.")
         }
         guard !isDirectory.boolValue else {
             throw CommandFailure(.data, "\(path) is a directory: give the path of a CSV file.")
@@ -35,10 +35,10 @@ final class SubscriptionFile: AsyncSequence, Sendable {
         self.size = size.int64Value
     }
 
-    /// What reading has brought to light so far.
+    /// What was found so far.
     var report: CSVReport { state.withLock(\.report) }
 
-    /// What its columns are taken for, in words; "" before its first line was read.
+    /// How the columns are interpreted, in words; "" until the first line was read.
     var columnWords: String { state.withLock(\.columns) }
 
     func makeAsyncIterator() -> Iterator { Iterator(file: self) }
@@ -62,7 +62,7 @@ final class SubscriptionFile: AsyncSequence, Sendable {
     }
 }
 
-/// The first line of a subscription file: which column holds what.
+/// The first line of a subscription file: what each column holds.
 struct SubscriptionHeader: CSVHeader, Sendable {
     enum Column: Sendable, Hashable {
         case pushToken, userKey, locale, timeZone, registeredAt
@@ -76,7 +76,7 @@ struct SubscriptionHeader: CSVHeader, Sendable {
         ("push_token", .pushToken), ("user_key", .userKey), ("locale", .locale), ("time_zone", .timeZone),
         ("registered_at", .registeredAt),
     ]
-    /// What a name begins with that is a parameter of the subscription, or a field of the recipient.
+    /// The prefixes of names that are parameters of the subscription or fields of the recipient.
     private static let prefixes: [(text: String, make: @Sendable (String) -> Column)] = [
         ("parameter.", { .parameter($0) }), ("parameters.", { .parameter($0) }), ("recipient.", { .recipient($0) }),
     ]
@@ -89,7 +89,7 @@ struct SubscriptionHeader: CSVHeader, Sendable {
 
     /// Reads the first record of a file.
     ///
-    /// - Throws: `CommandFailure` if no column is `push_token`, a name is there twice, or one means nothing.
+    /// - Throws: `CommandFailure` if no column is `push_token`, a name appears twice, or one is unknown.
     init(_ record: CSVRecord, file: String) throws {
         let header = try CSVNames(record, file: file)
         let (names, place) = (header.names, header.place)
@@ -100,16 +100,17 @@ struct SubscriptionHeader: CSVHeader, Sendable {
             throw CommandFailure(.data, "\(place): no column is named push_token\(hint). \(Self.columnWords)")
         }
         try header.requireDistinct()
-        // Any other name may mean what a file says otherwise, as lang and customer_id, or cannot say, as consent and opt_out.
+        // An unknown name may be a known column's synonym, such as lang and customer_id, or hold what an import
+        // cannot express, such as consent and opt_out.
         let strange = names.filter { name in
             !known.contains(name) && !Self.prefixes.contains { name.hasPrefix($0.text) } && !name.isEmpty
         }
         guard strange.isEmpty else {
             throw CommandFailure(
                 .data,
-                "\(place): there is no column \(strange.joined(separator: ", ")). Rename it to what it means, to "
-                    + "recipient.\(strange[0]) if it is a field of the recipient, or leave it out; an import reads no state of "
-                    + "consent, so export only the addresses that get messages. \(Self.columnWords)"
+                "\(place): there is no column \(strange.joined(separator: ", ")). Rename it to the column that it means, or to "
+                    + "recipient.\(strange[0]) if it is a field of the recipient, or remove it. An import reads no state of "
+                    + "consent, so export only addresses that may get messages. \(Self.columnWords)"
             )
         }
         let columns = names.map(Self.column)
@@ -122,7 +123,7 @@ struct SubscriptionHeader: CSVHeader, Sendable {
         self.columns = columns
     }
 
-    /// What the columns are taken for, in one line.
+    /// How the columns are interpreted, in one line.
     var words: String {
         let groups = [
             ("", names { column in Self.fixed.first { $0.column == column }?.name }),

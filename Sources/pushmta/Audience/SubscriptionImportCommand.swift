@@ -10,21 +10,24 @@ struct SubscriptionImportCommand: SentenceCommand {
         commandName: "import",
         abstract: "Import subscriptions from a CSV file.",
         discussion: """
-            The first line names the columns: push_token, user_key, locale, time_zone, registered_at, parameter.NAME for parameters of the \
-            subscription, recipient.NAME for fields of the recipient. No other column is taken.
+            The first line names the columns: push_token, user_key, locale, time_zone, registered_at, parameter.NAME \
+            for parameters of the subscription, and recipient.NAME for fields of the recipient. Other columns are \
+            refused.
 
-            The age of a line is its registered_at, or --as-of for lines without one. A line newer than what is known about its address \
-            updates it; an older one changes nothing; one without a time only adds an unknown address. Fields without a column stay as \
-            they are; an empty cell empties its field. An address that gets nothing (opted out, denylisted, in quarantine, unregistered, \
-            renewed, moved, disabled) stays so unless --bring-back names its state and the line is newer. An opt-out stays \
-            when the address goes to another user.
+            The age of a line is its registered_at, or --as-of for lines without one. A line newer than what is known \
+            about its address updates it, an older one changes nothing, and one without an age only adds an unknown \
+            address. Fields without a column are not changed; an empty cell empties its field. An address that gets no \
+            messages (opted out, denylisted, in quarantine, unregistered, renewed, moved, disabled) stays so, unless \
+            --bring-back names its state and the line is newer. An opt-out stays when the address moves to another \
+            user.
 
-            --dry-run changes nothing and tells the same numbers; only lines far apart with one token count as if each stood alone. \
-            --undo takes an import of the last day back, but what has changed since.
+            --dry-run changes nothing and reports the same numbers, except that lines far apart with the same token \
+            are counted independently. --undo reverts an import of the last day, except for what has changed since.
 
-            A malformed line is reported with its number and left out, the rest goes in; the exit status is then 65, as it is when a quote \
-            that is never closed has swallowed the rest of the file: the report says on which line it opens and how many lines were never \
-            read. Of several lines with one token the last one counts. Any number of imports may run at once, also while devices register.
+            A malformed line is reported with its number and skipped, and the rest is imported; the exit status is \
+            then 65. It is also 65 if a quote that is never closed has swallowed the rest of the file. The report says \
+            on which line the quote opens, and how many lines were never read. Of several lines with the same token, \
+            the last one counts. Imports may run in parallel, and while devices register.
             """
     )
 
@@ -46,11 +49,11 @@ struct SubscriptionImportCommand: SentenceCommand {
     @Option(
         name: .customLong("bring-back"),
         help:
-            "States of addresses that are to get messages again, separated by commas: \(ImportState.words)."
+            "States of addresses that shall get messages again, separated by commas: \(ImportState.words)."
     )
     var bringBack: String?
 
-    @Flag(name: .customLong("dry-run"), help: "Change nothing, and say what would change.")
+    @Flag(name: .customLong("dry-run"), help: "Change nothing; report what would change.")
     var isDryRun = false
 
     @Option(help: "Undo the import with this number.")
@@ -59,7 +62,7 @@ struct SubscriptionImportCommand: SentenceCommand {
     func validate() throws {
         if undo != nil {
             guard file == nil, application == nil, asOf == nil, bringBack == nil, !isDryRun else {
-                throw ValidationError("--undo takes a number, and nothing else.")
+                throw ValidationError("--undo takes only a number.")
             }
             return
         }
@@ -88,7 +91,7 @@ struct SubscriptionImportCommand: SentenceCommand {
         var options = options
         for word in (bringBack ?? "").split(separator: ",") {
             guard let state = ImportState.allCases.first(where: { $0.word == KeyText.trimmed(String(word)) }) else {
-                throw ValidationError("--bring-back does not know \(word); it takes \(ImportState.words).")
+                throw ValidationError("--bring-back does not know the state \(word); it takes \(ImportState.words).")
             }
             options.bringsBack.insert(state)
         }
@@ -101,7 +104,7 @@ struct SubscriptionImportCommand: SentenceCommand {
         let source = try SubscriptionFile(path: file)
         let bar = ImportBar(size: source.size)
         let options = try options()
-        // What is in if an error ends the import.
+        // What is stored if an error ends the import.
         let reached = Mutex(ImportReport())
         let report: ImportReport
         do {
@@ -117,7 +120,7 @@ struct SubscriptionImportCommand: SentenceCommand {
             if done.lastLine > 0 {
                 tell(file, done, source)
                 StandardError.write(
-                    "pushmta: the import ended after line \(done.lastLine): up to there \(ImportWords.numbers(done)). That stays; you may import the same file again.\n"
+                    "pushmta: the import ended after line \(done.lastLine): up to there \(ImportWords.numbers(done)). These changes stay; you may import the same file again.\n"
                 )
                 tellUndo(done)
             }
@@ -136,24 +139,28 @@ struct SubscriptionImportCommand: SentenceCommand {
     private func takeBack(_ id: Int64, _ loaded: LoadedSettings) async throws {
         let report = try await StoreSession.run(loaded.values) { try await $0.undoImport(id) }
         StandardOutput.line(
-            "Import \(id) is undone: \(report.removed) removed, \(report.restored) restored, \(report.left) left: "
-                + "changed since, or held by an open transaction, after which they can be undone too.",
+            "Import \(id) was undone: \(report.removed) removed, \(report.restored) restored, \(report.left) not undone: "
+                + "changed since, or locked by an open transaction, after which they can be undone too.",
             [("removed", Cell(report.removed)), ("restored", Cell(report.restored)), ("left", Cell(report.left))]
         )
     }
 
     private func tellUndo(_ report: ImportReport) {
         guard let id = report.id else { return }
-        StandardOutput.line("Within a day: pushmta subscription import --undo \(id)", [("import", .integer(id))])
+        StandardOutput.line(
+            "To undo it within a day: pushmta subscription import --undo \(id)",
+            [("import", .integer(id))]
+        )
     }
 
-    /// Says what the columns were taken for, and names the first lines that were left out, those that a later one has replaced, and those whose address stays without messages.
+    /// Reports how the columns were interpreted. Then it lists the first lines that were skipped, those replaced by a
+    /// later line, and those whose address still gets no messages.
     private func tell(_ file: String, _ report: ImportReport, _ source: SubscriptionFile) {
         let fileReport = source.report
         StandardError.write("\(file): \(source.columnWords)\n")
         let faults = (fileReport.faults + report.problems).sorted { $0.line < $1.line }
         tell(file, faults.prefix(CSVReport.keptFaults), of: fileReport.faultyLines + report.skipped, "")
-        tell(file, report.replacements[...], of: report.replaced, " with a token of a later one")
+        tell(file, report.replacements[...], of: report.replaced, " with the same token as a later one")
         let quiet = ImportState.allCases.reduce(0) {
             $0 + report.kept[.state($1), default: 0] + report.movedInState[$1, default: 0]
         }
@@ -167,16 +174,16 @@ struct SubscriptionImportCommand: SentenceCommand {
     }
 }
 
-/// An import's numbers, in words.
+/// The numbers of an import, in words.
 enum ImportWords {
-    /// The numbers of what changed, in one line.
+    /// The numbers of changes, in one line.
     static func numbers(_ report: ImportReport) -> String {
         let returned = report.returned.values.reduce(0, +)
         return
             "\(report.created) created, \(report.updated) updated, \(report.moved) moved to another user, \(returned) brought back"
     }
 
-    /// The numbers of all lines, as `--json` names them.
+    /// The numbers of all lines, under their `--json` names.
     static func values(_ report: ImportReport, faulty: Int) -> [(String, Cell)] {
         [
             ("created", Cell(report.created)), ("updated", Cell(report.updated)), ("moved", Cell(report.moved)),
@@ -189,8 +196,8 @@ enum ImportWords {
     /// What became of all lines, by kind.
     static func lines(_ report: ImportReport, faulty: Int, isDryRun: Bool) -> [String] {
         var first =
-            "\(numbers(report)), \(report.kept.values.reduce(0, +)) kept as they are, \(faulty + report.skipped) lines left out"
-        if report.replaced > 0 { first += ", \(report.replaced) lines replaced by a later one of the same token" }
+            "\(numbers(report)), \(report.kept.values.reduce(0, +)) not changed, \(faulty + report.skipped) lines skipped"
+        if report.replaced > 0 { first += ", \(report.replaced) lines replaced by a later one with the same token" }
         first += " (\(report.lines + faulty) lines)"
         var lines = [first]
         for state in ImportState.allCases {
@@ -211,7 +218,7 @@ enum ImportWords {
         }
         if isDryRun {
             lines.append(
-                "Nothing was changed: it was a dry run. Lines far apart with the same token count as if each stood alone."
+                "This was a dry run: nothing was changed. Lines far apart with the same token are counted independently."
             )
         }
         return lines
@@ -225,7 +232,7 @@ extension ImportState {
     static let words = allCases.map(\.word).joined(separator: ", ")
 }
 
-/// `pushmta subscription imports`: what can be undone.
+/// `pushmta subscription imports`: the imports that can be undone.
 struct SubscriptionImportsCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "imports",

@@ -4,20 +4,21 @@ import Foundation
 import PushCore
 import Store
 
-/// Says whether a content can be sent: by its schema, and by compiling it for each application that it is to go to.
+/// Checks whether a content can be sent: validates it against its schema, and compiles it for each application that
+/// it goes to.
 struct ContentCheck {
-    /// What was found about a content that is right.
+    /// The result for a valid content.
     struct Result: Sendable {
-        /// The form of payload that it was compiled for.
+        /// The payload format that it was compiled for.
         let format: PayloadFormat
-        /// The application's name; nil when none was named.
+        /// The name of the application; nil if none was given.
         let application: String?
-        /// The smallest payload of the longest variant, in bytes as the gateway counts them, and what the gateway takes.
+        /// The smallest payload of the longest variant, in bytes as the gateway counts them, and the gateway's limit.
         let size: Int
         let limit: Int
         /// The fields that the content names.
         let fields: [String]
-        /// What has to be known of the push tokens that it goes to.
+        /// What the push tokens of its targets must fulfil.
         let notices: [String]
     }
 
@@ -27,13 +28,13 @@ struct ContentCheck {
 
     /// Reads and validates a content.
     ///
-    /// - Throws: `ContentError` with all that is wrong with it.
+    /// - Throws: `ContentError` with all of its problems.
     init(_ text: ContentText) throws {
         self.text = text.text
         content = try PushContent(json: text.text)
     }
 
-    /// Compiles the content for the present protocol of each platform that it speaks to.
+    /// Compiles the content for the current protocol of each of its platforms.
     func results() throws -> [Result] {
         try content.platforms.map { platform in
             try result(content, platform == .ios ? .apns : .fcmV1, messageIDFormat: .uuid, application: nil)
@@ -49,14 +50,14 @@ struct ContentCheck {
             let application = try await store.application(named: name)
             let format = try await ApplicationRouting(application, store).format
             do {
-                // With what the application declares: its variables, their defaults, its sounds.
+                // Includes the application's declarations: its variables, their defaults and its sounds.
                 let unknown = application.problems(content: text)
                 if !unknown.isEmpty { throw ContentError(problems: unknown) }
                 let completed = try PushContent(json: application.completed(content: text))
                 results.append(
                     try result(completed, format, messageIDFormat: application.messageIDFormat, application: name) {
                         template in
-                        // What the gateway would say of each message.
+                        // What the gateway would answer to every message.
                         let credential = credentials.first { $0.id == application.credentialID }
                         let refused = RouteCheck.problems(application, credential, template)
                         if !refused.isEmpty { throw ContentError(problems: refused) }
@@ -82,7 +83,7 @@ struct ContentCheck {
         let template = try LocalisedTemplate.compile(
             content: content,
             format: format,
-            // The longest id that a delivery can have, as a payload that fits with it fits with every other.
+            // The longest id that a delivery can have: a payload that fits with it fits with any other.
             deliveryID: Int64.max,
             messageIDFormat: messageIDFormat
         )
@@ -99,9 +100,9 @@ struct ContentCheck {
     }
 }
 
-/// What a check of a content found, for people or for programs.
+/// The result of a content check, for people or programs.
 enum ContentCheckReport {
-    /// A content that is right.
+    /// Shows a valid content.
     static func show(_ results: [ContentCheck.Result], _ content: PushContent, file: String, json: Bool) {
         var table = Table(["application", "format", "smallest_payload", "limit", "fields"])
         for result in results {
@@ -123,13 +124,13 @@ enum ContentCheckReport {
         }
         let locales = content.locales.isEmpty ? "" : "; locales: \(content.locales.joined(separator: ", "))"
         let end = (notices.map { "\nNote: \($0)." } + warnings.map { "\nWarning: \($0)." }).joined()
-        StandardOutput.line("\(file) is right\(locales)\n\(table.text)\(end)")
+        StandardOutput.line("\(file) is valid\(locales)\n\(table.text)\(end)")
     }
 
-    /// A content that cannot be sent.
+    /// Shows a content that cannot be sent.
     static func show(_ error: ContentError, file: String, json: Bool) {
         guard json else {
-            return StandardError.write("\(file) is not right:\n\(error)\n")
+            return StandardError.write("\(file) is not valid:\n\(error)\n")
         }
         let problems = error.problems.map(cell)
         StandardOutput.line(Cell.object([("ok", .flag(false)), ("problems", .list(problems))]).json)
@@ -140,29 +141,29 @@ enum ContentCheckReport {
     }
 }
 
-/// The way of an application's messages, as far as what goes out depends on it.
+/// The route of an application's messages, as far as payloads depend on it.
 struct ApplicationRouting {
     let account: AccountRow
-    /// The form of the payloads; without a credential that of the connector's present protocol.
+    /// The format of the payloads; without a credential, that of the connector's current protocol.
     let format: PayloadFormat
-    /// Google's name of the project, which stands in the address of FCM HTTP v1; nil if no credential says it.
+    /// Google's name of the project, which is part of the address of FCM HTTP v1; nil if no credential names it.
     let projectID: String?
 
-    /// The way over the application's own account.
+    /// The route over the application's own account.
     ///
     /// - Throws: `CommandFailure` if it has none.
     init(_ application: ApplicationRow, _ store: Store) async throws {
         guard let id = application.accountID else {
             throw CommandFailure(
                 .data,
-                "Application \(application.name) has no external account, which decides the form of its payloads: "
-                    + "`pushmta account list` shows them, `pushmta app set \(application.name) --account NAME` names one."
+                "Application \(application.name) has no external account, which determines the format of its payloads: "
+                    + "`pushmta account list` lists them, `pushmta app set \(application.name) --account NAME` sets one."
             )
         }
         try await self.init(application, account: try await store.account(id), store)
     }
 
-    /// The way over an account.
+    /// The route over an account.
     init(_ application: ApplicationRow, account: AccountRow, _ store: Store) async throws {
         self.account = account
         guard application.credentialID != nil else {

@@ -8,7 +8,7 @@ import Supervisor
 struct DeliveryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delivery",
-        abstract: "Create deliveries, look at them, start, pause and stop them, and see what became of them.",
+        abstract: "Create, inspect, start, pause and stop deliveries.",
         subcommands: [
             DeliveryCreateCommand.self, DeliveryStartCommand.self, DeliveryStatusCommand.self,
             DeliveryWatchCommand.self, DeliveryListCommand.self, DeliveryPauseCommand.self,
@@ -36,7 +36,7 @@ struct DeliveryListCommand: PushMTACommand {
     }
 }
 
-/// `pushmta delivery status ID`: its counts and its outcomes by reason.
+/// `pushmta delivery status ID`: its counts, and its outcomes by reason.
 struct DeliveryStatusCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
@@ -89,18 +89,18 @@ struct DeliveryStatusCommand: PushMTACommand {
         StandardOutput.line(Cell.object(counts + [("outcomes", list)] + chosen).json)
     }
 
-    /// Whom it goes to; nil for all subscribers.
+    /// The target of the delivery, in words; nil for all subscribers.
     private static func words(_ target: DeliveryTargeting, _ progress: DeliveryProgress) -> String? {
         var words: [String] = []
         if let whole = progress.parentID {
-            words.append("It is a day of the continuous delivery \(whole).")
+            words.append("It is one day of the continuous delivery \(whole).")
         } else if progress.kind == .continuous {
             words.append("It is continuous: its messages are counted with their days.")
         }
-        if progress.isOneTimeCode { words.append("It brings one-time codes: it goes to those who opted out, too.") }
+        if progress.isOneTimeCode { words.append("It sends one-time codes, also to people who have opted out.") }
         if target.isExplicit, progress.kind == .batch { words.append("It goes to explicit targets.") }
         if let filter = target.filter { words.append("Filter: \(filter)") }
-        if target.hasRawSQL { words.append("A condition in SQL chooses too.") }
+        if target.hasRawSQL { words.append("A condition in SQL applies, too.") }
         if !target.excludedLists.isEmpty {
             words.append("Exclusion lists: \(target.excludedLists.joined(separator: ", "))")
         }
@@ -124,14 +124,15 @@ struct DeliveryStartCommand: SentenceCommand {
 
     func execute(_ loaded: LoadedSettings) async throws {
         try await StoreSession.run(loaded.values) { store in
-            // A started one would fail, where nobody sees it. One that cannot be read is the start's to tell of.
+            // Check first: a started delivery would fail later, where no one sees it. If the job cannot be read, the
+            // start reports that.
             if let job = try? await store.job(id), let problem = PreparationCheck.problem(with: job) {
-                throw CommandFailure(.data, "Delivery \(id) is not started: \(problem)")
+                throw CommandFailure(.data, "Delivery \(id) was not started: \(problem)")
             }
             try await store.startDelivery(id)
         }
         StandardOutput.line(
-            "Delivery \(id) is started. `pushmta delivery watch \(id)` shows how it goes.",
+            "Delivery \(id) was started. `pushmta delivery watch \(id)` shows its progress.",
             [("id", .integer(id))]
         )
     }
@@ -141,10 +142,10 @@ struct DeliveryStartCommand: SentenceCommand {
 struct DeliveryPauseCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause",
-        abstract: "Pause a delivery: nothing more of it leaves until it is resumed.",
+        abstract: "Pause a delivery: it sends nothing until it is resumed.",
         discussion: """
-            It takes effect within a second; what is on the wire is resolved and recorded. The validity runs on. Ctrl-C ends the \
-            wait and not the pause.
+            The pause takes effect within a second; messages on the wire are resolved and recorded. The validity keeps \
+            running. Ctrl-C ends the wait, not the pause.
             """
     )
 
@@ -154,14 +155,14 @@ struct DeliveryPauseCommand: SentenceCommand {
     @Argument(help: "The delivery's id.")
     var id: Int64
 
-    @Flag(help: "Return when nothing of it is on the wire any more.")
+    @Flag(help: "Return only when none of its messages is on the wire.")
     var wait = false
 
     func execute(_ loaded: LoadedSettings) async throws {
         try await StoreSession.run(loaded.values) { store in
             try await store.pauseDelivery(id)
             let control = DeliveryControl(store: store, id: id)
-            try await control.tell("Delivery \(id) is paused. `pushmta delivery resume \(id)` lets it go on.")
+            try await control.tell("Delivery \(id) is paused. `pushmta delivery resume \(id)` resumes it.")
             if wait { try await control.waitUntilQuiet(.paused) }
         }
     }
@@ -171,7 +172,7 @@ struct DeliveryPauseCommand: SentenceCommand {
 struct DeliveryResumeCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume",
-        abstract: "Let a paused delivery go on."
+        abstract: "Resume a paused delivery."
     )
 
     @OptionGroup var global: GlobalOptions
@@ -186,8 +187,8 @@ struct DeliveryResumeCommand: SentenceCommand {
             return try await store.deliveryProgress(id)
         }
         StandardOutput.line(
-            "Delivery \(id) goes on: it is \(progress.state.rawValue), \(progress.pending) messages are pending. "
-                + "`pushmta delivery watch \(id)` shows how it goes."
+            "Delivery \(id) was resumed: it is \(progress.state.rawValue), with \(progress.pending) messages pending. "
+                + "`pushmta delivery watch \(id)` shows its progress."
         )
     }
 }
@@ -196,10 +197,10 @@ struct DeliveryResumeCommand: SentenceCommand {
 struct DeliveryStopCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "stop",
-        abstract: "Stop a delivery for good: what has not left never will.",
+        abstract: "Stop a delivery permanently: messages that have not been sent never will be.",
         discussion: """
-            It takes effect within a second; what is on the wire is resolved and recorded, everything else is canceled. Ctrl-C \
-            ends the wait and not the stop.
+            The stop takes effect within a second; messages on the wire are resolved and recorded, all others are \
+            canceled. Ctrl-C ends the wait, not the stop.
             """
     )
 
@@ -209,7 +210,7 @@ struct DeliveryStopCommand: SentenceCommand {
     @Argument(help: "The delivery's id.")
     var id: Int64
 
-    @Flag(help: "Return when nothing of it is on the wire any more.")
+    @Flag(help: "Return only when none of its messages is on the wire.")
     var wait = false
 
     func execute(_ loaded: LoadedSettings) async throws {
@@ -226,10 +227,11 @@ struct DeliveryStopCommand: SentenceCommand {
 struct DeliveryProofCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "proof",
-        abstract: "Send what a delivery says to seed addresses; prints the proof's id.",
+        abstract: "Send a proof of a delivery to seed addresses; prints the proof's id.",
         discussion: """
-            The proof is a delivery of its own, with the content as it is now, and counts for itself alone. The delivery need not \
-            be started. Without --to it goes to all seed addresses of the delivery's applications.
+            The proof is a delivery of its own, with the current content, and is counted separately. The original \
+            delivery need not be started. Without --to, the proof goes to all seed addresses of the delivery's \
+            applications.
             """
     )
 
@@ -239,19 +241,19 @@ struct DeliveryProofCommand: SentenceCommand {
     @Argument(help: "The delivery's id.")
     var id: Int64
 
-    @Option(help: "Seed addresses, ids of subscriptions, and push tokens of subscriptions, separated with commas.")
+    @Option(help: "Seed addresses, and ids or push tokens of subscriptions, separated by commas.")
     var to: String?
 
-    @Flag(help: "Return when it is over; exit status 1 if not everyone got it.")
+    @Flag(help: "Return when it is over; exit status 1 if a message was not sent.")
     var wait = false
 
     func execute(_ loaded: LoadedSettings) async throws {
         let words = to.map { list in
             list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
         }
-        if words?.isEmpty == true { throw CommandFailure(.usage, "--to names nobody.") }
+        if words?.isEmpty == true { throw CommandFailure(.usage, "--to names no one.") }
         let complete = try await StoreSession.run(loaded.values) { store in
-            // Better here than in the proof's state a moment later.
+            // Report problems here rather than in the proof's state a moment later.
             _ = try ContentText(text: try await store.deliveryForPreview(id).content).content()
             var addresses: ProofAddresses?
             if let words { addresses = try await store.proofAddresses(words) }
@@ -268,28 +270,29 @@ struct DeliveryProofCommand: SentenceCommand {
     }
 }
 
-/// What the commands that hold a delivery back say and wait for.
+/// The reports and the wait of the commands that hold a delivery back.
 struct DeliveryControl: Sendable {
-    /// The time between two looks.
+    /// The interval between two reads.
     private static let interval = Duration.milliseconds(100)
 
-    /// Where the counts are read.
+    /// The store that holds the counts.
     let store: Store
     let id: Int64
 
-    /// Says what happened, with the delivery's counts.
+    /// Reports what happened, with the delivery's counts.
     func tell(_ what: String) async throws {
         StandardOutput.line("\(what) \(Self.words(try await store.deliveryProgress(id)))")
     }
 
-    /// Waits until no child holds a part of the delivery: then nothing of it is on the wire and all answers are stored.
+    /// Waits until no child holds a part of the delivery: then none of its messages is on the wire, and all responses
+    /// are stored.
     ///
-    /// - Throws: `CommandFailure` if the delivery leaves the state, as somebody else resumed or ended it; exit status 130 if a
-    ///   signal ends the wait.
+    /// - Throws: `CommandFailure` if the delivery leaves the state because another user resumed or ended it; exit
+    ///   status 130 if a signal ends the wait.
     func waitUntilQuiet(_ state: DeliveryState) async throws {
         let resolved = try await UntilSignal.run { try await quiet(state) }
         guard let resolved else {
-            StandardError.write("\nThe wait is over, delivery \(id) stays \(state.rawValue).\n")
+            StandardError.write("\nThe wait was ended; delivery \(id) stays \(state.rawValue).\n")
             throw ExitCode(CommandFailure.interruptedStatus)
         }
         StandardOutput.line("Nothing of delivery \(id) is on the wire. \(Self.words(resolved))")
@@ -300,11 +303,11 @@ struct DeliveryControl: Sendable {
         defer { display.finish() }
         while true {
             let progress = try await store.deliveryProgress(id)
-            // A paused delivery whose last messages were on the wire is over with their answers.
+            // A paused delivery whose last messages were on the wire ends with their responses.
             guard progress.state == state || progress.state.isFinal else {
                 throw CommandFailure(
                     .negative,
-                    "Delivery \(id) is \(progress.state.rawValue) again: somebody else changed it while this command waited."
+                    "Delivery \(id) is \(progress.state.rawValue) again: another user changed it while this command waited."
                 )
             }
             guard try await isHeld(progress) else { return progress }
@@ -313,7 +316,7 @@ struct DeliveryControl: Sendable {
         }
     }
 
-    /// Whether a child holds a part of the delivery, or of a day of it.
+    /// Whether a child holds a part of the delivery, or of one of its days.
     private func isHeld(_ progress: DeliveryProgress) async throws -> Bool {
         if progress.partsClaimed > 0 { return true }
         guard progress.kind == .continuous else { return false }
@@ -323,12 +326,12 @@ struct DeliveryControl: Sendable {
         return false
     }
 
-    /// The counts that matter here.
+    /// The relevant counts.
     private static func words(_ progress: DeliveryProgress) -> String {
         var words = "Sent \(progress.sent), pending \(progress.pending)"
         if progress.canceled > 0 { words += ", canceled \(progress.canceled)" }
         words += " of \(progress.target)"
-        words += progress.partsClaimed > 0 ? "; parts that are being resolved: \(progress.partsClaimed)." : "."
+        words += progress.partsClaimed > 0 ? "; parts being resolved: \(progress.partsClaimed)." : "."
         return words
     }
 }
@@ -366,7 +369,7 @@ enum DeliveryTable {
         return table
     }
 
-    /// The table of some deliveries.
+    /// A table of deliveries.
     static func table(_ deliveries: [DeliveryProgress]) -> Table {
         var table = Table(columns)
         for delivery in deliveries { table.add(row(delivery)) }
@@ -374,9 +377,9 @@ enum DeliveryTable {
     }
 }
 
-/// What became of a delivery's messages, by reason.
+/// The outcomes of a delivery's messages, by reason.
 enum DeliveryReport {
-    /// The outcomes of messages and, as `excluded`, those whom the preparation left out.
+    /// The outcomes of messages and, as `excluded`, the people left out by the preparation.
     static func outcomes(_ outcomes: [OutcomeCount], _ exclusions: [OutcomeCount]) -> Table {
         var table = Table(["outcome", "reason", "messages", "failure_type", "failure_reason"])
         for count in outcomes + exclusions {

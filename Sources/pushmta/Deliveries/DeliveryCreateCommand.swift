@@ -10,10 +10,12 @@ struct DeliveryCreateCommand: PushMTACommand {
         commandName: "create",
         abstract: "Create a delivery; prints its id.",
         discussion: """
-            It goes to all enabled subscriptions of the applications, or, with --explicit-targets, to the rows that you write \
-            into pushmta.delivery_target before its start. One that is --continuous goes on until it is stopped, and each message \
-            is added to it with `pushmta message send` or pushmta.send_message; --validity is then that of a message. --check FILE creates nothing: it says whether the content in the file \
-            can be sent, with --app by these applications, and without one needs no database; exit status 65 if it cannot.
+            It goes to all enabled subscriptions of the applications or, with --explicit-targets, to the rows that you \
+            insert into pushmta.delivery_target before it starts. A --continuous delivery runs until it is stopped; \
+            each message is added with `pushmta message send` or pushmta.send_message, and --validity applies to each \
+            message. --check FILE creates nothing: it checks whether the content in the file can be sent. With --app \
+            it checks for these applications; without, it needs no database. The exit status is 65 if the content \
+            cannot be sent.
             """
     )
 
@@ -28,35 +30,42 @@ struct DeliveryCreateCommand: PushMTACommand {
     @Option(name: .customLong("app"), help: "An application by name; may be repeated.")
     var applications: [String] = []
 
-    @Option(help: "The content as JSON text, or the path of a file behind @, as in @content.json.")
+    @Option(help: "The content as JSON text, or the path of a file after @, as in @content.json.")
     var content: String?
 
     @Option(
         help:
-            "A delivery template, into which the content is merged; a null takes a key away. Its applications, filter and exclusion lists count where none are given."
+            "A delivery template, into which the content is merged; a null removes a key. Its applications, filter and exclusion lists apply where none are given."
     )
     var template: String?
 
-    @Flag(inversion: .prefixedNo, help: "The target is what stands in pushmta.delivery_target.")
+    @Flag(inversion: .prefixedNo, help: "The targets are the rows in pushmta.delivery_target.")
     var explicitTargets: Bool?
 
     @Flag(help: "Messages are added to it one by one after its start.")
     var continuous = false
 
-    @Option(help: "Greater goes first; 0 is normal.")
+    @Option(
+        help:
+            "A greater priority goes first: \(DeliverySetting.priority.expectation) (default: \(DeliverySetting.defaultPriority))."
+    )
     var priority: Int16?
 
     @Option(
-        help: "Seconds after its start in which messages are sent, \(DeliveryLimits.validityWords) (default: 432000)."
+        help:
+            "Seconds after its start during which messages are sent, \(DeliverySetting.validity.expectation) (default: \(DeliverySetting.defaultValiditySeconds))."
     )
     var validity: Int64?
 
-    @Option(help: "How often a message is sent again at most after failures that may pass (default: 5).")
+    @Option(
+        help:
+            "The maximum number of retries of a message after failures that may pass, \(DeliverySetting.maxRetries.expectation) (default: \(DeliverySetting.defaultMaxRetries))."
+    )
     var maxRetries: Int32?
 
     @Option(
         help:
-            "How its retries are spread: daily (--max-retries on the first day, then one a day until its validity is over), exponential (--max-retries with pauses that double) or default: exponential with --continuous, otherwise daily."
+            "How retries are spread: daily (--max-retries on the first day, then one per day until its validity ends), exponential (--max-retries with doubling pauses) or default: exponential with --continuous, otherwise daily."
     )
     var retrySchedule: RetryPolicy.ScheduleSetting?
 
@@ -64,22 +73,23 @@ struct DeliveryCreateCommand: PushMTACommand {
     var retryPeriod: Int32?
 
     @Option(
-        help: "Messages that leave a second at most, on all hosts together, from 0.001 to 1000000 (default: no limit)."
+        help:
+            "The maximum number of messages per second, on all hosts together, \(DeliverySetting.rate.expectation) (default: no limit)."
     )
     var rate: Double?
 
     @Flag(
         inversion: .prefixedNo,
-        help: "Never send a message again that the gateway may have had: record it as unknown."
+        help: "Never resend a message that the gateway may have received: record it as unknown."
     )
     var reportAmbiguous: Bool?
 
-    @Flag(inversion: .prefixedNo, help: "A user gets it on one subscription only.")
+    @Flag(inversion: .prefixedNo, help: "Each user gets it on one subscription only.")
     var onePerUser: Bool?
 
     @Flag(
         help:
-            "It brings a code that somebody has asked for, such as one for signing in, and so goes to those who opted out, too; it is in the audit log who said so."
+            "It sends a code that the user asked for, such as one for signing in, and therefore also goes to people who have opted out. The audit log records who set this."
     )
     var oneTimeCode = false
 
@@ -92,41 +102,45 @@ struct DeliveryCreateCommand: PushMTACommand {
     var json = false
 
     func validate() throws {
-        if let validity, let problem = DeliveryLimits.problem(validity: validity) {
-            throw ValidationError("--validity: \(problem), and can be \(DeliveryLimits.validityWords).")
-        }
-        if let rate, !DeliveryLimits.rates.contains(rate) {
-            throw ValidationError("--rate: \(rate) is no rate; it is from 0.001 to 1000000 messages a second.")
-        }
+        try Self.check("--priority", priority.flatMap { DeliverySetting.priority.problem(Int64($0)) })
+        try Self.check("--validity", validity.flatMap { DeliverySetting.validity.problem($0) })
+        try Self.check("--max-retries", maxRetries.flatMap { DeliverySetting.maxRetries.problem(Int64($0)) })
+        try Self.check("--retry-period", retryPeriod.flatMap { DeliverySetting.retryPeriod.problem(Int64($0)) })
+        try Self.check("--rate", rate.flatMap { DeliverySetting.rate.problem($0) })
         if let label, let problem = NameRule.problem(label: label) {
             throw ValidationError("--label \(problem): \(NameRule.labelWords).")
         }
         guard check == nil else {
             guard label == nil, content == nil, template == nil, !start else {
-                throw ValidationError("--check creates nothing: leave --label, --content, --template and --start out.")
+                throw ValidationError("--check creates nothing: omit --label, --content, --template and --start.")
             }
             return
         }
         guard label != nil else { throw ValidationError("Missing expected argument '--label <label>'") }
-        // A template may say whom it goes to.
+        // A template may name the applications.
         let isByTemplate = template != nil && applications.isEmpty && target.service == nil
         guard applications.isEmpty == (target.service != nil) || isByTemplate else {
             throw ValidationError("Missing expected argument '--app <app>' or '--service <service>', one of them.")
         }
         guard target.seeds.isEmpty || target.allSeeds == nil else {
-            throw ValidationError("--all-seeds and --no-all-seeds speak of every seed address: leave --seed out.")
+            throw ValidationError("--all-seeds and --no-all-seeds concern every seed address: omit --seed.")
         }
         if continuous, target.allSeeds == true || !target.seeds.isEmpty {
-            throw ValidationError("--continuous takes no --seed and no --all-seeds: send a proof to seed addresses.")
+            throw ValidationError("--continuous allows neither --seed nor --all-seeds: send a proof to seed addresses.")
         }
         if continuous, explicitTargets == true || target.filter != nil {
             throw ValidationError(
-                "--continuous takes no --explicit-targets and no --filter: each message says whom it goes to."
+                "--continuous allows neither --explicit-targets nor --filter: each message names its target."
             )
         }
         if content == nil, template == nil {
             throw ValidationError("Missing expected argument '--content <content>' or '--template <template>'")
         }
+    }
+
+    private static func check(_ option: String, _ problem: String?) throws {
+        guard let problem else { return }
+        throw ValidationError("\(option): \(problem).")
     }
 
     func execute(_ loaded: LoadedSettings) async throws {
@@ -146,11 +160,11 @@ struct DeliveryCreateCommand: PushMTACommand {
             applications: [],
             content: content.text,
             explicitTargets: explicitTargets ?? false,
-            priority: priority ?? 0,
-            validitySeconds: validity ?? 432_000,
+            priority: priority ?? DeliverySetting.defaultPriority,
+            validitySeconds: validity ?? DeliverySetting.defaultValiditySeconds,
             ambiguityPolicy: reportAmbiguous == true ? .report : .resend,
             onePerUser: onePerUser ?? false,
-            maxRetries: maxRetries ?? 5,
+            maxRetries: maxRetries ?? DeliverySetting.defaultMaxRetries,
             retryPeriodSeconds: retryPeriod,
             retrySchedule: retrySchedule ?? .byKind
         )
@@ -185,10 +199,10 @@ struct DeliveryCreateCommand: PushMTACommand {
         delivery.retrySchedule = retrySchedule
         delivery.messagesPerSecond = rate
         delivery.isContinuous = continuous
-        // Of a continuous delivery each message says whom it goes to.
+        // Each message of a continuous delivery names its target.
         delivery.filter = continuous ? "" : target.filter
         let id = try await StoreSession.run(loaded.values) { store in
-            // Only together they say what the delivery says.
+            // Only the merged content is complete.
             let merged = ContentText(text: try await store.content(ofTemplate: template, merging: content?.text))
             _ = try merged.content()
             delivery.applications = try await checkedApplications(merged.text, store, template: template)
@@ -201,7 +215,7 @@ struct DeliveryCreateCommand: PushMTACommand {
         StandardOutput.line(json ? Cell.object([("id", .integer(id))]).json : String(id))
     }
 
-    /// The applications that it goes to, once its target and what they declare allow it.
+    /// The applications that it goes to. Throws if its target or their declarations do not allow the delivery.
     private func checkedApplications(_ content: String, _ store: Store, template: String? = nil) async throws
         -> [String]
     {
@@ -211,26 +225,26 @@ struct DeliveryCreateCommand: PushMTACommand {
             guard !names.isEmpty else {
                 throw CommandFailure(
                     .data,
-                    "Delivery template \(template) names no applications: say with --app or --service where the delivery goes."
+                    "Delivery template \(template) names no applications: name them with --app or --service."
                 )
             }
         }
         try await target.check(applications: names, store)
         do {
-            // What --check refuses would fail after the start, where nobody sees it.
+            // What --check refuses would fail after the start, where no one sees it.
             _ = try await ContentCheck(ContentText(text: content)).results(applications: names, store)
         } catch let error as ContentError {
-            throw CommandFailure(.data, "The content is not right: \(error)")
+            throw CommandFailure(.data, "The content is not valid: \(error)")
         }
         return names
     }
 
-    /// Starts a delivery that its preparation would not refuse.
+    /// Starts a delivery, if its preparation would accept it.
     private func begin(_ id: Int64, _ store: Store) async throws {
         if let problem = PreparationCheck.problem(with: try await store.job(id)) {
             throw CommandFailure(
                 .data,
-                "Delivery \(id) is created and not started: \(problem) Then start it with `pushmta delivery start \(id)`."
+                "Delivery \(id) was created but not started: \(problem) Then start it with `pushmta delivery start \(id)`."
             )
         }
         try await store.startDelivery(id)
@@ -253,9 +267,9 @@ struct DeliveryCreateCommand: PushMTACommand {
     }
 }
 
-/// Whom of the subscribers a delivery goes to.
+/// The subscribers that a delivery goes to.
 struct TargetOptions: ParsableArguments {
-    @Option(help: "In the place of --app: all applications of this service in --environment.")
+    @Option(help: "Instead of --app: all applications of this service in --environment.")
     var service: String?
 
     @Option(help: "With --service: production or sandbox.")
@@ -263,11 +277,12 @@ struct TargetOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only subscribers that this is true of.",
+            "Only subscribers that match this filter.",
             discussion: """
-                Tests are =, !=, <, <=, >, >=, in (…), contains '…', starts with '…', is null, joined with and, or, not and \
-                parentheses; fields are recipient.NAME, parameters.NAME, device.NAME, mapping.COLUMN, locale, time_zone, user_key, \
-                registered_at and others. Example: recipient.city = 'Lyon' and registered_at > now - 30 days
+                Comparisons are =, !=, <, <=, >, >=, in (…), contains '…', starts with '…' and is null, combined with \
+                and, or, not and parentheses. Fields are recipient.NAME, parameters.NAME, device.NAME, mapping.COLUMN, \
+                locale, time_zone, user_key, registered_at and others. Example: recipient.city = 'Lyon' and \
+                registered_at > now - 30 days
                 """,
             valueName: "expression"
         )
@@ -277,16 +292,16 @@ struct TargetOptions: ParsableArguments {
     @Option(name: .customLong("exclude"), help: "An exclusion list whose people get nothing; may be repeated.")
     var excludedLists: [String] = []
 
-    @Option(name: .customLong("seed"), help: "A seed address that gets it, too; may be repeated.")
+    @Option(name: .customLong("seed"), help: "A seed address that also gets it; may be repeated.")
     var seeds: [String] = []
 
-    @Flag(inversion: .prefixedNo, help: "All seed addresses of the applications get it, too.")
+    @Flag(inversion: .prefixedNo, help: "All seed addresses of the applications also get it.")
     var allSeeds: Bool?
 
-    @Flag(help: "Send twice to a device that two of the applications, or two explicit targets, name.")
+    @Flag(help: "Send twice to a device that is in two of the applications, or in two explicit targets.")
     var allowDuplicates = false
 
-    /// What is set of a delivery's target.
+    /// The target settings that were given.
     private var target: DeliveryTarget {
         DeliveryTarget(
             filter: filter,
@@ -295,7 +310,7 @@ struct TargetOptions: ParsableArguments {
         )
     }
 
-    /// The applications' names: those that were named, or those of the service.
+    /// The names of the applications: those given, or those of the service.
     func applications(_ named: [String], _ store: Store) async throws -> [String] {
         guard let service else { return named }
         let found = try await store.applications(ofService: service, environment: environment)
@@ -308,7 +323,7 @@ struct TargetOptions: ParsableArguments {
         return found.map(\.name)
     }
 
-    /// Finds what is wrong before anything is created.
+    /// Finds problems before anything is created.
     func check(applications: [String], _ store: Store) async throws {
         if let filter { try await store.checkFilter(filter, applications: applications) }
         if !seeds.isEmpty {
@@ -320,7 +335,7 @@ struct TargetOptions: ParsableArguments {
                 guard applications.contains(seed.application) else {
                     throw CommandFailure(
                         .data,
-                        "Seed address \(name) is of application \(seed.application), to which the delivery does not go."
+                        "Seed address \(name) belongs to application \(seed.application), which is not part of the delivery."
                     )
                 }
             }
@@ -332,7 +347,7 @@ struct TargetOptions: ParsableArguments {
         }
     }
 
-    /// Sets what was given of a delivery that is not started.
+    /// Applies the given settings to a delivery that is not started.
     func apply(toDelivery id: Int64, _ store: Store) async throws {
         if !target.isEmpty { try await store.setTarget(ofDelivery: id, target) }
         if allSeeds != nil || !seeds.isEmpty {
@@ -341,16 +356,16 @@ struct TargetOptions: ParsableArguments {
     }
 }
 
-/// `pushmta delivery target ID FILE`: fills the list of a delivery with explicit targets.
+/// `pushmta delivery target ID FILE`: adds explicit targets to a delivery.
 struct DeliveryTargetCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "target",
         abstract: "Add explicit targets from a CSV file to a delivery that is not started.",
         discussion: """
-            The first line names the columns: user_key, subscription_id, push_token, one or more of them, of which each line fills in \
-            one; every other name is a variable of the message. With --exclude those of the lines get nothing instead, whatever the \
-            delivery's target is. A malformed line is reported with its number and left out, the rest goes in; the exit status is \
-            then 65.
+            The first line names the columns: user_key, subscription_id and push_token, one or more of them. Each line \
+            fills in exactly one. Every other name is a variable of the message. With --exclude, the people in the \
+            file get nothing, whatever the delivery's target is. A malformed line is reported with its number and \
+            skipped, and the rest is added; the exit status is then 65.
             """
     )
 
@@ -363,7 +378,7 @@ struct DeliveryTargetCommand: SentenceCommand {
     @Argument(help: "The file.")
     var file: String
 
-    @Flag(help: "Exclude them from this delivery.")
+    @Flag(help: "Exclude these people from the delivery.")
     var exclude = false
 
     func execute(_ loaded: LoadedSettings) async throws {
@@ -374,7 +389,7 @@ struct DeliveryTargetCommand: SentenceCommand {
             guard try await store.targeting(ofDelivery: id).isExplicit || exclude else {
                 throw CommandFailure(
                     .data,
-                    "Delivery \(id) goes to all subscribers, so a list would change nothing: create it with --explicit-targets."
+                    "Delivery \(id) goes to all subscribers, so explicit targets would have no effect: create it with --explicit-targets."
                 )
             }
             while let lines = try file.next() {
@@ -393,7 +408,7 @@ struct DeliveryTargetCommand: SentenceCommand {
             throw error
         }
         StandardOutput.line(
-            "\(added) \(exclude ? "excluded from" : "added to") delivery \(id)\(file.strangerWords), \(file.faultyLines) lines left out "
+            "\(added) \(exclude ? "excluded from" : "added to") delivery \(id)\(file.strangerWords), \(file.faultyLines) lines skipped "
                 + "(\(added + file.faultyLines) lines).",
             [("id", .integer(id)), ("added", Cell(added)), ("left_out", Cell(file.faultyLines))]
         )

@@ -2,30 +2,29 @@ import Administration
 import PushCore
 import Store
 
-/// What `pushmta delivery watch` shows: a line a period above, and how the delivery stands now below.
+/// What `pushmta delivery watch` shows: a history with one line per period, and below it the current progress.
 ///
-/// A value: it is told of counts with the time they were read at, and says which lines to add and what stands below them.
+/// A value: it takes in counts with the time of their reading, and returns the lines to add and those below them.
 struct DeliveryHistory: Sendable {
-    /// The first periods, so that something is seen soon.
+    /// The length of the first periods: short, so that lines appear soon.
     static let firstPeriod = Duration.seconds(5)
-    /// So many lines a period long; then the period doubles, so that a delivery of a day has a history that can be read.
+    /// After this many lines the period doubles, so that the history of a long delivery stays readable.
     static let linesOfPeriod = 12
-    static let longestPeriod = Duration.seconds(600)
-    /// The width of the bar.
+    static let maxPeriod = Duration.seconds(600)
     private static let barWidth = 24
-    /// So many applications stand below at most; the rest is told of in a line.
-    static let mostApplications = 12
+    /// The maximum number of applications shown; a line counts the others.
+    static let maxApplications = 12
 
     private var begin: ContinuousClock.Instant?
     private var last: (time: ContinuousClock.Instant, counts: DeliveryProgress)?
     private var period = Self.firstPeriod
     private var lines = 0
-    /// The counts that were read last, and how fast they came to be.
+    /// The last counts, and the rate since the ones before.
     private var now: DeliveryProgress?
     private var rate: Double = 0
     private var applications: [ApplicationProgress] = []
 
-    /// Takes counts in; returns the lines that the history grows by.
+    /// Takes in counts; returns the new lines of the history.
     mutating func add(_ progress: DeliveryProgress, at time: ContinuousClock.Instant) -> [String] {
         let state = now?.state
         now = progress
@@ -35,21 +34,22 @@ struct DeliveryHistory: Sendable {
             return [Self.title, line(progress, since: nil, after: .zero)]
         }
         if time > last.time { rate = Self.rate(from: last.counts, to: progress, in: time - last.time) }
-        // A change of state is worth a line of its own, and so is the end.
+        // A change of state has a line of its own, and so has the end.
         guard time - last.time >= period || state != progress.state else { return [] }
         let text = line(progress, since: last, after: time - begin, at: time)
         self.last = (time, progress)
         lines += 1
-        if lines % Self.linesOfPeriod == 0 { period = min(period * 2, Self.longestPeriod) }
+        if lines % Self.linesOfPeriod == 0 { period = min(period * 2, Self.maxPeriod) }
         return [text]
     }
 
-    /// Takes in how the applications stand.
+    /// Takes in the progress of the applications.
     mutating func set(_ applications: [ApplicationProgress]) {
         self.applications = applications
     }
 
-    /// How it stands now: a bar, what it waits for, and a line an application; no line is wider than asked for.
+    /// The current progress: a bar, what the delivery waits for, and one line per application. No line is wider than
+    /// `width`.
     func current(width: Int) -> [String] {
         guard let now else { return [] }
         let resolved = now.target - now.pending
@@ -61,7 +61,7 @@ struct DeliveryHistory: Sendable {
         if rate >= 1, now.pending > 0, now.prepared, !now.state.isFinal {
             text += "  ready in \(AgeWords.text(Double(now.pending) / rate + 1))"
         }
-        let notes = [now.otherCounters, TerminalText.cut(TerminalText.line(now.reasonLine), to: Table.longestCell)]
+        let notes = [now.otherCounters, TerminalText.cut(TerminalText.line(now.reasonLine), to: Table.maxCellLength)]
         return [DisplayWidth.cut(text, to: width)]
             + notes.filter { !$0.isEmpty }.flatMap { DisplayWidth.wrapped($0, to: width - 2) }.map { "  " + $0 }
             + applicationLines(width: width)
@@ -73,7 +73,7 @@ struct DeliveryHistory: Sendable {
             .text("application"), .number("done"), .number("target"), .number("pending"), .number("sent"),
             .number("failed"), .number("other"),
         ])
-        for row in applications.prefix(Self.mostApplications) {
+        for row in applications.prefix(Self.maxApplications) {
             let share = row.target > 0 ? Double(row.target - row.pending) / Double(row.target) : 0
             table.add([
                 row.application.isEmpty ? "(removed)" : row.application, "\(Int(share * 100)) %", String(row.target),
@@ -82,7 +82,7 @@ struct DeliveryHistory: Sendable {
             ])
         }
         let shown = table.lines(width: width)
-        let rest = applications.count - Self.mostApplications
+        let rest = applications.count - Self.maxApplications
         return [shown.head] + shown.rows.flatMap(\.self) + (rest > 0 ? ["and \(rest) more applications"] : [])
     }
 
@@ -97,7 +97,7 @@ struct DeliveryHistory: Sendable {
         zip(cells, columns).map { DisplayWidth.padded($0, to: $1.width, alignsRight: true) }.joined(separator: "  ")
     }
 
-    /// What came in since the line before, what is pending, and the state.
+    /// What was added since the line before, what is pending, and the state.
     private func line(
         _ progress: DeliveryProgress,
         since last: (time: ContinuousClock.Instant, counts: DeliveryProgress)?,
@@ -126,7 +126,7 @@ struct DeliveryHistory: Sendable {
         return Double(max(0, (new.target - new.pending) - (old.target - old.pending))) / seconds
     }
 
-    /// A span as hours, minutes and seconds: `0:01:05`.
+    /// A duration as hours, minutes and seconds: `0:01:05`.
     private static func clock(_ span: Duration) -> String {
         let seconds = max(0, span.components.seconds)
         func digits(_ number: Int64) -> String { number < 10 ? "0\(number)" : String(number) }
@@ -135,6 +135,6 @@ struct DeliveryHistory: Sendable {
 }
 
 extension DeliveryProgress {
-    /// Messages that have ended and were neither sent nor failed.
+    /// Messages that have ended, but were neither sent nor failed.
     fileprivate var otherEnded: Int64 { ignored + notApplicable + canceled + unknown }
 }

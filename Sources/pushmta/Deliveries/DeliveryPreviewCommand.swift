@@ -1,6 +1,7 @@
 import Administration
 import ArgumentParser
 import Foundation
+import Gateways
 import MTAChild
 import PushCore
 import Store
@@ -10,8 +11,9 @@ struct DeliveryPreviewCommand: PushMTACommand {
         commandName: "preview",
         abstract: "Show the headers and the exact payload that a subscription would get.",
         discussion: """
-            The payload is made by the child's own code. Of a delivery that is not started, and of a content that is none yet, the \
-            ids in it are examples; the authorization is not shown. Exit status 1 if the message would not go out.
+            The payload is made by the child's own code. For a delivery that is not started, or a content without a \
+            delivery, the ids in it are examples. The authorization is not shown. Exit status 1 if the message would \
+            not be sent.
             """
     )
 
@@ -20,16 +22,16 @@ struct DeliveryPreviewCommand: PushMTACommand {
     @Argument(help: "The delivery's id.")
     var id: Int64?
 
-    @Option(help: "A content in the place of a delivery: the path of a file. Needs --app.")
+    @Option(help: "A content instead of a delivery: the path of a file. Needs --app.")
     var content: String?
 
     @Option(name: [.customLong("app"), .customLong("application")], help: "The application that the content is for.")
     var application: String?
 
-    @Option(help: "A subscription by its id, its push token, or a seed address.")
+    @Option(help: "A subscription by its id or push token, or a seed address.")
     var subscription: String
 
-    @Option(help: "Values of the message itself for its fields, a JSON object, or the path of a file behind @.")
+    @Option(help: "Values for the fields of the message: a JSON object, or the path of a file after @.")
     var variables: String?
 
     @Flag(help: "Print JSON.")
@@ -63,16 +65,16 @@ struct DeliveryPreviewCommand: PushMTACommand {
     }
 }
 
-/// What is shown: a content, and the applications that it goes to.
+/// What is previewed: a content, and the applications that it goes to.
 struct PreviewSource {
-    /// The id of a content that is no delivery yet; as short as the first ones are.
+    /// The id for a content without a delivery; as short as the first real ones.
     private static let exampleID: Int64 = 16
 
     private let delivery: SendingDelivery
     private let applications: [ApplicationRow]
     private let accounts: [AccountRow]
 
-    /// A delivery, for all of its applications or for one.
+    /// A delivery, for all of its applications or a single one.
     static func delivery(_ id: Int64, application: String?, _ store: Store) async throws -> PreviewSource {
         let delivery = try await store.deliveryForPreview(id)
         let job = try await store.job(id)
@@ -92,7 +94,7 @@ struct PreviewSource {
         )
     }
 
-    /// A content that is no delivery.
+    /// A content without a delivery.
     static func content(_ json: String, application name: String, _ store: Store) async throws -> PreviewSource {
         let application = try await store.application(named: name)
         let delivery = SendingDelivery(
@@ -115,11 +117,11 @@ struct PreviewSource {
         )
     }
 
-    /// What a subscription would get.
+    /// The message that a subscription would get.
     func preview(of word: String, variables: String?, _ store: Store) async throws -> MessagePreview {
         let address = try await store.previewAddress(word, applications: applications.map(\.id))
         guard let place = applications.firstIndex(where: { $0.id == address.applicationID }) else {
-            throw CommandFailure(.software, "The subscription's application has changed meanwhile.")
+            throw CommandFailure(.software, "The subscription's application has changed in the meantime.")
         }
         let routing = try await ApplicationRouting(applications[place], account: accounts[place], store)
         let previewer = try await MessagePreviewer.make(
@@ -143,9 +145,9 @@ struct PreviewSource {
     }
 }
 
-/// A message that is shown to people, or to programs.
+/// A message preview, for people or programs.
 enum PreviewReport {
-    /// Headers, an empty line, and the payload as it goes out.
+    /// The headers, an empty line, and the payload as it is sent.
     static func text(_ preview: MessagePreview) -> String {
         var lines = preview.headers.map { "\($0.name): \($0.value)" }
         lines += ["", String(decoding: preview.payload, as: UTF8.self), ""]
@@ -153,11 +155,11 @@ enum PreviewReport {
         if !preview.locale.isEmpty { end += ", locale \(preview.locale)" }
         lines.append(end)
         if let notice = preview.notice { lines.append("Note: \(notice).") }
-        if let problem = preview.problem { lines.append("It would not go out: \(problem)") }
+        if let problem = preview.problem { lines.append("It would not be sent: \(problem)") }
         return lines.joined(separator: "\n")
     }
 
-    /// The same as one object; the payload is a text in it, so that nothing of it gets lost.
+    /// The same as one object, with the payload as a text so that nothing of it is lost.
     static func cell(_ preview: MessagePreview) -> Cell {
         .object([
             ("headers", .object(preview.headers.map { ($0.name, .text($0.value)) })),

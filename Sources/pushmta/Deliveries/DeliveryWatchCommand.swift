@@ -3,14 +3,15 @@ import ArgumentParser
 import PushCore
 import Store
 
-/// `pushmta delivery watch ID`: a delivery's history and how it stands, live until it is over.
+/// `pushmta delivery watch ID`: a delivery's history and progress, live until it is over.
 struct DeliveryWatchCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
         abstract: "Show a delivery live until it is over.",
         discussion: """
-            A line tells what a period added: every 5 s first, and more rarely the longer it takes. On a terminal the counts of now \
-            stand below, with a line for each application. Exit status 1 if it did not finish.
+            Each line shows what a period added: every 5 s at first, and less often in a long delivery. A terminal \
+            also shows the current counts below, with a line for each application. Exit status 1 if the delivery did \
+            not finish.
             """
     )
 
@@ -42,21 +43,21 @@ struct DeliveryWatchCommand: SentenceCommand {
     }
 }
 
-/// Writes a delivery's history to standard error; on a terminal how it stands now is kept below it.
+/// Writes a delivery's history to standard error; a terminal also shows the current progress below it.
 struct HistoryDisplay {
-    /// The applications' counts are read no more often: of a large delivery they take a look at thousands of parts.
+    /// The minimum interval between reads of the applications' counts: for a large delivery each read visits
+    /// thousands of parts.
     private static let applicationsInterval = Duration.seconds(1)
 
     private let isTerminal = StandardError.isTerminal
     private var history = DeliveryHistory()
     private var applicationsReadAt: ContinuousClock.Instant?
-    /// So many lines stand below the history.
+    /// The number of lines below the history.
     private var below = 0
 
-    /// A display that has shown nothing.
     init() {}
 
-    /// Shows counts that were read at `now`; asks for those of the applications when they are worth it.
+    /// Shows counts that were read at `now`. Asks for those of the applications when it needs them.
     mutating func show(
         _ progress: DeliveryProgress,
         at now: ContinuousClock.Instant,
@@ -73,7 +74,8 @@ struct HistoryDisplay {
             applicationsReadAt = now
         }
         let size = StandardError.size ?? (columns: 80, lines: 24)
-        // The last column stays free, as some terminals wrap there; what has left the screen above cannot be written over.
+        // The last column stays free, as some terminals wrap there. Lines that have scrolled off the screen cannot be
+        // rewritten.
         let width = min(size.columns - 1, StatusText.width)
         let current = history.current(width: width).prefix(size.lines - 1)
         StandardError.rewrite(added.map { DisplayWidth.cut($0, to: width) } + current, over: below)

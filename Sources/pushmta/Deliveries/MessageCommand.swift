@@ -6,7 +6,7 @@ import Store
 struct MessageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "message",
-        abstract: "Single messages: add one to a continuous delivery, look one up.",
+        abstract: "Single messages: add one to a continuous delivery, or look one up.",
         subcommands: [MessageSendCommand.self, MessageShowCommand.self]
     )
 }
@@ -17,8 +17,8 @@ struct MessageSendCommand: PushMTACommand {
         commandName: "send",
         abstract: "Add a message to a continuous delivery in progress; prints its id.",
         discussion: """
-            A user gets one message on each device, so that there may be several ids. `pushmta message show` tells what became of \
-            one.
+            A user gets one message on each device, so several ids may be printed. `pushmta message show` shows what \
+            became of a message.
             """
     )
 
@@ -30,18 +30,18 @@ struct MessageSendCommand: PushMTACommand {
     @Option(help: "A subscription by its id.")
     var subscription: Int64?
 
-    @Option(name: .customLong("user"), help: "A user by the key.")
+    @Option(name: .customLong("user"), help: "A user, by key.")
     var userKey: String?
 
     @Option(help: "A push token.")
     var token: String?
 
-    @Option(help: "Values of the message's fields, a JSON object, or the path of a file behind @.")
+    @Option(help: "Values for the fields of the message: a JSON object, or the path of a file after @.")
     var variables: String?
 
     @Option(
         help:
-            "A name for this message: sent again with it within 24 hours, nothing is sent and the same ids are printed."
+            "A name for this message: a repeated call with it within 24 hours sends nothing and prints the same ids."
     )
     var idempotencyKey: String?
 
@@ -92,11 +92,12 @@ struct MessageSendCommand: PushMTACommand {
 struct MessageShowCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Find a message by any id of it, and show what became of it.",
+        abstract: "Find a message by any of its ids, and show what became of it.",
         discussion: """
-            An id may be delivery and number as in 18-1, which pushmta.message_status shows; _mId as a UUID or a number, decimal or \
-            hexadecimal; apns-id; the address of a device's tracking request; and with --delivery the name that FCM gave, whole or \
-            its last part. An id that can be several things may lead to several messages: matched_as says what it was taken for.
+            An id may be: delivery and number, as in 18-1, which pushmta.message_status shows; _mId as a UUID or a \
+            number, decimal or hexadecimal; an apns-id; the address of a device's tracking request; or, with \
+            --delivery, the name that FCM returned, complete or only its last part. An ambiguous id may lead to \
+            several messages; matched_as says how it was read.
             """
     )
 
@@ -105,17 +106,17 @@ struct MessageShowCommand: PushMTACommand {
     @Argument(help: "An id of the message.")
     var id: String
 
-    @Option(help: "The delivery whose outcomes are looked through for a gateway's id; of a continuous one, all days.")
+    @Option(help: "The delivery to search for a gateway's id; for a continuous delivery, all of its days.")
     var delivery: Int64?
 
-    @Flag(help: "Print JSON, a line a message.")
+    @Flag(help: "Print JSON, one line per message.")
     var json = false
 
     func execute(_ loaded: LoadedSettings) async throws {
         let search = try await StoreSession.run(loaded.values) { try await $0.findMessages(id, delivery: delivery) }
         guard !search.found.isEmpty else {
             let words = search.findings.map(\.words).joined(separator: " ")
-            throw CommandFailure(.data, "There is no message \(id), or its day is no longer kept. \(words)")
+            throw CommandFailure(.data, "Message \(id) does not exist, or its day is no longer kept. \(words)")
         }
         var table: Table?
         for found in search.found {

@@ -3,18 +3,18 @@ import ArgumentParser
 import PushCore
 import Store
 
-/// `pushmta rate`: how many messages a second may leave, on all hosts together.
+/// `pushmta rate`: limits of messages per second, on all hosts together.
 struct RateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rate",
-        abstract: "Show and set how many messages a second may leave, on all hosts together.",
+        abstract: "Show and set the maximum number of messages per second, on all hosts together.",
         subcommands: [RateListCommand.self, RateSetCommand.self]
     )
 }
 
 /// A rate on the command line.
 enum RateArgument: ExpressibleByArgument, Hashable {
-    /// No limit, or the usual one.
+    /// No limit, or the default one.
     case none
     case unlimited
     case messagesPerSecond(Double)
@@ -24,12 +24,12 @@ enum RateArgument: ExpressibleByArgument, Hashable {
         case "none", "default": self = .none
         case "unlimited": self = .unlimited
         default:
-            guard let rate = Double(argument), DeliveryLimits.rates.contains(rate) else { return nil }
+            guard let rate = Double(argument), DeliverySetting.rates.contains(rate) else { return nil }
             self = .messagesPerSecond(rate)
         }
     }
 
-    /// What the database takes; nil for no limit.
+    /// The database's value; nil for no limit.
     var value: Double? {
         switch self {
         case .none: nil
@@ -42,7 +42,7 @@ enum RateArgument: ExpressibleByArgument, Hashable {
 struct RateListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the limits, and what they allow now."
+        abstract: "List the rate limits, and what they allow now."
     )
 
     @OptionGroup var global: GlobalOptions
@@ -70,18 +70,18 @@ struct RateListCommand: PushMTACommand {
 
 /// `pushmta rate set SCOPE NAME RATE`.
 struct RateSetCommand: SentenceCommand {
-    /// What has a rate besides a delivery.
+    /// What can have a rate, besides a delivery.
     enum Scope: String, ExpressibleByArgument, CaseIterable {
         case application, account, project
     }
 
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Limit an application, an external account or a project of FCM.",
+        abstract: "Limit an application, an external account or an FCM project.",
         discussion: """
-            The rate holds for all hosts together and is felt within half a second. A project is named by project_id of its service \
-            account, and has 10,000 messages a second unless another rate is set: set what Google has given you. `pushmta delivery rate` \
-            limits a delivery.
+            The rate applies to all hosts together, and takes effect within half a second. A project is named by the \
+            project_id of its service account. It has 10,000 messages a second unless another rate is set: set your \
+            quota at Google. `pushmta delivery rate` limits a delivery.
             """
     )
 
@@ -96,7 +96,7 @@ struct RateSetCommand: SentenceCommand {
 
     @Argument(
         help:
-            "Messages a second, from 0.001 to 1000000; none, or default, for no limit of its own; unlimited for a project without any."
+            "Messages per second, \(DeliverySetting.rate.expectation); none or default for no limit of its own; unlimited for a project without any limit."
     )
     var rate: RateArgument
 
@@ -104,7 +104,7 @@ struct RateSetCommand: SentenceCommand {
         try await StoreSession.run(loaded.values) {
             try await $0.setRate(scope.rawValue, name, messagesPerSecond: rate.value)
         }
-        StandardOutput.line("The rate of \(scope.rawValue) \(name) is set. `pushmta rate list` shows all.")
+        StandardOutput.line("The rate of \(scope.rawValue) \(name) was set. `pushmta rate list` shows all rates.")
     }
 }
 
@@ -112,7 +112,7 @@ struct RateSetCommand: SentenceCommand {
 struct DeliveryRateCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "rate",
-        abstract: "Limit how many messages of a delivery leave a second, also while it is sent."
+        abstract: "Limit the messages per second of a delivery, also while it is being sent."
     )
 
     @OptionGroup var global: GlobalOptions
@@ -121,14 +121,16 @@ struct DeliveryRateCommand: SentenceCommand {
     @Argument(help: "The delivery's id.")
     var id: Int64
 
-    @Argument(help: "Messages a second on all hosts together, from 0.001 to 1000000; none for no limit.")
+    @Argument(
+        help: "Messages per second on all hosts together, \(DeliverySetting.rate.expectation); none for no limit."
+    )
     var rate: RateArgument
 
     func execute(_ loaded: LoadedSettings) async throws {
         try await StoreSession.run(loaded.values) { try await $0.setDeliveryRate(id, messagesPerSecond: rate.value) }
         StandardOutput.line(
-            rate.value.flatMap { $0.isFinite ? "Delivery \(id) goes at \($0) messages a second at most." : nil }
-                ?? "Delivery \(id) goes without a limit of its own."
+            rate.value.flatMap { $0.isFinite ? "Delivery \(id) sends at most \($0) messages a second." : nil }
+                ?? "Delivery \(id) has no limit of its own."
         )
     }
 }
@@ -137,7 +139,7 @@ struct DeliveryRateCommand: SentenceCommand {
 struct DeliveryWeightCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "weight",
-        abstract: "Give a delivery more or fewer shares of what leaves with its priority."
+        abstract: "Set a delivery's share among those of the same priority."
     )
 
     @OptionGroup var global: GlobalOptions
@@ -146,11 +148,11 @@ struct DeliveryWeightCommand: SentenceCommand {
     @Argument(help: "The delivery's id.")
     var id: Int64
 
-    @Argument(help: "From 1, which all have at first, to 10.")
+    @Argument(help: "From 1, the default, to 10.")
     var weight: Int
 
     func execute(_ loaded: LoadedSettings) async throws {
         try await StoreSession.run(loaded.values) { try await $0.setDeliveryWeight(id, weight) }
-        StandardOutput.line("Delivery \(id) has weight \(weight) among those of its priority.")
+        StandardOutput.line("Delivery \(id) has weight \(weight) among the deliveries of its priority.")
     }
 }

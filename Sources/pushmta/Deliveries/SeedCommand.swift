@@ -6,7 +6,7 @@ import Store
 struct SeedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "seed",
-        abstract: "Seed addresses: who gets proofs, and the deliveries that say so.",
+        abstract: "Seed addresses: who gets proofs, and deliveries that name them.",
         subcommands: [SeedAddCommand.self, SeedListCommand.self, SeedRemoveCommand.self]
     )
 }
@@ -17,15 +17,15 @@ struct SeedAddCommand: SentenceCommand {
         commandName: "add",
         abstract: "Add a seed address.",
         discussion: """
-            It names a subscription by its id, its user or its push token. A token that is no subscriber's gets proofs, and \
-            those deliveries alone that name seed addresses, until its device registers.
+            It names a subscription by its id, its user or its push token. A token without a subscription gets proofs, \
+            and only those deliveries that name seed addresses, until its device registers.
             """
     )
 
     @OptionGroup var global: GlobalOptions
     @OptionGroup var sentences: SentenceOptions
 
-    @Argument(help: "Its name: no number, and without a comma.")
+    @Argument(help: "Its name; not a number, and without commas.")
     var name: String
 
     @Option(name: .customLong("app"), help: "Its application; a subscription's id needs none.")
@@ -34,19 +34,19 @@ struct SeedAddCommand: SentenceCommand {
     @Option(help: "A subscription by its id.")
     var subscription: Int64?
 
-    @Option(name: .customLong("user"), help: "A user by the key: the newest subscription in the application.")
+    @Option(name: .customLong("user"), help: "A user, by key: the newest subscription in the application.")
     var userKey: String?
 
     @Option(help: "A push token.")
     var token: String?
 
-    @Option(help: "Values that its messages take for their fields, a JSON object, or the path of a file behind @.")
+    @Option(help: "Values for the fields of its messages: a JSON object, or the path of a file after @.")
     var variables: String?
 
-    @Option(help: "The language of a token that is no subscriber's, as in fr-CA.")
+    @Option(help: "The language for a token without a subscription, for example fr-CA.")
     var locale = ""
 
-    @Option(help: "Whose it is, for people.")
+    @Option(help: "Its owner, for people.")
     var label = ""
 
     func validate() throws {
@@ -87,7 +87,7 @@ struct SeedListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List the seed addresses.",
-        discussion: "A problem says why a seed address cannot get anything."
+        discussion: "The column problem says why a seed address gets nothing."
     )
 
     @OptionGroup var global: GlobalOptions
@@ -125,6 +125,6 @@ struct SeedRemoveCommand: SentenceCommand {
 
     func execute(_ loaded: LoadedSettings) async throws {
         try await StoreSession.run(loaded.values) { try await $0.removeSeed(named: name) }
-        StandardOutput.line("Seed address \(name) is gone.")
+        StandardOutput.line("Seed address \(name) was removed.")
     }
 }

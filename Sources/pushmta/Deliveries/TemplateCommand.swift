@@ -8,7 +8,7 @@ struct TemplateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "template",
         abstract: "Delivery templates: content, settings and target that deliveries start from.",
-        discussion: "`pushmta delivery create --template NAME` makes a delivery from one.",
+        discussion: "`pushmta delivery create --template NAME` creates a delivery from one.",
         subcommands: [
             TemplateListCommand.self, TemplateShowCommand.self, TemplateAddCommand.self, TemplateDuplicateCommand.self,
             TemplateRemoveCommand.self,
@@ -22,9 +22,9 @@ struct TemplateAddCommand: SentenceCommand {
         commandName: "add",
         abstract: "Store a delivery template.",
         discussion: """
-            Its content need not be complete: what each delivery says for itself is merged into it. Settings are priority, weight, \
-            validity_seconds (\(DeliveryLimits.validityWords)), one_per_user, explicit_targets, all_seeds, ambiguity_policy, max_retries, \
-            retry_schedule (daily, exponential, or default: by the delivery's kind), retry_period_seconds and messages_per_second, as in --settings '{"priority": 10}'.
+            Its content may be incomplete: the content of each delivery is merged into it. Settings are \
+            \(DeliverySetting.allCases.map { "\($0.rawValue) (\($0.expectation))" }.joined(separator: ", ")). \
+            Example: --settings '{"priority": 10}'.
             """
     )
 
@@ -34,35 +34,35 @@ struct TemplateAddCommand: SentenceCommand {
     @Argument(help: "Its name in commands and SQL, unique.")
     var name: String
 
-    @Option(help: "The content as JSON text, or the path of a file behind @, as in @content.json.")
+    @Option(help: "The content as JSON text, or the path of a file after @, as in @content.json.")
     var content: String
 
     @Option(help: "What it is for.")
     var label = ""
 
-    @Option(help: "Settings of the deliveries, a JSON object, or the path of a file behind @.")
+    @Option(help: "Settings of the deliveries: a JSON object, or the path of a file after @.")
     var settings = "{}"
 
     @Option(
         name: .customLong("app"),
-        help: "An application that its deliveries go to if they name none themselves; may be repeated."
+        help: "An application for deliveries that name none; may be repeated."
     )
     var applications: [String] = []
 
-    @Option(help: "Which subscribers they go to, as with `pushmta delivery create --filter`.")
+    @Option(help: "A filter for subscribers, as with `pushmta delivery create --filter`.")
     var filter = ""
 
     @Option(name: .customLong("exclude"), help: "An exclusion list whose people get nothing; may be repeated.")
     var excludedLists: [String] = []
 
-    @Flag(help: "Replace the template of this name, if there is one of your own.")
+    @Flag(help: "Replace your own template of this name, if there is one.")
     var replace = false
 
     func execute(_ loaded: LoadedSettings) async throws {
         let content = try ContentText(argument: content)
         let settings = try ContentText(argument: settings, of: "settings")
         try settings.requireObject("settings", example: #"{"priority": 10}"#)
-        // A content of wrong JSON is refused; one that says too little, or nothing for a platform yet, is what templates are for.
+        // Malformed JSON is refused. An incomplete content is fine: that is what templates are for.
         let problems = PushContent.validate(json: content.text)
         if problems.contains(where: { $0.key.isEmpty }) { _ = try content.content() }
         try await StoreSession.run(loaded.values) { store in
@@ -75,9 +75,9 @@ struct TemplateAddCommand: SentenceCommand {
                 replacing: replace
             )
         }
-        StandardOutput.line("Delivery template \(name) is there.")
+        StandardOutput.line("Delivery template \(name) was stored.")
         guard !problems.isEmpty else { return }
-        StandardError.write("As it stands it cannot be sent; a delivery has to put this right:\n")
+        StandardError.write("It cannot be sent as it is; a delivery has to correct this:\n")
         for problem in problems { StandardError.write("  \(problem)\n") }
     }
 }
@@ -87,7 +87,8 @@ struct TemplateDuplicateCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "duplicate",
         abstract: "Copy a delivery template under another name.",
-        discussion: "The copy has the original's label, applications, filter and exclusion lists where none are given."
+        discussion:
+            "The copy keeps the original's label, applications, filter and exclusion lists where none are given."
     )
 
     @OptionGroup var global: GlobalOptions
@@ -104,11 +105,11 @@ struct TemplateDuplicateCommand: SentenceCommand {
 
     @Option(
         name: .customLong("app"),
-        help: "An application that the copy's deliveries go to if they name none themselves; may be repeated."
+        help: "An application for deliveries of the copy that name none; may be repeated."
     )
     var applications: [String] = []
 
-    @Option(help: "Which subscribers they go to, as with `pushmta delivery create --filter`; \"\" is everybody.")
+    @Option(help: "A filter for subscribers, as with `pushmta delivery create --filter`; \"\" for all of them.")
     var filter: String?
 
     @Option(name: .customLong("exclude"), help: "An exclusion list whose people get nothing; may be repeated.")
@@ -125,7 +126,7 @@ struct TemplateDuplicateCommand: SentenceCommand {
                 excludedLists: excludedLists.isEmpty ? nil : excludedLists
             )
         }
-        StandardOutput.line("Delivery template \(newName) is there, a copy of \(name).")
+        StandardOutput.line("Delivery template \(newName) was created as a copy of \(name).")
     }
 }
 
@@ -133,8 +134,9 @@ struct TemplateDuplicateCommand: SentenceCommand {
 struct TemplateRemoveCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Take a delivery template away.",
-        discussion: "One that came with the product stays. Deliveries that were made from it stay as they are."
+        abstract: "Remove a delivery template.",
+        discussion:
+            "Templates that came with the product cannot be removed. Deliveries created from it are not changed."
     )
 
     @OptionGroup var global: GlobalOptions
@@ -146,7 +148,7 @@ struct TemplateRemoveCommand: SentenceCommand {
     func execute(_ loaded: LoadedSettings) async throws {
         let name = name
         try await StoreSession.run(loaded.values) { try await $0.removeTemplate(named: name) }
-        StandardOutput.line("Delivery template \(name) is gone.")
+        StandardOutput.line("Delivery template \(name) was removed.")
     }
 }
 
@@ -183,7 +185,7 @@ struct TemplateShowCommand: PushMTACommand {
     @Argument(help: "Its name.")
     var name: String
 
-    @Flag(help: "Print JSON; content and settings are texts in it, as the database has them.")
+    @Flag(help: "Print JSON, with content and settings as texts, as stored in the database.")
     var json = false
 
     func execute(_ loaded: LoadedSettings) async throws {

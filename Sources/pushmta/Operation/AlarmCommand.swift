@@ -16,9 +16,9 @@ struct AlarmListCommand: PushMTACommand {
         commandName: "list",
         abstract: "List the active alarms, then those that ended last.",
         discussion: """
-            Begin and end are as the supervisors and the feedback worker saw them, which look every ten seconds; the list says so if \
-            nobody has looked for longer than 30 s. `pushmta status` shows what is wrong right now. The rights of pushmta_monitoring \
-            suffice.
+            Begin and end are as seen by the supervisors and the feedback worker, which check every ten seconds. The \
+            list says so if no process has checked for more than 30 s. `pushmta status` shows what is wrong right now. \
+            The rights of pushmta_monitoring suffice.
             """
     )
 
@@ -56,17 +56,18 @@ struct AlarmListCommand: PushMTACommand {
         table.show(json: true)
     }
 
-    /// Three looks that were missed are no delay.
-    private static let longestSilence = 30.0
+    /// Three missed checks are more than a delay.
+    private static let maxSilence = 30.0
 
-    /// What to know of a list that may miss something, as nobody has looked for a while.
+    /// A notice that the list may be incomplete because no process has checked for a while; nil if one has.
     static func notice(secondsSinceLook seconds: Double?) -> String? {
         guard let seconds else {
-            return "No process has looked for alarms yet. pushmta status shows what is wrong now."
+            return "No process has checked for alarms yet. pushmta status shows what is wrong now."
         }
-        guard seconds > longestSilence else { return nil }
-        return "No process has looked for alarms for \(Int64(min(seconds, 1e15))) s, so some may be missing or over. "
-            + "pushmta status shows what is wrong now; supervisors and pushmta feedback look every ten seconds."
+        guard seconds > maxSilence else { return nil }
+        return
+            "No process has checked for alarms for \(Int64(min(seconds, 1e15))) s: some may be missing, others may be over. "
+            + "pushmta status shows what is wrong now; supervisors and pushmta feedback check every ten seconds."
     }
 
     /// The list for people.
@@ -97,8 +98,8 @@ struct AlarmListCommand: PushMTACommand {
 struct AlarmAcknowledgeCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "acknowledge",
-        abstract: "Acknowledge an alarm: you have seen it and deal with it.",
-        discussion: "It stays until its cause is gone; the console no longer counts it beside *Alarms*."
+        abstract: "Acknowledge an alarm: you have seen it and are dealing with it.",
+        discussion: "It stays active until its cause is gone, but the console no longer counts it next to *Alarms*."
     )
 
     @OptionGroup var global: GlobalOptions
@@ -109,6 +110,6 @@ struct AlarmAcknowledgeCommand: SentenceCommand {
 
     func execute(_ loaded: LoadedSettings) async throws {
         try await StoreSession.run(loaded.values) { try await $0.acknowledgeAlarm(id, by: .commandLine) }
-        StandardOutput.line("Alarm \(id) is acknowledged.", [("id", .integer(id))])
+        StandardOutput.line("Alarm \(id) was acknowledged.", [("id", .integer(id))])
     }
 }

@@ -6,17 +6,18 @@ import PushCore
 struct AnswersCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "answers",
-        abstract: "Show what every answer of every gateway means.",
+        abstract: "Show what every response of every gateway means.",
         discussion: """
-            A row for each status and reason of each gateway: what it means for the message, in Adobe Campaign's terms what kind of \
-            failure it is, whether the message is tried again, and what it does to the push token, the connection and the application. \
-            Rows without a reason are for reasons that are not in the table; these are kept word for word, and `pushmta delivery \
-            status` counts them.
+            One row for each status and reason of each gateway: what it means for the message, the kind of failure in \
+            Adobe Campaign's terms, whether the message is tried again, and the effect on the push token, the \
+            connection and the application. Rows without a reason are for reasons that are not in the table. Such \
+            reasons are kept word for word, and `pushmta delivery status` counts them.
             """
     )
 
     @Option(
-        help: "Only the rows of this gateway: apns-http2, apns-binary, fcm-v1 or fcm-legacy; or of a part: fcm-oauth."
+        help:
+            "Only the rows of this gateway: apns-http2, apns-binary, fcm-v1 or fcm-legacy; or of a part of one: fcm-oauth."
     )
     var gateway: String?
 
@@ -29,9 +30,11 @@ struct AnswersCommand: AsyncParsableCommand {
     func validate() throws {
         if let gateway, !AnswerListing.gateways.contains(gateway) {
             let known = AnswerListing.gateways.joined(separator: ", ")
-            throw ValidationError("'\(gateway)' is no gateway; there are \(known).")
+            throw ValidationError("'\(gateway)' is not a gateway; the gateways are \(known).")
         }
-        if markdown, json || gateway != nil { throw ValidationError("--markdown goes with no other option.") }
+        if markdown, json || gateway != nil {
+            throw ValidationError("--markdown cannot be combined with other options.")
+        }
     }
 
     func run() async throws {
@@ -41,9 +44,9 @@ struct AnswersCommand: AsyncParsableCommand {
     }
 }
 
-/// Rows of the answer table as rows of output.
+/// Rows of the answer table as output.
 enum AnswerListing {
-    /// All that is known of each, for programs.
+    /// All columns, for programs.
     static func full(_ rows: [AnswerRow]) -> Table {
         var table = Table([
             "gateway", "status", "reason", "class", "fault", "failureType", "failureReason", "retry", "token",
@@ -66,7 +69,7 @@ enum AnswerListing {
         return table
     }
 
-    /// What fits on a wide screen, for people.
+    /// The columns that fit on a wide screen, for people.
     static func brief(_ rows: [AnswerRow]) -> Table {
         var table = Table([
             "gateway", "source", "status", "reason", "class", "fault", "failure", "retry", "token", "connection",
@@ -83,7 +86,7 @@ enum AnswerListing {
         return table
     }
 
-    /// The class as JSON has it. A refusal that stops its delivery leaves the message as it was.
+    /// The class as in JSON. A refusal that stops its delivery leaves the message unprocessed.
     static func name(_ outcomeClass: OutcomeClass) -> String {
         switch outcomeClass {
         case .unprocessed, .stopDelivery: "unprocessed"
@@ -95,10 +98,10 @@ enum AnswerListing {
         }
     }
 
-    /// Whose failure it is; "-" for a success.
+    /// What caused the failure; "-" for a success.
     static func fault(_ row: AnswerRow) -> String { row.fault == .none ? "-" : row.fault.rawValue }
 
-    /// The status for people: one without a reason stands for its hundreds where it is round.
+    /// The status for people. A round one without a reason stands for its whole hundred.
     static func status(_ row: AnswerRow) -> String {
         guard row.source == .response || row.source == .tokenEndpoint else { return "-" }
         if row.gateway == .apnsBinary { return row.reason.isEmpty ? "other" : "\(row.status)" }
@@ -119,9 +122,9 @@ enum AnswerListing {
     }
 }
 
-/// Names of rows in JSON, where gateway, status and reason tell all of them apart.
+/// Names of rows in JSON, where gateway, status and reason identify each row.
 extension AnswerListing {
-    /// The gateway's name: what comes otherwise than as an answer to a message has one of its own.
+    /// The name of the gateway. Anything but the response to a message has its own name.
     static func gateway(_ row: AnswerRow) -> String {
         switch row.source {
         case .goAway: "\(row.gateway.rawValue)-goaway"
@@ -136,14 +139,14 @@ extension AnswerListing {
         }
     }
 
-    /// Whether a row belongs to a gateway, or to the name that its part of the gateway has.
+    /// Whether a row belongs to a gateway, or to the part of it with this name.
     static func belongs(_ row: AnswerRow, to name: String) -> Bool {
         row.gateway.rawValue == name || gateway(row) == name
     }
 
-    /// The reason; empty for a success, and where it is every reason that has no row of its own.
+    /// The reason; empty for a success, and for all reasons without a row of their own.
     ///
-    /// Several rows for every other reason of one status, and rows with a condition, have a word of ours.
+    /// If one status has several rows for other reasons, or a row has a condition, the key is a word of our own.
     static func key(_ row: AnswerRow) -> String {
         switch (row.source, row.reason, row.condition) {
         case (.noAnswer, "", ""): "NotSent"
@@ -163,58 +166,73 @@ extension AnswerListing {
 
 /// The answer table as the document `Config/answers.md`.
 enum AnswersDocument {
-    /// The whole document; it ends with a line end.
+    /// The whole document; it ends with a newline.
     static var text: String {
         let sections = AnswerGateway.allCases.compactMap(section)
         return ([introduction] + sections).joined(separator: "\n\n") + "\n"
     }
 
     private static let introduction = """
-        # What every answer of a gateway means
+        # What every response of a gateway means
 
-        Made of the table in the code by `pushmta answers --markdown`; `pushmta answers --json` has the same for programs.
+        Generated from the table in the code by `pushmta answers --markdown`; `pushmta answers --json` prints the same
+        for programs.
 
-        * **status, reason**: as the gateway gives them. "any other" stands for reasons that have no row of their own: they are kept word
-          for word with the message, classed by status, and counted by `pushmta delivery status`.
-        * **class**: what it means for the message. *accepted*: it was taken. *unprocessed*: it was not looked at and is sent again at once.
-          *permanent*: it will never be taken, and fails. *retry*: it is sent again after a pause; how often, *fault* says. *stopApplication*: every message of the application would be refused, so all of them stay pending until it is put right.
-          *ambiguous*: it may have been taken; it is sent again, or reported as unknown, as its delivery says.
-        * **fault**: whose failure the attempt was. *message*: the message's or its token's: the attempt counts, and with as many retries as
-          its delivery says, by its schedule, the message fails. *gateway*: it says nothing about the message, which keeps its attempts and
-          is sent again until its validity is over. *server*: the gateway failed over this message: as *gateway*. *foreign*: no gateway gives such
-          an answer (a page of a proxy, nothing where JSON should be): as *gateway*. *unknown*: the gateway's own form with an undocumented
-          reason: when more than ten messages of a delivery get it while others pass, that delivery is paused. A message that keeps
-          getting *server*, *foreign* or *unknown* while others pass fails at the \(RetryPolicy.maximumUnexplainedRefusals)th time; its token is kept. *credential*: one that is stored
-          with the gateway and that only some messages need is wrong: they wait apart, by reason, one message every five minutes finds out
-          whether it was put right, and others go on. *application*: credential, topic or address: all messages wait until it is put right.
-          *ambiguous*: each resend is an attempt; a malformed answer, a reset stream and a lost connection are the gateway's failures besides.
-          When \(TroubleDetector.fewest) of a child's last \(TroubleDetector.window) answers and at least half of them are failures of the gateway's, or are a limit of the
-          device for one device after the other, or when for a second nothing else comes, the application is in **trouble** on that
-          account, on all hosts: nothing is sent but a probe every 1 to 5 seconds until one is taken.
-        * **failure**: type and reason in Adobe Campaign's words, as the log keeps them (`failure_type`, `failure_reason`).
-        * **token**: *invalid*: the subscription is disabled. *invalid_since_timestamp*: the same, unless the device has registered since the
-          time in the answer. *replaced*: it gets the token in the answer. *soft_error*: if the message fails, it counts; five of them, more
-          than a day apart, put the subscription into quarantine, and a message that gets through or ten days heal. All of it can be taken
-          back with `pushmta quarantine undo`. When far more tokens are called dead at once than the application has ever lost (20 at
-          least, and a fifth of the answers), the messages fail and the tokens wait: `pushmta quarantine doubted` decides. What a mix-up of keys or environments would cause as well (*doubtful*) fails no message and
-          touches no token when more than ten answers, and more than a fifth of the last 500 that a child got, are so. Of one user and
-          delivery one such answer counts at most. A token that never worked counts only while no message of the application was ever taken;
-          later its message fails as soon as others get through, and the answer counts as a *soft_error*, whatever the row says. Where none
-          gets through the part waits and is judged by itself; where next to nothing of a delivery does, the delivery is paused.
-        * **(suffixed topic)**: the row is for pushes whose type adds to the bundle id to make the topic (`.voip`, `.push-type.liveactivity`
-          and so on). Such types have push tokens of their own, so that nothing of it touches the subscription's token. When more than ten
-          of a delivery's messages are refused in a *doubtful* way, and not one gets through, none of them fails and it is paused;
-          where such a row is *unprocessed*, it is paused at once: its messages stay pending, and `pushmta delivery resume` lets it go on.
-        * **connection**: *replace*: it takes no more messages, and another one takes its place.
-        * **application**: *stop*: see above. *renew_token*: a new provider or access token is made. *pause*: the
-          application is in trouble at once, and the first probe comes after the time that the gateway named.
-        * **JSON**: `gateway`, `status` and `reason` tell all rows apart. `status` is a number; `statuses` says for which it stands, as 400
-          may stand for all 4xx. An empty `reason` is a success, or every other reason (`otherReasons`). What a connection's GOAWAY says
-          has the gateway name `apns-http2-goaway` or `fcm-v1-goaway`, the endpoint of access tokens `fcm-oauth`; words such as `NotSent`,
-          `NoAnswer`, `NotSendable` and those in brackets are this program's.
+        * **status, reason**: as the gateway gives them. "any other" stands for reasons without a row of their own.
+          Such reasons are kept word for word with the message, classified by status, and counted by
+          `pushmta delivery status`.
+        * **class**: what the response means for the message. *accepted*: the gateway took it. *unprocessed*: the
+          gateway did not look at it; it is sent again at once. *permanent*: it will never be accepted, and fails.
+          *retry*: it is sent again after a pause; *fault* says how often. *stopApplication*: every message of the
+          application would be refused, so all of them stay pending until the cause is fixed. *ambiguous*: the gateway
+          may have accepted it; it is sent again or recorded as unknown, as its delivery says.
+        * **fault**: what caused the failed attempt. *message*: the message or its token. The attempt counts, and the
+          message fails after as many retries as its delivery allows, on its schedule. *gateway*: the response says
+          nothing about the message, which keeps its attempts and is sent again until its validity ends. *server*: the
+          gateway failed while it processed this message; treated as *gateway*. *foreign*: no gateway gives such a
+          response (the page of a proxy, or nothing where JSON should be); treated as *gateway*. *unknown*: the
+          gateway's own form with an undocumented reason. If more than ten messages of a delivery get it while others
+          get through, that delivery is paused. A message that keeps getting *server*, *foreign* or *unknown* while
+          others get through fails at the \(RetryPolicy.maxUnexplainedRefusals)th time; its token is kept.
+          *credential*: a credential that is stored with the gateway, and that only some messages need, is wrong. Such
+          messages wait, separately for each reason, and one message every five minutes probes whether it was fixed;
+          other messages are not affected. *application*: the credential, topic or address is wrong; all messages wait
+          until it is fixed. *ambiguous*: each resend is an attempt. A malformed response, a reset stream and a lost
+          connection also count as failures of the gateway. If \(TroubleDetector.fewest) of a child's last
+          \(TroubleDetector.window) responses, and at least half of them, are failures of the gateway, or per-device
+          limits for one device after the other, or if nothing else comes for a second, the application is in
+          **trouble** on that account, on all hosts: only a probe is sent every 1 to 5 seconds, until one is accepted.
+        * **failure**: type and reason in Adobe Campaign's terms, as the log stores them (`failure_type`,
+          `failure_reason`).
+        * **token**: *invalid*: the subscription is disabled. *invalid_since_timestamp*: the same, unless the device
+          has registered since the time in the response. *replaced*: the subscription gets the token in the response.
+          *soft_error*: counts if the message fails. Five of them, more than a day apart, put the subscription into
+          quarantine; a message that gets through, or ten days, clear them. `pushmta quarantine undo` reverts all of
+          this. If far more tokens are called dead at once than the application has ever lost (at least 20, and a
+          fifth of the responses), the messages fail, but the tokens are kept until `pushmta quarantine doubted`
+          decides about them. *doubtful*: mixed-up keys or environments would cause this response, too. It fails no
+          message and touches no token if more than ten responses, and more than a fifth of the last 500 that a child
+          got, are doubtful. For one user and delivery, at most one such response counts. A token that has never
+          worked counts only while no message of the application was ever accepted. Later, its message fails as soon
+          as others get through, and the response counts as a *soft_error*, whatever the row says. If none gets
+          through, the part waits and is judged on its own; if next to nothing of a delivery gets through, the
+          delivery is paused.
+        * **(suffixed topic)**: the row is for pushes whose type appends a suffix to the bundle id to form the topic
+          (`.voip`, `.push-type.liveactivity` and so on). Such types have their own push tokens, so the row never
+          affects the subscription's token. If more than ten messages of a delivery are refused in a *doubtful* way,
+          and not one gets through, none of them fails and the delivery is paused. If such a row is *unprocessed*, the
+          delivery is paused at once: its messages stay pending, and `pushmta delivery resume` resumes it.
+        * **connection**: *replace*: it takes no more messages, and a new connection replaces it.
+        * **application**: *stop*: see above. *renew_token*: a new provider or access token is created. *pause*: the
+          application is in trouble at once, and the first probe follows after the time that the gateway named.
+        * **JSON**: `gateway`, `status` and `reason` together identify a row. `status` is a number; `statuses` lists
+          what it stands for, as 400 may stand for all 4xx. An empty `reason` means success, or every other reason
+          (`otherReasons`). The GOAWAY of a connection has the gateway name `apns-http2-goaway` or `fcm-v1-goaway`,
+          the endpoint of access tokens `fcm-oauth`. Words such as `NotSent`, `NoAnswer`, `NotSendable` and those in
+          brackets are this program's own.
 
-        Sources are Apple's and Google's documents and Adobe's table of push error types. Where they disagree, the row is the one that loses
-        no token and sends nothing twice.
+        The sources are Apple's and Google's documentation and Adobe's table of push error types. Where they disagree,
+        the row is the one that loses no token and sends nothing twice.
         """
 
     private static func section(_ gateway: AnswerGateway) -> String? {
@@ -238,7 +256,7 @@ enum AnswersDocument {
 
     private static func title(_ source: AnswerRow.Source) -> String {
         switch source {
-        case .response: "Answers to a message"
+        case .response: "Responses to a message"
         case .goAway: "GOAWAY of a connection"
         case .noAnswer: "No answer"
         case .feedback: "Feedback service"

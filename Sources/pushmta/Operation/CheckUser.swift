@@ -2,17 +2,18 @@ import Administration
 import ArgumentParser
 import OperatingSystem
 
-/// With whose rights checks look: those of the user that the service runs as see what the service will see.
+/// The user whose rights the checks use: with the rights of the service's user they see what the service will see.
 struct CheckUser: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Look with the rights of this user, as that of the service; only root can.",
+            "Check with the rights of this user, normally the service's; needs root.",
             valueName: "name"
         )
     )
     var user: String?
 
-    /// Takes the user's rights, for good: before settings are read, as that user may not be able to.
+    /// Takes on the user's rights permanently. Call this before settings are read, as that user may not be able to
+    /// read them.
     ///
     /// - Throws: `CommandFailure` if this process cannot.
     func take() throws {
@@ -27,13 +28,13 @@ struct CheckUser: ParsableArguments {
         guard MachineUser.isRoot else {
             throw CommandFailure(
                 .usage,
-                "Only root can look with the rights of \(user.name): call this as root, or as that user (runuser -u \(user.name) -- …) and without --user."
+                "Only root can check with the rights of \(user.name): run this command as root, or as that user without --user (runuser -u \(user.name) -- …)."
             )
         }
         do {
             try user.become()
         } catch {
-            throw CommandFailure(.unavailable, "The rights of \(user.name) cannot be taken: \(error).")
+            throw CommandFailure(.unavailable, "The rights of \(user.name) cannot be taken on: \(error).")
         }
     }
 }

@@ -10,7 +10,7 @@ struct ConfigCommand: AsyncParsableCommand {
     )
 }
 
-/// `pushmta config show`: every setting with its value and where it came from; secrets are left out.
+/// `pushmta config show`: every setting with its value and its source, without secrets.
 struct ConfigShowCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
@@ -35,14 +35,16 @@ struct ConfigShowCommand: PushMTACommand {
     }
 }
 
-/// `pushmta config check`: whether every setting is known and has a value that it may have, and whether the processes could use it.
+/// `pushmta config check`: whether every setting is known and has a permitted value, and whether the processes could
+/// use it.
 struct ConfigCheckCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Check the settings of file, environment and flags.",
         discussion: """
-            It looks at what the processes would refuse when they start: keys and ranges, paths, the key file, certificates, folders. \
-            It changes nothing and needs no database; `pushmta doctor` looks at the rest. Exit status 78 if something is wrong.
+            It checks what the processes would refuse at startup: keys and ranges, paths, the key file, certificates, \
+            folders. It changes nothing and needs no database; `pushmta doctor` checks the rest. Exit status 78 if \
+            something is wrong.
             """
     )
 
@@ -70,7 +72,7 @@ struct ConfigCheckCommand: SentenceCommand {
         let changed = loaded.sources.count
         let file = loaded.file ?? "no settings file"
         StandardOutput.line(
-            "The settings are right (\(file); \(changed) of \(Settings.definitions.count) settings are set).",
+            "The settings are valid (\(file); \(changed) of \(Settings.definitions.count) settings are set).",
             [("file", Cell(loaded.file)), ("set", Cell(changed))]
         )
     }

@@ -2,13 +2,14 @@ import Administration
 import CurlClient
 import Foundation
 import Gateways
+import MTAChild
 import PostgresClient
 import PushCore
 import Store
 
 /// The checks that need the database.
 struct DatabaseChecks: Sendable {
-    /// The settings that PostgreSQL must have for what is committed to stay.
+    /// The settings that PostgreSQL needs to keep what is committed.
     private static let durable = [
         "fsync": ["on"], "full_page_writes": ["on"], "synchronous_commit": ["on", "remote_apply", "remote_write"],
     ]
@@ -16,7 +17,7 @@ struct DatabaseChecks: Sendable {
     /// The settings of this host.
     let settings: Settings
 
-    /// Runs the checks one after the other; what depends on a failed one is skipped.
+    /// Runs the checks one after the other. Checks that depend on a failed one are skipped.
     func results() async -> [CheckResult] {
         let store: Store
         do {
@@ -29,7 +30,7 @@ struct DatabaseChecks: Sendable {
         } catch {
             return [
                 CheckResult("database", .failed, CommandFailure.words(of: error)),
-                CheckResult("schema, durability, credentials, gateways", .skipped, "the database is needed first"),
+                CheckResult("schema, durability, credentials, gateways", .skipped, "not checked without the database"),
             ]
         }
         var results = [
@@ -55,18 +56,18 @@ struct DatabaseChecks: Sendable {
         }
     }
 
-    /// What is to be said of the roles of the schema and their rights.
+    /// The result for the roles of the schema and their rights.
     static func rights(_ missing: SchemaRights) -> [CheckResult] {
         guard missing.roles.isEmpty else {
             let detail =
-                "some are missing. An administrator of the cluster runs: \(missing.roles.joined(separator: " ")) Then run pushmta migrate, which gives them their rights."
+                "some are missing. As an administrator of the cluster, run: \(missing.roles.joined(separator: " ")) Then run pushmta migrate, which grants them their rights."
             return [
                 CheckResult("roles", .failed, detail),
-                CheckResult("rights of roles", .skipped, "the roles are needed first"),
+                CheckResult("rights of roles", .skipped, "not checked without the roles"),
             ]
         }
-        let roles = CheckResult("roles", .ok, "all are there")
-        // One that makes a function has many lines.
+        let roles = CheckResult("roles", .ok, "all exist")
+        // A statement that creates a function has many lines.
         guard let first = missing.grants.first?.prefix(while: { !$0.isNewline }) else {
             return [roles, CheckResult("rights of roles", .ok, "complete")]
         }
@@ -75,12 +76,12 @@ struct DatabaseChecks: Sendable {
             CheckResult(
                 "rights of roles",
                 .failed,
-                "\(missing.grants.count) missing, the first: \(first). Run pushmta migrate as the schema's owner."
+                "\(missing.grants.count) missing, beginning with: \(first). Run pushmta migrate as the schema's owner."
             ),
         ]
     }
 
-    /// What is to be said of roles that may do what none needs to.
+    /// The result for roles with rights that none of them needs.
     static func spare(_ rights: SpareRights) -> [CheckResult] {
         let statements = rights.creatorRemedies
         let creation =
@@ -88,27 +89,27 @@ struct DatabaseChecks: Sendable {
             ? CheckResult(
                 "rights to create",
                 .ok,
-                "no other role may create in the product's schemas, and not everyone in public"
+                "no other role may create objects in the product's schemas, and not every role in public"
             )
             : CheckResult(
                 "rights to create",
                 .failed,
-                "what others create there can run with the rights of a session that looks a name up. As an administrator run: \(statements.joined(separator: " "))"
+                "objects created by other roles can run with the rights of a session that looks up a name. As an administrator, run: \(statements.joined(separator: " "))"
             )
         guard let owner = rights.ownerThatMakesRoles, let remedy = rights.ownerRemedy else { return [creation] }
         let detail =
-            "\(owner), which owns the schema, may create roles, and so gain the rights of most others; only the first migrate needs that: \(remedy)"
+            "\(owner), which owns the schema, may create roles and thereby gain the rights of most others. Only the first migrate needs that: \(remedy)"
         return [creation, CheckResult("schema's owner", .warning, detail)]
     }
 
-    /// A lock of a row that another role holds is an alarm only where its begin can be seen.
+    /// A row lock held by another role raises an alarm only if the start of its transaction is visible.
     private static func sessions(hiddenFrom user: String?) -> CheckResult {
         let subject = "sessions of other roles"
-        guard let user else { return CheckResult(subject, .ok, "visible: alarms name those that hold locks") }
+        guard let user else { return CheckResult(subject, .ok, "visible: alarms name the sessions that hold locks") }
         return CheckResult(
             subject,
             .warning,
-            "hidden, so that no alarm names one that holds a row for long. An administrator runs: GRANT pg_monitor TO \(user);"
+            "hidden, so no alarm names a session that locks a row for long. As an administrator, run: GRANT pg_monitor TO \(user);"
         )
     }
 
@@ -131,7 +132,7 @@ struct DatabaseChecks: Sendable {
             let text = found.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")
             guard wrong.isEmpty else {
                 let names = wrong.map(\.name).joined(separator: ", ")
-                let detail = "\(text). Turn \(names) on: what was committed may be lost in a crash."
+                let detail = "\(text). Turn on \(names): a crash may lose what was committed."
                 return version + [CheckResult("durability", .failed, detail)]
             }
             let replicas = try await store.replicas()
@@ -142,47 +143,47 @@ struct DatabaseChecks: Sendable {
         }
     }
 
-    /// What is to be said of a server that is newer than the product's tests have seen; nothing of others.
+    /// The result for a server that is newer than those the product was tested on; nothing for others.
     static func version(_ found: [(name: String, value: String)]) -> [CheckResult] {
         let text = found.first { $0.name == "server_version" }?.value ?? ""
         let major = Int32(text.prefix { $0.isASCII && $0.isNumber })
         return major.flatMap { ServerCheck.warning(major: $0) }.map { [CheckResult("PostgreSQL", .warning, $0)] } ?? []
     }
 
-    /// Whether a replica that becomes the primary has everything that was committed. Many installations have no replica, so it
-    /// is a matter for concern only where one follows and commits do not wait for it.
+    /// Whether a replica that becomes the primary has everything that was committed. Many installations have no
+    /// replica, so this is a warning only if one follows and commits do not wait for it.
     static func failOver(_ found: [(name: String, value: String)], replicas: Int) -> CheckResult {
         let standbys = found.first { $0.name == "synchronous_standby_names" }?.value ?? ""
         guard standbys.isEmpty else {
             return CheckResult(
                 "fail-over",
                 .ok,
-                "commits wait for \(standbys): a replica that takes over has all of them"
+                "commits wait for \(standbys): a replica that takes over has all commits"
             )
         }
         let detail =
-            "commits wait for no replica: one that takes over may lack the last of them, and messages be sent twice or lost"
+            "commits wait for no replica: one that takes over may lack the last commits, so that messages are sent twice or lost"
         guard replicas > 0 else { return CheckResult("fail-over", .ok, detail) }
         return CheckResult(
             "fail-over",
             .warning,
-            "\(detail). Replicas that follow: \(replicas). Name them in synchronous_standby_names before one is to take over."
+            "\(detail). Replicas that follow: \(replicas). Name them in synchronous_standby_names before one has to take over."
         )
     }
 
-    /// A replica that is further behind than this would lose much where commits do not wait for it, and takes long to take over
-    /// where they do.
+    /// A replica with a greater lag would lose much if commits do not wait for it, and would take long to take over
+    /// if they do.
     private static let longLag = 10.0
     private static let wideLag: Int64 = 64 << 20
 
-    /// How far a replica is behind.
+    /// The lag of a replica.
     static func replica(_ replica: ReplicaFacts) -> CheckResult {
         let subject = "replica \(replica.name)"
         guard let bytes = replica.lagBytes, !replica.syncState.isEmpty else {
             return CheckResult(
                 subject,
                 .warning,
-                "it follows, and this database user may not see how far: GRANT pg_monitor TO that user"
+                "its lag is hidden from this database user: GRANT pg_monitor TO that user"
             )
         }
         let seconds = replica.lagSeconds ?? 0
@@ -191,7 +192,7 @@ struct DatabaseChecks: Sendable {
         return CheckResult(
             subject,
             .warning,
-            "\(text): look at its disk, its network, and queries there that hold it up (max_standby_streaming_delay)"
+            "\(text): check its disk, its network, and queries on it that delay replay (max_standby_streaming_delay)"
         )
     }
 
@@ -199,7 +200,7 @@ struct DatabaseChecks: Sendable {
         do {
             let applications = try await store.applications()
             if applications.isEmpty {
-                return [CheckResult("applications", .warning, "there is none: `pushmta app add` makes one")]
+                return [CheckResult("applications", .warning, "there are none: `pushmta app add` creates one")]
             }
             let accounts = try await store.accounts()
             let credentials = try await store.credentials()
@@ -230,7 +231,7 @@ struct DatabaseChecks: Sendable {
         do {
             let row = try await store.credential(application: application.id)
             _ = try CredentialKeyFile.keyring(settings).open(row.sealed, keyID: row.sealKeyID, credentialID: row.id)
-            let text = "\(row.kind.text) opens, fingerprint \(row.fingerprint.prefix(16))…"
+            let text = "\(row.kind.text) can be opened, fingerprint \(row.fingerprint.prefix(16))…"
             let left = try await store.credentials().first { $0.id == row.id }?.secondsLeft
             return Self.expiry(subject, text, secondsLeft: left, application: application.name)
         } catch {
@@ -238,8 +239,8 @@ struct DatabaseChecks: Sendable {
         }
     }
 
-    /// What makes a gateway refuse each message of an application, though everything can be opened and reached; nothing if nothing
-    /// does.
+    /// The reason why a gateway would refuse every message of an application although everything can be opened and
+    /// reached; empty if there is none.
     static func route(of application: ApplicationRow, _ account: AccountRow?, _ credential: CredentialNotice?)
         -> [CheckResult]
     {
@@ -247,12 +248,12 @@ struct DatabaseChecks: Sendable {
         if let account, let credential, !credential.kind.suits(account.connector) {
             problem =
                 problem
-                ?? "its credential is \(credential.kind.text), which connector \(account.connector.rawValue) of external account '\(account.name)' does not take. Set another one, or choose another account"
+                ?? "its credential is \(credential.kind.text), which connector \(account.connector.rawValue) of external account '\(account.name)' does not accept. Set another one, or choose another account"
         }
         return problem.map { [CheckResult("application \(application.name)", .failed, $0)] } ?? []
     }
 
-    /// What is to be said of a credential that opens: it may be near its end, or over.
+    /// The result for a credential that opens: it may expire soon, or have expired.
     static func expiry(_ subject: String, _ text: String, secondsLeft: Double?, application: String) -> CheckResult {
         guard let secondsLeft else { return CheckResult(subject, .ok, text) }
         let detail = "\(text), \(ExpiryNotice.text(secondsLeft: secondsLeft))"
@@ -285,7 +286,7 @@ struct DatabaseChecks: Sendable {
 
 /// Whether a gateway can be reached and its certificate is trusted.
 struct GatewayCheck: Sendable {
-    /// How long an operator should have to wait for the answer, in milliseconds.
+    /// How long an operator should have to wait for the response, in milliseconds.
     private static let timeoutMilliseconds = 10_000
 
     private struct Options: Decodable {
@@ -296,32 +297,30 @@ struct GatewayCheck: Sendable {
         }
     }
 
-    /// The account whose gateway it is.
+    /// The account of the gateway.
     let account: AccountRow
     /// The authorities to trust if the account names none.
     let trustedCertsChain: String
-    /// The proxy on the way; nil for none.
+    /// The proxy to the gateway; nil for none.
     let proxy: GatewayProxy?
 
-    /// What an operator should know of the connector.
+    /// What an operator should know about the connector.
     var remarks: [CheckResult] {
-        guard account.connector == .iosBinary else { return [] }
-        return [
-            CheckResult(
-                "connector of \(account.name)",
-                .warning,
-                "ios-binary: Apple closed its binary gateway and the feedback service on 31 March 2021, so this account works with a stand-in only; for Apple use ios-http2, which takes the same certificate"
-            )
-        ]
+        guard let remark = kind?.remark else { return [] }
+        return [CheckResult("connector of \(account.name)", .warning, remark)]
     }
+
+    private var kind: (any GatewayKind)? { GatewayRegistry.standard.kind(of: account.connector) }
+
+    private var handshake: GatewayHandshake { kind?.handshake ?? GatewayHandshake() }
 
     /// The file of authorities that the account itself names.
     private var ownFile: String? { (try? JSONBody.decode(Options.self, from: account.options.utf8))?.caFile }
 
-    /// The authorities that the account's gateway is checked against; nil for the system's.
+    /// The authorities that verify the account's gateway; nil for the system's.
     private var authorities: String? { ownFile ?? (trustedCertsChain.isEmpty ? nil : trustedCertsChain) }
 
-    /// What was found of the way there, of the clock, and of the authorities.
+    /// The results for the connection, the clock, and the authorities.
     func results() async -> [CheckResult] {
         if let authorities {
             do {
@@ -335,27 +334,28 @@ struct GatewayCheck: Sendable {
         return [way] + [date.flatMap(clock), apple].compactMap(\.self)
     }
 
-    /// What the gateway's clock says, where its answer has a date: tokens are made by ours.
+    /// Compares the clocks, if the gateway's response has a date: our clock dates the tokens.
     private func clock(_ date: String) -> CheckResult? {
         guard let theirs = ClockCheck.date(date) else { return nil }
         return ClockCheck.result("clock of \(account.host)", ours: Date(), theirs: theirs, uncertainty: 1)
     }
 
-    /// Apple's certificates have another root since 2025; systems whose authorities are older, and files made by hand, may lack it.
+    /// Apple's certificates have had another root since 2025. Systems with older authorities, and hand-made files,
+    /// may lack it.
     private var apple: CheckResult? {
         guard account.host.hasSuffix("push.apple.com") else { return nil }
         let subject = "authorities for \(account.name)"
         let name = TrustedRoots.appleRootName
         do {
             guard let roots = try TrustedRoots(file: authorities) else {
-                let text = "the system has none: apt-get install ca-certificates"
+                let text = "the system has no authorities: apt-get install ca-certificates"
                 return CheckResult(subject, .failed, text)
             }
             guard !roots.holdsAppleRoot else { return CheckResult(subject, .ok, "\(roots.file) has \(name)") }
             return CheckResult(
                 subject,
                 .failed,
-                "\(roots.file) lacks \(name), the root of Apple's certificates since 2025: bring ca-certificates up to date, or add it to the file"
+                "\(roots.file) lacks \(name), the root of Apple's certificates since 2025: update ca-certificates, or add the root to the file"
             )
         } catch {
             return CheckResult(
@@ -376,18 +376,18 @@ struct GatewayCheck: Sendable {
             certificateAuthorityFile: authorities,
             proxy: proxy?.curl(for: account.host) ?? .none
         )
-        // Most gateways speak nothing else, and some end the handshake of who does not offer it.
-        request.offersHTTP2 = account.connector != .iosBinary
+        // Most gateways speak only HTTP/2, and some end the handshake with a client that does not offer it.
+        request.offersHTTP2 = handshake.offersHTTP2
         do {
             date = try await CurlClient().perform(request).header("date")
         } catch let error where error.mayHaveBeenSent {
-            // The handshake was good. That there is no answer to such a request says nothing bad.
+            // The handshake succeeded. The gateway need not respond to such a request.
             return CheckResult(subject, .ok, "\(address) is reachable and its certificate is trusted")
         } catch let error where wantsCertificate(error) {
             return CheckResult(
                 subject,
                 .ok,
-                "\(address) is reachable, its certificate is trusted, and it wants one of the application"
+                "\(address) is reachable, its certificate is trusted, and it asks for the application's certificate"
             )
         } catch {
             return CheckResult(subject, .failed, "\(address): \(error.message)")
@@ -395,13 +395,12 @@ struct GatewayCheck: Sendable {
         return CheckResult(subject, .ok, "\(address) is reachable and its certificate is trusted")
     }
 
-    /// The binary gateway ends the handshake with whoever shows no certificate, after it has shown its own.
     private func wantsCertificate(_ error: CurlError) -> Bool {
-        account.connector == .iosBinary && error.code == .tls && error.message.contains(" alert ")
+        handshake.endsWithoutCertificate && error.code == .tls && error.message.contains(" alert ")
     }
 }
 
-/// Whether somebody does the work of the feedback worker.
+/// Whether a feedback worker acts.
 enum FeedbackCheck {
     static func results(_ store: Store) async -> [CheckResult] {
         do {
@@ -417,35 +416,35 @@ enum FeedbackCheck {
         }
     }
 
-    /// What is not read in time is told later: a service keeps it for days.
+    /// Delays are harmless: a feedback service keeps its tokens for days.
     static func result(_ service: FeedbackServiceRow) -> CheckResult {
         let subject = "feedback service of \(service.application), account \(service.account)"
         guard service.trouble.isEmpty else { return CheckResult(subject, .warning, service.trouble) }
         return CheckResult(
             subject,
             .ok,
-            service.endedAt == nil ? "not read yet" : "read; it has named \(service.tokens) tokens in all"
+            service.endedAt == nil ? "not read yet" : "read; it has returned \(service.tokens) tokens in total"
         )
     }
 
-    /// What is an alarm, too.
+    /// A result that is also an alarm.
     private static func result(_ alarm: AlarmRow, _ subject: String) -> CheckResult {
         CheckResult(subject, alarm.severity == .critical ? .failed : .warning, alarm.sentence)
     }
 
-    /// Without a worker supervisors apply token events, and statistics wait: an installation that wants none may be so.
+    /// Without a worker, supervisors apply token events, and statistics wait. An installation may do without one.
     private static func worker(_ alarms: [AlarmRow], isActing: Bool) -> [CheckResult] {
         let subject = "feedback worker"
         let wrong = alarms.filter { $0.subjectKind == "feedback" }.map { result($0, subject) }
         let right =
-            isActing ? "one acts" : "none acts, and nothing waits for one; `pushmta feedback` is the command"
+            isActing ? "one acts" : "none acts, and nothing waits for one; `pushmta feedback` runs one"
         return wrong.isEmpty ? [CheckResult(subject, .ok, right)] : wrong
     }
 }
 
 /// Whether the views of target mappings can be used.
 enum MappingChecks {
-    /// One result a mapping; none if there are no mappings.
+    /// One result per mapping; none if there are no mappings.
     static func results(_ store: Store) async -> [CheckResult] {
         do {
             var results: [CheckResult] = []
@@ -456,14 +455,14 @@ enum MappingChecks {
                         CheckResult(
                             subject,
                             .failed,
-                            "\(problem) Deliveries that use it wait, until their validity is over."
+                            "\(problem) Deliveries that use it wait until their validity ends."
                         )
                     )
                     continue
                 }
                 let readsAll = try await store.readsWholeView(try await store.mapping(named: row.name))
                 let slow =
-                    "no index serves \(row.keyColumn): each look-up reads all of \(row.view). Create an index on the key."
+                    "no index covers \(row.keyColumn): each look-up reads all of \(row.view). Create an index on the key."
                 results.append(
                     readsAll
                         ? CheckResult(subject, .warning, slow)

@@ -7,14 +7,14 @@ import PushCore
 import Store
 import SystemPackage
 
-/// `pushmta doctor`: looks at everything that a host needs and says what is wrong.
+/// `pushmta doctor`: checks everything that a host needs, and says what is wrong.
 struct DoctorCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Check settings, database, credentials, gateways and folders of this host.",
         discussion: """
-            Each line that is not ok says what to do. Call it with --user and the service's user, or as that user: root may do what that \
-            one may not. Exit status 1 if a check failed.
+            Each line that is not ok says what to do. Run it as the service's user, or with --user and that user's \
+            name: root may do what the service may not. Exit status 1 if a check failed.
             """
     )
 
@@ -48,37 +48,13 @@ struct DoctorCommand: PushMTACommand {
     }
 }
 
-/// What one check of the doctor found.
-struct CheckResult: Sendable {
-    enum Result: String, Sendable {
-        case ok
-        /// It works, but an operator should know.
-        case warning
-        case failed
-        /// It could not be looked at, because something before it failed.
-        case skipped
-    }
-
-    let subject: String
-    let result: Result
-    /// What was found and, if it is not right, what to do.
-    let detail: String
-
-    /// The result of a check.
-    init(_ subject: String, _ result: Result, _ detail: String) {
-        self.subject = subject
-        self.result = result
-        self.detail = detail
-    }
-}
-
-/// Whether others than the engine's user may read the key under which credentials are sealed.
+/// Whether users other than the engine's may read the key that seals credentials.
 struct CredentialKeyFileCheck: Sendable {
     /// The settings of this host.
     let settings: Settings
 
-    /// What was found; nothing without a key file, as the check of each credential says that, and nothing of a file that is none: whose it
-    /// is and who reads it is not for us to change.
+    /// The results. Empty without a key file, as the check of each credential reports that. Also empty for a file
+    /// that is not a key file, whose owner and permissions are not ours to change.
     var results: [CheckResult] {
         guard let source = CredentialKeySource(settings, environment: ProcessInfo.processInfo.environment),
             (try? source.load()) != nil,
@@ -87,36 +63,37 @@ struct CredentialKeyFileCheck: Sendable {
             ), let mode = (attributes[.posixPermissions] as? NSNumber)?.intValue
         else { return [] }
         let subject = "credential key file"
-        // systemd's own file is its business; it is readable by the service's user only.
+        // systemd manages its own file, which only the service's user can read.
         guard mode & 0o077 != 0, !source.isSystemds else {
-            return [CheckResult(subject, .ok, "\(source.path) is for its user only")]
+            return [CheckResult(subject, .ok, "\(source.path) is readable by its user only")]
         }
         return [
             CheckResult(
                 subject,
                 .warning,
-                "\(source.path) has the mode \(String(mode & 0o777, radix: 8)): group or others may read it, and with it and the database they can open every credential. \(remedy(source.path, attributes[.ownerAccountName] as? String))"
+                "\(source.path) has the mode \(String(mode & 0o777, radix: 8)): its group or others may read it, and open every credential in the database with it. \(remedy(source.path, attributes[.ownerAccountName] as? String))"
             )
         ]
     }
 }
 
 extension CredentialKeyFileCheck {
-    /// Of a file that is the service's user's own, its group's rights are not needed; of another's they may be all that the service has.
+    /// If the service's user owns the file, the group needs no rights. If another user owns it, the group's rights
+    /// may be all that the service has.
     private func remedy(_ path: String, _ owner: String?) -> String {
         guard let owner, owner != MachineUser.current?.name || MachineUser.isRoot else { return "`chmod 600 \(path)`" }
         return
-            "Give it to the user that the service runs as, then remove the others' rights: `chown USER: \(path) && chmod 600 \(path)`"
-            + " (it is \(owner)'s now)"
+            "Give it to the user that the service runs as, then remove other users' rights: `chown USER: \(path) && chmod 600 \(path)`"
+            + " (it now belongs to \(owner))"
     }
 }
 
-/// Whether a file can be written into the folder of the journals. A folder that is not there yet is the first supervisor's to make: what
-/// root made here would not be the service's.
+/// Whether a file can be written to the folder of the journals. The first supervisor creates a missing folder: one
+/// created here as root would not belong to the service.
 struct JournalFolderCheck {
     let folder: String
 
-    /// What was found; nil if there is no folder yet.
+    /// The result; nil if there is no folder yet.
     var result: CheckResult? {
         let subject = "journal folder"
         guard FileManager.default.fileExists(atPath: folder) else { return nil }

@@ -3,58 +3,44 @@ import ArgumentParser
 import PushCore
 import Store
 
-/// `pushmta explain`: each limit that holds for a delivery, an application or a host, and which one binds now.
+/// `pushmta explain`: each limit of a delivery, an application or a host, and which one binds now.
 struct ExplainCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
         abstract: "Show why a delivery, an application or a host is as fast as it is.",
         discussion: """
-            Lists each limit in force: what it is now, the most that it may be, who sets it, why it has its value, and whether it is what \
-            keeps messages from leaving faster at this moment. What children choose by themselves (connections, dispatch window) is \
-            shown with the reason.
+            Lists each limit in force: its current value, its maximum, who sets it, why it has this value, and whether \
+            it is what keeps messages from leaving faster right now. Limits that children choose themselves \
+            (connections, dispatch window) are shown with the reason.
             """
     )
 
     @OptionGroup var global: GlobalOptions
 
-    /// What a name is of, where somebody says so.
+    /// What a name refers to, if the user says so.
     enum Kind: String, CaseIterable {
         case delivery, app, application, host
     }
 
     @Argument(
         help: ArgumentHelp(
-            "A delivery's id, an application's name, or a host's name or id; delivery, app or host may stand before it.",
+            "A delivery's id, an application's name, or a host's name or id; may be preceded by delivery, app or host.",
             valueName: "subject"
         )
     )
     var words: [String]
 
-    @Flag(help: "The name is a host's, though an application may have the same.")
+    @Flag(help: "The name is a host's, even if an application has the same name.")
     var host = false
 
     @Flag(help: "Print JSON.")
     var json = false
 
-    /// What is to be explained, as it was typed.
+    /// What to explain, as typed.
     struct Subject: Hashable {
-        /// What the name is of; nil if nobody said so.
+        /// What the name refers to; nil if it was not given.
         let kind: Kind?
         let name: String
-
-        init(kind: Kind?, name: String) {
-            self.kind = kind
-            self.name = name
-        }
-
-        /// A name, or two words of which the first says what the second is the name of; nil for what is neither.
-        init?(words: [String], isHost: Bool) {
-            guard let name = words.last else { return nil }
-            let first = words.count == 2 ? Kind(rawValue: words[0]) : nil
-            guard words.count == 1 || first != nil else { return nil }
-            guard !isHost || first == nil || first == .host else { return nil }
-            self.init(kind: isHost ? .host : first, name: name)
-        }
     }
 
     private var typed: Subject? { Subject(words: words, isHost: host) }
@@ -81,8 +67,8 @@ struct ExplainCommand: PushMTACommand {
         table.show(json: true)
     }
 
-    /// The limits for people: who sets it and the reason below the row, wrapped, so that no command is cut, and what binds marked at the
-    /// edge.
+    /// The limits for people. What binds is marked in the first column. Who sets it and why stand below the row,
+    /// wrapped so that no command is cut.
     static func text(_ rows: [LimitRow], width: Int) -> String {
         var table = FittedTable([
             .text("binds"), .text("subject"), .text("limit"), .text("now"), .text("most"),
@@ -100,7 +86,10 @@ struct ExplainCommand: PushMTACommand {
         if kind == nil || kind == .delivery {
             if let id = Int64(subject) { return .delivery(try await store.deliveryProgress(id).id) }
             guard kind == nil else {
-                throw CommandFailure(.data, "\"\(subject)\" is no delivery's id: pushmta delivery list shows them.")
+                throw CommandFailure(
+                    .data,
+                    "\"\(subject)\" is not the id of a delivery: pushmta delivery list shows them."
+                )
             }
         }
         if kind != .host {
@@ -113,7 +102,7 @@ struct ExplainCommand: PushMTACommand {
                 throw CommandFailure.unknownName("application", subject, among: known, list: "app list")
             }
         }
-        // A host that came back with another folder has its name twice: the one that was heard of last.
+        // A host restarted with another folder appears twice: take the one with the latest heartbeat.
         let hosts = try await store.hosts().filter { $0.report.name == subject || $0.report.id == subject }
         guard let found = hosts.min(by: { $0.heartbeatAgeSeconds < $1.heartbeatAgeSeconds }) else {
             throw CommandFailure(
@@ -124,5 +113,16 @@ struct ExplainCommand: PushMTACommand {
             )
         }
         return .host(found.report.id)
+    }
+}
+
+extension ExplainCommand.Subject {
+    /// A name, or a kind and a name; nil for anything else.
+    init?(words: [String], isHost: Bool) {
+        guard let name = words.last else { return nil }
+        let first = words.count == 2 ? ExplainCommand.Kind(rawValue: words[0]) : nil
+        guard words.count == 1 || first != nil else { return nil }
+        guard !isHost || first == nil || first == .host else { return nil }
+        self.init(kind: isHost ? .host : first, name: name)
     }
 }

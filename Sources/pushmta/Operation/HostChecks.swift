@@ -6,12 +6,13 @@ import NIOPosix
 import OperatingSystem
 import PushCore
 
-/// What a host has to have beside its settings: room on its disks, and ports that are free or ours.
+/// What a host needs besides its settings: free space on its disks, and ports that are free or used by its own
+/// processes.
 struct HostChecks: Sendable {
     /// The settings of this host.
     let settings: Settings
 
-    /// Looks at disks and ports.
+    /// Checks disks and ports.
     func results() async -> [CheckResult] {
         var results = disks
         for check in ports where check.port > 0 { results.append(await check.result()) }
@@ -42,19 +43,19 @@ struct HostChecks: Sendable {
             }
     }
 
-    /// Below this a supervisor gives an alarm: see its journals. Twenty times that leaves a night.
+    /// Below this, a supervisor raises an alarm: see its journals. Twenty times as much lasts a night.
     private static let little: Int64 = 64 << 20
     private static let comfortable: Int64 = 20 * little
 
     private var disks: [CheckResult] {
-        let folders = [("journals", settings.mta.workingPath), ("hits that wait", settings.web.workingPath)]
+        let folders = [("journals", settings.mta.workingPath), ("waiting hits", settings.web.workingPath)]
         return folders.compactMap { what, folder in
             guard FileManager.default.fileExists(atPath: folder) else { return nil }
             return Self.disk(what, folder, free: Machine.freeBytes(at: folder))
         }
     }
 
-    /// What is to be said of the free space of a disk.
+    /// The result for the free space of a disk.
     static func disk(_ what: String, _ folder: String, free: Int64) -> CheckResult {
         let text = "\(folder) has \(free >> 20) MiB free"
         let subject = "disk of \(what)"
@@ -62,25 +63,26 @@ struct HostChecks: Sendable {
             return CheckResult(
                 subject,
                 .failed,
-                "\(text): without room nothing is sent. Make room, or name a folder on another disk"
+                "\(text): without free space nothing is sent. Free some space, or name a folder on another disk"
             )
         }
         return free < comfortable
-            ? CheckResult(subject, .warning, "\(text): make room before it is full") : CheckResult(subject, .ok, text)
+            ? CheckResult(subject, .warning, "\(text): free some space before it is full")
+            : CheckResult(subject, .ok, text)
     }
 }
 
-/// Whether a port of a process can be had: it is free, or a process of ours has it.
+/// Whether a process can use a port: it is free, or one of our processes has it.
 struct PortCheck: Sendable {
-    /// Who listens on a port.
+    /// The process that listens on a port.
     enum Owner: Sendable, Equatable {
         /// The web process, for devices and the API.
         case web
         case console
-        /// A process with its page of metrics.
+        /// A process with a metrics page.
         case metrics(of: String)
 
-        /// The command that runs it.
+        /// The command that runs the process.
         var command: String {
             switch self {
             case .web: "pushmta web"
@@ -89,7 +91,7 @@ struct PortCheck: Sendable {
             }
         }
 
-        /// What is asked to see whether it is one of ours.
+        /// The path that tells whether the listener is one of ours.
         fileprivate var path: String {
             switch self {
             case .web: "/health/live"
@@ -109,18 +111,18 @@ struct PortCheck: Sendable {
         }
     }
 
-    /// The setting that names it.
+    /// The setting of the port.
     let key: String
     /// The address to listen on.
     let address: String
     /// The port; 0 for none.
     let port: Int
-    /// The process that is to have it.
+    /// The process that should have the port.
     let owner: Owner
-    /// Whether it is asked over TLS.
+    /// Whether the check uses TLS.
     var isTLS = false
 
-    /// How long a process on this machine may take to answer.
+    /// How long a process on this machine may take to respond, in milliseconds.
     private static let timeoutMilliseconds = 2_000
 
     func result() async -> CheckResult {
@@ -137,14 +139,14 @@ struct PortCheck: Sendable {
             return CheckResult(
                 subject,
                 .failed,
-                "below 1,024, and this user may not listen there: put a proxy in front (\(key) above 1,024), or give the service CAP_NET_BIND_SERVICE"
+                "below 1,024, and this user may not listen on it: put a proxy in front (\(key) above 1,024), or give the service CAP_NET_BIND_SERVICE"
             )
         } catch {
             let addressKey = key.prefix { $0 != "." } + ".address"
             return CheckResult(
                 subject,
                 .failed,
-                "cannot be listened on at \(address): \(error). Check \(addressKey) and \(key)"
+                "cannot listen on it at \(address): \(error). Check \(addressKey) and \(key)"
             )
         }
     }
@@ -160,15 +162,19 @@ struct PortCheck: Sendable {
             )
         )
         if let answer, owner.isAnswer(answer) {
-            return CheckResult(subject, .ok, "`\(owner.command)` of ours has it (\(key))")
+            return CheckResult(subject, .ok, "used by our own `\(owner.command)` (\(key))")
         }
         if isTLS {
-            return CheckResult(subject, .ok, "somebody listens there (\(key)); of TLS only its own clients can say who")
+            return CheckResult(
+                subject,
+                .ok,
+                "in use (\(key)); with TLS, only its own clients can tell by which process"
+            )
         }
         return CheckResult(
             subject,
             .warning,
-            "another program uses it (`ss -ltnp sport = :\(port)` shows which): if this host is to run `\(owner.command)`, set another \(key), or move that program to another port"
+            "another program uses it (`ss -ltnp sport = :\(port)` shows which): if this host should run `\(owner.command)`, set another \(key), or move that program to another port"
         )
     }
 }

@@ -2,38 +2,39 @@ import Administration
 import ArgumentParser
 import Store
 
-/// `pushmta host`: the hosts that the status tables know.
+/// `pushmta host`: the hosts in the status tables.
 struct HostCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "host",
-        abstract: "Remove hosts that are gone for good.",
+        abstract: "Remove hosts that are permanently gone.",
         subcommands: [HostRemoveCommand.self]
     )
 }
 
-/// `pushmta host remove`: takes a host out of the status tables.
+/// `pushmta host remove`: removes a host from the status tables.
 struct HostRemoveCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Remove a host that is gone for good from the status tables.",
+        abstract: "Remove a host that is permanently gone from the status tables.",
         discussion: """
-            `pushmta status` shows the hosts, with --wide their ids. Refused while the host was heard of within 15 s, while it holds \
-            parts, and while the end of one of its children is not on record, as the child's journal may have answers that are not \
-            stored: start its supervisor once more with its folder. Nothing of messages is removed. The feedback worker removes hosts \
-            by itself after a time (feedback.retention.broadLogDays).
+            `pushmta status` shows the hosts, and with --wide their ids. The command is refused if the host had a \
+            heartbeat within the last 15 s, if it holds parts, or if the end of one of its children is not recorded, \
+            as the child's journal may hold outcomes that are not stored. In that case, start its supervisor once more \
+            with its folder. Nothing is removed from messages. The feedback worker removes hosts on its own after some \
+            time (feedback.retention.broadLogDays).
             """
     )
 
     @OptionGroup var global: GlobalOptions
     @OptionGroup var sentences: SentenceOptions
 
-    @Argument(help: "The host's name or id; of several with one name, its id.")
+    @Argument(help: "The host's name or id; if several have the name, the id.")
     var host: String
 
     @Flag(
         help: """
-            The journals of its children are lost with its disk, and nobody will ever read them. What was under way then is ambiguous, as \
-            if the host had lost its disk while it sent.
+            The journals of its children were lost with its disk, and will never be read. What was under way becomes \
+            ambiguous, as if the host had lost its disk while sending.
             """
     )
     var journalsLost = false
@@ -43,6 +44,6 @@ struct HostRemoveCommand: SentenceCommand {
         let removed = try await StoreSession.run(loaded.values) {
             try await $0.removeHost(host, journalsLost: journalsLost)
         }
-        StandardOutput.line("Host \(removed.name) (\(removed.id)) is removed, with \(removed.children) children.")
+        StandardOutput.line("Host \(removed.name) (\(removed.id)) was removed, with \(removed.children) children.")
     }
 }

@@ -5,10 +5,10 @@ import MetricsEndpoint
 struct MetricsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "metrics",
-        abstract: "Show what metrics there are, what they say and what to do about them.",
+        abstract: "Show the metrics, what they mean, and what to do about them.",
         discussion: """
-            Supervisor, feedback worker, web process and console serve them at /metrics, on metrics.address and ports of their own \
-            (metrics.supervisorPort, metrics.feedbackPort, metrics.webPort, metrics.consolePort).
+            Supervisor, feedback worker, web process and console serve them at /metrics, on metrics.address and their \
+            own ports (metrics.supervisorPort, metrics.feedbackPort, metrics.webPort, metrics.consolePort).
             """
     )
 
@@ -19,7 +19,7 @@ struct MetricsCommand: AsyncParsableCommand {
     var markdown = false
 
     func validate() throws {
-        if markdown, json { throw ValidationError("--markdown goes with no other option.") }
+        if markdown, json { throw ValidationError("--markdown cannot be combined with other options.") }
     }
 
     func run() async throws {

@@ -3,28 +3,31 @@ import ArgumentParser
 import PostgresClient
 import Store
 
-/// `pushmta migrate`: brings the database's schema to this program's version.
+/// `pushmta migrate`: migrates the database's schema to this program's version.
 struct MigrateCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
-        abstract: "Bring the database's schema to this version.",
+        abstract: "Migrate the database's schema to this version.",
         discussion: """
-            Does nothing if it is there already, but for rights of its roles that are missing; two hosts may run it at once; refuses a newer
-            schema, and that of a development version; warns of a PostgreSQL that is newer than those it was tested on. A user who may not make roles is told, before anything is changed, what an administrator has to run.
+            If the schema already has this version, it only grants missing rights of its roles. Two hosts may run it \
+            at once. It refuses a newer schema and that of a development version, and warns about a PostgreSQL newer \
+            than those it was tested on. A user who may not create roles is told what an administrator must run, \
+            before anything is changed.
 
-            After a restore to an earlier moment: --restored, on one host, before any process of the engine starts. Ids that were given \
-            out since then are not given out again, as journals, receipts on disk and devices still know them.
+            After a restore to an earlier moment, run it with --restored, on one host, before any process of the \
+            engine starts. Ids that were assigned since that moment are then not assigned again: journals, receipts on \
+            disk and devices still know them.
             """
     )
 
     @Flag(
-        help: "The database was set back to an earlier moment: let ids go on far above all that were given out since."
+        help: "The database was restored to an earlier moment: continue ids far above all that were assigned since."
     )
     var restored = false
 
     @Option(
         help: ArgumentHelp(
-            "Wait this long for a database that cannot be reached yet, such as one that is just starting.",
+            "Wait at most this long for a database that is not reachable yet, for example while it starts.",
             valueName: "seconds"
         )
     )
@@ -33,14 +36,14 @@ struct MigrateCommand: SentenceCommand {
     @OptionGroup var global: GlobalOptions
     @OptionGroup var sentences: SentenceOptions
 
-    /// A longer wait would be for something that does not come.
-    private static let longestWait = 86_400
-    /// A server that starts takes seconds.
+    /// A database that takes longer will not come.
+    private static let maxWait = 86_400
+    /// A starting server needs some seconds.
     private static let pause = Duration.seconds(1)
 
     func validate() throws {
-        guard (0...Self.longestWait).contains(wait) else {
-            throw ValidationError("--wait is \(wait): give seconds from 0 to \(Self.longestWait).")
+        guard (0...Self.maxWait).contains(wait) else {
+            throw ValidationError("--wait is \(wait): give seconds from 0 to \(Self.maxWait).")
         }
     }
 
@@ -63,16 +66,16 @@ struct MigrateCommand: SentenceCommand {
         if let warning = report.serverWarning { StandardError.write("pushmta: warning: \(warning)\n") }
         guard restored else { return }
         let moved = try await Store.skipIdentifiers(configuration)
-        StandardOutput.line("Ids of \(moved) kinds go on far above those of before.")
+        StandardOutput.line("Ids of \(moved) kinds continue far above the earlier ones.")
     }
 
     private func show(_ report: MigrationReport) {
         guard !report.applied.isEmpty else {
             for statement in report.granted { StandardOutput.line("repaired: \(statement)") }
-            StandardOutput.line("The schema has version \(report.to) already.")
+            StandardOutput.line("The schema already has version \(report.to).")
             return
         }
         for name in report.applied { StandardOutput.line("applied \(name)") }
-        StandardOutput.line("The schema went from version \(report.from) to \(report.to).")
+        StandardOutput.line("The schema was migrated from version \(report.from) to \(report.to).")
     }
 }

@@ -7,12 +7,13 @@ import Store
 struct QueueCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "queue",
-        abstract: "Show the messages that have not left, by application and age, and why they wait.",
+        abstract: "Show the waiting messages, by application and age, and why they wait.",
         discussion: """
-            Ready messages are due and nobody has claimed them; their columns are the time since they were due. Later ones are tried \
-            again at their time, claimed ones are with a child, held ones belong to paused deliveries. Of each application, account \
-            and priority the 1,000 oldest parts are counted, some 1,000,000 messages: where there are more, the number is marked with \
-            ≥, at least. It is the function pushmta.queue; the rights of pushmta_monitoring suffice.
+            Ready messages are due and unclaimed; their columns show the time since they became due. Later ones are \
+            due at a later time, claimed ones are with a child, and held ones belong to paused deliveries. For each \
+            application, account and priority, the 1,000 oldest parts are counted, some 1,000,000 messages. If there \
+            are more, the number is marked with ≥, at least. The command calls the function pushmta.queue; the rights \
+            of pushmta_monitoring suffice.
             """
     )
 
@@ -28,9 +29,9 @@ struct QueueCommand: PushMTACommand {
     }
 }
 
-/// The queue as tables; columns are named as in the function `pushmta.queue`.
+/// The queue as tables, with the column names of the function `pushmta.queue`.
 enum QueueTable {
-    /// The ages, each with its column for programs and its name for people.
+    /// The ages, each with its column for programs and its title for people.
     private static let ages: [(age: QueueRow.Age, column: String, title: String)] = [
         (.underTenSeconds, "ready_10s", "< 10 s"), (.underOneMinute, "ready_1min", "< 1 min"),
         (.underTenMinutes, "ready_10min", "< 10 min"), (.underOneHour, "ready_1h", "< 1 h"),
@@ -57,7 +58,7 @@ enum QueueTable {
         return table
     }
 
-    /// What people want to know.
+    /// The columns for people.
     static func fitted(_ rows: [QueueRow]) -> FittedTable {
         var table = FittedTable(
             [.text("application"), .text("account"), .number("ready"), .number("oldest")]
@@ -78,7 +79,7 @@ enum QueueTable {
         return table
     }
 
-    /// A number that may be too small says so; "" for zero.
+    /// A count for a table; one that may be too small is marked, and zero is "".
     static func counted(_ count: Int64, atLeast: Bool) -> String {
         atLeast ? "≥\(count)" : CounterWords.cell(count)
     }

@@ -4,14 +4,15 @@ import PostgresClient
 import PushCore
 import Store
 
-/// Who the processes are to the database, how they are connected, and whether both clocks say the same.
+/// The database users of the processes, their connections, and whether the clocks agree.
 struct SessionChecks: Sendable {
     /// The settings of this host.
     let settings: Settings
-    /// A connection as the processes have it.
+    /// A connection like those of the processes.
     let store: Store
 
-    /// Looks at the user, the connection and the clock; at the own users of web process and console where they have some.
+    /// Checks the user, the connection and the clock, and the separate users of web process and console if they have
+    /// some.
     func results() async -> [CheckResult] {
         var results: [CheckResult] = []
         do {
@@ -30,22 +31,22 @@ struct SessionChecks: Sendable {
         return results
     }
 
-    /// What is to be said of the rights of the database user.
+    /// The result for the rights of the database user.
     static func user(_ facts: SessionFacts) -> CheckResult {
         let subject = "database user"
         guard facts.mayRun else {
-            let text = "\(facts.user) may not work with the tables: GRANT pushmta_runtime TO \(facts.user)"
+            let text = "\(facts.user) may not use the tables: GRANT pushmta_runtime TO \(facts.user)"
             return CheckResult(subject, .failed, text)
         }
         guard facts.isSuperuser else { return CheckResult(subject, .ok, "\(facts.user) has the rights of a process") }
         return CheckResult(
             subject,
             .warning,
-            "\(facts.user) is a superuser, which no process needs to be: connect as a user that owns the database, or is a member of pushmta_runtime"
+            "\(facts.user) is a superuser, which no process needs: connect as a user that owns the database or is a member of pushmta_runtime"
         )
     }
 
-    /// What is to be said of the way to the server.
+    /// The result for the connection to the server.
     static func transport(_ facts: SessionFacts, sslMode: String) -> CheckResult {
         let subject = "database connection"
         if facts.isLocal { return CheckResult(subject, .ok, "over a Unix socket of this machine") }
@@ -55,9 +56,9 @@ struct SessionChecks: Sendable {
         if isLoopback { return CheckResult(subject, .ok, "\(state), within this machine") }
         let lack =
             switch (facts.tls, sslMode) {
-            case (nil, _): "everybody on the way can read passwords, push tokens and payloads, and change them"
-            case (_, "verify-ca"): "any server with a certificate of that authority can stand in for yours"
-            default: "any server can stand in for yours, as its certificate is not checked"
+            case (nil, _): "anyone on the network path can read and change passwords, push tokens and payloads"
+            case (_, "verify-ca"): "any server with a certificate from that authority can impersonate yours"
+            default: "any server can impersonate yours, as its certificate is not checked"
             }
         return CheckResult(
             subject,
@@ -66,7 +67,7 @@ struct SessionChecks: Sendable {
         )
     }
 
-    /// Looks at the user of a process that works under a role with fewer rights.
+    /// Checks the user of a process that runs under a role with fewer rights.
     private func user(of process: String, _ url: String, _ key: String, _ wanted: String) async -> CheckResult {
         let subject = "database user of the \(process)"
         var own = settings
@@ -86,7 +87,7 @@ struct SessionChecks: Sendable {
             return CheckResult(
                 subject,
                 .warning,
-                "\(role) is no member of \(wanted), so the \(process) has all of its rights: GRANT \(wanted) TO \(role)"
+                "\(role) is not a member of \(wanted), so the \(process) runs with all rights of \(role): GRANT \(wanted) TO \(role)"
             )
         } catch {
             return CheckResult(subject, .failed, CommandFailure.words(of: error))
@@ -95,7 +96,7 @@ struct SessionChecks: Sendable {
 
     private func clock() async -> CheckResult {
         do {
-            // The first answer may have waited for a plan.
+            // The first statement may include the time for its plan.
             _ = try await store.databaseClock()
             let before = Date()
             let theirs = try await store.databaseClock()
@@ -113,14 +114,15 @@ struct SessionChecks: Sendable {
     }
 }
 
-/// Whether two clocks say the same.
+/// Whether two clocks agree.
 enum ClockCheck {
-    /// Schedules and quiet hours are the database's clock, log lines and tokens this machine's: seconds are seen by people…
+    /// Schedules and quiet hours use the database's clock, log lines and tokens this machine's. People notice a few
+    /// seconds…
     private static let noticeable = 2.0
-    /// …and at some minutes gateways refuse tokens: Google takes 5 minutes at most, Apple an hour.
+    /// …and gateways refuse tokens after some minutes: Google allows at most 5 minutes, Apple an hour.
     private static let harmful = 60.0
 
-    /// The moment of a `Date` field (RFC 9110, section 5.6.7); nil for what is none.
+    /// The time in a `Date` field (RFC 9110, section 5.6.7); nil if it is malformed.
     static func date(_ text: String) -> Date? {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
@@ -129,22 +131,23 @@ enum ClockCheck {
         return formatter.date(from: text)
     }
 
-    /// What is to be said of the difference.
+    /// The result for the difference of two clocks.
     ///
-    /// - Parameter uncertainty: what the difference may be off, in seconds.
+    /// - Parameter uncertainty: the possible error of the difference, in seconds.
     static func result(_ subject: String, ours: Date, theirs: Date, uncertainty: Double) -> CheckResult {
         let difference = ours.timeIntervalSince(theirs)
         let size = max(0, abs(difference) - uncertainty)
         let amount = (size * 10).rounded() / 10
         let text =
             size < 0.1
-            ? "this machine's is right" : "this machine's is \(amount) s \(difference > 0 ? "fast" : "slow")"
-        let remedy = "let both keep time by NTP (`timedatectl`, chrony)"
+            ? "this machine's clock is right"
+            : "this machine's clock is \(amount) s \(difference > 0 ? "fast" : "slow")"
+        let remedy = "synchronize both by NTP (`timedatectl`, chrony)"
         if size >= harmful {
             return CheckResult(
                 subject,
                 .failed,
-                "\(text): gateways refuse tokens, and schedules come at other times; \(remedy)"
+                "\(text): gateways refuse tokens, and schedules run at the wrong times; \(remedy)"
             )
         }
         return size >= noticeable

@@ -7,14 +7,14 @@ import PostgresClient
 import PushCore
 import WebServer
 
-/// What the processes would find wrong with settings when they start, found without starting them and without changing anything.
+/// What the processes would object to in the settings at startup, found without starting them or changing anything.
 struct SettingsChecks: Sendable {
-    /// The settings, with where each came from.
+    /// The settings with their sources.
     let loaded: LoadedSettings
 
     private var settings: Settings { loaded.values }
 
-    /// One result for each thing that was looked at.
+    /// One result for each check.
     var results: [CheckResult] {
         [file] + [user].compactMap(\.self) + connectionStrings + [key] + folders + web + console + files + [descriptors]
     }
@@ -27,13 +27,13 @@ struct SettingsChecks: Sendable {
             return CheckResult(
                 "settings",
                 .warning,
-                "\(file) sets nothing, as all of its lines are comments or empty: take the # away before what is to count"
+                "\(file) sets nothing, as all of its lines are comments or empty: remove the # before the settings to use"
             )
         }
         return CheckResult("settings", .ok, "read from \(file)")
     }
 
-    /// Root can read and write everything, and so sees none of what keeps the service's user from its work.
+    /// Root can read and write everything, and so does not see what stops the service's user.
     private var user: CheckResult? {
         let folder = settings.mta.workingPath
         guard MachineUser.isRoot, let owner = MachineUser.owner(of: folder), owner != 0,
@@ -42,7 +42,7 @@ struct SettingsChecks: Sendable {
         return CheckResult(
             "user",
             .warning,
-            "looked at as root, who may do everything, while \(folder) is \(name)'s: add --user \(name) to see what that user sees"
+            "checked as root, who may do everything, but \(folder) belongs to \(name): add --user \(name) to check with that user's rights"
         )
     }
 
@@ -71,13 +71,13 @@ struct SettingsChecks: Sendable {
             _ = try CredentialKeySource.load(settings, environment: environment)
             return CheckResult(subject, .ok, "\(source?.path ?? "") can be read")
         } catch {
-            // A host of web processes may need none, and a unit's key is there for the unit only.
+            // A host with only web processes may need no key, and systemd provides a unit's key only to the unit.
             return CheckResult(subject, source == nil ? .warning : .failed, "\(error)")
         }
     }
 
     private var folders: [CheckResult] {
-        // A host need not run a web process: what nobody has set there keeps none from anything.
+        // A host need not run a web process: a folder left at its default is at most a warning.
         let ofWeb: CheckResult.Result = loaded.source(of: "web.workingPath") == .default ? .warning : .failed
         return [
             Self.folder("mta.workingPath", settings.mta.workingPath, .failed),
@@ -87,7 +87,8 @@ struct SettingsChecks: Sendable {
 
     private static func folder(_ key: String, _ folder: String, _ result: CheckResult.Result) -> CheckResult {
         guard folder.hasPrefix("/") else {
-            let text = "“\(folder)” counts from the folder in which a process starts: write the whole path, from / on"
+            let text =
+                "“\(folder)” is relative to the folder in which a process starts: write the absolute path, beginning with /"
             return CheckResult(key, .warning, text)
         }
         guard let problem = MachineUser.problemOfWriting(into: folder) else {
@@ -105,18 +106,18 @@ struct SettingsChecks: Sendable {
         )
     }
 
-    /// What to do about a folder that the service cannot write to. An existing one has an owner, and is not taken away from it: of a
-    /// system's folder that would lock out its owner.
+    /// What to do about a folder that the service cannot write to. An existing folder is not taken away from its
+    /// owner: for a system folder, that would lock the owner out.
     private static func remedy(_ key: String, _ folder: String, _ user: String) -> String {
         if let closed = MachineUser.folderClosed(on: folder) {
-            return "\(user) may not enter \(closed). Name a folder in \(key) that \(user) can reach"
+            return "\(user) may not enter \(closed). Set \(key) to a folder that \(user) can reach"
         }
         guard FileManager.default.fileExists(atPath: folder) else {
             return "create it (install -d -o \(user) -m 750 \(folder)), or name another one"
         }
         let owner = MachineUser.owner(of: folder).flatMap { MachineUser(id: $0)?.name } ?? "another user"
         return
-            "it exists and belongs to \(owner). Name a folder in \(key) that only PushMTA uses; if this one is, give it to \(user)"
+            "it exists and belongs to \(owner). Set \(key) to a folder that only PushMTA uses; if this is one, give it to \(user)"
     }
 
     private var web: [CheckResult] {
@@ -127,7 +128,7 @@ struct SettingsChecks: Sendable {
             results.append(CheckResult("web.port", .warning, text))
         }
         if web.port > 0, web.port == web.tlsPort {
-            let text = "\(web.tlsPort) is web.port, too: give two different ones"
+            let text = "\(web.tlsPort) is also web.port: give two different ports"
             results.append(CheckResult("web.tlsPort", .failed, text))
         }
         results += WebSettingsCheck.problems(web).map { CheckResult("web", .failed, $0) }
@@ -149,7 +150,8 @@ struct SettingsChecks: Sendable {
     }
 
     private var console: [CheckResult] {
-        let problems = settings.console.problems + [ConsoleCertificate.problem(settings.console)].compactMap(\.self)
+        let problems =
+            settings.console.problems + [ConsoleCertificateCheck.problem(settings.console)].compactMap(\.self)
         let notice = settings.console.proxyNotice.map { CheckResult("console.trustedProxies", .ok, $0) }
         return problems.map { CheckResult("console", .failed, $0) } + [notice].compactMap(\.self)
     }
@@ -164,19 +166,20 @@ struct SettingsChecks: Sendable {
                 results.append(CheckResult("nmac.relay.trustedCertsChain", .ok, "\(chain): authorities \(number)"))
             } catch {
                 let text =
-                    "\(chain) cannot be used: \(error). Give a readable PEM file of the authorities that gateways are trusted by"
+                    "\(chain) cannot be used: \(error). Give a readable PEM file of the authorities that sign the gateways' certificates"
                 results.append(CheckResult("nmac.relay.trustedCertsChain", .failed, text))
             }
         }
         let program = settings.mta.master.executablePath
         if !program.isEmpty, !FileManager.default.isExecutableFile(atPath: program) {
-            let text = "\(program) is no program that this user may run: name pushmta's whole path, or leave it empty"
+            let text =
+                "\(program) is not a program that this user may run: give the absolute path of pushmta, or leave the setting empty"
             results.append(CheckResult("mta.master.executablePath", .failed, text))
         }
         return results
     }
 
-    /// The hard limit is what counts: each process raises its own.
+    /// The hard limit is what counts: each process raises its own soft limit.
     private var descriptors: CheckResult {
         let needed = OpenFiles.supervisor(settings)
         guard let text = DescriptorLimit.shortage(of: needed, for: "supervisor with these settings") else {
@@ -185,17 +188,17 @@ struct SettingsChecks: Sendable {
         return CheckResult(
             "open files",
             .warning,
-            "\(text) It is the limit of this shell that was looked at; a unit has its own."
+            "\(text) This is the limit of the current shell; a systemd unit has its own."
         )
     }
 }
 
-/// What an operator should know of the certificates that web processes serve HTTPS with.
+/// What an operator should know about the certificates of the web processes.
 enum WebCertificateNotice {
     private static let remedy =
-        "put another one there, then send its process SIGHUP (systemctl reload): it is read again without a restart"
+        "replace it, then send the process SIGHUP (systemctl reload), which reloads it without a restart"
 
-    /// What the files of this host's settings say; nil if they ask for no HTTPS.
+    /// The result for the files that this host's settings name; nil if they do not ask for HTTPS.
     static func check(_ settings: WebSettings) -> CheckResult? {
         let subject = "web certificate"
         let file = settings.certificateFile

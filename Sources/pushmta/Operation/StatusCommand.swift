@@ -4,24 +4,26 @@ import PostgresClient
 import PushCore
 import Store
 
-/// `pushmta status`: alarms, hosts, children, applications, queues, running deliveries.
+/// `pushmta status`: alarms, hosts, children, applications, queues, deliveries under way.
 struct StatusCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
         abstract: "Show alarms, hosts, children, applications, waiting work and running deliveries.",
         discussion: """
-            A host or child is late when its last heartbeat is older than 5 s and gone when it is older than 15 s, by the database's \
-            clock. Alarms are those of the view pushmta.alarm. The rights of pushmta_monitoring suffice, but for whether the views of \
-            target mappings can be read, which is looked at with the rights of pushmta_runtime. The exit status is 0 whatever is shown.
-            It waits a second for locked tables, then shows them as not readable, with who holds the lock.
+            By the database's clock, a host or child is late when its last heartbeat is older than 5 s, and gone when \
+            it is older than 15 s. Alarms are those of the view pushmta.alarm. The rights of pushmta_monitoring \
+            suffice, except for the check whether the views of target mappings can be read, which needs the rights of \
+            pushmta_runtime. The exit status is 0 whatever is shown. The command waits a second for locked tables, \
+            then shows them as not readable and names the session that holds the lock.
 
-            Lines keep to 120 columns: names and not ids, and of the counters those that are not zero; --wide shows all columns.
+            Lines keep to 120 columns: they show names instead of ids, and only counters that are not zero. --wide \
+            shows all columns.
             """
     )
 
     @OptionGroup var global: GlobalOptions
 
-    @Flag(help: "Also show the children that ended lately, with the reason and their tail of its standard error.")
+    @Flag(help: "Also show the children that ended recently, with the reason and the end of their standard error.")
     var ended = false
 
     @Flag(help: "Show every column with ids and zeros, however long the lines are.")
@@ -31,7 +33,7 @@ struct StatusCommand: PushMTACommand {
     var json = false
 
     func validate() throws {
-        if wide, json { throw ValidationError("--wide goes with no --json, which has every column.") }
+        if wide, json { throw ValidationError("--wide cannot be combined with --json, which has every column.") }
     }
 
     func execute(_ loaded: LoadedSettings) async throws {
@@ -55,18 +57,18 @@ struct StatusCommand: PushMTACommand {
 struct StatusSnapshot: Sendable {
     let hosts: [HostRow]
     let children: [ChildOverview]
-    /// The children that ended lately; nil if nobody asked for them.
+    /// The children that ended recently; nil if they were not requested.
     let ended: [ChildOverview]?
     let circuits: [CircuitRow]
     let alarms: [AlarmRow]
     let work: [WaitingWork]
     let deliveries: [DeliveryProgress]
     let workers: [FeedbackWorkerRow]
-    /// Why a section could not be read, by its name.
+    /// Why a section could not be read, by the name of the section.
     let unreadable: [String: String]
 
-    /// Reads everything; with `includeEnded` also the children that ended lately. Each section is read by itself: what is locked stands in
-    /// the way of no other.
+    /// Reads everything; with `includeEnded`, also the children that ended recently. Each section is read separately,
+    /// so that a locked table does not affect the others.
     init(store: Store, includeEnded: Bool) async throws {
         var unreadable: [String: String] = [:]
         func section<Row>(_ name: String, _ read: () async throws -> [Row]) async throws -> [Row] {
@@ -89,11 +91,11 @@ struct StatusSnapshot: Sendable {
         self.unreadable = unreadable
     }
 
-    /// The rows of `pushmta.alarm`, and the two things that it cannot know: whether this session's server takes writes, and whether
-    /// this user can read the views of target mappings.
+    /// The rows of `pushmta.alarm`, and two alarms that the view cannot raise. They say whether this session's server
+    /// accepts writes, and whether this user can read the views of target mappings.
     private static func alarms(_ store: Store) async throws -> [AlarmRow] {
         let isReadOnly = try await store.isReadOnly()
-        // Where no session can write, heartbeats do not arrive, even from hosts that are alive.
+        // If no session can write, heartbeats do not arrive, even from live hosts.
         let silences: Set = ["host_late", "host_gone", "child_late", "child_gone"]
         let seen = try await store.alarms().filter { !isReadOnly || !silences.contains($0.code) }
         return (isReadOnly ? [.readOnly] : []) + seen
@@ -104,7 +106,7 @@ struct StatusSnapshot: Sendable {
                     subjectKind: "target mapping",
                     subject: name,
                     text: problem,
-                    remedy: "make it readable: deliveries that use it wait until then, or until their validity is over"
+                    remedy: "make it readable: deliveries that use it wait until then, or until their validity ends"
                 )
             }
     }
@@ -161,9 +163,9 @@ struct StatusSnapshot: Sendable {
     }
 }
 
-/// Hosts as a table; columns are named as in the view `pushmta.mta_host` where the thing is the same.
+/// Hosts as a table. Columns that are also in the view `pushmta.mta_host` have its names.
 enum HostTable {
-    /// The table of some hosts.
+    /// A table of hosts.
     static func table(_ hosts: [HostRow]) -> Table {
         var table = Table([
             "host", "name", "pid", "version", "state", "health", "version_mixed", "heartbeat_age", "children",
@@ -188,9 +190,9 @@ enum HostTable {
     }
 }
 
-/// Children as tables; columns are named as in the view `pushmta.mta_child` where the thing is the same.
+/// Children as tables. Columns that are also in the view `pushmta.mta_child` have its names.
 struct ChildTable: Sendable {
-    /// For the names of where they run.
+    /// The hosts, for their names.
     let hosts: [HostRow]
 
     func running(_ children: [ChildOverview]) -> Table {
@@ -252,12 +254,12 @@ struct ChildTable: Sendable {
 
 /// The circuit breakers of applications.
 enum CircuitTable {
-    /// The columns of a circuit, named as in the view `pushmta.application` where the thing is the same.
+    /// The columns of a circuit. Those that are also in the view `pushmta.application` have its names.
     static let columns = [
         "circuit", "circuit_reason", "circuit_remedy", "probes", "next_probe_s", "token_effects_held",
     ]
 
-    /// One application a row.
+    /// One row per application.
     static func table(_ circuits: [CircuitRow]) -> Table {
         var table = Table(["application", "platform", "environment"] + columns)
         for circuit in circuits {
@@ -270,7 +272,7 @@ enum CircuitTable {
         return table
     }
 
-    /// The cells of one application's circuit; an application of which nothing is known never had trouble.
+    /// The cells of one application's circuit; nil means that the application has never failed.
     static func cells(_ health: ApplicationHealthRow?) -> [Cell] {
         guard let health else { return [.text(CircuitState.closed.rawValue), "", "", 0, .none, .flag(false)] }
         return [
@@ -280,9 +282,9 @@ enum CircuitTable {
     }
 }
 
-/// Feedback workers as a table; columns are named as in the view `pushmta.feedback_worker` where the thing is the same.
+/// Feedback workers as a table. Columns that are also in the view `pushmta.feedback_worker` have its names.
 enum FeedbackTable {
-    /// The table of some workers.
+    /// A table of workers.
     static func table(_ workers: [FeedbackWorkerRow]) -> Table {
         var table = Table([
             "worker", "host", "pid", "version", "state", "heartbeat_age", "last_action", "token_events",

@@ -2,9 +2,10 @@ import Administration
 import PushCore
 import Store
 
-/// `pushmta status` as people read it: names and not ids, the counters that are not zero, and no line wider than asked for.
+/// `pushmta status` for people: names instead of ids, only counters that are not zero, and no line wider than asked
+/// for.
 struct StatusText: Sendable {
-    /// What fits into any terminal that is not the smallest, into a mail and into a ticket.
+    /// Fits into all but the smallest terminals, and into an e-mail or a ticket.
     static let width = 120
 
     private let snapshot: StatusSnapshot
@@ -24,11 +25,11 @@ struct StatusText: Sendable {
         }.joined(separator: "\n")
     }
 
-    /// What it means that there is nothing of a kind, and what to do about it if needed.
+    /// What an empty section means, and what to do about it if necessary.
     private static let none = [
         "hosts":
-            "none, so nothing is sent: `pushmta supervisor run` makes this machine one (systemctl start pushmta-supervisor)",
-        "children": "none, as nothing is to be sent",
+            "none, so nothing is sent: run `pushmta supervisor run` on this machine (systemctl start pushmta-supervisor)",
+        "children": "none, as there is nothing to send",
         "applications": "none yet: `pushmta app add` declares one",
         "queues": "nothing waits", "deliveries": "none under way",
         "feedback": "no worker runs: `pushmta feedback` (systemctl start pushmta-feedback)",
@@ -123,7 +124,7 @@ struct StatusText: Sendable {
                 notes: [
                     child.exitDetail, Self.counters(child),
                     report.lastError.isEmpty ? "" : "Last error: \(report.lastError)",
-                    tail.isEmpty ? "" : "Standard error: \(TerminalText.cut(tail, to: Table.longestCell))",
+                    tail.isEmpty ? "" : "Standard error: \(TerminalText.cut(tail, to: Table.maxCellLength))",
                 ]
             )
         }
@@ -210,7 +211,7 @@ struct StatusText: Sendable {
 }
 
 extension StatusText {
-    /// The counters of a child that have no column.
+    /// The counters of a child that have no column of their own.
     private static func counters(_ child: ChildOverview) -> String {
         let others = ChildCounts.all.filter { !["sent", "failed"].contains($0.name) }
         return CounterWords.text(
@@ -219,23 +220,23 @@ extension StatusText {
         )
     }
 
-    /// What binds a delivery whose gateways answer slowly.
+    /// The notice for a delivery that is limited by slow gateways.
     static func slowGateway(_ applications: [String]) -> String {
-        "The gateway of \(applications.joined(separator: ", ")) answers slowly, which keeps more from leaving."
+        "The gateway of \(applications.joined(separator: ", ")) responds slowly, which limits the rate."
     }
 
-    /// A delivery as people know it; commands take its number.
+    /// A delivery's number, which commands take, and its label.
     static func delivery(_ id: Int64, _ label: String?) -> String {
         label.map { "\(id) \($0)" } ?? String(id)
     }
 
     /// A time to the second.
     static func second(_ time: DatabaseTime) -> String {
-        // RFC 3339 without the digits of a second.
+        // RFC 3339 without fractional seconds.
         String(time.internetText.prefix { $0 != "." }) + "Z"
     }
 
-    /// A number with one digit after the point; large ones without it.
+    /// A number with one digit after the point; large ones without.
     static func tenths(_ value: Double) -> String {
         guard value.isFinite, value.magnitude < 1e15 else { return "-" }
         return value.magnitude >= 100 ? String(Int64(value.rounded())) : String((value * 10).rounded() / 10)
@@ -248,7 +249,7 @@ extension StatusText {
 }
 
 extension DeliveryProgress {
-    /// The counters of a delivery that tables of people have no column for, in words; "" if all are zero.
+    /// The counters of a delivery without a column in tables for people, in words; "" if all are zero.
     var otherCounters: String {
         CounterWords.text([
             ("ignored", ignored), ("not applicable", notApplicable), ("canceled", canceled), ("unknown", unknown),
@@ -258,9 +259,9 @@ extension DeliveryProgress {
     }
 }
 
-/// The names of hosts; where two have the same one, the beginning of its id stands behind it.
+/// The names of hosts. If two share a name, the beginning of the id follows it.
 struct HostNames: Sendable {
-    /// Eight digits of an id tell hosts of one name apart, and `pushmta host remove` prints the whole.
+    /// Eight digits of the id distinguish hosts that share a name; `pushmta host remove` prints the whole id.
     private static let digitsOfID = 8
 
     private let ids: [String: String]
@@ -273,10 +274,10 @@ struct HostNames: Sendable {
         twice = Set(hosts.map(\.report.name).filter { !seen.insert($0).inserted })
     }
 
-    /// The host that a child runs on.
+    /// The name of the host that a child runs on.
     func name(_ child: ChildOverview) -> String { name(child.row.hostID, ids[child.row.hostID] ?? "") }
 
-    /// A host with this id and name.
+    /// The name of a host with this id and name.
     func name(_ id: String, _ name: String) -> String {
         if name.isEmpty { return String(id.prefix(Self.digitsOfID)) }
         return twice.contains(name) ? "\(name) (\(id.prefix(Self.digitsOfID)))" : name

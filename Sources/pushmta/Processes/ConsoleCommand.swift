@@ -15,26 +15,26 @@ import UnixSignals
 struct ConsoleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "console",
-        abstract: "Run the console, pages for people in a browser, and say who may use it.",
+        abstract: "Run the console, web pages for operators and marketing, and manage its users.",
         discussion: """
-            A process of its own, and no part of `pushmta web`: that one faces devices of the whole world, this one faces people who may \
-            stop deliveries; each has its own address and its own role in the database.
+            The console is a process of its own, not part of `pushmta web`. That process serves devices anywhere; the \
+            console serves people who may stop deliveries. Each has its own address and its own database role.
             """,
         subcommands: [ConsoleServeCommand.self, ConsoleUserCommand.self],
         defaultSubcommand: ConsoleServeCommand.self
     )
 }
 
-/// `pushmta console serve`, which is what `pushmta console` does.
+/// `pushmta console serve`, the default of `pushmta console`.
 struct ConsoleServeCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract: "Run the console.",
         discussion: """
-            SIGTERM or SIGINT: take no new connections, answer what is under way, end. SIGHUP: read the certificate again, for the \
-            connections that come from then on. It listens on console.address, 127.0.0.1 until told otherwise; on an address that other \
-            machines reach it needs a certificate, and does not start without one (exit status 78). `pushmta console user add` makes \
-            the first user.
+            SIGTERM or SIGINT: accept no new connections, answer the requests under way, and end. SIGHUP: reload the \
+            certificate for new connections. It listens on console.address, by default 127.0.0.1. On an address that \
+            other machines reach it needs a certificate, and does not start without one (exit status 78). `pushmta \
+            console user add` creates the first user.
             """
     )
 
@@ -64,14 +64,14 @@ struct ConsoleServeCommand: PushMTACommand {
         let watcher = Task {
             for await signal in signals {
                 guard signal != .sighup else {
-                    // The log says what becomes of it.
+                    // The log says what becomes of the certificate.
                     service?.reloading()
                     server.reloadCertificate()
                     service?.ready("Serving")
                     continue
                 }
                 logger.notice("\(signal): draining.")
-                service?.stopping("Draining: answering what is under way")
+                service?.stopping("Draining: answering the requests under way")
                 server.drain()
             }
         }
@@ -92,7 +92,7 @@ struct ConsoleServeCommand: PushMTACommand {
         logger.event(.processEnded, "Console ended")
     }
 
-    /// Serves what monitoring reads of the process, until cancelled: it is there, and what it takes of the machine.
+    /// Serves the process's metrics until cancelled: that it is alive, and what resources it uses.
     private static func serveMetrics(_ settings: MetricsSettings, _ logger: Logger) async {
         await MetricsServer.serve(
             at: settings.address,
@@ -106,7 +106,7 @@ struct ConsoleServeCommand: PushMTACommand {
         }
     }
 
-    /// The settings as they were read, with what each came from, secrets left out.
+    /// The settings with their sources, without secrets.
     private static func settingsInForce(_ loaded: LoadedSettings) -> [SettingInForce] {
         Settings.definitions.map { definition in
             let (source, place): (SettingInForce.Source, String) =
@@ -127,14 +127,14 @@ struct ConsoleServeCommand: PushMTACommand {
     }
 }
 
-/// What reasons of gateways mean, by the table of answers.
+/// What the reasons of gateways mean, from the answer table.
 enum ReasonMeanings {
     private static let byReason: [String: String] = Dictionary(
         AnswerTable.rows.filter { !$0.reason.isEmpty }.map { ($0.reason, $0.explanation) },
         uniquingKeysWith: { first, _ in first }
     )
 
-    /// The explanation of a recorded reason: word for word, or by the word before its colon.
+    /// The explanation of a recorded reason, found by the whole reason or by the word before its colon.
     static func explanation(of reason: String) -> String? {
         byReason[reason] ?? byReason[String(reason.prefix { $0 != ":" })]
     }

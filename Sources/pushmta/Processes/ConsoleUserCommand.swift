@@ -11,12 +11,12 @@ extension ConsoleRole: ExpressibleByArgument {}
 struct ConsoleUserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
-        abstract: "Say who may sign in to the console, and what each may do.",
+        abstract: "Manage who may sign in to the console, and what they may do.",
         discussion: """
-            Roles, each with what the one before may: read looks at everything but the audit log; marketing composes \
-            deliveries, sends proofs and starts them; operate holds and stops deliveries, drains hosts, closes circuits and sends test \
-            pushes; admin declares services, applications and accounts, uploads credentials and reads the audit log. Every change is \
-            in the audit log.
+            Roles, each with the rights of the one before: read views everything except the audit log; marketing \
+            composes deliveries, sends proofs and starts deliveries; operate pauses and stops deliveries, drains \
+            hosts, closes circuits and sends test pushes; admin declares services, applications and accounts, uploads \
+            credentials and views the audit log. Every change is in the audit log.
             """,
         subcommands: [
             ConsoleUserAddCommand.self, ConsoleUserListCommand.self, ConsoleUserRoleCommand.self,
@@ -25,28 +25,29 @@ struct ConsoleUserCommand: AsyncParsableCommand {
     )
 }
 
-/// A new password, from standard input or made here; never an argument, which other users of the machine can read.
+/// A new password, from standard input or generated here. It is never an argument, which other users of the machine
+/// can read.
 struct NewPasswordOptions: ParsableArguments {
-    @Flag(help: "Read the password from standard input, one line, in place of making one.")
+    @Flag(help: "Read the password from standard input, as one line, instead of generating one.")
     var stdin = false
 
-    @Flag(help: "Have the user choose another password at the next sign-in, before anything else.")
+    @Flag(help: "Make the user choose a new password at the next sign-in, before anything else.")
     var oneTime = false
 
-    /// The password, and whether nobody knows it yet.
+    /// The password, and whether it was generated, so that no one knows it yet.
     func password() throws -> (text: String, isNew: Bool) {
         guard stdin else { return (Passwords.generated(), true) }
         let line = readLine(strippingNewline: true) ?? ""
         guard (Passwords.shortest...Passwords.longest).contains(line.count) else {
             throw CommandFailure(
                 .data,
-                "The password has \(line.count) characters: give one with \(Passwords.shortest) to \(Passwords.longest), or leave --stdin out for one that is made here."
+                "The password has \(line.count) characters: give one with \(Passwords.shortest) to \(Passwords.longest), or omit --stdin to have one generated."
             )
         }
         return (line, false)
     }
 
-    /// Hashes a password, stores it, and prints it if nobody knows it yet.
+    /// Hashes and stores a password, and prints it if it was generated.
     func store(_ loaded: LoadedSettings, _ work: @escaping @Sendable (Store, String) async throws -> Void) async throws
     {
         let (text, isNew) = try password()
@@ -59,7 +60,7 @@ struct NewPasswordOptions: ParsableArguments {
 }
 
 extension AuditAuthor {
-    /// Whoever runs the command.
+    /// The user that runs the command.
     static var commandLine: AuditAuthor {
         AuditAuthor(
             name: MachineUser.current?.name ?? "command line",
@@ -72,10 +73,10 @@ extension AuditAuthor {
 struct ConsoleUserAddCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "Let somebody sign in to the console; prints the password, once.",
+        abstract: "Add a user of the console; prints the password, once.",
         discussion: """
-            With --stdin the password is read from standard input, and nothing is printed. With --one-time it opens nothing but the page \
-            on which the user chooses another.
+            With --stdin, the password is read from standard input, and nothing is printed. With --one-time, the \
+            password only opens the page on which the user chooses a new one.
             """
     )
 
@@ -137,8 +138,8 @@ struct ConsoleUserListCommand: PushMTACommand {
 struct ConsoleUserRoleCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "role",
-        abstract: "Give a user of the console another role.",
-        discussion: "It counts from the next page on; open sessions stay open."
+        abstract: "Change the role of a console user.",
+        discussion: "The new role applies from the next page on; open sessions stay open."
     )
 
     @OptionGroup var global: GlobalOptions
@@ -160,10 +161,10 @@ struct ConsoleUserRoleCommand: SentenceCommand {
 struct ConsoleUserPasswordCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "password",
-        abstract: "Give a user of the console a new password; prints it, once.",
+        abstract: "Set a new password for a console user; prints it, once.",
         discussion: """
-            All sessions of the user end, and a lock after failures, too. With --stdin the password is read from standard input, and \
-            nothing is printed.
+            Ends all sessions of the user, and a lock after failed sign-ins. With --stdin, the password is read from \
+            standard input, and nothing is printed.
             """
     )
 
@@ -186,7 +187,7 @@ struct ConsoleUserPasswordCommand: SentenceCommand {
 struct ConsoleUserRemoveCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Take a user out of the console.",
+        abstract: "Remove a user from the console.",
         discussion: "All sessions of the user end. What the user did stays in the audit log."
     )
 

@@ -9,18 +9,18 @@ import PushCore
 import Store
 import UnixSignals
 
-/// `pushmta feedback`: the process that asks for dead tokens and applies token events, counts outcomes and hits, and throws away
-/// what is old.
+/// `pushmta feedback`: the process that queries feedback services for dead tokens, applies token events, counts
+/// outcomes and hits, and deletes old data.
 struct FeedbackCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "feedback",
         abstract: "Run the feedback worker: token events, statistics, retention.",
         discussion: """
-            Any number may run, on any hosts: one acts, the others stand by and one of them takes over when nothing was heard of it \
-            for 15 s; `pushmta status` shows which. Each loads the hits that web processes of its host have left on disk \
-            (web.workingPath). SIGTERM or SIGINT: end; another one acts at once. It waits for a database that is \
-            away. It reads the feedback services of ios-binary gateways (pushmta.feedback_service), and needs the key of the \
-            credentials for that, as children do.
+            Any number of workers may run, on any hosts. One acts and the others stand by; if it is silent for 15 s, \
+            another takes over. `pushmta status` shows which one acts. Each worker loads the hits that web processes \
+            of its host have left on disk (web.workingPath). SIGTERM or SIGINT: end; another worker acts at once. It \
+            waits for an unreachable database. It reads the feedback services of ios-binary gateways \
+            (pushmta.feedback_service). For that, like a child, it needs the key of the credentials.
             """
     )
 
@@ -54,7 +54,7 @@ struct FeedbackCommand: PushMTACommand {
                 worker.drain()
             }
         }
-        // Its tasks share one pool of threads with this one.
+        // The watchdog shares one thread pool with the worker's tasks.
         let watch = Task { await service?.keepWatch { await Task.yield() } }
         defer {
             watcher.cancel()

@@ -8,11 +8,11 @@ import ProcessProtocol
 import PushCore
 import UnixSignals
 
-/// `pushmta mta-child`: one MTA child. The supervisor starts it; people do not.
+/// `pushmta mta-child`: one MTA child, which only the supervisor starts.
 struct MTAChildCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: ChildArguments.command,
-        abstract: "Run one MTA child. The supervisor starts it; people do not.",
+        abstract: "Run one MTA child. Only the supervisor starts it.",
         shouldDisplay: false
     )
 

@@ -4,14 +4,14 @@ import ProcessEvents
 import PushCore
 import SystemPackage
 
-/// The log of a process, on standard error: lines for people, or a JSON object a line for programs (`log.format`).
+/// The log of a process on standard error: lines for people, or one JSON object per line for programs (`log.format`).
 enum ProcessLog {
-    /// A logger at the level of the settings.
+    /// A logger with the level of the settings.
     ///
     /// - Parameters:
     ///   - process: supervisor, web, feedback or mta-child.
     ///   - child: the id of an MTA child, as `pushmta.mta_child` and `pushmta status` show it.
-    ///   - context: what becomes known later of what the lines are about.
+    ///   - context: metadata of the lines that becomes known later.
     static func logger(
         _ process: String,
         child: Int64? = nil,
@@ -30,17 +30,18 @@ enum ProcessLog {
         return logger
     }
 
-    /// A moment as every line of ours has it: RFC 3339, UTC, with milliseconds.
+    /// The time format of every log line: RFC 3339, UTC, with milliseconds.
     static func time(_ date: Date) -> String {
         date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 }
 
-/// Writes each line of a log, with what is known of it under stable keys.
+/// Writes each log line with its metadata under stable keys.
 ///
-/// Keys of JSON: time, level, process, pid, host and message are always there and come first; application, account, delivery, child
-/// and event where they are known; what an event has besides follows in alphabetical order. Ids and counts are numbers. The form for people
-/// has the same in another order: `TIME LEVEL PROCESS[PID]: MESSAGE [child=12 application=shop-ios …]`.
+/// JSON keys: time, level, process, pid, host and message are always present and come first. application, account,
+/// delivery, child and event follow if they are known, then the other keys of the event in alphabetical order. Ids
+/// and counts are numbers. The format for people has the same in another order: `TIME LEVEL PROCESS[PID]: MESSAGE
+/// [child=12 application=shop-ios …]`.
 struct ProcessLogHandler: LogHandler {
     enum Format: Sendable {
         case text
@@ -55,7 +56,7 @@ struct ProcessLogHandler: LogHandler {
     private let format: Format
     private let output: FileDescriptor
 
-    /// Keys that stand before others, where they are known.
+    /// Keys that precede the others, if they are known.
     private static let stable = ["application", "account", "delivery", "child", "event"]
     private static let fixed: Set<String> = ["time", "level", "process", "pid", "host", "message"]
 
@@ -74,11 +75,11 @@ struct ProcessLogHandler: LogHandler {
     func log(event: LogEvent) {
         var line = line(event, at: Date())
         line.append(UInt8(ascii: "\n"))
-        // A line goes out whole, so that those of several processes do not mix; if nobody takes it, it is lost.
+        // One write per line, so that lines of several processes do not mix. If no one reads it, the line is lost.
         _ = try? line.withContiguousStorageIfAvailable { try output.writeAll($0) }
     }
 
-    /// The line of an event, without its end.
+    /// The line of an event, without its newline.
     func line(_ event: LogEvent, at time: Date) -> [UInt8] {
         let values = values(event)
         switch format {
@@ -87,7 +88,7 @@ struct ProcessLogHandler: LogHandler {
         }
     }
 
-    /// What is known beside the fixed keys, the stable ones first.
+    /// The metadata besides the fixed keys, stable ones first.
     private func values(_ event: LogEvent) -> [(String, String)] {
         var all = metadata
         if let provided = metadataProvider?.get() { all.merge(provided) { $1 } }
@@ -120,14 +121,14 @@ struct ProcessLogHandler: LogHandler {
         return output
     }
 
-    /// Whether a text is a number as JSON writes it: what is none stays a text, so that every line can be read.
+    /// Whether a text is a valid JSON number. Anything else stays a string, so that every line can be parsed.
     private static func isNumber(_ text: String) -> Bool {
         text.wholeMatch(of: #/-?(0|[1-9][0-9]*)(\.[0-9]+)?/#) != nil
     }
 
     private func text(_ event: LogEvent, _ time: Date, _ values: [(String, String)]) -> String {
         let keys = values.map { "\($0.0)=\($0.1)" }.joined(separator: " ")
-        // A line end that somebody else's words bring along would look like a line of ours.
+        // A newline in text from elsewhere would fake a line of our own.
         let message = event.message.description.split(whereSeparator: \.isNewline).joined(separator: " ")
         return "\(ProcessLog.time(time)) \(event.level.rawValue) \(process)[\(getpid())]: \(message)"
             + (keys.isEmpty ? "" : " [\(keys)]")

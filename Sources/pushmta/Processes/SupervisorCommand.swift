@@ -10,11 +10,11 @@ import Supervisor
 import Synchronization
 import UnixSignals
 
-/// `pushmta supervisor`: without a subcommand it runs the supervisor.
+/// `pushmta supervisor`: without a subcommand, it runs the supervisor.
 struct SupervisorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "supervisor",
-        abstract: "Run the supervisor of this host, or let one end in order.",
+        abstract: "Run the supervisor of this host, or shut one down gracefully.",
         subcommands: [SupervisorRunCommand.self, SupervisorDrainCommand.self],
         defaultSubcommand: SupervisorRunCommand.self
     )
@@ -26,9 +26,9 @@ struct SupervisorRunCommand: PushMTACommand {
         commandName: "run",
         abstract: "Run the supervisor of this host.",
         discussion: """
-            SIGTERM or SIGINT: drain and end, sent again: end at once. SIGHUP: read the settings again and replace the children \
-            one by one. Exit status 75: another supervisor has the folder mta.workingPath; 78: a setting is wrong, or the key file \
-            cannot be read.
+            SIGTERM or SIGINT: drain and end; a second signal ends it at once. SIGHUP: reload the settings and replace \
+            the children one by one. Exit status 75: another supervisor uses the folder mta.workingPath; 78: a setting \
+            is wrong, or the key file cannot be read.
             """
     )
 
@@ -78,15 +78,16 @@ struct SupervisorRunCommand: PushMTACommand {
     }
 }
 
-/// `pushmta supervisor drain`: lets a supervisor end in order and waits for it.
+/// `pushmta supervisor drain`: shuts a supervisor down gracefully and waits for its end.
 struct SupervisorDrainCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "drain",
-        abstract: "Let a supervisor end in order, and wait until it has.",
+        abstract: "Shut a supervisor down gracefully, and wait until it has ended.",
         discussion: """
-            Its children claim nothing new, resolve what they hold and end; the other hosts go on with the rest. Without --host it \
-            is the supervisor that has the folder mta.workingPath of this machine; asked a second time, that one shuts down fast: what \
-            has not left is given back. Ctrl-C ends the wait and not the drain.
+            Its children claim nothing new, resolve what they hold, and end; the other hosts continue with the rest. \
+            Without --host, the command drains the supervisor that uses the folder mta.workingPath of this machine. If \
+            that one is asked a second time, it shuts down fast and releases what it has not sent. Ctrl-C ends the \
+            wait, not the drain.
             """
     )
 
@@ -95,7 +96,8 @@ struct SupervisorDrainCommand: SentenceCommand {
 
     @Option(
         help: """
-            The host whose supervisor is meant, by name or id as `pushmta status` shows them; it is asked through the database.
+            The host of the supervisor, by name or id as `pushmta status` shows them; it is asked through the \
+            database.
             """
     )
     var host: String?
@@ -112,27 +114,27 @@ struct SupervisorDrainCommand: SentenceCommand {
             return true
         }
         guard isOver != nil else {
-            StandardError.write("\nThe wait is over, the drain goes on.\n")
+            StandardError.write("\nThe wait was ended; the drain continues.\n")
             throw ExitCode(CommandFailure.interruptedStatus)
         }
     }
 }
 
-/// Lets the supervisor of this machine's folder end.
+/// Drains the supervisor that uses this machine's folder.
 struct LocalDrain: Sendable {
-    /// The time between two looks whether it has.
+    /// The interval between two checks for its end.
     private static let interval = Duration.milliseconds(100)
 
     /// The settings that name the folder.
     let settings: Settings
 
-    /// Sends the signal and returns when the process is gone.
+    /// Sends the signal, and returns when the process has ended.
     func run() async throws {
         let folder = settings.mta.workingPath
         guard let owner = try FolderOwner(folder: folder) else {
             throw CommandFailure(
                 .data,
-                "No supervisor runs in the folder \(folder): give the settings of the one that is meant (--config, or "
+                "No supervisor runs in the folder \(folder): give the settings of the one to drain (--config, or "
                     + "--set mta.workingPath=FOLDER), or name its host with --host; `pushmta status` shows the hosts."
             )
         }
@@ -158,17 +160,17 @@ struct LocalDrain: Sendable {
     }
 }
 
-/// Lets the supervisor of another host end, through the database.
+/// Drains the supervisor of another host, through the database.
 struct RemoteDrain: Sendable {
-    /// The time between two looks whether it has.
+    /// The interval between two checks for its end.
     private static let interval = Duration.milliseconds(500)
 
-    /// The host's name or id.
+    /// The name or id of the host.
     let host: String
     /// The settings that name the database.
     let settings: Settings
 
-    /// Asks for it and returns when the supervisor has said that it has ended.
+    /// Requests the drain, and returns when the supervisor has reported its end.
     func run() async throws {
         try await StoreSession.run(settings) { store in
             let row = try await running(store)
@@ -177,7 +179,7 @@ struct RemoteDrain: Sendable {
         }
     }
 
-    /// The host that is meant, whose supervisor has to run.
+    /// The requested host; its supervisor must be running.
     private func running(_ store: Store) async throws -> HostRow {
         let hosts = try await store.hosts()
         let wanted = host.lowercased()
@@ -189,14 +191,14 @@ struct RemoteDrain: Sendable {
         guard let only = running.first else {
             throw CommandFailure(
                 .data,
-                "The supervisor of \(first.report.name) does not run (it is \(first.health)): there is nothing to drain; "
+                "The supervisor of \(first.report.name) is not running (it is \(first.health)), so there is nothing to drain; "
                     + "the other hosts take over what it held."
             )
         }
         guard running.count == 1 else {
             throw CommandFailure(
                 .data,
-                "\(running.count) supervisors run on hosts of the name \(host): give the id of one, "
+                "\(running.count) supervisors run on hosts named \(host): give the id of one, "
                     + running.map(\.report.id).joined(separator: " or ")
             )
         }
@@ -208,14 +210,14 @@ struct RemoteDrain: Sendable {
         let name = "The supervisor of \(asked.report.name), process \(asked.report.pid),"
         var display = WaitDisplay()
         defer { display.finish() }
-        // A host that was removed, or whose supervisor was started again, has ended, too.
+        // A host that was removed, or whose supervisor was restarted, has also ended.
         while let row = try await store.hosts().first(where: { $0.report.id == id }), row.report.state != .stopped,
             row.startedAt == asked.startedAt
         {
             guard !row.isGone else {
                 throw CommandFailure(
                     .negative,
-                    "\(name) has said nothing for \(Int(row.heartbeatAgeSeconds)) s and did not say that it ended: look at that "
+                    "\(name) has been silent for \(Int(row.heartbeatAgeSeconds)) s without reporting its end: check that "
                         + "host. The other hosts take over what it held."
                 )
             }
@@ -228,18 +230,18 @@ struct RemoteDrain: Sendable {
     }
 }
 
-/// What the children of a host still hold, read again and again beside whoever waits for their end: that may come while the
-/// database does not answer.
+/// What the children of a host still hold. It is read repeatedly, in parallel with the wait for their end, which may
+/// come while the database does not respond.
 final class HostRemainder: Sendable {
-    /// The time between two looks.
+    /// The interval between two reads.
     private static let interval = Duration.milliseconds(500)
 
     private let words = Mutex("")
 
-    /// What was seen last, in words; empty before the first look.
+    /// The last reading, in words; empty before the first.
     var text: String { words.withLock { $0 } }
 
-    /// Looks until the task is cancelled; the host is that of the supervisor with this process id and folder.
+    /// Reads until the task is cancelled, for the host whose supervisor has this process id and folder.
     func follow(process: Int32, folder: String, _ settings: Settings) async {
         while !Task.isCancelled {
             do {
@@ -256,7 +258,7 @@ final class HostRemainder: Sendable {
                     }
                 }
             } catch {
-                say("the database does not answer")
+                say("the database does not respond")
                 try? await Task.sleep(for: Self.interval)
             }
         }
@@ -275,21 +277,22 @@ final class HostRemainder: Sendable {
     }
 }
 
-/// The process of the supervisor that has a folder.
+/// The supervisor process that uses a folder.
 struct FolderOwner: Sendable {
     let folder: String
     let process: ProcessRecord
 
     /// Finds the supervisor of a folder; `nil` if none runs.
     ///
-    /// - Throws: `SupervisorError` if the folder cannot be looked at; `CommandFailure` if the process cannot be seen from here.
+    /// - Throws: `SupervisorError` if the folder cannot be examined; `CommandFailure` if the process is not visible
+    ///   from here.
     init?(folder: String) throws {
         guard let id = try Supervisor.running(in: folder) else { return nil }
         guard let process = ProcessRecord(id) else {
             throw CommandFailure(
                 .unavailable,
-                "The folder \(folder) belongs to a supervisor, process \(id), that cannot be seen from here: run the command in "
-                    + "the container or on the machine where that one runs, or name its host with --host."
+                "The folder \(folder) belongs to a supervisor, process \(id), that is not visible from here: run the command in "
+                    + "the container or on the machine where it runs, or name its host with --host."
             )
         }
         self.folder = folder

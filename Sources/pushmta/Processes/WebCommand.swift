@@ -17,9 +17,10 @@ struct WebCommand: PushMTACommand {
         commandName: "web",
         abstract: "Run the web process: registration and tracking of devices, and the API.",
         discussion: """
-            SIGTERM or SIGINT: take no new connections, answer what is under way, end. It starts while the database is away: \
-            hits are kept on disk (web.workingPath) until it is back, registrations wait for some seconds and are refused then. \
-            SIGHUP: open the access log again, as after logrotate has moved it, and read the certificate again.
+            SIGTERM or SIGINT: accept no new connections, answer the requests under way, and end. It also starts \
+            without the database: until that is reachable, hits are kept on disk (web.workingPath), and registrations \
+            wait for some seconds before they are refused. SIGHUP: reopen the access log, as after logrotate has moved \
+            it, and reload the certificate.
             """
     )
 
@@ -67,16 +68,16 @@ struct WebCommand: PushMTACommand {
         let watcher = Task {
             for await signal in signals {
                 guard signal != .sighup else {
-                    // Where there is a certificate, the log says what becomes of it.
-                    logger.notice("\(signal): the access log is opened again.")
+                    // If there is a certificate, the log says what becomes of it.
+                    logger.notice("\(signal): reopening the access log.")
                     service?.reloading()
                     server.reopenAccessLog()
                     server.reloadCertificate()
-                    service?.ready("Serving, access log opened again")
+                    service?.ready("Serving, access log reopened")
                     continue
                 }
                 logger.notice("\(signal): draining.")
-                service?.stopping("Draining: answering what is under way")
+                service?.stopping("Draining: answering the requests under way")
                 server.drain()
             }
         }

@@ -4,28 +4,30 @@ import Foundation
 import PostgresClient
 import Store
 
-/// `pushmta top`: hosts, children, applications and deliveries on a screen that goes on by itself.
+/// `pushmta top`: hosts, children, applications and deliveries on a live screen.
 struct TopCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "top",
         abstract: "Watch hosts, children, applications, deliveries and alarms live.",
         discussion: """
-            A screen with rates and sparklines. Keys: q ends, ? shows all keys; Tab or 0 to 5 choose what is shown, s the order of rows, / \
-            a text that rows must have, p lets the figures stand still. With --once, or where standard output is no terminal, one look is \
-            printed as text, with all rows. The rights of pushmta_monitoring suffice.
+            A screen with rates and sparklines. Keys: q quits, ? shows all keys; Tab or 0 to 5 selects what is shown, \
+            s the order of rows, / a text that rows must contain; p freezes the figures. With --once, or if standard \
+            output is not a terminal, one reading is printed as text, with all rows. The rights of pushmta_monitoring \
+            suffice.
 
-            While the database is away the screen says so and goes on by itself. Counting much costs the database time: each table is read \
-            at every interval, and more rarely where all looks together would take more than a hundredth of one processor's time. Of \
-            deliveries the 100 that are served first are shown. NO_COLOR takes the colours away. Exit status 0 after q, 130 after a signal.
+            If the database is unreachable, the screen says so and resumes on its own. Counting large tables costs the \
+            database time: each table is read at every interval, but less often if all reads together would take more \
+            than a hundredth of one processor's time. Only the 100 deliveries that are served first are shown. \
+            NO_COLOR disables colours. Exit status 0 after q, 130 after a signal.
             """
     )
 
     @OptionGroup var global: GlobalOptions
 
-    @Option(help: "Seconds between two looks, from 0.2 to 3600.")
+    @Option(help: "Seconds between two readings, from 0.2 to 3600.")
     var interval = 1.0
 
-    @Flag(help: "Print one look as text.")
+    @Flag(help: "Print one reading as text.")
     var once = false
 
     func validate() throws {
@@ -53,14 +55,14 @@ struct TopCommand: PushMTACommand {
         let hasColours = (environment["NO_COLOR"] ?? "").isEmpty
         let loop = TopLoop(screen: screen, reader: reader, events: continuation, hasColours: hasColours)
         let isQuit = await loop.run(TopState(size: screen.size, interval: interval), events)
-        // What is being read is given up; a server that has fallen silent must not keep the person.
+        // A read under way is abandoned: a silent server must not hold up the user.
         guard isQuit else { throw ExitCode(CommandFailure.interruptedStatus) }
     }
 }
 
-/// Carries out what the state of `pushmta top` says, until it is to end.
+/// Performs the actions of the state of `pushmta top` until it ends.
 struct TopLoop: Sendable {
-    /// What comes to the loop from all sides.
+    /// The events that reach the loop.
     enum Event: Sendable {
         case state(TopState.Event)
         case terminal(TerminalEvent)
@@ -71,13 +73,13 @@ struct TopLoop: Sendable {
     let events: AsyncStream<Event>.Continuation
     let hasColours: Bool
 
-    /// Runs until somebody ends it, and gives the terminal back.
+    /// Runs until the user or a signal ends it, and restores the terminal.
     ///
-    /// - Returns: Whether a key has ended it, and not a signal.
+    /// - Returns: Whether a key ended it, rather than a signal.
     func run(_ begin: TopState, _ stream: AsyncStream<Event>) async -> Bool {
         var state = begin
         let interval = begin.interval
-        // Before the terminal is taken: a signal must find somebody who gives it back.
+        // Before the terminal is taken: a signal must find someone to restore it.
         let terminal = await screen.events()
         screen.take()
         let keys = Task { for await event in terminal { events.yield(.terminal(event)) } }
@@ -126,7 +128,8 @@ struct TopLoop: Sendable {
         }
     }
 
-    /// A line with what makes a terminal show its style (ECMA-48, SGR); the bars of a screen without colours are reversed, too.
+    /// A line with the escape sequences of its style (ECMA-48, SGR). On a screen without colours, bars are reversed,
+    /// too.
     private func painted(_ line: TopLine) -> String {
         let codes: String
         switch line.style {

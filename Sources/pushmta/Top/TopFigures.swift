@@ -4,21 +4,21 @@ import Store
 
 /// What `pushmta top` shows of the database.
 struct TopFigures: Sendable {
-    /// So many deliveries at most, those that are served first: whoever looks for another one knows its number.
-    static let mostDeliveries: Int32 = 100
+    /// The maximum number of deliveries, those served first: a user who wants another one knows its number.
+    static let maxDeliveries: Int32 = 100
 
     var hosts: [HostRow] = []
     var children: [ChildOverview] = []
     var applications: [CircuitRow] = []
-    /// What has not left.
+    /// The waiting messages.
     var queue: [QueueRow] = []
     /// The deliveries under way.
     var deliveries: [DeliveryProgress] = []
-    /// Whether there are more deliveries under way than these.
+    /// Whether more deliveries are under way than these.
     var areDeliveriesCut = false
     var alarms: [AlarmRow] = []
 
-    /// Takes in what was read.
+    /// Takes in a reading.
     mutating func add(_ reading: TopReading) {
         switch reading.content {
         case .processes(let hosts, let children): (self.hosts, self.children) = (hosts, children)
@@ -29,12 +29,12 @@ struct TopFigures: Sendable {
     }
 }
 
-/// Figures that are read together, each as often as it may.
+/// Figures that are read together, each at its own pace.
 enum TopPart: Sendable, Hashable, CaseIterable {
     case processes, queues, deliveries, alarms
 }
 
-/// What one reading has brought.
+/// The result of one reading.
 struct TopReading: Sendable {
     enum Content: Sendable {
         case processes([HostRow], [ChildOverview])
@@ -44,7 +44,7 @@ struct TopReading: Sendable {
     }
 
     let content: Content
-    /// How long the database was at it; the way there and back is not counted.
+    /// The time that the database spent on it, without the round trip.
     let cost: Duration
     let time: DatabaseTime
 
@@ -61,18 +61,18 @@ struct TopReading: Sendable {
 /// Reads what `pushmta top` shows, with the rights of pushmta_monitoring.
 actor TopReader {
     private let store: Store
-    /// The shortest time in which the database has answered at all; nil before the first.
+    /// The shortest response time of the database so far; nil before the first.
     private var roundTrip: Duration?
 
     init(store: Store) {
         self.store = store
     }
 
-    /// Reads these; waits for the database as long as it takes.
+    /// Reads these parts; waits for the database as long as necessary.
     func read(_ parts: [TopPart]) async throws -> [TopReading] {
         var readings: [TopReading] = []
         for part in parts {
-            // A statement that costs nothing says how far the database is, which is no reason to look less often.
+            // A statement without cost measures the round trip, which is no reason to read less often.
             let begin = ContinuousClock.now
             let isReadOnly = try await store.isReadOnly()
             let middle = ContinuousClock.now
@@ -90,7 +90,7 @@ actor TopReader {
         case .processes: return (.processes(try await store.hosts(), try await store.children()), 2)
         case .queues: return (.queues(try await store.circuits(), try await store.queue()), 2)
         case .deliveries:
-            let most = TopFigures.mostDeliveries
+            let most = TopFigures.maxDeliveries
             let rows = try await store.deliveriesUnderWay(atMost: most + 1)
             return (.deliveries(Array(rows.prefix(Int(most))), isCut: rows.count > Int(most)), 1)
         case .alarms: return (.alarms((isReadOnly ? [.readOnly] : []) + (try await store.alarms())), 1)
@@ -103,7 +103,7 @@ actor TopReader {
 }
 
 extension AlarmRow {
-    /// The alarm of a database that takes no writes, which no view of it can tell of.
+    /// The alarm for a database that accepts no writes, which none of its views can raise.
     static let readOnly = AlarmRow(
         severity: .critical,
         code: "database_read_only",

@@ -12,20 +12,20 @@ struct TopLine: Sendable, Hashable {
     }
 }
 
-/// The screen of `pushmta top`: what a state looks like, in so many columns and lines.
+/// The screen of `pushmta top`: how a state looks in the given columns and lines.
 ///
-/// Nothing is read here: the same state gives the same lines.
+/// It reads nothing: the same state gives the same lines.
 struct TopFrame: Sendable {
-    /// The columns of the sparkline over all.
+    /// The columns of the sparkline for the total rate.
     private static let sparks = 12
-    /// A screen of fewer lines shows what it can; below this it would be confusing.
-    private static let leastRows = 1
+    /// A small screen shows what fits; with fewer rows than this it would be confusing.
+    private static let minRows = 1
 
     private let state: TopState
     /// The last column stays free, as some terminals wrap there.
     private let width: Int
 
-    /// The screen of a state.
+    /// Creates the screen of a state.
     init(_ state: TopState) {
         self.state = state
         width = max(1, state.size.columns - 1)
@@ -48,13 +48,13 @@ struct TopFrame: Sendable {
         return lines.map { fitted($0).text }
     }
 
-    /// So many rows can be above what is shown.
-    var mostScroll: Int {
+    /// The maximum number of rows above the visible ones.
+    var maxScroll: Int {
         guard state.pane != .overview, let table = table(state.pane) else { return 0 }
         return max(0, table.rows.count - 1)
     }
 
-    /// Nothing is wider than the screen, and nothing moves its cursor.
+    /// No line is wider than the screen, and none moves its cursor.
     private func fitted(_ line: TopLine) -> TopLine {
         TopLine(DisplayWidth.cut(TerminalText.line(line.text), to: width), line.style)
     }
@@ -65,7 +65,7 @@ struct TopFrame: Sendable {
 }
 
 extension TopFrame {
-    /// What is true of everything.
+    /// The lines about the whole site.
     private func heading(at now: ContinuousClock.Instant) -> [TopLine] {
         let figures = state.figures
         var title = ["pushmta top", clock, "every \(state.interval.words)", alarmWords]
@@ -87,14 +87,14 @@ extension TopFrame {
         ]
         if let trouble = state.trouble {
             let since = (now - trouble.since).words
-            let words = "No figures for \(since); what stands here is from before. The reason: \(trouble.words)"
+            let words = "No new figures for \(since); those shown are older. The reason: \(trouble.words)"
             lines += DisplayWidth.wrapped(TerminalText.line(words), to: width).prefix(3).map { TopLine($0, .critical) }
         }
         return lines
     }
 
     private var clock: String {
-        guard let time = state.time else { return "nothing was read yet" }
+        guard let time = state.time else { return "nothing has been read yet" }
         return time.internetText.drop { $0 != "T" }.dropFirst().prefix { $0 != "." } + " UTC"
     }
 
@@ -108,34 +108,37 @@ extension TopFrame {
     }
 
     private var footer: TopLine {
-        if state.isTyping { return TopLine("filter: \(state.filter)_   Enter keeps it, Esc takes it away", .bar) }
+        if state.isTyping { return TopLine("filter: \(state.filter)_   Enter keeps it, Esc removes it", .bar) }
         let order = "\(state.order)\(state.isReversed ? " reversed" : "")"
         let filter = state.filter.isEmpty ? "" : ": \(state.filter)"
         let keys = [
             "q quit", "? help", "Tab 0-5 shown: \(state.pane.name)", "s order: \(order)", "/ filter\(filter)",
-            state.isPaused ? "p go on" : "p pause",
+            state.isPaused ? "p resume" : "p pause",
         ]
         return TopLine(DisplayWidth.padded(keys.joined(separator: "  "), to: width), .bar)
     }
 
     private var help: [TopLine] {
         let keys = [
-            ("q, Ctrl-C", "end"),
-            ("Tab, Shift-Tab, 0 to 5", "all tables, or one of them alone with its reasons"),
-            ("s, S", "order: urgent (broken, waiting, sending, idle), rate, waiting, failed, name; S: the one before"),
-            ("r", "the other way round"),
-            ("/", "only rows with a text, such as a name; Esc: all"),
-            ("p, Space", "let the figures stand still, and go on"),
+            ("q, Ctrl-C", "quit"),
+            ("Tab, Shift-Tab, 0 to 5", "all tables, or a single one with its reasons"),
+            (
+                "s, S",
+                "order: urgent (broken, waiting, sending, idle), rate, waiting, failed, name; S: the previous order"
+            ),
+            ("r", "reverse the order"),
+            ("/", "only rows that contain a text, such as a name; Esc: all"),
+            ("p, Space", "freeze the figures, and resume"),
             ("arrows, Page, Home, End", "move through the rows of one table; so do k j g G"),
-            ("Ctrl-Z", "back to the shell; fg goes on"),
+            ("Ctrl-Z", "back to the shell; fg resumes"),
             ("?, h", "this help"),
         ]
         let notes =
-            "rate is messages a second: of hosts, applications and children what children say of the last seconds, of deliveries what "
-            + "ended since the look before. lately is the same of the last looks, against the greatest of the row. waiting has not left. "
-            + "claimed is what children hold: on the wire, or waiting for a rate. "
-            + "The first page counts idle applications and children instead of listing them if there are many. "
-            + "A table whose figures cost the database much is read more rarely, and says how old it is."
+            "rate is messages per second: for hosts, applications and children as their children report it, for deliveries what "
+            + "ended since the previous reading. lately shows the last rates, relative to the row's maximum. waiting is what has not been sent. "
+            + "claimed is what children hold: on the wire, or waiting for a rate limit. "
+            + "If there are many idle applications and children, the first page counts them instead of listing them. "
+            + "A table that is expensive to read is read less often, and shows its age."
         return [TopLine("")]
             + keys.map { TopLine("  " + DisplayWidth.padded($0.0, to: 25) + $0.1) } + [TopLine("")]
             + DisplayWidth.wrapped(notes, to: width - 2).map { TopLine("  " + $0, .note) }
@@ -149,10 +152,11 @@ extension TopFrame {
         guard !tables.isEmpty else {
             let isEmpty = state.filter.isEmpty
             return [
-                TopLine(""), TopLine(isEmpty ? "Nothing is there to show." : "No row has \"\(state.filter)\".", .note),
+                TopLine(""),
+                TopLine(isEmpty ? "There is nothing to show." : "No row contains \"\(state.filter)\".", .note),
             ]
         }
-        // A line for each head, the rest for rows; with a blank line between tables where there is room for all.
+        // One line for each header and the rest for rows, with blank lines between the tables if everything fits.
         let wanted = tables.map(\.unfolded.count)
         let gaps = wanted.reduce(0, +) + 2 * tables.count <= room ? 1 : 0
         let rows = Self.shares(wanted, of: room - tables.count * (1 + gaps))
@@ -161,7 +165,7 @@ extension TopFrame {
         }
     }
 
-    /// So many rows of each table: the same for all, and what one does not need for the others.
+    /// The number of rows of each table: equal shares, where rows that a table does not need go to the others.
     static func shares(_ wanted: [Int], of room: Int) -> [Int] {
         var shares = wanted.map { _ in 0 }
         var left = max(0, room)
@@ -178,7 +182,7 @@ extension TopFrame {
         return shares
     }
 
-    /// A table in the overview: a line a row.
+    /// A table in the overview, with one line per row.
     ///
     /// - Parameter all: its rows, or those that are not folded.
     private func section(_ table: TopTable, _ all: [TopTable.Row], rows: Int, at now: ContinuousClock.Instant)
@@ -210,13 +214,13 @@ extension TopFrame {
         return TopLine(DisplayWidth.padded(DisplayWidth.cut(head, to: room), to: room) + "  " + note, .head)
     }
 
-    /// A table with its notes, from the row on that was moved to.
+    /// A single table with its notes, from the row that was scrolled to.
     private func alone(_ table: TopTable, _ room: Int, at now: ContinuousClock.Instant) -> [TopLine] {
         guard !table.rows.isEmpty else {
-            let words = table.count == 0 ? "There is nothing of it." : "No row has \"\(state.filter)\"."
+            let words = table.count == 0 ? "There are no rows." : "No row contains \"\(state.filter)\"."
             return [TopLine(""), TopLine(words, .note)]
         }
-        let rows = Array(table.rows.dropFirst(state.scroll).prefix(max(Self.leastRows, room)))
+        let rows = Array(table.rows.dropFirst(state.scroll).prefix(max(Self.minRows, room)))
         var fitted = FittedTable(table.columns)
         for row in rows { fitted.add(row.cells, notes: row.notes) }
         let (head, lines) = fitted.lines(width: width)

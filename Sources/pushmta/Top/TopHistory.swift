@@ -2,22 +2,22 @@ import Administration
 import PushCore
 import Store
 
-/// The rates of the last looks, for sparklines.
+/// The rates of the last readings, for sparklines.
 struct TopHistory: Sendable {
-    /// Messages a second of everything.
+    /// The total, in messages per second.
     private(set) var all = TopSeries<Bool>()
-    /// Messages a second of hosts, by their ids.
+    /// The rates of hosts, by id.
     private(set) var hosts = TopSeries<String>()
-    /// Messages a second of applications, by their names.
+    /// The rates of applications, by name.
     private(set) var applications = TopSeries<String>()
-    /// Messages a second of children, by their ids.
+    /// The rates of children, by id.
     private(set) var children = TopSeries<Int64>()
-    /// Messages a second of deliveries, by their ids.
+    /// The rates of deliveries, by id.
     private(set) var deliveries = TopSeries<Int64>()
 
-    /// Takes in what children say of themselves.
+    /// Adds what children report.
     mutating func add(_ hosts: [HostRow], _ children: [ChildOverview]) {
-        // A child that is gone sends nothing, whatever it said last.
+        // A child that is gone sends nothing, whatever it last reported.
         let rates = children.map { (child: $0, rate: $0.health == "gone" ? 0 : max(0, $0.report.rate)) }
         all.add([true: rates.map(\.rate).reduce(0, +)])
         let none = Dictionary(hosts.map { ($0.report.id, 0.0) }, uniquingKeysWith: +)
@@ -26,7 +26,7 @@ struct TopHistory: Sendable {
         self.children.add(Dictionary(rates.map { ($0.child.id, $0.rate) }, uniquingKeysWith: +))
     }
 
-    /// Takes in the counts of deliveries: their rates come from two looks.
+    /// Adds the counts of deliveries, whose rates come from two readings.
     mutating func add(_ deliveries: [DeliveryProgress], after earlier: [DeliveryProgress]) {
         let before = Dictionary(earlier.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         var rates: [Int64: Double] = [:]
@@ -50,7 +50,7 @@ struct TopSeries<Key: Hashable & Sendable>: Sendable {
 
     private var values: [Key: [Double]] = [:]
 
-    /// Adds a value of each thing; things without one are forgotten.
+    /// Adds a value for each thing; things without one are dropped.
     mutating func add(_ now: [Key: Double]) {
         var kept: [Key: [Double]] = [:]
         for (key, value) in now { kept[key] = (values[key] ?? []).suffix(Self.length - 1) + [value] }
@@ -68,14 +68,14 @@ struct TopSeries<Key: Hashable & Sendable>: Sendable {
 enum Sparkline {
     private static let bars: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
-    /// The last values, as many as there is width, against the greatest of them; "" for a single one, and where all are zero.
+    /// The last values, as many as fit, relative to the greatest of them; "" for a single value or if all are zero.
     static func text(_ values: [Double], width: Int) -> String {
         let shown = values.suffix(max(0, width))
         guard shown.count > 1, let most = shown.max(), most > 0, most.isFinite else { return "" }
         return String(
             shown.map { value in
                 guard value > 0 else { return bars[0] }
-                // What is more than nothing is seen.
+                // Any value above zero is visible.
                 return bars[max(1, min(bars.count - 1, Int((value / most * Double(bars.count - 1)).rounded())))]
             }
         )

@@ -1,9 +1,9 @@
 import Administration
 import Store
 
-/// What `pushmta top` shows and what its keys mean.
+/// What `pushmta top` shows, and what its keys do.
 ///
-/// A value: it is told of keys, ticks, sizes and figures, with the time they came at, and says what to do.
+/// A value: it takes in keys, ticks, sizes and figures with their times, and returns what to do.
 struct TopState: Sendable {
     enum Pane: Int, Sendable, CaseIterable {
         case overview, alarms, hosts, children, applications, deliveries
@@ -11,27 +11,27 @@ struct TopState: Sendable {
         var name: String { self == .overview ? "all" : "\(self)" }
     }
 
-    /// In which order the rows of each table stand.
+    /// The order of rows in each table.
     enum Order: Int, Sendable, CaseIterable {
-        /// What is broken first, then what waits, what sends, and last what is idle.
+        /// Broken first, then waiting, sending, and last idle.
         case urgent
         case rate, waiting, failed, name
     }
 
     enum Event: Sendable {
         case key(TerminalKey)
-        /// An interval is over.
+        /// An interval has passed.
         case tick
         case resize(TerminalSize)
-        /// What was asked for last was read.
+        /// The last request was read.
         case figures([TopReading])
-        /// What was asked for last could not be read, for this reason.
+        /// The last request could not be read, for this reason.
         case failed(String)
-        /// The database cannot be reached, for this reason; what was asked for comes when it is back.
+        /// The database is unreachable, for this reason; the request completes when it is reachable again.
         case away(String)
     }
 
-    /// What is to be done.
+    /// What to do.
     enum Action: Sendable, Hashable {
         case read([TopPart])
         case draw
@@ -45,33 +45,33 @@ struct TopState: Sendable {
     }
 
     /// A filter is a name or a part of one.
-    private static let longestFilter = 60
-    /// A database that is well answers much sooner, or says that it does not.
+    private static let maxFilterLength = 60
+    /// A healthy database responds much sooner, or reports an error.
     private static let silence = Duration.seconds(5)
 
     var size: TerminalSize
-    /// The time between two looks.
+    /// The interval between two readings.
     let interval: Duration
     private(set) var pane = Pane.overview
     private(set) var order = Order.urgent
-    /// Whether the order is the other way round.
+    /// Whether the order is reversed.
     private(set) var isReversed = false
-    /// Only rows with this text are shown; "" for all.
+    /// Only rows that contain this text are shown; "" for all.
     private(set) var filter = ""
-    /// Whether keys go into the filter.
+    /// Whether keys go to the filter.
     private(set) var isTyping = false
-    /// Whether the figures stand still.
+    /// Whether the figures are frozen.
     private(set) var isPaused = false
-    /// Whether the keys are explained.
+    /// Whether the help is shown.
     private(set) var showsHelp = false
-    /// So many rows are above what is shown.
+    /// The number of rows above the visible ones.
     private(set) var scroll = 0
-    /// The figures that were read last.
+    /// The last figures.
     private(set) var figures = TopFigures()
     private(set) var history = TopHistory()
-    /// What is wrong with the database, as far as we see.
+    /// What is wrong with the database, as far as this process can tell.
     private(set) var trouble: Trouble?
-    /// When the newest figures were read, on the clock of this machine.
+    /// When the newest figures were read, by the database's clock.
     private(set) var time: DatabaseTime?
     private var pace: TopPace
 
@@ -81,18 +81,18 @@ struct TopState: Sendable {
         pace = TopPace(interval: interval)
     }
 
-    /// How old the figures of a part are at a moment, if they are older than their interval explains.
+    /// The age of a part's figures at a moment, if they are older than their interval explains.
     func age(of part: TopPart, at now: ContinuousClock.Instant) -> Duration? {
         pace.readAt[part].map { now - $0 }.flatMap { $0 > max(interval * 3, .seconds(3)) ? $0 : nil }
     }
 
-    /// Takes in what happens; says what to do.
+    /// Handles an event; returns what to do.
     mutating func handle(_ event: Event, at now: ContinuousClock.Instant) -> [Action] {
         switch event {
         case .key(let key): return handle(key, at: now)
         case .tick:
             if let asked = pace.askedAt, now - asked > Self.silence, trouble == nil {
-                trouble = Trouble(words: "it does not answer", since: asked)
+                trouble = Trouble(words: "it does not respond", since: asked)
             }
             return look(at: now)
         case .resize(let size):
@@ -163,7 +163,7 @@ struct TopState: Sendable {
 
     private mutating func type(_ key: TerminalKey) {
         switch key {
-        case .character(let character): if filter.count < Self.longestFilter { filter.append(character) }
+        case .character(let character): if filter.count < Self.maxFilterLength { filter.append(character) }
         case .backspace: if !filter.isEmpty { filter.removeLast() }
         case .enter: isTyping = false
         case .escape: (isTyping, filter) = (false, "")
@@ -172,7 +172,7 @@ struct TopState: Sendable {
         scroll = 0
     }
 
-    /// The letters of those whose terminals have no arrows.
+    /// Letters for terminals without arrow keys.
     private mutating func move(_ letter: Character) {
         switch letter {
         case "j": move(.down)
@@ -202,7 +202,7 @@ struct TopState: Sendable {
 
     /// There is nothing below the last row.
     private mutating func keepScroll() {
-        scroll = scroll <= 0 ? 0 : min(scroll, TopFrame(self).mostScroll)
+        scroll = scroll <= 0 ? 0 : min(scroll, TopFrame(self).maxScroll)
     }
 
     private static func next<Choice: CaseIterable & Equatable>(_ choice: Choice, by step: Int) -> Choice
@@ -213,29 +213,29 @@ struct TopState: Sendable {
     }
 }
 
-/// How often each part is looked at: every interval, and so rarely that all together keep the database busy for a hundredth of one
-/// processor's time at most, however much there is to count.
+/// How often each part is read: at every interval. All parts together keep the database busy for at most a hundredth
+/// of one processor's time; if they would take more, they are read less often.
 struct TopPace: Sendable {
     /// A hundredth, shared by the parts.
     private static let costFactor = 100 * TopPart.allCases.count
-    /// The least of the last costs counts: where the machine is busy the time that a look takes is mostly others'.
+    /// The lowest of the last costs counts: on a busy machine, most of the time that a read takes is due to others.
     private static let keptCosts = 3
-    /// A look may come a little before its time: ticks are not exact.
+    /// A reading may come slightly early: ticks are not exact.
     private static let earliness = 4
 
     private let interval: Duration
     private var costs: [TopPart: [Duration]] = [:]
     private var dueAt: [TopPart: ContinuousClock.Instant] = [:]
-    /// When each part was read last.
+    /// When each part was last read.
     private(set) var readAt: [TopPart: ContinuousClock.Instant] = [:]
-    /// Since when something is being read; nil if nothing is.
+    /// Since when a read is under way; nil if none is.
     private(set) var askedAt: ContinuousClock.Instant?
 
     init(interval: Duration) {
         self.interval = interval
     }
 
-    /// What is to be read now; nothing while something is being read.
+    /// The parts to read now; none while a read is under way.
     mutating func ask(at now: ContinuousClock.Instant) -> [TopPart] {
         guard askedAt == nil else { return [] }
         let due = TopPart.allCases.filter { part in dueAt[part].map { $0 <= now + interval / Self.earliness } ?? true }
@@ -254,7 +254,7 @@ struct TopPace: Sendable {
         }
     }
 
-    /// It could not be read: again after an interval.
+    /// The read failed: try again after an interval.
     mutating func failed(at now: ContinuousClock.Instant) {
         askedAt = nil
     }

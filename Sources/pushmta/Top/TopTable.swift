@@ -2,14 +2,14 @@ import Administration
 import PushCore
 import Store
 
-/// How a line of a screen looks; where there are no colours it is plain, and says the same.
+/// The style of a line. A terminal without colours shows it plain, with the same text.
 enum TopStyle: Sendable, Hashable {
     case plain, bar, head, critical, warning, note
 }
 
-/// One of the tables of `pushmta top`, with its rows filtered and in order.
+/// One of the tables of `pushmta top`, with its rows filtered and ordered.
 struct TopTable: Sendable {
-    /// A row with what it is ordered and found by.
+    /// A row, with the values by which it is ordered and found.
     struct Row: Sendable {
         let cells: [String]
         /// Sentences about it.
@@ -19,10 +19,10 @@ struct TopTable: Sendable {
         var rate = 0.0
         var waiting = 0.0
         var failed = 0.0
-        /// What else it is found by.
+        /// Other texts by which it is found.
         var words: [String] = []
 
-        /// How soon an operator should see it: broken, uncertain, standing still though something waits, sending, idle.
+        /// How soon an operator should see it: broken, uncertain, waiting but stalled, sending, idle.
         var rank: Int {
             switch style {
             case .critical: 0
@@ -32,20 +32,20 @@ struct TopTable: Sendable {
             }
         }
 
-        /// Whether nothing is to be said of it but that it is there.
+        /// Whether it has nothing to report.
         var isIdle: Bool { rank == 4 && failed == 0 }
     }
 
-    /// The pane that shows this table alone.
+    /// The pane that shows only this table.
     let pane: TopState.Pane
-    /// Of which figures it is made.
+    /// The part of the figures that it shows.
     let part: TopPart
     let columns: [FittedTable.Column]
-    /// The rows that are shown.
+    /// The visible rows.
     let rows: [Row]
-    /// How many rows there are.
+    /// The number of all rows.
     let count: Int
-    /// Whether there are more than could be read.
+    /// Whether there are more rows than were read.
     let isCut: Bool
 
     private init(
@@ -66,7 +66,7 @@ struct TopTable: Sendable {
             filter.isEmpty
             ? rows
             : rows.filter { ([$0.name] + $0.words).contains { $0.lowercased().contains(filter) } }
-        // Alarms stand in an order of their own, critical ones first.
+        // Alarms have their own order, critical ones first.
         self.rows = pane == .alarms ? found : Self.ordered(found, by: state.order, isReversed: state.isReversed)
     }
 
@@ -92,17 +92,17 @@ struct TopTable: Sendable {
         return isReversed ? ordered.reversed() : ordered
     }
 
-    /// So many idle rows are shown; of more the overview says the number alone.
-    private static let mostIdle = 3
+    /// The maximum number of idle rows shown; if there are more, the overview only counts them.
+    private static let maxIdle = 3
 
-    /// The rows of the overview: without those that are idle, where they are many.
+    /// The rows of the overview: without idle ones, if there are many.
     var unfolded: [Row] {
         guard pane == .applications || pane == .children else { return rows }
         let busy = rows.filter { !$0.isIdle }
-        return rows.count - busy.count > Self.mostIdle ? busy : rows
+        return rows.count - busy.count > Self.maxIdle ? busy : rows
     }
 
-    /// From so many columns on there is room for more of them.
+    /// From this width on, there is room for wider columns.
     private static let wide = 110
     /// The columns of a sparkline in a row.
     private static func sparks(_ width: Int) -> Int { width < wide ? 8 : 20 }
@@ -210,7 +210,7 @@ extension TopTable {
     private static func applications(_ state: TopState, _ width: Int) -> TopTable {
         let queues = Dictionary(grouping: state.figures.queue, by: \.application)
         let children = Dictionary(grouping: state.figures.children, by: \.applicationName)
-        // A line of its own for each reason, or a column for the first where there is room beside the others.
+        // A line for each reason, or a column for the first one if there is room.
         let hasNotes = width < wide || state.pane == .applications
         let rows = state.figures.applications.map { application in
             let queue = queues[application.application] ?? []
@@ -250,7 +250,7 @@ extension TopTable {
         let byChildren = Dictionary(grouping: state.figures.children) { $0.report.deliveryID }
         let slow = state.figures.children.slowGateways
         let rows = state.figures.deliveries.map { delivery in
-            // One look has no rate; what the children say is near it.
+            // A single reading has no rate; what the children report comes close.
             let said = (byChildren[delivery.id] ?? []).map(\.report.rate).reduce(0, +)
             let rate = state.history.deliveries.last(delivery.id) ?? said
             let ended = max(0, delivery.target - delivery.pending)

@@ -10,20 +10,22 @@ import Store
 import Supervisor
 import Synchronization
 
-/// `pushmta trace`: requests and answers of an application on the wire, live.
+/// `pushmta trace`: an application's requests and responses on the wire, live.
 struct TraceCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "trace",
-        abstract: "Watch requests and answers of an application on the wire, live.",
+        abstract: "Watch an application's requests and responses on the wire, live.",
         discussion: """
-            Shows HTTP/2 headers and bodies of what this host's children of the application send to APNs and FCM (HTTP v1), with the \
-            answers. It asks the supervisor of this host through a socket in mta.workingPath that only the supervisor's user may open. \
-            Sending waits for nothing: so many exchanges a second are shown as --per-second says, and what finds no room is counted.
+            Shows the HTTP/2 headers and bodies that this host's children of the application exchange with APNs and \
+            FCM (HTTP v1). It asks the supervisor of this host, through a socket in mta.workingPath that only the \
+            supervisor's user may open. Sending never waits for a trace: at most --per-second exchanges a second are \
+            shown, and those that do not fit are counted.
 
-            Keys, provider tokens and access tokens are never shown, push tokens as their SHA-256 hash. Texts and values of messages are \
-            masked; --unmask shows them, which is put on record in the audit log first. Ends after --seconds, after --count exchanges, \
-            with its reader, or with Ctrl-C. Exit status 75: it was refused, as when as many traces as may be go on already; 69: no \
-            supervisor runs here, or it has ended.
+            Keys, provider tokens and access tokens are never shown, and push tokens only as their SHA-256 hash. Texts \
+            and values of messages are masked. --unmask shows them, and is recorded in the audit log first. The trace \
+            ends after --seconds, after --count exchanges, with its reader, or with Ctrl-C. Exit status 75: the trace \
+            was refused, for example because the maximum number of traces is running; 69: no supervisor runs here, or \
+            it has ended.
             """
     )
 
@@ -35,19 +37,19 @@ struct TraceCommand: PushMTACommand {
     @Option(help: "Only messages to the push token with this SHA-256 hash: printf %s TOKEN | sha256sum.")
     var tokenHash: String?
 
-    @Option(help: "Only messages of this delivery, by its id; of a continuous one the id of its day.")
+    @Option(help: "Only messages of this delivery, by its id; for a continuous delivery, the id of the day.")
     var delivery: Int64?
 
-    @Option(help: "Exchanges a second and child that are shown at most, up to 100.")
+    @Option(help: "The maximum number of exchanges shown per second and child, up to 100.")
     var perSecond = TraceLimits.usualPerSecond
 
-    @Option(help: "After how many seconds it ends, up to 3600.")
+    @Option(help: "The number of seconds after which it ends, up to 3600.")
     var seconds = 600
 
-    @Option(help: "After how many exchanges it ends.")
+    @Option(help: "The number of exchanges after which it ends.")
     var count: Int?
 
-    @Flag(help: "Show texts and values of messages; it is put on record in the audit log.")
+    @Flag(help: "Show texts and values of messages; this is recorded in the audit log.")
     var unmask = false
 
     @Flag(help: "Print each exchange as a line of JSON.")
@@ -57,7 +59,7 @@ struct TraceCommand: PushMTACommand {
         if let tokenHash, !PushTokenHash.isHash(tokenHash) {
             throw ValidationError("--token-hash takes 64 hexadecimal digits: printf %s TOKEN | sha256sum prints them.")
         }
-        if let count, count < 1 { throw ValidationError("--count is \(count): give a number from 1.") }
+        if let count, count < 1 { throw ValidationError("--count is \(count): give 1 or more.") }
         if let problem = request(0).problem { throw ValidationError(problem) }
     }
 
@@ -91,7 +93,7 @@ struct TraceCommand: PushMTACommand {
     }
 
     private func request(_ id: Int32) -> TraceRequest {
-        // The socket is the supervisor's user's; who became that one says sudo.
+        // The socket belongs to the supervisor's user; sudo tells who became that user.
         let user = AuditAuthor.commandLine.name
         let person = ProcessInfo.processInfo.environment["SUDO_USER"].map { "\($0) as \(user)" } ?? user
         var request = TraceRequest(applicationID: id, application: application, person: person)
@@ -104,20 +106,20 @@ struct TraceCommand: PushMTACommand {
     }
 }
 
-/// The way to the supervisor of this host.
+/// The connection to the supervisor of this host.
 struct TraceClient: Sendable {
     enum End: Sendable {
-        /// The supervisor has said so, in its last line.
+        /// The supervisor has ended it, with its last line.
         case told(TraceLine)
-        /// Nobody wants to see more.
+        /// The reader wants no more.
         case enough
-        /// The supervisor is gone without a word.
+        /// The supervisor has gone without a last line.
         case lost
     }
 
     let path: String
 
-    /// Asks for a trace and hands out each line, as long as more is wanted.
+    /// Requests a trace and passes on each line while more are wanted.
     func trace(_ request: TraceRequest, _ show: @escaping @Sendable (TraceLine) -> Bool) async throws -> End {
         let connection: NIOAsyncChannel<ByteBuffer, ByteBuffer>
         do {
@@ -128,12 +130,12 @@ struct TraceClient: Sendable {
         } catch let error as IOError where error.errnoCode == EACCES || error.errnoCode == EPERM {
             throw CommandFailure(
                 .unavailable,
-                "The socket \(path) may not be opened by this user: run it as the user of the supervisor, as with sudo -u pushmta."
+                "This user may not open the socket \(path): run the command as the user of the supervisor, for example with sudo -u pushmta."
             )
         } catch {
             throw CommandFailure(
                 .unavailable,
-                "No supervisor of this host listens on \(path): is one running, and is mta.workingPath the same here? (\(error))"
+                "No supervisor of this host listens on \(path): check that one is running, and that it has the same mta.workingPath. (\(error))"
             )
         }
         return try await connection.executeThenClose { inbound, outbound in
@@ -154,16 +156,16 @@ struct TraceClient: Sendable {
 /// Shows what is on the wire, for people or as lines of JSON.
 final class TracePrinter: Sendable {
     private struct State {
-        /// What each child has counted, as it said last.
+        /// The last counts of each child.
         var counts: [Int64: TraceCounts] = [:]
-        /// What each child has said of itself last; it says so again and again.
+        /// The last notice of each child, which is sent repeatedly.
         var notices: [Int64?: String] = [:]
         var shown = 0
         var missed: Int64 = 0
     }
 
     private let json: Bool
-    /// After how many exchanges it is enough.
+    /// The number of exchanges after which it ends.
     private let most: Int?
     private let state = Mutex(State())
 
@@ -173,9 +175,9 @@ final class TracePrinter: Sendable {
         self.most = most
     }
 
-    /// Shows a line of the supervisor.
+    /// Shows a line from the supervisor.
     ///
-    /// - Returns: whether somebody wants to see more.
+    /// - Returns: whether more lines are wanted.
     func show(_ line: TraceLine) -> Bool {
         let (isNew, isLast) = state.withLock { state in
             if let child = line.child, let told = line.counts { state.counts[child] = told }
@@ -186,7 +188,7 @@ final class TracePrinter: Sendable {
             return (isNew, most.map { state.shown >= $0 } ?? false)
         }
         if let missed = line.missed {
-            StandardError.write("(\(missed) exchanges were not shown, as this reader is slower than they come)\n")
+            StandardError.write("(\(missed) exchanges were not shown: this reader is too slow)\n")
         }
         if isNew, let notice = line.notice {
             StandardError.write("(\(line.child.map { "child \($0): " } ?? "")\(TerminalText.line(notice)))\n")
@@ -200,20 +202,22 @@ final class TracePrinter: Sendable {
         return isRead && !isLast
     }
 
-    /// How much was shown of how many.
+    /// How many exchanges were shown, of how many.
     func summary(of application: String) -> String {
         state.withLock { state in
             let counts = state.counts.values
             var words = "Shown: \(state.shown) of \(counts.reduce(0) { $0 + $1.matched }) messages of \(application)."
             let lost = counts.reduce(state.missed) { $0 + $1.lost }
-            if lost > 0 { words += " \(lost) more were to be shown and found no room." }
+            if lost > 0 { words += " \(lost) more did not fit and were not shown." }
             let unchecked = counts.reduce(0) { $0 + $1.unchecked }
-            if unchecked > 0 { words += " Of \(unchecked) the push token was not looked at, as they were too many." }
+            if unchecked > 0 {
+                words += " For \(unchecked) of them, the push token was not checked: they were too many."
+            }
             return words
         }
     }
 
-    /// An exchange as people read it.
+    /// An exchange for people.
     static func text(_ exchange: TracedExchange, child: Int64?, counts: TraceCounts?) -> String {
         var head = [
             time(exchange.at), "delivery \(exchange.delivery)", child.map { "child \($0)" } ?? "",
@@ -221,7 +225,7 @@ final class TracePrinter: Sendable {
         ]
         if let counts, counts.matched > 0 { head.append("\(counts.matched) so far") }
         if let counts, counts.lost > 0 { head.append("\(counts.lost) not shown") }
-        if let counts, counts.unchecked > 0 { head.append("\(counts.unchecked) not looked at") }
+        if let counts, counts.unchecked > 0 { head.append("\(counts.unchecked) not checked") }
         var lines = [head.filter { !$0.isEmpty }.joined(separator: "  ")]
         lines += part(exchange.request, ">")
         if let answer = exchange.answer { lines += part(answer, "<") }
@@ -251,7 +255,7 @@ final class TracePrinter: Sendable {
         ])
     }
 
-    /// The time of a day to the millisecond.
+    /// The time of day to the millisecond.
     private static func time(_ milliseconds: Int64) -> String {
         let text = DatabaseTime(microsecondsSince1970: milliseconds * 1_000).internetText
         return text.drop { $0 != "T" }.dropFirst().prefix(12) + "Z"

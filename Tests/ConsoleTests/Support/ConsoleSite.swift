@@ -12,20 +12,21 @@ import TestSupport
 
 @testable import Console
 
-/// A console in this process with a database of its own, asked without a network: what the router gets is what a connection would give.
+/// A console in this process with its own database. Requests go to the router without a network, in the form that a
+/// connection would pass them.
 final class ConsoleSite: Sendable {
     let database: TestDatabase
     let admin: Store
     let responder: ConsoleResponder
     let server: ConsoleServer
     private let entrance: ConsoleEntrance
-    /// Where the key is under which credentials are sealed; nothing is there until a test makes one.
+    /// The path of the key that seals credentials; the file does not exist until a test creates it.
     let keyFile: String
-    /// What time it is for sessions and locks, beyond the database's own.
+    /// The offset of the time for sessions and locks from the database's clock.
     private let ahead = Mutex<Int64>(0)
 
     static let password = "correct horse battery"
-    /// Its hash, made once: each costs what guesses are to cost.
+    /// Its hash, computed once, because each hash is as expensive as a guess must be.
     private static let hash = Task { try await Passwords().hash(password) }
 
     private init(
@@ -110,14 +111,14 @@ final class ConsoleSite: Sendable {
         try await admin.seedSubscriptions(application: "shop-ios", count: count)
     }
 
-    /// Runs SQL of a test's own.
+    /// Runs a test's SQL.
     func sql(_ script: String) async throws {
         let connection = try await database.connect()
         try await connection.run(script: script)
         await connection.close()
     }
 
-    /// The first value that SQL of a test's own gives, as text.
+    /// The first value of a test's SQL, as text.
     func value(_ sql: String) async throws -> String {
         let connection = try await database.connect()
         let result = try await connection.execute(PostgresStatement("SELECT (\(sql))::text", prepare: false))
@@ -132,7 +133,7 @@ final class ConsoleSite: Sendable {
         return DatabaseTime(microsecondsSince1970: Int64(seconds * 1e6)).advanced(byMilliseconds: ahead.withLock { $0 })
     }
 
-    /// Asks for a path, as a browser with these cookies would.
+    /// Requests a path like a browser with these cookies.
     func ask(
         _ method: HTTPRequest.Method,
         _ path: String,
@@ -202,7 +203,7 @@ final class ConsoleSite: Sendable {
     }
 }
 
-/// Lets the clock of a site be set after the site has been made.
+/// Allows a site's clock to be set after the site was created.
 private final class Moment: Sendable {
     private let source: Mutex<@Sendable () -> DatabaseTime?>
 
@@ -214,7 +215,7 @@ private final class Moment: Sendable {
     func now() -> DatabaseTime? { source.withLock { $0 }() }
 }
 
-/// Somebody who has signed in.
+/// A signed-in user.
 struct ConsoleBrowser: Sendable {
     let site: ConsoleSite
     let cookies: String
@@ -224,7 +225,7 @@ struct ConsoleBrowser: Sendable {
         try await site.ask(.get, path, cookies: cookies)
     }
 
-    /// What a live page is sent until it ends.
+    /// The events of a live page until it ends.
     func live(_ path: String) async throws -> String {
         try await site.ask(.get, path, cookies: cookies, untilEnd: true).text
     }
@@ -240,17 +241,17 @@ struct ConsoleBrowser: Sendable {
     }
 }
 
-/// What the console answered.
+/// The console's answer.
 struct ConsoleAnswer: Sendable {
     let status: HTTPResponse.Status
     let headers: HTTPFields
     let text: String
 
-    /// - Parameter untilEnd: whether it is a live page of which an end is expected.
+    /// - Parameter untilEnd: whether it is a live page that is expected to end.
     init(_ response: Response, untilEnd: Bool = false) async throws {
         status = response.status
         headers = response.headers
-        // A live page has no end.
+        // A live page does not end.
         guard untilEnd || response.headers[.contentType] != "text/event-stream" else {
             text = ""
             return
@@ -260,13 +261,13 @@ struct ConsoleAnswer: Sendable {
         text = sink.text.withLock { $0 }
     }
 
-    /// The cookies that a browser has after it.
+    /// The browser's cookies after the answer.
     var cookies: String {
         headers[values: .setCookie].filter { !$0.contains("Max-Age=0") }
             .compactMap { $0.split(separator: ";").first.map(String.init) }.joined(separator: "; ")
     }
 
-    /// The token of its first form.
+    /// The token of the page's first form.
     var formToken: String {
         text.firstMatch(of: /name="token" value="([0-9a-f]{64})"/).map { String($0.1) } ?? ""
     }
@@ -282,7 +283,7 @@ struct ConsoleAnswer: Sendable {
     }
 }
 
-/// Somebody who could not sign in.
+/// The error of a refused sign-in.
 struct Refused: Error {
     let name: String
     let status: HTTPResponse.Status

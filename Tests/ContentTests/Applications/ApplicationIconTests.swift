@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Icons of applications")
 struct ApplicationIconTests {
-    /// A grey image without compression: stored blocks in a zlib stream.
+    /// A grey image, stored without compression in a zlib stream.
     static func png(width: UInt32 = 48, height: UInt32 = 48) -> [UInt8] {
         let row = [UInt8](repeating: 0, count: Int(width) + 1)
         let raw = (0..<height).flatMap { _ in row }
@@ -42,14 +42,14 @@ struct ApplicationIconTests {
 
     @Test(arguments: [(47, 48), (48, 49), (96, 96), (0, 48), (UInt32.max, 1)] as [(UInt32, UInt32)])
     func anotherSizeIsRefused(_ width: UInt32, _ height: UInt32) {
-        // The header decides; the pixels of a huge image are not made.
+        // The header decides, so the pixels of a huge image are not created.
         var png = Self.png()
         let header = Self.chunk("IHDR", Self.word(width) + Self.word(height) + [8, 0, 0, 0, 0])
         png.replaceSubrange(8..<8 + header.count, with: header)
         #expect { try ApplicationIcon(png: png) } throws: { "\($0)".contains("\(width)×\(height)") }
     }
 
-    @Test("No file that is cut off or changed in one byte is taken, and none ends the program")
+    @Test("A truncated file, or one with a changed byte, is refused and does not end the program")
     func damaged() throws {
         let png = Self.png()
         for end in 0..<png.count where (try? ApplicationIcon(png: Array(png[..<end]))) != nil {
@@ -63,7 +63,7 @@ struct ApplicationIconTests {
         #expect(throws: DeclarationError.self) { try ApplicationIcon(png: png + [0]) }
         #expect(throws: DeclarationError.self) { try ApplicationIcon(png: Array("GIF89a".utf8)) }
         #expect(throws: DeclarationError.self) {
-            try ApplicationIcon(png: [UInt8](repeating: 0, count: ApplicationIcon.maximumBytes + 1))
+            try ApplicationIcon(png: [UInt8](repeating: 0, count: ApplicationIcon.maxBytes + 1))
         }
     }
 }

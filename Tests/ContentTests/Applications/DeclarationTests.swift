@@ -4,7 +4,7 @@ import Testing
 
 @testable import Content
 
-@Suite("What applications declare")
+@Suite("Declarations of applications")
 struct DeclarationTests {
     private func declared(_ platform: Platform = .ios) throws -> ApplicationDeclarations {
         var declared = ApplicationDeclarations()
@@ -44,7 +44,7 @@ struct DeclarationTests {
     }
 
     @Test(
-        "What each type takes",
+        "The values that each type accepts",
         arguments: [
             (ApplicationVariable.Kind.text, ""), (.integer, "-12"), (.integer, "0"), (.number, "1.50"),
             (.number, "1e3"),
@@ -55,7 +55,7 @@ struct DeclarationTests {
         _ = try ApplicationVariable(name: "n", type: type, defaultValue: value, platform: .ios)
     }
 
-    @Test("Declarations come back from the database as they went in")
+    @Test("Declarations survive a round trip through the database")
     func stored() throws {
         var declared = try declared()
         try declared.declare(try SubscriptionParameter(name: "customer", column: "recipient.customer_no"))
@@ -76,7 +76,7 @@ struct DeclarationTests {
     }
 
     @Test(
-        "A content with what is not declared, or of another type, is refused with the nearest name",
+        "An undeclared name or a value of another type is refused, with the nearest name",
         arguments: [
             (#"{"ios": {"variables": {"scren": "x"}}}"#, "ios.variables.scren", "did you mean screen"),
             (#"{"ios": {"variables": {"count": "many"}}}"#, "ios.variables.count", "whole number"),
@@ -84,12 +84,12 @@ struct DeclarationTests {
             (#"{"ios": {"variables": {"link": "example.com"}}}"#, "ios.variables.link", "URL"),
             (#"{"ios": {"variables": {"loud": [true]}}}"#, "ios.variables.loud", "true or false"),
             (#"{"ios": {"sound": "chim.caf"}}"#, "ios.sound", "did you mean chime.caf"),
-            (#"{"ios": {"sound": {"name": "x.caf", "volume": 1}}}"#, "ios.sound", "no sound"),
-            (#"{"ios": {"aps": {"sound": "undeclared.caf"}}}"#, "ios.aps.sound", "no sound"),
+            (#"{"ios": {"sound": {"name": "x.caf", "volume": 1}}}"#, "ios.sound", "does not declare this sound"),
+            (#"{"ios": {"aps": {"sound": "undeclared.caf"}}}"#, "ios.aps.sound", "does not declare this sound"),
             (#"{"ios": {"aps": {"sound": {"name": "chim.caf"}}}}"#, "ios.aps.sound", "did you mean chime.caf"),
             (
                 #"{"ios": {}, "locales": {"fr": {"ios": {"variables": {"x": 1}}}}}"#, "locales.fr.ios.variables.x",
-                "no such"
+                "does not declare this variable"
             ),
         ]
     )
@@ -100,7 +100,7 @@ struct DeclarationTests {
         #expect(ApplicationDeclarations().problems(content: content, platform: .ios).isEmpty)
     }
 
-    @Test("The sound of a raw message is one that is declared")
+    @Test("The sound of a raw message must be declared")
     func rawAndroidSound() throws {
         let content = #"{"android": {"message": {"android": {"notification": {"sound": "NAME"}}}}}"#
         let declared = try declared(.android)
@@ -111,7 +111,7 @@ struct DeclarationTests {
     }
 
     @Test(
-        "What fits is let through",
+        "Contents that match the declarations pass",
         arguments: [
             #"{"ios": {"variables": {"screen": 5, "count": "7", "link": "shop://x", "loud": "true"}, "sound": "default"}}"#,
             #"{"ios": {"variables": {"count": "{{points}}", "link": null, "loud": false}, "sound": "chime.caf"}}"#,
@@ -122,7 +122,7 @@ struct DeclarationTests {
         #expect(try declared().problems(content: content, platform: .ios).isEmpty)
     }
 
-    @Test("Defaults are added where the content speaks to the platform, and nowhere else")
+    @Test("Defaults are added only to the platform's section")
     func defaults() throws {
         let declared = try declared()
         func completed(_ content: String) -> String { declared.completed(content: content, platform: .ios) }
@@ -143,7 +143,7 @@ struct DeclarationTests {
         #expect(ApplicationDeclarations().completed(content: " {}", platform: .ios) == " {}")
     }
 
-    @Test("Parameters go to the columns that are declared for them")
+    @Test("Parameters go to their declared columns")
     func placing() throws {
         var declared = ApplicationDeclarations()
         for (name, column) in [

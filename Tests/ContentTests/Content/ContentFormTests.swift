@@ -5,7 +5,7 @@ import Testing
 @testable import Content
 @testable import PushCore
 
-/// What is typed into a form, and the content that it makes.
+/// Typed values of a form, and the resulting content.
 @Suite struct ContentFormTests {
     private func form(_ values: [String: String], _ platforms: [Platform] = [.ios, .android]) -> ContentForm {
         ContentForm(values: values, platforms: platforms)
@@ -26,7 +26,7 @@ import Testing
         #expect(root.map(\.name) == ["ios", "android", "locales", "missing"])
         #expect(json.contains(#""title":"Hi {{name|you}}""#) && json.contains(#""badge":3"#))
         #expect(json.contains(#""custom":{"a":1}"#) && json.contains(#""body":"One\nTwo""#))
-        // A language says its own title, and takes all else from the content for everybody.
+        // A locale sets its own title, and inherits everything else.
         #expect(json.contains(#""locales":{"fr":{"ios":{"title":"Salut"}}}"#))
     }
 
@@ -57,16 +57,16 @@ import Testing
         let written = form(typed, [.ios]).content()
         #expect(written.problems.isEmpty && written.json.contains(#""sound":{"name":"siren.caf","critical":true,"#))
         #expect(try JSONValue(parsing: written.json.utf8).isSame(as: try JSONValue(parsing: json.utf8)))
-        // A sound of which nothing else is said is a text.
+        // A sound with only a name is a text.
         #expect(form(["ios.sound": "default"], [.ios]).content().json == #"{"ios":{"sound":"default"}}"#)
-        // What is wrong is told by the names of the fields; the name's is the sound's own.
+        // Problems are reported with the names of the fields; the name's field is that of the sound itself.
         let wrong = form(["ios.sound.critical": "true", "ios.sound.volume": "101"], [.ios]).content()
         #expect(wrong.problems.map(\.key) == ["ios.sound.volume", "ios.sound.name"])
         let volume = form(["ios.sound": "a.caf", "ios.sound.volume": "5"], [.ios]).content().problems
         #expect(volume.map(\.key) == ["ios.sound.volume"])
     }
 
-    /// Every template of the SDK is written in fields, each with a name of its own.
+    /// Every template of the SDK has fields, each with a unique name.
     @Test(arguments: Platform.allCases) func templatesHaveFields(platform: Platform) throws {
         let templates = platform == .ios ? RichTemplateTests.iOS : RichTemplateTests.android
         for (template, _) in templates {
@@ -97,7 +97,7 @@ import Testing
         let gap = form(values, [.ios]).content()
         #expect(gap.problems.map(\.key) == ["ios.template.items[1].image"])
         values["ios.template.items[1].image"] = "b"
-        // A type with other keys takes nothing of what was typed for this one.
+        // A type with other keys uses nothing that was typed for this one.
         #expect(form(values, [.ios]).content().problems.isEmpty)
         values["ios.template.type"] = "basic"
         #expect(form(values, [.ios]).content().json.contains(#""template":{"type":"basic"}}"#))
@@ -105,7 +105,7 @@ import Testing
         #expect(!form(values, [.ios]).content().json.contains("template"))
     }
 
-    /// A language says a template in its own words; all else of it is that for everybody.
+    /// A locale translates a template's texts; everything else in it comes from the main content.
     @Test func aTemplateIsTranslatedInFields() throws {
         func json(_ items: String) -> String {
             """
@@ -120,7 +120,7 @@ import Testing
         #expect(own == ["\(items)[0].text": "Un", "\(items)[1].text": "Deux"])
         let written = form(values, [.ios]).content()
         #expect(written.json == french && written.problems.isEmpty, "\(written.json)")
-        // A language with other images than everybody has no fields for them, and keeps them.
+        // A locale with images of its own has no fields for them, but keeps them.
         let shorter = json(#"[{"image":"1"},{"image":"2"}]"#)
         let kept = ContentForm.values(json: shorter)
         #expect(kept["locales.fr.ios.more"] != nil && form(kept, [.ios]).content().json == shorter)
@@ -128,7 +128,7 @@ import Testing
         #expect(wrong.map(\.key) == ["locales.fr.ios.template.mode"])
     }
 
-    /// What no field could give back stays JSON, as it was.
+    /// A value that no field could give back stays JSON.
     @Test(arguments: [
         (
             #"{"ios":{"template":{"type":"carousel","items":[{"image":"1"},{"image":"2"},{"image":"3"},{"image":"4"},{"image":"5"},{"image":"6"}]}}}"#,
@@ -162,7 +162,8 @@ import Testing
         }
     }
 
-    /// The content without what says nothing: a sound's object with a name alone, and a platform of a language for which nothing is said.
+    /// The content in its simplest form: a sound with only a name becomes a text, and an empty platform of a locale is
+    /// removed.
     private static func plain(_ content: JSONValue) -> JSONValue {
         guard case .object(let entries) = content else { return content }
         return .object(
@@ -184,7 +185,7 @@ import Testing
         )
     }
 
-    /// The order of members means nothing.
+    /// The order of members does not matter.
     private static func sorted(_ value: JSONValue) -> JSONValue {
         guard case .object(let entries) = value else { return value }
         let inner = entries.map { JSONEntry(name: $0.name, value: sorted($0.value)) }
@@ -200,34 +201,34 @@ import Testing
         for key in ["ios.badge", "android.title", "ios.more", "locales.fr.ios.more"] {
             #expect(keys.contains(key), "\(key) in \(keys)")
         }
-        // What has a field of its own is said there, and in one place.
+        // A key with its own field must be set only there.
         let twice = form(["ios.title": "a", "ios.more": #"{"title": "b"}"#], [.ios]).content()
         #expect(twice.problems.map(\.key) == ["ios.more"] && !twice.json.contains(#""b""#))
     }
 
     @Test func localesAreBoundedAndDistinct() {
         let many = (0..<20).map { "x\($0)" }.joined(separator: ", ")
-        #expect(form(["locales": many]).localeNames.count == ContentForm.mostLocales)
+        #expect(form(["locales": many]).localeNames.count == ContentForm.maxLocales)
         #expect(form(["locales": " fr,de  fr"]).localeNames == ["fr", "de"])
     }
 
-    /// What the form makes is what messages get, whoever the reader is.
+    /// Messages get what the form shows, for every reader.
     @Test func noVariantIsMadeThatNoMessageGets() throws {
         func problems(_ locales: String) -> [String] {
             form(["ios.title": "a", "locales": locales], [.ios]).content().problems.map(\.description)
         }
         #expect(problems("fr, zh-CN, sr_RS, fil").isEmpty)
         #expect(problems("fr, german").contains { $0.contains("german") && $0.contains("no message gets") })
-        // One of two names of a language would be in vain; of nine languages a form has no more than eight.
+        // Of two names for one locale, one would never be used; and a form has room for only eight locales.
         let twice = ["ios.title": "a", "locales": "he iw", "locales.he.ios.title": "b", "locales.iw.ios.title": "c"]
         #expect(form(twice, [.ios]).content().problems.contains { $0.key == "locales.iw" })
         #expect(problems("a1,a2,a3,a4,a5,a6,a7,a8,a9").contains { $0.contains("9 locales") })
-        // What nothing is typed for is said, and is no variant.
+        // A locale without typed values is reported, and is not a variant.
         let one = form(["ios.title": "a", "locales": "fr de", "locales.fr.ios.title": "b"], [.ios])
         #expect(one.emptyLocales == ["de"] && one.content().problems.isEmpty)
     }
 
-    /// A title that is typed takes the place of one by key, and null takes away, in a draft that begins with a template, too.
+    /// A typed title replaces one by key, and null removes a key, also in a draft that starts from a template.
     @Test func variantsOfTheFormInheritByTheRuleOfContents() throws {
         let json = """
             {"ios":{"title_loc_key":"T","body":"b","subtitle":"s","badge":3},\
@@ -250,15 +251,15 @@ import Testing
         #expect(french.contains("Salut") && !french.contains("title-loc-key") && !french.contains("subtitle"))
     }
 
-    /// A form has no columns for more of them, and loses none.
+    /// A form has no columns for further locales, but does not lose them.
     @Test func manyLocalesStay() throws {
         let variants = (10..<22).map { #""x\#($0)":{"ios":{"title":"\#($0)"}}"# }.joined(separator: ",")
         let json = #"{"ios":{"title":"T"},"locales":{\#(variants)}}"#
         let values = ContentForm.values(json: json)
-        #expect(form(values, [.ios]).localeNames.count == ContentForm.mostLocales)
+        #expect(form(values, [.ios]).localeNames.count == ContentForm.maxLocales)
         let written = form(values, [.ios]).content()
         #expect(written.json == json && written.problems.isEmpty)
-        // Of a platform that the delivery does not go to nothing is said.
+        // A platform that the delivery does not go to is left out.
         #expect(!form(values, [.android]).content().json.contains("title"))
     }
 

@@ -3,7 +3,7 @@ import Testing
 @testable import Content
 @testable import PushCore
 
-/// What several keys of a content say together: each rule breaks one content and is named by its key.
+/// Rules for combinations of keys: each content breaks one rule, which is reported with its key.
 @Suite struct ContentRulesTests {
     @Test(arguments: [
         (#""title": """#, ["ios"]),
@@ -282,7 +282,7 @@ import Testing
         _ = try PayloadTemplate.compile(content: content, format: .fcmV1, deliveryID: 1, messageIDFormat: .uuid)
     }
 
-    /// Every problem says where, what and what to do.
+    /// Every problem names the place, the cause and the remedy.
     @Test func problemsAreComplete() {
         let contents = [
             "[", "[]", "{}", #"{"ios": {"sound": {}}}"#, #"{"ios": {"template": {}}}"#,

@@ -12,7 +12,7 @@ import Testing
         checker = SchemaChecker(root: try JSONParser.parse(Array(ContentSchema.json.utf8)))
     }
 
-    /// The file that ships is what the tables of keys say now.
+    /// The shipped file matches the tables of keys.
     @Test func fileIsUpToDate() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// What the checks accept the schema accepts, and what the schema refuses they refuse.
+    /// The schema accepts every content that the checks accept.
     @Test func schemaIsNeverStricterThanTheChecks() throws {
         let seed = TestRandom.seed(for: "schema")
         var generator = ContentGenerator(random: TestRandom(seed: seed))
@@ -56,7 +56,7 @@ import Testing
         #expect(refused > 0)
     }
 
-    /// Each key, with a value of every kind of JSON: where the schema sees a fault the checks see one, and the other way round.
+    /// Each key with a value of every JSON type: schema and checks find the same faults.
     @Test(arguments: Platform.allCases) func everyKeyIsInIt(platform: Platform) throws {
         let values: [JSONValue] = [
             .null, .boolean(true), .number("5"), .number("-5"), .number("0.5"), .string("x"), .string("#12345g"),
@@ -68,7 +68,8 @@ import Testing
                 let content = JSONValue.object([
                     JSONEntry(name: platform.rawValue, value: .object([JSONEntry(name: key.name, value: value)]))
                 ])
-                // Rules about several keys are none of the schema's, and whether a text has the form of a number or a time either.
+                // The schema does not cover combinations of keys, nor whether a text has the form of a number or a
+                // time.
                 let path = "\(platform.rawValue).\(key.name)"
                 let problems = PushContent.validate(json: JSONText.compact(content)).filter {
                     ($0.key == path || $0.key.hasPrefix(path + ".")) && $0.cause.hasPrefix("it is")

@@ -39,7 +39,7 @@ import Testing
         #expect(keys(#"{"ios": {}}"#) == ["ios"])
         #expect(keys(#"{"android": {}}"#) == ["android"])
         #expect(keys(#"{"ios": {"body": "a", "body": "b", "body": "c"}}"#) == ["ios.body"])
-        // A null is the same as no key, but it makes no key known.
+        // A null counts as an absent key, but an unknown key stays unknown.
         #expect(keys(#"{"ios": {"body": "a", "subtitle": null, "bodi": null}}"#) == ["ios.bodi"])
         #expect(keys(#"{"ios": {"body": "a"}, "locales": {"fr": null, "?": null}}"#) == ["locales.?"])
         #expect(
@@ -84,12 +84,12 @@ import Testing
         #expect(problems.allSatisfy { $0.description.utf8.count < 1_000 })
     }
 
-    /// What is large is refused or read, and nothing in it costs as much as the square of its size.
+    /// A large content is refused or read, and the cost never grows with the square of its size.
     @Test func largeContents() throws {
         func object(_ count: Int, _ entry: (Int) -> String) -> String {
             "{" + (0..<count).map(entry).joined(separator: ",") + "}"
         }
-        let tooLarge = "{\"ios\": {\"body\": \"\(String(repeating: "x", count: ContentValidator.largestContent))\"}}"
+        let tooLarge = "{\"ios\": {\"body\": \"\(String(repeating: "x", count: ContentValidator.maxContentSize))\"}}"
         #expect(PushContent.validate(json: tooLarge).map(\.key) == [""])
         #expect(PushContent.validate(json: "{\"ios\": \(object(50_000) { "\"k\($0)\": 1" })}").count == 100)
         #expect(PushContent.validate(json: object(50_000) { "\"k\($0)\": 1" }).count == 100)
@@ -106,7 +106,7 @@ import Testing
         let all = "{\"missing\": \"exclude\", \"ios\": {\"body\": \"\(fields.joined())\"}}"
         #expect(try Rendering(all, .apns).template.fields.count == fields.count)
         #expect(throws: TextTemplate.SyntaxError.self) { try TextTemplate("{{#a}}\(fields.joined()){{/a}}") }
-        let most = SectionText.mostPieces - 2
+        let most = SectionText.maxPieces - 2
         _ = try TextTemplate("{{#a}}\(fields.prefix(most).joined()){{/a}}")
         #expect(throws: TextTemplate.SyntaxError.self) {
             try TextTemplate("{{#a}}\(fields.prefix(most + 1).joined()){{/a}}")

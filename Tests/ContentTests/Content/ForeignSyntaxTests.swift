@@ -2,7 +2,7 @@ import Testing
 
 @testable import Content
 
-/// Tags of other template languages are told of, with ours beside them.
+/// Tags of other template languages are reported, with ours as the remedy.
 @Suite struct ForeignSyntaxTests {
     private func warnings(_ body: String) throws -> [ContentProblem] {
         let text = JSONTextForTests.quoted(body)

@@ -12,7 +12,7 @@ import Testing
         #"{"title": "t\#($0)", "body": "b", "image": "i", "price": "1 €", "uri": "u"}"#
     }.joined(separator: ",")
 
-    /// A template of each kind, and the keys that it becomes.
+    /// A template of each kind, and its keys in the payload.
     static let iOS: [(String, String)] = [
         (
             ##"{"type": "basic", "expanded_title": "ET", "expanded_body": "EB{{n}}", "title_color": "#00FF00", "body_color": "#00ff01", "background_color": "#000002"}"##,
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// The guide has a row for each template with exactly its keys, the required ones in bold.
+    /// The guide has a row for each template with exactly its keys; the required ones are bold.
     @Test(arguments: Platform.allCases) func theGuideHasEveryTemplate(platform: Platform) throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    /// The keys of a notification are those of the template, and all its values are strings.
+    /// The keys of a notification become keys of the template, and all values are strings.
     @Test func notificationKeysBecomeKeysOfTheTemplate() throws {
         let content = """
             {"android": {"title": "T", "body": "B", "image": "IM", "icon": "I", "sound": "S", "tag": "TG", "channel_id": "CH",

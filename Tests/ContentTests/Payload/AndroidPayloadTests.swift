@@ -31,7 +31,7 @@ import Testing
         )
     }
 
-    /// What an unchanged app with Adobe's SDK reads: `title`, `_msg` and `url` of its data.
+    /// An unchanged app with Adobe's SDK reads `title`, `_msg` and `url` from the data.
     @Test func dataMessageHasItsTextsWhereAdobesAppsReadThem() throws {
         let content =
             #"{"android": {"kind": "data", "title": "T{{a}}", "body": "B\"", "click_action": "app://x", "variables": {"k": "v"}}}"#
@@ -51,7 +51,7 @@ import Testing
         #expect(empty.text.contains(#""_dId":"123","_msg":"x"}"#))
     }
 
-    /// A field inside of a nested value is escaped for the inner JSON and for the string around it.
+    /// A field inside a nested value is escaped for the inner JSON and for the string around it.
     @Test func nestedValuesAreJSONTexts() throws {
         let value = "a\"b\\c\n\u{1}é"
         let content = #"{"android": {"variables": {"o": {"k\"": "<{{f|d\"}}>", "t": true}}}}"#
@@ -65,7 +65,7 @@ import Testing
             #expect(inner["t"] as? Bool == true)
             let names = data.keys.reduce(0) { $0 + $1.utf8.count }
             let values = data.values.reduce(0) { $0 + $1.utf8.count }
-            // The inner escapes of a field's value are the one thing that is not counted.
+            // Only the inner escapes of a field's value are not counted.
             #expect(rendering.size <= names + values && rendering.size > names + values - 16)
         }
     }
@@ -80,7 +80,7 @@ import Testing
         #expect(rendering.size == (data + notification).reduce(0) { $0 + $1.utf8.count })
     }
 
-    /// What is put over the message counts as what the other keys make.
+    /// A raw notification counts like one from the other keys.
     @Test func rawNotificationsCount() throws {
         let long = String(repeating: "x", count: 3_000)
         let content = #"""
@@ -100,7 +100,7 @@ import Testing
         #expect(error?.problems.first?.cause.contains("at least \(6_000 + "titlebodytag".utf8.count) bytes") == true)
     }
 
-    /// FCM refuses the message for a color, a time or a label of another form; without them it is taken.
+    /// FCM refuses a message with a malformed color, time or label, but accepts it without them.
     @Test func valuesOfAnotherFormAreLeftOut() throws {
         let content = """
             {"tracking": false, "android": {"body": "b", "color": "{{c}}", "event_time": "{{t}}",

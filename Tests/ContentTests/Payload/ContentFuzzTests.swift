@@ -4,7 +4,7 @@ import Testing
 @testable import Content
 @testable import PushCore
 
-/// Contents that were right once, with bytes changed at random: no crash, no hang, and only whole JSON comes out.
+/// Valid contents with randomly changed bytes: no crash, no hang, and only complete JSON comes out.
 @Suite struct ContentFuzzTests {
     @Test func mutatedContent() throws {
         let seed = TestRandom.seed(for: "mutated contents")

@@ -5,9 +5,10 @@ import Testing
 @testable import Content
 @testable import PushCore
 
-/// Random contents and field values: whatever is accepted makes JSON that an independent parser takes, of the size that is told.
+/// Random contents and field values: every accepted content gives JSON that an independent parser accepts, with the
+/// reported size.
 ///
-/// The numbers of cases are those of a few seconds; `PUSHMTA_TEST_CASES=1000000` for a longer look.
+/// The default number of cases takes a few seconds; set `PUSHMTA_TEST_CASES=1000000` for a longer run.
 @Suite struct ContentPropertyTests {
     private static let contents = TestCases.count(1_000)
     private static let texts = TestCases.count(25_000)
@@ -37,7 +38,7 @@ import Testing
                 try check(template, format, &generator, "seed \(seed), case \(number): \(json)")
             }
         }
-        // The generator has to make mostly contents that are right, or this test would see nothing.
+        // Most generated contents must be valid, or this test would find nothing.
         #expect(accepted * 2 > Self.contents && rendered > accepted)
     }
 
@@ -72,13 +73,13 @@ import Testing
         }
     }
 
-    /// The compiler of texts against a plain evaluator of Mustache's rules.
+    /// Compares the compiler of texts with a simple evaluator of Mustache's rules.
     @Test func textsSayWhatTheirTagsMean() throws {
         let seed = TestRandom.seed(for: "random texts")
         var generator = ContentGenerator(random: TestRandom(seed: seed))
         var compiled = 0
         for number in 0..<Self.texts {
-            // Lines with nothing but a tag vanish, which the evaluator does not know.
+            // Lines with only a tag are removed, which the evaluator does not do.
             let text = generator.text().filter { !$0.isNewline }
             guard let tokens = try? TextToken.tokens(of: text), (try? TextTemplate(text)) != nil else { continue }
             compiled += 1

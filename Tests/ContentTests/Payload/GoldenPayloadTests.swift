@@ -3,7 +3,7 @@ import Testing
 @testable import Content
 @testable import PushCore
 
-/// Payloads of contents in which every key has a value, byte for byte.
+/// The exact payloads of contents in which every key has a value.
 @Suite struct GoldenPayloadTests {
     @Test func apns() throws {
         let known = try Rendering(Contents.ios, .apns, values: Contents.values)

@@ -86,7 +86,8 @@ import Testing
         #expect(valid == [true, true, true])
     }
 
-    /// What HTTP/2 would call malformed is gone, and what APNs would call too long is another id that is as much its own.
+    /// Characters that HTTP/2 does not allow are removed, and an id that is too long for APNs is replaced by another
+    /// unique one.
     @Test func collapseIDsAreOnesThatAHeaderCarries() throws {
         let template = try Rendering(#"{"ios": {"body": "x", "collapse_id": "{{id}}"}}"#, .apns).template
         func rendered(_ value: String?) -> String? {

@@ -16,7 +16,7 @@ import Testing
         #expect(matcher.index(of: Array(locale.utf8)[...]) == index, "\(locale)")
     }
 
-    @Test("A locale finds its variant, however either of them is written")
+    @Test("A locale finds its variant in whatever form both are written")
     func formsOfLocales() {
         let matcher = LocaleMatcher(["", "he", "in", "zh-CN", "zh-Hant", "sr_RS@latin", "no", "fil-PH", "ro", "sr"])
         for (locale, index) in [
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("A variant takes what it does not say from the content for everybody")
+    @Test("A variant inherits from the main content what it does not set")
     func inheritance() throws {
         let main = #"""
             "ios": {"title": "Hi", "subtitle": "s", "body": "b", "badge": 3, "sound": "ding.caf", "category": "SALE", "media_url": "https://a.b/c.png",
@@ -53,7 +53,7 @@ import Testing
         #expect(!byKey.has("title") && !byKey.has("body") && !byKey.has("badge") && byKey.string("subtitle") == "s")
         let ranked = try variant(.ios, #""relevance_percent": 50"#)
         #expect(ranked.number("relevance_percent") == "50" && !ranked.has("relevance_score"))
-        // Another kind of message stands for itself.
+        // Another kind of message inherits nothing.
         #expect(try variant(.ios, #""silent": true, "content_available": true"#).entries.count == 2)
         #expect(try variant(.android, #""kind": "data""#).entries.count == 1)
         let android = try variant(.android, #""body": "c""#)
@@ -62,7 +62,7 @@ import Testing
                 && android.variables.count == 1
         )
         #expect(try variant(.android, #""variables": null"#).variables.isEmpty)
-        // What it takes must fit, and the check says where it comes from.
+        // What it inherits must be compatible, and the check says where it comes from.
         let problems = PushContent.validate(
             json: #"{\#(main), "locales": {"fr": {"ios": {"mutable_content": false}}}}"#
         )

@@ -17,7 +17,7 @@ import Testing
                 )
             }
             #expect(error?.problems.first?.key == platform.rawValue)
-            #expect(error?.description.contains("4096 at most") == true)
+            #expect(error?.description.contains("limit is 4096") == true)
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import PushCore
 
 @Suite struct PayloadPropertyTests {
-    /// Whatever the field values are, the body is JSON that says exactly them.
+    /// For any field values, the body is JSON with exactly these values.
     @Test func anyValueComesThrough() throws {
         var random = TestRandom(seed: TestRandom.seed(for: "payload rendering"))
         let content = """
@@ -15,7 +15,7 @@ import Testing
             """
         for _ in 0..<1_000 {
             let (a, b) = (text(&random), text(&random))
-            // What is invisible is no value.
+            // Invisible text is not a value.
             let isBlank = { (text: String) in text.unicodeScalars.allSatisfy { $0.properties.isWhitespace } }
             let (expectedA, expectedB) = (isBlank(a) ? "" : a, isBlank(b) ? "x" : b)
             let ios = try Rendering(content, .apns, values: ["a": a, "b": b]).object()

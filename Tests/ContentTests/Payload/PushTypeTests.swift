@@ -69,7 +69,7 @@ import Testing
         #expect(try Rendering(#"{"ios": {"sound": {"name": "n"}}}"#, .apns).text.contains(#""sound":"n""#))
     }
 
-    /// Adobe's 0 to 100 goes out as Apple's 0 to 1.
+    /// Adobe's 0 to 100 is sent as Apple's 0 to 1.
     @Test(arguments: [(0, "0"), (7, "0.07"), (50, "0.5"), (100, "1")])
     func relevance(percent: Int, fraction: String) throws {
         let content = #"{"tracking": false, "ios": {"body": "B", "relevance_percent": \#(percent)}}"#
@@ -91,6 +91,6 @@ import Testing
 }
 
 extension String {
-    /// The text as often as that makes so many characters.
+    /// The text, repeated up to this many characters.
     fileprivate func padding(_ count: Int) -> String { String(repeating: self, count: count) }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import Content
 @testable import PushCore
 
-/// How long FCM keeps a message whose content does not say so.
+/// How long FCM keeps a message if the content does not set it.
 @Suite struct ValidityTests {
     private func body(_ content: String, _ format: PayloadFormat, seconds: Int64?) throws -> String {
         let template = try PayloadTemplate.compile(

@@ -4,7 +4,7 @@ import Testing
 @testable import Content
 @testable import PushCore
 
-/// Values from within objects, values that say nothing, and values that are no texts.
+/// Values inside objects, blank values, and values that are not texts.
 @Suite struct FieldPathTests {
     private func body(_ text: String, _ values: [String: String], missing: String = "default") throws -> String {
         let rendering = try Rendering(
@@ -28,7 +28,7 @@ import Testing
         ("{{order.id}}", "<7>"), ("{{order.of.name}}", #"<Zoë "Z">"#), ("{{order.of.a.b}}", "<dotted>"),
         ("{{order.none|x}}", "<x>"), ("{{order.what|x}}", "<x>"), ("{{order.id.deeper|x}}", "<x>"),
         ("{{order.list}}", "<[1]>"), ("{{other.id|x}}", "<x>"), ("{{order.|x}}", "<x>"), ("{{order..id|x}}", "<x>"),
-        // The same in texts with sections, which reach there by another way.
+        // The same in texts with sections, which use other code.
         ("{{#order.id}}{{order.of.name}}{{/order.id}}", #"<Zoë "Z">"#),
         ("{{#order.what}}a{{/order.what}}{{^order.what}}b{{/order.what}}", "<b>"),
         ("{{#order}}{{of.name}} {{id}} {{order.id}}{{/order}}", #"<Zoë "Z" 7 7>"#),
@@ -54,7 +54,7 @@ import Testing
         #expect(try missing("{{#order.id}}{{order.what}}{{/order.id}}", ["order": Self.order]) == "order.what")
     }
 
-    /// As forms and exports leave it; it is no name to greet a person with.
+    /// Forms and exports leave such values, and they are no name to greet a person with.
     @Test(arguments: [" ", "\t\n", "\u{A0}", "\u{2003} \u{3000}", "\u{200B}", "\u{FEFF}"])
     func whiteSpaceIsNoValue(_ blank: String) throws {
         #expect(try body("{{a|you}}", ["a": blank]) == "<you>")
@@ -86,7 +86,7 @@ import Testing
         let full = try variables(json, ["s": " 4.50 ", "w": "t", "n": "-3e2"]).text
         #expect(full.contains(#""score":4.50"#) && full.contains(#""won":true"#), "\(full)")
         #expect(full.contains(#""list":[4.50,{"x":-3e2}]"#), "\(full)")
-        // What is no number leaves its entry out, and is null in a list.
+        // An entry that is not a number is left out; in a list it is null.
         let none = try variables(json, ["s": "many", "w": "maybe", "n": "1,5"])
         #expect(
             !none.text.contains("score") && !none.text.contains("won") && none.text.contains(#""list":[null,{}]"#),
@@ -114,8 +114,8 @@ import Testing
 
     @Test(arguments: [
         (##"{"a": {"$number": "seven"}}"##, "is not a value for $number"),
-        (##"{"a": {"$number": 7}}"##, "have a string"),
-        (##"{"a": {"$number": "{{n}}", "b": 1}}"##, "have a string"),
+        (##"{"a": {"$number": 7}}"##, "its value a string"),
+        (##"{"a": {"$number": "{{n}}", "b": 1}}"##, "its value a string"),
         (##"{"a": {"$boolean": "yes"}}"##, "is not a value for $boolean"),
     ])
     func wrongFormsAreRefused(_ json: String, _ words: String) {
@@ -123,7 +123,7 @@ import Testing
         #expect(problems.contains { $0.cause.contains(words) }, "\(problems)")
     }
 
-    /// This message was asked for by itself: "Your code is " helps no one.
+    /// A system requested this single message: "Your code is " would be useless.
     @Test func aContinuousDeliverySendsNoMessageWithAGap() throws {
         for (missing, policy) in [("", MissingValuePolicy.exclude), (#""missing": "default", "#, .default)] {
             let content = try PushContent(json: #"{\#(missing)"ios": {"body": "Code {{code}}"}}"#)

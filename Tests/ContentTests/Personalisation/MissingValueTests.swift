@@ -28,7 +28,7 @@ import Testing
             ("{{a}}", [:], "a"), ("{{a}}", ["a": ""], "a"), ("{{a}}", ["a": "x"], nil), ("{{a|d}}", [:], nil),
             ("{{a|}}", [:], nil),
             ("{{a|d}} {{a}}", [:], "a"), ("{{a}} {{b}}", ["a": "x"], "b"),
-            // A condition may be missing, and so may what stands in a section that is left out.
+            // A condition may be missing, and so may a field in a section that is not shown.
             ("{{#c}}{{a}}{{/c}}", [:], nil), ("{{#c}}{{a}}{{/c}}", ["c": "1"], "a"), ("{{^c}}{{a}}{{/c}}", [:], "a"),
             ("{{#c}}{{a|d}}{{/c}}", ["c": "1"], nil), ("{{#l}}{{a}}{{/l}}", ["l": #"[{"a": ""}]"#], nil),
             ("{{#l}}{{a}}{{/l}}", ["l": #"[{"b": ""}]"#], "a"),

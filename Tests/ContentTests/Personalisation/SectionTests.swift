@@ -44,7 +44,7 @@ import Testing
         #expect(try body("{{#a}}{{b|{{}}{{/a}}", ["a": "1"]) == "{{")
     }
 
-    /// A tag of a section that has a line of its own takes the line with it.
+    /// If a section's tag is alone on a line, the line is removed.
     @Test func linesOfTagsVanish() throws {
         #expect(try body("one\n{{#a}}\ntwo\n{{/a}}\nthree", ["a": "1"]) == "one\ntwo\nthree")
         let long = String(repeating: "long ", count: 20)
@@ -68,7 +68,7 @@ import Testing
         _ = try TextTemplate(String(open.dropFirst(7)) + String(close.dropLast(7)))
     }
 
-    /// A list within itself would be gone through as often as a power of its length.
+    /// The cost of a list nested in itself would grow as a power of its length.
     @Test func whatIsTooLongForAnyPayloadIsCutAndRefused() throws {
         let text = (0..<12).map { _ in "{{#l}}" }.joined() + "{{.}} and more" + (0..<12).map { _ in "{{/l}}" }.joined()
         let list = "[" + (0..<500).map(String.init).joined(separator: ",") + "]"

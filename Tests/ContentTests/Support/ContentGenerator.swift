@@ -3,7 +3,7 @@ import TestSupport
 @testable import Content
 @testable import PushCore
 
-/// Makes random contents out of the tables of keys, mostly right ones.
+/// Creates random contents from the tables of keys; most are valid.
 struct ContentGenerator {
     var random: TestRandom
 
@@ -13,7 +13,7 @@ struct ContentGenerator {
         "</script>", "%", "\\{{",
     ]
 
-    /// A content that is right more often than not: keys that break a rule with others are taken out once.
+    /// A content that is usually valid: keys that break a rule for combinations are removed once.
     mutating func content() -> JSONValue {
         let content = unchecked()
         let problems = PushContent.validate(json: JSONText.compact(content))
@@ -22,7 +22,7 @@ struct ContentGenerator {
         return Self.pruned(content, "", faults)
     }
 
-    /// A value without the sections' keys that faults lie in.
+    /// A value without the keys that have problems.
     private static func pruned(_ value: JSONValue, _ path: String, _ faults: Set<String>) -> JSONValue {
         guard case .object(let entries) = value else { return value }
         return .object(
@@ -60,7 +60,7 @@ struct ContentGenerator {
 
     private mutating func section(_ platform: Platform) -> JSONEntry {
         var entries: [JSONEntry] = []
-        // With all of them at once nearly every content would break a rule.
+        // With all keys at once, nearly every content would break a rule.
         for key in ContentKey.keys(platform) where random.oneIn(9) {
             entries.append(JSONEntry(name: key.name, value: value(key.kind)))
         }
@@ -142,7 +142,7 @@ struct ContentGenerator {
         String(range.lowerBound + Int64(random.below(Int(clamping: range.upperBound - range.lowerBound) + 1)))
     }
 
-    /// A text of words and tags, now and then with a mistake.
+    /// A text of words and tags, sometimes with a mistake.
     mutating func text() -> String {
         var text = ""
         var open: [String] = []
@@ -165,7 +165,7 @@ struct ContentGenerator {
         return text
     }
 
-    /// A value of a field as a database may have it.
+    /// A field's value as it may occur in a database.
     mutating func fieldValue() -> [UInt8]? {
         switch random.below(8) {
         case 0: return nil

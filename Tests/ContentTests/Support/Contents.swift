@@ -2,7 +2,7 @@
 
 /// Contents in which every key of a platform has a value.
 enum Contents {
-    /// Every key of `ios`, but those that exclude one another.
+    /// Every key of `ios`, except those that exclude one another.
     static let ios = #"""
         {"ios": {
           "title": "Hello {{firstName|there}}", "title_loc_key": "TLK", "title_loc_args": ["{{firstName|you}}", "2"],
@@ -39,7 +39,7 @@ enum Contents {
         }}
         """#
 
-    /// Every key of `android` that legacy FCM knows.
+    /// Every key of `android` that legacy FCM has.
     static let legacy = #"""
         {"android": {
           "kind": "notification", "title": "Hello {{firstName|there}}", "title_loc_key": "TLK",
@@ -51,7 +51,7 @@ enum Contents {
         }}
         """#
 
-    /// Every key of `ios` that the binary protocol takes.
+    /// Every key of `ios` that the binary protocol has.
     static let binary = #"""
         {"ios": {
           "title": "T {{city}}", "title_loc_key": "TLK", "title_loc_args": ["1"], "body": "B", "loc_key": "LK",
@@ -62,7 +62,7 @@ enum Contents {
         }}
         """#
 
-    /// What a subscriber of whom everything is known has in the fields of these contents.
+    /// The values of a subscriber for all fields of these contents.
     static let values = [
         "firstName": "Zoë \"Z\"", "city": "Köln\\😀", "vip": "true", "unread": "7", "staleAt": "1900000000",
         "ttl": "86400",

@@ -1,7 +1,7 @@
 @testable import Content
 @testable import PushCore
 
-/// Says what a text with sections means, by walking over its tags; slow, and without Mustache's rules for lines.
+/// Evaluates a text with sections by walking over its tags. It is slow, and lacks Mustache's rules for lines.
 struct MustacheReference {
     struct Unclosed: Error {}
 
@@ -17,7 +17,7 @@ struct MustacheReference {
         try run(0..<tokens.count, [])
     }
 
-    /// Walks over tags; the scopes are the elements of the sections that they stand in, the innermost last.
+    /// Walks over tags. The scopes are the elements of the enclosing sections, innermost last.
     private mutating func run(_ range: Range<Int>, _ scopes: [JSONValue]) throws {
         var index = range.lowerBound
         while index < range.upperBound {
@@ -62,7 +62,8 @@ struct MustacheReference {
         return field(name)
     }
 
-    /// What an object has under a name, or where the name reaches into it; nil if it does not know the name's beginning.
+    /// The object's entry of a name, or the value at the path that the name is; nil if the object does not have the
+    /// path's root.
     private static func look(in scope: JSONValue, _ name: String) -> JSONValue? {
         if let value = scope[name] { return value }
         let parts = name.split(separator: ".").map(String.init)
@@ -105,7 +106,7 @@ struct MustacheReference {
 }
 
 extension JSONValue {
-    /// What `{{.}}` shows of the element of a list.
+    /// The text of a list's element for `{{.}}`.
     fileprivate var scalarText: String {
         if case .object = self { "" } else { text }
     }

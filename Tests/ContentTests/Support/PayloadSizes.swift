@@ -1,7 +1,7 @@
 @testable import Content
 @testable import PushCore
 
-/// Sizes of payloads as their gateways count them, found out from the parsed payload.
+/// Computes the sizes of payloads, as gateways count them, from the parsed payload.
 enum PayloadSizes {
     static func counted(_ value: JSONValue, _ body: [UInt8], _ format: PayloadFormat) -> Int {
         switch format {
@@ -13,7 +13,7 @@ enum PayloadSizes {
         }
     }
 
-    /// All names and values, of lists and objects those inside of them.
+    /// The size of all names and values, including those inside lists and objects.
     private static func size(_ value: JSONValue?) -> Int {
         switch value {
         case nil: 0
@@ -24,7 +24,7 @@ enum PayloadSizes {
         }
     }
 
-    /// Names that an object has more than once.
+    /// The names that an object has more than once.
     static func duplicates(_ value: JSONValue) -> [String] {
         switch value {
         case .array(let elements): return elements.flatMap(duplicates)

@@ -4,7 +4,7 @@ import Testing
 @testable import Content
 @testable import PushCore
 
-/// Renders one message of a content, as the child does.
+/// Renders one message of a content like the child.
 struct Rendering {
     static let uuid = MessageUUID(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210)
     static let uuidText = "01234567-89ab-cdef-fedc-ba9876543210"

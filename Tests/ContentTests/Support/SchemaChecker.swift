@@ -3,7 +3,8 @@ import Foundation
 @testable import Content
 @testable import PushCore
 
-/// Checks values against a JSON Schema, by those keywords that the content's schema uses; any other one is an error.
+/// Checks values against a JSON Schema. It supports the keywords that the content's schema uses; any other keyword is
+/// an error.
 struct SchemaChecker {
     struct UnknownKeyword: Error { let name: String }
 
@@ -47,7 +48,7 @@ struct SchemaChecker {
             guard case .string = value else { return true }
             return number(rule).map { Double(value.text.count) >= $0 } ?? false
         case "pattern":
-            // JSON Schema's keyword says nothing of what is no text.
+            // This keyword of JSON Schema applies only to texts.
             guard case .string = value else { return true }
             let expression = try NSRegularExpression(pattern: rule.text, options: .dotMatchesLineSeparators)
             return expression.firstMatch(in: value.text, range: NSRange(value.text.startIndex..., in: value.text))

@@ -4,23 +4,23 @@ import PushCore
 @testable import Administration
 @testable import Laboratory
 
-/// How the simulator is brought to give the answer of a row, and what is expected of it then.
+/// How to make the simulator give the answer of a row, and the expected result.
 struct AnswerScript: Sendable {
-    /// What the control port is told of the device, JSON; nil for a device that nothing is wrong with.
+    /// The JSON about the device for the control port; nil for a device without faults.
     var device: String?
     /// The status that is recorded with the message.
     var status: Int16
     /// The reason that is recorded with the message.
     var reason: String
 
-    /// The script of a row about one message; nil for rows that need more than a device that answers so.
+    /// The script of a row about one message; nil for rows that need more than a device with this answer.
     init?(_ row: AnswerRow) {
         let times =
             row.outcomeClass == .unprocessed || row.application == .pause ? #","times":1,"retry_after":"1""# : ""
         switch (row.gateway, row.source) {
         case (_, .response) where row.outcomeClass == .accepted && row.token == .none && row.gateway != .apnsBinary:
             self.init(device: nil, status: 200, reason: "")
-        // A page, as a proxy gives one.
+        // A web page, as from a proxy.
         case (.apnsHTTP2, .response) where row.status == 200, (.fcmV1, .response) where row.status == 200:
             self.init(answer: #""status":200,"body":"<html></html>""#, status: 200, reason: row.reason)
         case (.apnsHTTP2, .response): self.init(apns: row, times)
@@ -31,7 +31,7 @@ struct AnswerScript: Sendable {
         }
     }
 
-    /// The same answer, but to the first message only.
+    /// The same answer, but only to the first message.
     var once: AnswerScript {
         var script = self
         if let device, device.hasSuffix("}") { script.device = device.dropLast() + #","times":1,"retry_after":"1"}"# }
@@ -48,7 +48,7 @@ struct AnswerScript: Sendable {
         self.init(device: #""answer":{\#(answer)}"#, status: status, reason: reason)
     }
 
-    /// Another status of the same hundreds for a row that stands for all of them.
+    /// A status of the same class for a row that stands for the whole class.
     private static func status(_ row: AnswerRow) -> Int16 {
         switch (row.status, row.reason) {
         case (0, ""): 700
@@ -74,7 +74,7 @@ struct AnswerScript: Sendable {
 
     private init(fcmV1 row: AnswerRow, _ times: String) {
         let status = Self.status(row)
-        // Without FCM's own form it would be a proxy's page, which has the row without a status.
+        // Without FCM's own format it would count as a proxy's page, which is the row without a status.
         let reason = row.reason.isEmpty && row.status != 0 ? "SOMETHING_NEW" : row.reason
         var details =
             #"[{\"@type\":\"type.googleapis.com/google.firebase.fcm.v1.FcmError\",\"errorCode\":\"\#(reason)\"}"#
@@ -87,7 +87,7 @@ struct AnswerScript: Sendable {
         self.init(answer: #""status":\#(status),"body":"\#(body)"\#(times)"#, status: status, reason: reason)
     }
 
-    /// The simulator's names of answers that have no word of their own on the wire.
+    /// The simulator's names of answers that have no name on the wire.
     private static let legacyNames: [Int16: String] = [
         300: "REDIRECTED", 400: "JSON_PARSING_ERROR", 401: "UNAUTHORIZED", 403: "FORBIDDEN", 404: "NOT_FOUND",
         405: "METHOD_NOT_ALLOWED", 408: "REQUEST_TIMEOUT", 429: "TOO_MANY_REQUESTS", 500: "SERVER_ERROR",
@@ -101,7 +101,7 @@ struct AnswerScript: Sendable {
         }
         guard row.status != 0, row.outcomeClass != .ambiguous else { return nil }
         let unknown = row.status == 200 ? "SomethingNew" : Self.legacyNames[row.status]
-        // Errors of results that may stand for a whole request, too.
+        // Errors of a result that may also apply to a whole request.
         let whole = row.reason == "Unavailable" ? "UNAVAILABLE_\(row.status)" : "INTERNAL_ERROR_500"
         let known = row.status < 500 ? row.reason : whole
         guard let name = row.reason.isEmpty ? unknown : known else { return nil }
@@ -126,14 +126,14 @@ struct AnswerScript: Sendable {
 }
 
 extension AnswerRow {
-    /// Whether what follows from it concerns more than its message, so that it needs an application of its own.
+    /// Whether it affects more than its message, so that it needs its own application.
     var concernsOthers: Bool {
         application != .none || source == .noAnswer || isOfOwnTopic
     }
 
-    /// Whether it is about a push type with a topic of its own.
+    /// Whether it is about a push type with its own topic.
     var isOfOwnTopic: Bool { gateway == .apnsHTTP2 && source == .response && !condition.isEmpty }
 
-    /// For failures of a test.
+    /// Describes the row in a test failure.
     var label: String { "\(gateway.rawValue) \(source.rawValue) \(status) \(reason) \(condition)" }
 }

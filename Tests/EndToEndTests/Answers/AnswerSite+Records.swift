@@ -9,7 +9,7 @@ import Testing
 @testable import pushmta
 
 extension AnswerSite {
-    /// What the database keeps of a message.
+    /// What the database records about a message.
     struct Record: Equatable, CustomStringConvertible {
         var status: MessageStatus
         var httpStatus: Int16
@@ -44,7 +44,7 @@ extension AnswerSite {
         )
     }
 
-    /// What was said about a subscription's token with a delivery's message: kind and new token.
+    /// The token events of a subscription from a delivery's message: kind and new token.
     func events(_ delivery: Int64, _ subscription: Int64) async throws -> [String] {
         let result = try await database.execute(
             PostgresStatement(
@@ -59,11 +59,12 @@ extension AnswerSite {
         return try (0..<result.rowCount).map { try result.text($0, 0) }
     }
 
-    /// The token events that a row's final answer leaves.
+    /// The token events that a row's final answer causes.
     static func expectedEvents(_ row: AnswerRow) -> [String] {
         switch row.token {
         case .none: []
-        // What a mix-up would cause as well is no proof against a token that never worked while others work: it counts.
+        // An error that a mix-up would also cause is no proof against a token that never worked while others work: it
+        // is a soft error.
         case .invalid where row.isDoubtful: ["soft_error"]
         case .invalid, .invalidSinceTimestamp: ["invalid"]
         case .softError: ["soft_error"]
@@ -71,7 +72,7 @@ extension AnswerSite {
         }
     }
 
-    /// The record that a row's answer leaves when it is not asked for again; nil if the message stays pending.
+    /// The record that a row's answer leaves if it is not repeated; nil if the message stays pending.
     static func expectedRecord(_ row: AnswerRow, _ script: AnswerScript) -> Record? {
         var record = Record(
             status: .failed,
@@ -86,7 +87,7 @@ extension AnswerSite {
         case .permanent: break
         case .ambiguous: record.status = .unknown
         case .retry where row.application != .pause: break
-        // It was given once; then the message was taken.
+        // The answer was given once; then the message was accepted.
         case .retry, .unprocessed: record = Record(status: .sent, httpStatus: 200, reason: "", failure: nil, attempt: 1)
         }
         return record

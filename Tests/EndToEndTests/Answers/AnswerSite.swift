@@ -10,9 +10,9 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// A cluster, a simulator and a supervisor, with applications for each gateway as the answers of one need them.
+/// A cluster, a simulator and a supervisor, with the applications that the answers of one gateway need.
 struct AnswerSite: Sendable {
-    /// Far more than anything takes, as the machine may be busy.
+    /// Far longer than anything takes, as the machine may be busy.
     private static let limit = Duration.seconds(120)
 
     let testSite: TestSite
@@ -30,9 +30,9 @@ struct AnswerSite: Sendable {
             try await testSite.prepare()
             var settings = try testSite.writeSettings(children: 12)
             settings.mta.child.requestTimeoutSec = 3
-            // Each answer that concerns an application needs a child of its own.
+            // Each answer that affects an application needs its own child.
             settings.mta.child.idleChildTimeoutSec = 2
-            // A supervisor without work applies what was said of tokens when it looks again.
+            // A supervisor without work applies token events at its next look.
             settings.mta.master.dataBasePoolPeriodSec = 1
             try testSite.host.write(settings)
             _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
@@ -69,6 +69,7 @@ struct AnswerSite: Sendable {
             case .apnsBinary: (.iosBinary, simulator.apnsBinary)
             case .fcmV1: (.androidV2, simulator.fcm)
             case .fcmLegacy: (.androidV2, simulator.fcmLegacy)
+            default: (.androidV2, nil)
             }
         let known = try #require(address)
         _ = try await store.createAccount(
@@ -110,10 +111,11 @@ struct AnswerSite: Sendable {
         case .fcmLegacy:
             let file = try #require(simulator.credentials.fcmLegacy?.projectKeyFile)
             return try CredentialMaterial(file: file, platform: .android)
+        default: throw TestSupportError("the simulator has no credential for \(gateway.rawValue)")
         }
     }
 
-    /// A subscription of an application, with a token that no other has.
+    /// A subscription of an application, with a unique token.
     func subscribe(_ application: ApplicationRow, _ number: Int) async throws -> (id: Int64, token: String) {
         let digits = String(number, radix: 16) + "." + String(application.id, radix: 16)
         let hexadecimal = digits.replacing(".", with: "0e0")
@@ -134,12 +136,12 @@ struct AnswerSite: Sendable {
         return (try result.int64(0, 0), token)
     }
 
-    /// Tells the simulator about a device; nothing makes it a good one.
+    /// Tells the simulator about a device; nil makes it a device without faults.
     func tell(_ token: String, _ device: String?) async throws {
         try await control.post("/devices", #"{"tokens":["\#(token)"]\#(device.map { "," + $0 } ?? "")}"#)
     }
 
-    /// Starts a delivery that tries each message so often again, and reports what is ambiguous.
+    /// Starts a delivery with this many retries, which records ambiguous messages as unknown.
     func send(
         _ application: String,
         retries: Int32 = 0,
@@ -159,12 +161,12 @@ struct AnswerSite: Sendable {
         return id
     }
 
-    /// Waits until something is so; says what was waited for if it never is.
+    /// Waits until a condition holds; on timeout the error names the condition.
     func wait(_ label: String, _ condition: () async throws -> Bool) async throws {
         try await eventually(label, within: Self.limit, condition)
     }
 
-    /// What is known of an application's health.
+    /// The health of an application.
     func health(_ application: ApplicationRow) async throws -> ApplicationHealthRow? {
         try await store.applicationHealth().first { $0.applicationID == application.id }
     }

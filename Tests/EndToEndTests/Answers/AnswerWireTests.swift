@@ -7,10 +7,10 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// Each row of the answer table over the real wire: the simulator answers so, a child hears it, and the database has what the row
-/// says.
+/// Each row of the answer table over the real wire: the simulator gives the answer, a child receives it, and the
+/// database has what the row says.
 @Suite(.serialized) struct AnswerWireTests {
-    /// A row with the message that meets its answer.
+    /// A row with the message that gets its answer.
     private struct Meeting {
         var row: AnswerRow
         var script: AnswerScript
@@ -18,23 +18,23 @@ import Testing
         var token: String
     }
 
-    /// Rows whose answer a device can be made to give, and rows for which more has to go wrong.
+    /// Rows whose answer a simulated device can give, and rows that need more to fail.
     private static let scripted = AnswerTable.rows.compactMap { row in AnswerScript(row).map { (row, $0) } }
 
-    /// What no test of this suite brings about, and why.
+    /// The rows that no test of this suite covers, and why.
     private static func isElsewhere(_ row: AnswerRow) -> Bool {
         switch (row.gateway, row.source) {
-        // Error packets are about a connection's order: GatewaysTests and the binary protocol's own tests bring them about.
+        // Error packets depend on the order in a connection: LegacyGatewaysTests cover them.
         case (.apnsBinary, _): true
-        // A lost connection before anything is written leaves nothing on the wire that could be seen; no server of ours breaks HTTP/2's
-        // rules, and HTTP2Tests have servers that do.
+        // A connection lost before anything is written leaves nothing to see on the wire. No server here breaks
+        // HTTP/2's rules; HTTP2Tests have servers that do.
         case (_, .noAnswer):
             row.outcomeClass == .unprocessed || row.gateway == .fcmLegacy || row.reason == "MalformedAnswer"
         case (.fcmLegacy, .response): row.status == 0 || row.outcomeClass == .ambiguous
-        // The endpoint of access tokens cannot be away while the simulator is there.
+        // The token endpoint cannot be unreachable while the simulator runs.
         case (_, .tokenEndpoint): row.status == 0 && row.reason.isEmpty
-        // Every other fault of a message is found in the content, before a delivery starts; a view that fails for one person has
-        // tests of its own.
+        // Every other fault of a message is found in the content before a delivery starts. A view that fails for one
+        // person has its own tests.
         case (_, .check): row.reason.isEmpty || row.reason == "FieldsUnreadable"
         default: false
         }
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(20))) func everyRowHoldsFromTheWireToTheDatabase() async throws {
-        // Each with a site of its own: a supervisor starts one child a second, and most rows need a child of their own.
+        // Each gateway has its own site: a supervisor starts one child a second, and most rows need their own child.
         try await withThrowingTaskGroup(of: Void.self) { group in
             for gateway in AnswerGateway.allCases {
                 guard AnswerTable.rows.contains(where: { $0.gateway == gateway && !Self.isElsewhere($0) }) else {
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    /// Answers that concern their message only, all in one delivery without retries.
+    /// Answers that affect only their message, all in one delivery without retries.
     private static func meetTogether(
         _ site: AnswerSite,
         _ gateway: AnswerGateway,
@@ -123,7 +123,7 @@ import Testing
         return meetings
     }
 
-    /// What is the gateway's failure costs no attempt, and the message gets through when it has passed.
+    /// A failure of the gateway costs no attempt, and the message gets through when it has passed.
     private static func meetAgain(
         _ site: AnswerSite,
         _ gateway: AnswerGateway,
@@ -133,7 +133,8 @@ import Testing
         let once = rows.map { row, script in (row, script.once) }
         let meetings = try await meetings(site, application, once)
         let delivery = try await site.send(application.name)
-        // Those that need a credential which is wrong wait apart, by reason, until an operator says that it is right.
+        // Messages that need a wrong credential wait separately, by reason, until an operator says that it is
+        // corrected.
         let reasons = rows.count { $0.0.fault == .credential }
         if reasons > 0 {
             try await site.wait("\(application.name) apart") {
@@ -150,7 +151,7 @@ import Testing
         }
     }
 
-    /// An answer that concerns more than its message, in an application of its own.
+    /// An answer that affects more than its message, in its own application.
     private static func meetAlone(
         _ site: AnswerSite,
         _ row: AnswerRow,
@@ -195,7 +196,7 @@ import Testing
         #expect(try await site.record(delivery, subscription) == nil, "\(label)")
         #expect(try await site.store.deliveryProgress(delivery).pending == 1, "\(label)")
         #expect(try await site.events(delivery, subscription).isEmpty, "\(label)")
-        // Nothing is left to probe with, so that other rows get the children.
+        // No message is left to probe with, so that other rows get the children.
         try await site.store.stopDelivery(delivery)
     }
 
@@ -236,14 +237,14 @@ import Testing
 
     // MARK: The ends of connections
 
-    /// One after the other, as the gateway does it to all connections.
+    /// One row after the other, as the gateway ends all connections at once.
     private static func meetGoAways(_ site: AnswerSite, _ gateway: AnswerGateway) async throws {
         let rows = AnswerTable.rows.filter { $0.gateway == gateway && $0.source == .goAway }
         let name = gateway == .apnsHTTP2 ? "apns" : "fcm"
         for (number, row) in rows.enumerated() {
             let application = try await site.application("\(gateway.rawValue)-goaway-\(number)", gateway)
             let (subscription, _) = try await site.subscribe(application, 0)
-            // A provider token that is made this very second cannot have expired: a clock is wrong.
+            // A provider token made this second cannot have expired, so a clock is wrong.
             let isStop = row.application == .stop || row.application == .renewToken
             let word = row.reason.isEmpty ? "something_new" : row.reason
             let key = gateway == .apnsHTTP2 && !word.contains(" ") ? "reason" : "text"
@@ -277,7 +278,7 @@ import Testing
                 try await site.control.post("/oauth", "{}")
                 continue
             }
-            // The trouble is shown, the circuit stays closed, and the message waits until there is a token.
+            // The trouble is reported, the circuit stays closed, and the message waits until there is a token.
             try await site.wait(row.label) { try await site.health(application)?.reason.isEmpty == false }
             #expect(try await site.health(application)?.state == .closed, "\(row.label)")
             #expect(try await site.record(delivery, subscription) == nil, "\(row.label)")
@@ -288,6 +289,6 @@ import Testing
 }
 
 extension AnswerRow {
-    /// Whether a message that is answered so is sent again without losing an attempt.
+    /// Whether a message with this answer is resent without using up an attempt.
     fileprivate var isTriedAtNoCost: Bool { outcomeClass == .retry && fault.sparesAttempt }
 }

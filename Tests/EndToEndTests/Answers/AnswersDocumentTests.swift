@@ -7,7 +7,7 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// `Config/answers.md` and `pushmta answers` say what the table in the code says.
+/// `Config/answers.md` and `pushmta answers` match the table in the code.
 @Suite struct AnswersDocumentTests {
     @Test func theDocumentIsMadeOfTheTable() throws {
         let path = ProjectFolder.path + "/Config/answers.md"
@@ -34,7 +34,7 @@ import Testing
             #expect(gateway.contains("apns") || gateway.contains("fcm"))
             let other = seen.updateValue(row, forKey: "\(gateway) \(row.status) \(AnswerListing.key(row))")
             #expect(other == nil, "\(row.label) has the key of \(other?.label ?? "")")
-            // What a gateway says is there word for word.
+            // The gateway's reason is there verbatim.
             if !row.reason.isEmpty { #expect(AnswerListing.key(row).hasPrefix(row.reason)) }
             #expect(AnswerListing.belongs(row, to: row.gateway.rawValue) && AnswerListing.belongs(row, to: gateway))
         }

@@ -2,7 +2,7 @@ import Foundation
 import MetricsEndpoint
 import Testing
 
-/// `Deploy/guide/metrics.md` says what the declarations say, and alerts and dashboard ask for nothing else.
+/// `Deploy/guide/metrics.md` matches the declarations, and alerts and dashboard use only declared metrics.
 @Suite struct MetricsDocumentTests {
     private func text(_ path: String) throws -> String {
         try String(contentsOfFile: ProjectFolder.path + "/" + path, encoding: .utf8)
@@ -18,7 +18,7 @@ import Testing
     @Test(arguments: ["Deploy/prometheus/pushmta.rules.yml", "Deploy/grafana/pushmta.json"])
     func nothingElseIsAskedFor(_ file: String) throws {
         let declared = Set(MetricDefinition.all.map(\.name))
-        // Neither names of alerts nor jobs.
+        // Without names of alerts and jobs.
         let names = try text(file).matches(of: /\b(pushmta|process)_[a-z_]+\b/).map { String($0.output.0) }
         #expect(names.count > 20)
         for name in Set(names) {
@@ -27,13 +27,13 @@ import Testing
         }
     }
 
-    /// Alarms whose figures raise an alert by another metric, and what passes by itself.
+    /// Alarms for which another metric raises an alert, and alarms that end without intervention.
     private static let withoutRule: Set<String> = [
         "application_trouble", "child_gone", "child_late", "feedback_missing", "hits_repeated", "host_late",
         "mass_failure", "retention_held", "spools_waiting", "subscriptions_growing", "versions_mixed",
     ]
 
-    /// Each code of the guide is named by a rule, or is critical and so has the alert for all of these.
+    /// A rule names each code of the guide, or the code is critical and covered by the alert for all critical alarms.
     @Test func everyAlarmReachesAnAlert() throws {
         let rules = try text("Deploy/prometheus/pushmta.rules.yml")
         let guide = try text("Deploy/guide/monitoring.md")
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// What the reference says of runbooks leads somewhere.
+    /// The links of the reference to runbooks are valid.
     @Test func runbooksAreThere() throws {
         let runbooks = try text("Deploy/guide/runbooks.md")
         let named = MetricDefinition.all.flatMap { $0.action.matches(of: /Pushmta\w+/).map { String($0.output) } }

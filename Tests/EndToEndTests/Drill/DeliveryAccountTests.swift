@@ -70,7 +70,7 @@ import Testing
         #expect(try ended.account().entries.isEmpty)
         ended.allows = []
         #expect(counts(try ended.account()) == [1, 0, 0])
-        // That nobody knows whether it arrived is no reason to give it up.
+        // Ambiguity is no reason to give up a message.
         ended.ambiguous = [1]
         #expect(counts(try ended.account()) == [1, 0, 0])
     }

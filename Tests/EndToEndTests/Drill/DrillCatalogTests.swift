@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// What cannot run at all is left out of sets; what the machine only lacks is not.
+    /// Sets omit drills that cannot run at all, but not those for which the machine lacks something.
     @Test func onlyWhatIsImpossibleIsLeftOut() throws {
         let crash = try DrillCatalog.drill(named: "crash-points")
         #expect(DrillCatalog.impossibility(crash, hasSimulator: true, hasCrashPoints: true) == nil)

@@ -5,7 +5,8 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// Everybody may write in the temporary folder, and what a drill has left is executed: by its owner only.
+/// Every user may write to the temporary folder, and a drill executes files left there. So it accepts only files of its
+/// own user.
 @Suite struct DrillFolderTests {
     private let parent: TemporaryFolder
 
@@ -13,7 +14,7 @@ import Testing
         parent = try TemporaryFolder()
     }
 
-    /// A folder of a process that is long dead, as an older version left it.
+    /// A folder of a process that ended long ago, as an older version left it.
     private func leftover(_ name: String = "pushmta-drill-2147483646-x", mode: Int = 0o700) throws -> String {
         let folder = parent.path + "/" + name
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
@@ -41,7 +42,7 @@ import Testing
     }
 
     @Test func whatBelongsToAnotherIsLeftAlone() throws {
-        // Only root can give a folder away.
+        // Only root can change the owner of a folder.
         guard getuid() == 0 else { return }
         let folder = try leftover()
         try FileManager.default.setAttributes([.ownerAccountID: NSNumber(value: 65_534)], ofItemAtPath: folder)

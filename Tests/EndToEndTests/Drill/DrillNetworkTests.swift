@@ -4,11 +4,11 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// Names and addresses of a drill's network: nothing is made here.
+/// Names and addresses of a drill's network; no network is created here.
 @Suite struct DrillNetworkTests {
     private let network = DrillNetwork(folder: "/somewhere/drill-1", hostCount: 3)
 
-    /// The kernel takes 15 characters for a device.
+    /// The kernel accepts at most 15 characters for a device's name.
     @Test func devicesHaveNamesThatTheKernelTakes() {
         let words = network.removalCommand.split { " ;".contains($0) }
         let devices = words.indices.dropFirst().filter { words[$0 - 1] == "delete" && words[$0].hasPrefix("pm") }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Laboratory
 
-/// What operators are given is what the drills ran with.
+/// The files for operators are those that the drills use.
 @Suite struct HighAvailabilityTests {
     @Test(arguments: [
         ("patroni.yml", HighAvailabilityFiles.patroni), ("etcd.env", HighAvailabilityFiles.etcd),
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test func aStandstillIsTheLongestTimeWithoutMessages() {
-        // It is over: who asks for what was since a moment asks up to now.
+        // It lies in the past, as a query since a moment covers the time up to now.
         let start = ContinuousClock.now.advanced(by: .seconds(-10))
         func moment(_ seconds: Double) -> ContinuousClock.Instant { start.advanced(by: .seconds(seconds)) }
         let traffic = HostTraffic()

@@ -5,9 +5,10 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// The parts of drill `gateway-outage` that judge and count.
+/// The parts of the drill `gateway-outage` that evaluate and count.
 @Suite struct OutageTests {
-    /// As Linux writes it: the second line is the gateway's side of the first, the third goes elsewhere, the last is refused at once.
+    /// In Linux's format: the second line is the gateway's side of the first, the third goes elsewhere, and the last is
+    /// refused at once.
     private static let table = """
           sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
            0: 0100007F:A1B2 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  0 0 1 1 0 20 4 30 10 -1

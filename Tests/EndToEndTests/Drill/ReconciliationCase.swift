@@ -6,18 +6,18 @@ import Store
 @testable import Laboratory
 @testable import pushmta
 
-/// A delivery's account over outcomes and tallies that a test makes up.
+/// A delivery's account from outcomes and tallies that a test invents.
 struct ReconciliationCase {
     var policy = AmbiguityPolicy.resend
     var target: Int64?
-    /// The messages that the audience asks for; `nil`: as many as there are outcomes.
+    /// The number of messages for the audience; nil for the number of outcomes.
     var messages: Int64?
     var allows: Set<MessageStatus> = []
     var state = DeliveryState.finished
     var resent: Int64 = 0
     var outcomes: [(sequence: Int32, status: MessageStatus)] = []
     var ambiguous: Set<Int32> = []
-    /// How often the gateway accepted a message, and how often it said something else.
+    /// How often the gateway accepted a message, and how often it gave another answer.
     var gateway: [Int32: (accepted: Int, others: Int)] = [:]
 
     func account() throws -> DeliveryAccount {

@@ -5,7 +5,7 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// The library that shows a process another wall clock; it is built beside the tests.
+/// The library that shows a process another wall clock. It is built together with the tests.
 @Suite struct ShiftedClockTests {
     private let folder: TemporaryFolder
     private let programs: Executables
@@ -31,7 +31,7 @@ import Testing
         #expect((before...after).contains(seen))
     }
 
-    /// A process that waits by the monotonic clock waits no longer for it, and a process that runs sees a step.
+    /// A step does not delay a process that waits on the monotonic clock, and a running process sees the step.
     @Test func aStepIsSeenAndDelaysNothing() async throws {
         let clock = try ShiftedClock(folder: folder.path, programs: programs)
         let script = "date +%s; read line < '\(folder.path)/go'; sleep 0.01; date +%s"
@@ -48,7 +48,7 @@ import Testing
         let clock = try ShiftedClock(folder: folder.path, programs: programs)
         let fifo = folder.path + "/go"
         try await ToolRun.run("/usr/bin/mkfifo", [fifo])
-        // A process that says its id, and stays until it is read from.
+        // A process that prints its id and lives until its output is read.
         let script = "echo $$ > '\(folder.path)/id'; echo > '\(fifo)'"
         async let shifted = ToolRun.run("/bin/sh", ["-c", script], environment: clock.environment)
         var id: Int32?

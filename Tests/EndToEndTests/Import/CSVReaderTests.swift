@@ -30,7 +30,7 @@ import Testing
         #expect(records.allSatisfy { $0.problem == nil })
     }
 
-    /// CR, LF and CRLF are one each.
+    /// CR, LF and CRLF each count as one line end.
     private func lineEnds(_ text: String) -> Int {
         text.replacing("\r\n", with: "\n").utf8.count { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
     }
@@ -42,13 +42,13 @@ import Testing
         #expect(records.map(\.line) == [1, 2, 5, 6] && records.map(\.lines) == [1, 2, 1, 1])
     }
 
-    @Test("A byte order mark before a quote is no text before it", arguments: [1, 2, 3, .max])
+    @Test("A byte order mark before a quote does not count as text", arguments: [1, 2, 3, .max])
     func aMarkIsPassedOver(_ pieces: Int) {
         let records = read("\u{FEFF}\"a\",b\n\u{FEFF}c,d", pieces: pieces)
         #expect(
             records.map(\.fields) == [["a", "b"], ["\u{FEFF}c", "d"]] && records.allSatisfy { $0.problem == nil }
         )
-        // What only begins like one is text: here the whole file.
+        // An incomplete mark is text; here it is the whole file.
         #expect(read([0xEF, 0xBB], pieces: pieces).map(\.problem?.isEmpty) == [false])
         #expect(read([0xEF, 0xBB, 0x41, 0x0A], pieces: pieces).first?.problem?.contains("UTF-8") == true)
     }
@@ -61,12 +61,12 @@ import Testing
         #expect(records.allSatisfy { $0.problem == nil })
     }
 
-    @Test("What is wrong before or around quotes with line ends does not free what stands in them")
+    @Test("A fault before or around quotes with line ends does not make their contents a record")
     func nothingInQuotesIsARecord() {
-        let long = String(repeating: "x", count: CSVReader.maximumRecordBytes)
+        let long = String(repeating: "x", count: CSVReader.maxRecordBytes)
         for wrong in ["\"a\"b", "a\"b", "\u{FFFD}", long] {
             var bytes = Array("t1,u1\n\(wrong),\"evil\nt3,u3\n\"\nt5,u5\n".utf8)
-            // A byte that no UTF-8 has.
+            // A byte that never occurs in UTF-8.
             if wrong == "\u{FFFD}" { bytes.replace(Array(wrong.utf8), with: [0xFF]) }
             let records = read(bytes, pieces: 7)
             #expect(records.map(\.line) == [1, 2, 5])
@@ -75,13 +75,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [10, CSVReader.maximumRecordBytes * 3])
+    @Test(arguments: [10, CSVReader.maxRecordBytes * 3])
     func aQuoteThatIsNeverClosedTakesTheRestAlong(_ lines: Int) {
         let rest = String(repeating: "t,u\n", count: lines)
         let records = read("t1,u1\nt2,\"two\nlines\"\nt4,\"u4\n\(rest)", pieces: 1_000)
         #expect(records.map(\.line) == [1, 2, 4])
         #expect(
-            records[2].problem?.contains("line 4 is never closed, so the \(lines) lines behind it were never read")
+            records[2].problem?.contains("line 4 is never closed, so the \(lines) lines after it were never read")
                 == true
         )
         #expect(records[2].problem?.hasSuffix("(lines 4 to \(4 + lines))") == true)
@@ -95,7 +95,7 @@ import Testing
         #expect(records[0].problem?.contains("line 1 is never closed, so the rest of the line was never read") == true)
     }
 
-    @Test("What is written as the standard says is read as it was, however it comes")
+    @Test("Standard CSV is read back unchanged, however it is split into pieces")
     func whatIsWrittenIsRead() {
         let seed = UInt64.random(in: 0 ... .max)
         var random = TestRandom(seed: seed)

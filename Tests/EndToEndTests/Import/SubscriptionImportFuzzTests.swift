@@ -8,9 +8,10 @@ import Testing
 @testable import Store
 @testable import pushmta
 
-/// Whatever stands in a file: the import ends, refuses what is wrong line by line, and hands to the database only what it can read.
+/// Whatever a file contains, the import ends, refuses wrong lines one by one, and passes on only values that the
+/// database can read.
 @Suite struct SubscriptionImportFuzzTests {
-    /// 25,000 cases take seconds; `PUSHMTA_FUZZ_CASES` asks for more, up to a million.
+    /// 25,000 cases take seconds; `PUSHMTA_FUZZ_CASES` sets another number, up to a million.
     private static let cases = min(
         1_000_000,
         ProcessInfo.processInfo.environment["PUSHMTA_FUZZ_CASES"].flatMap(Int.init) ?? 25_000
@@ -37,12 +38,12 @@ import Testing
         #expect(imported > 0, "no case got as far as the database")
     }
 
-    /// Takes one file the whole way; returns how many rows would be imported.
+    /// Imports one file; returns the number of rows.
     private func check(_ bytes: [UInt8], _ random: inout TestRandom, _ place: String) throws -> Int {
         let lines = bytes.count { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") } + 1
         let whole = Self.records(bytes, piece: .max)
         let pieces = Self.records(bytes, piece: 1 + random.below(9))
-        // A line end inside quotes ends no record: what follows is of the field, or refused with it.
+        // A line end inside quotes does not end a record: the rest belongs to the field or is refused with it.
         if whole.map(\.line) != Self.firstLines(bytes) {
             Issue.record("\(place): a record begins inside quotes, or is lost")
         }
@@ -67,7 +68,8 @@ import Testing
         return imported
     }
 
-    /// On which lines records begin: a quote opens a field at its beginning only, and a doubled one does not close it.
+    /// The lines on which records begin. A quote opens a field only at its beginning, and a doubled quote does not
+    /// close it.
     private static func firstLines(_ bytes: [UInt8]) -> [Int] {
         var lines: [Int] = []
         var (line, first, isQuoted, isEmpty) = (1, 1, false, true)
@@ -151,7 +153,7 @@ import Testing
         guard case .object(let entries)? = try? JSONParser.parse(json.utf8) else { return nil }
         var values: [String: String] = [:]
         for entry in entries {
-            // What is to be emptied.
+            // A value to be cleared.
             var text: String?
             switch entry.value {
             case .null: text = ""
@@ -176,7 +178,7 @@ import Testing
         Array("\u{FEFF}".utf8), Array("e\u{301}".utf8),
     ]
 
-    /// A file of random words, or a sound one with some of its bytes changed.
+    /// A file of random words, or a valid file with some bytes changed.
     private static func file(_ random: inout TestRandom) -> [UInt8] {
         if random.below(4) == 0 {
             return (0..<random.below(40)).flatMap { _ in words[random.below(words.count)] }
@@ -192,9 +194,9 @@ import Testing
             default: bytes += bytes[place...]
             }
         }
-        // A line may be longer than any record may be.
+        // A line may exceed the maximum length of a record.
         if random.below(2_000) == 0 {
-            bytes += Array(repeating: UInt8(ascii: "y"), count: CSVReader.maximumRecordBytes + 9)
+            bytes += Array(repeating: UInt8(ascii: "y"), count: CSVReader.maxRecordBytes + 9)
         }
         return bytes
     }

@@ -50,7 +50,7 @@ import Testing
         #expect(history.add(progress(sent: 200), at: begin + .seconds(2)).isEmpty)
         let second = history.add(progress(sent: 400, failed: 10), at: begin + .seconds(5))
         #expect(words(second.first) == ["0:00:05", "+300", "+10", "+0", "62.0", "590", "in_progress"])
-        // The end has a line of its own, however soon it comes.
+        // The end has its own line, however soon it comes.
         let last = history.add(progress(sent: 990, failed: 10, .finished), at: begin + .seconds(6))
         #expect(words(last.first) == ["0:00:06", "+590", "+0", "+0", "590", "0", "finished"])
     }
@@ -83,7 +83,7 @@ import Testing
         let lines = history.current(width: 79)
         #expect(lines.allSatisfy { DisplayWidth.of($0) <= 79 }, "\(lines)")
         #expect(lines.first?.contains("50 %  500/1000  in_progress") == true)
-        #expect(lines.count == 2 + DeliveryHistory.mostApplications + 1 && lines.last == "and 8 more applications")
+        #expect(lines.count == 2 + DeliveryHistory.maxApplications + 1 && lines.last == "and 8 more applications")
         #expect(lines[2].hasPrefix("1-aaa") && words(lines[2]).suffix(4) == ["%", "50", "25", "25"], "\(lines[2])")
     }
 }

@@ -3,10 +3,10 @@ import Testing
 
 @testable import pushmta
 
-/// Programs read every command's output.
+/// Every command's output can be read by programs.
 @Suite struct JSONFlagTests {
-    /// Processes, whose log has a form of its own (log.format); the screen, whose figures are those of status; what belongs to the sample
-    /// site and the laboratory; and what prints JSON in any case.
+    /// The exceptions: processes, whose log has its own format (log.format); the screen, whose figures are those of
+    /// status; commands of the sample site and the laboratory; and commands that always print JSON.
     private static let others: Set<String> = [
         "supervisor run", "feedback", "web", "console serve", "mta-child", "top", "quickstart run", "quickstart stop",
         "content schema",

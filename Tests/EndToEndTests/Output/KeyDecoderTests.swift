@@ -2,7 +2,7 @@ import Testing
 
 @testable import Administration
 
-/// Keys out of the bytes of a terminal.
+/// Decodes keys from the bytes of a terminal.
 @Suite struct KeyDecoderTests {
     private func keys(_ pieces: String...) -> [TerminalKey] {
         var decoder = KeyDecoder()
@@ -14,7 +14,7 @@ import Testing
         #expect(keys("\r\n\t\u{7F}\u{8}\u{3}") == [.enter, .enter, .tab, .backspace, .backspace, .control("c")])
         #expect(keys("\u{1B}[A\u{1B}OB\u{1B}[1;5C\u{1B}[5~\u{1B}[Z") == [.up, .down, .right, .pageUp, .backTab])
         #expect(keys("\u{1B}") == [.escape] && keys("\u{1B}x") == [.escape, .character("x")])
-        // Function keys and answers of the terminal are no keys of ours.
+        // Function keys and answers of the terminal are ignored.
         #expect(keys("\u{1B}[15~\u{1B}[?1;2cq") == [.character("q")])
     }
 

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Events of the logs: declared once, documented, told where they are declared to be.
+/// Log events are declared once, documented, and logged where the declaration says.
 @Suite struct ProcessEventTests {
     @Test func theGuideHasTheTable() throws {
         let guide = try String(contentsOfFile: ProjectFolder.path + "/Deploy/guide/monitoring.md", encoding: .utf8)
@@ -23,7 +23,7 @@ import Testing
         for name in names { #expect(name.wholeMatch(of: /[a-z]+(_[a-z]+)*/) != nil, "\(name)") }
     }
 
-    /// An event that nobody tells would be waited for in vain.
+    /// A declared event that is never logged would be waited for in vain.
     @Test func everyEventIsTold() throws {
         let sources = ProjectFolder.path + "/Sources"
         let files = try #require(FileManager.default.enumerator(atPath: sources)).compactMap { $0 as? String }
@@ -41,9 +41,9 @@ import Testing
     }
 }
 
-/// That the database is away is said once, and that it is back.
+/// A lost database is logged once, and so is its return.
 @Suite struct DatabaseAvailabilityTests {
-    /// Keeps the lines of a logger.
+    /// Collects the lines of a logger.
     private final class Lines: Sendable {
         private let lines = Mutex<[(level: Logger.Level, event: String?, text: String, seconds: String?)]>([])
 
@@ -58,7 +58,7 @@ import Testing
             lines.withLock { $0.filter { $0.level > .debug } }
         }
 
-        /// What every line says.
+        /// The text of every line.
         var all: [String] { lines.withLock { $0.map(\.text) } }
 
         var logger: Logger {
@@ -100,7 +100,7 @@ import Testing
             second(failing(refused))
         }
         #expect(lines.shown.map(\.event) == ["database_away"])
-        #expect(lines.shown[0].text.hasPrefix("The database is away: PostgreSQL: refused"))
+        #expect(lines.shown[0].text.hasPrefix("The database is unreachable: PostgreSQL: refused"))
         #expect(database.isAway)
         first(.connected(backendPID: 2))
         #expect(lines.shown.count == 1, "the other one is still down")
@@ -122,7 +122,7 @@ import Testing
         #expect(lines.shown.isEmpty)
     }
 
-    /// Its connections are given up and made again, all the time.
+    /// Its connections are closed and opened again all the time.
     @Test func aServerThatDoesNotWriteIsNotAway() throws {
         let database = DatabaseAvailability(logger: lines.logger)
         let (first, second) = (database.observer("first"), database.observer("second"))
@@ -140,7 +140,7 @@ import Testing
         #expect(lines.shown.map(\.event) == ["database_read_only", "database_writable"])
         let seconds = try #require(lines.shown[1].seconds)
         #expect(lines.shown[1].text == "The database is writable again after \(seconds) s")
-        // One that was away and comes back as a standby is back.
+        // A lost server that returns as a standby is back.
         second(failing(refused))
         second(.readOnly)
         #expect(lines.shown.suffix(3).map(\.event) == ["database_away", "database_back", "database_read_only"])
@@ -152,7 +152,7 @@ import Testing
         #expect(Duration.seconds(600).pauseText == "10 min" && Duration.milliseconds(999).pauseText == "1 s")
     }
 
-    /// A server that is cut off does not even refuse.
+    /// A server behind a broken network does not even refuse connections.
     @Test func aLossThatLastsIsAnOutage() async throws {
         let database = DatabaseAvailability(logger: lines.logger)
         let observer = database.observer("only")

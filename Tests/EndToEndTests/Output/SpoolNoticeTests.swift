@@ -6,7 +6,7 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// Spools that wait are an alarm of `pushmta status` and a warning of `pushmta doctor`.
+/// Waiting spools cause an alarm in `pushmta status` and a warning in `pushmta doctor`.
 @Suite struct SpoolNoticeTests {
     @Test func spoolsThatWaitAreTold() async throws {
         let database = try await TestDatabase.create(.migrated)
@@ -27,7 +27,7 @@ import Testing
         #expect(alarms.text.contains("tracking-1"))
         let results = await FeedbackCheck.results(store)
         #expect(results.contains { $0.result == .warning && $0.subject.contains("tracking-1") })
-        // A worker that has ended says nothing of now.
+        // The report of a worker that has ended no longer counts.
         try await store.feedbackStop(worker: heartbeat.worker)
         #expect(try await store.alarms().isEmpty)
         await store.close()

@@ -6,7 +6,7 @@ import Testing
 @testable import Administration
 @testable import Laboratory
 
-/// Commands as operators type them, with what they get wrong.
+/// Commands as operators type them, including mistakes.
 @Suite struct AdministrationTests {
     private let folder: TemporaryFolder
     private let program: Program
@@ -67,7 +67,7 @@ import Testing
             return ending
         }
         let both = ["--platform", "ios", "--with-sandbox", "--sound", "bell.caf=Bell", "--account", "apns"]
-        // Both or neither: the sandbox half's key is taken.
+        // Both or neither is added: the sandbox application's key is already in use.
         _ = try await add("other", ["--platform", "ios", "--integration-key", "taken"], expect: 0)
         _ = try await add("shop", both + ["--sandbox-integration-key", "taken"], expect: 65)
         let added = try await add("shop", both + ["--sandbox-integration-key", "own"], expect: 0)
@@ -125,7 +125,7 @@ import Testing
         let ending = try await run("subscription", "import", file, "--app", "shop-ios", expect: 65)
         #expect(ending.output.hasPrefix("3 created, 0 updated"))
         for line in [3, 4, 5, 10] { #expect(ending.errors.contains("line \(line): "), "\(ending.errors)") }
-        #expect(ending.output.contains("5 lines left out") && ending.errors.contains("line 10 is never closed"))
+        #expect(ending.output.contains("5 lines skipped") && ending.errors.contains("line 10 is never closed"))
         #expect(!ending.errors.contains(token(3)))
         let rows = try await run("subscription", "list", "--json").rows()
         #expect(Set(rows.compactMap { $0["user_key"] as? String }) == ["u1", "u6", "u7"])
@@ -229,7 +229,7 @@ import Testing
         let file = folder.path + "/credential.key"
         try await run("credential", "create-key", file)
         let key = try String(contentsOfFile: file, encoding: .utf8)
-        // Who follows instructions twice is told so, and nothing is spoilt.
+        // Running the same instruction twice is reported and does no harm.
         let again = try await run("credential", "create-key", file)
         #expect(again.output.contains("is kept"), "\(again.output)")
         #expect(try String(contentsOfFile: file, encoding: .utf8) == key)

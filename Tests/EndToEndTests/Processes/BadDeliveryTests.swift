@@ -8,7 +8,7 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// What goes wrong with one delivery says so where the operator looks, and spoils no other.
+/// A failure of one delivery is reported where operators look, and affects no other delivery.
 @Suite struct BadDeliveryTests {
     @Test func oneBadDeliverySpoilsNoOther() async throws {
         try await DeliverySite.with { site in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Laboratory
 
-/// The benches at a small size: what they count, and that they lose nothing.
+/// Small runs of the benchmarks: their counts are right, and they lose nothing.
 @Suite struct BenchTests {
     private func site(hosts: Int = 1) throws -> (TestSite, TemporaryFolder) {
         let folder = try TemporaryFolder()

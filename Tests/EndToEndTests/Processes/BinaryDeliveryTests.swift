@@ -14,7 +14,8 @@ import Testing
 
     /// Adds an application that sends over the binary gateway, as an operator does.
     private func add(_ site: DeliverySite, subscribers: Int64) async throws -> [String] {
-        // A supervisor that looked between the application and its credential would replace the child that it had just started.
+        // A supervisor that looked after the application was added and before its credential would replace its new
+        // child.
         _ = try await site.testSite.supervisor.stop()
         let gateway = try #require(site.simulator.apnsBinary)
         let feedback = try #require(site.simulator.apnsFeedback)
@@ -57,7 +58,7 @@ import Testing
         return try await site.store.subscriptions(application: Self.application, limit: 100).map(\.pushToken)
     }
 
-    /// Far more than a slow machine takes for a large delivery.
+    /// Far longer than a slow machine takes for a large delivery.
     private static let limit = Duration.seconds(300)
 
     @Test func twentyThousandThroughAnErrorPacketEveryThousand() async throws {
@@ -76,7 +77,8 @@ import Testing
             #expect(counters.duplicates == 0 && counters.accepted == 19_980, "none comes twice")
             let failures = try await site.store.outcomeCounts(delivery: id).filter { $0.status == .failed }
             #expect(failures.map(\.reason) == ["InvalidToken"] && failures.map(\.count) == [20])
-            // None of these tokens ever worked while others did: what a mix-up would cause as well is a soft error of theirs.
+            // None of these tokens ever worked while others did. A mix-up could cause the error too, so it is a soft
+            // error.
             try await site.wait {
                 let events = try await site.store.tokenEventCounts(delivery: id)
                 return events.map(\.kind) == [.softError] && events.allSatisfy { $0.pending == 0 && $0.applied == 20 }
@@ -88,7 +90,7 @@ import Testing
         try await DeliverySite.with(subscribers: 1, children: 1, poolPeriod: 1) { site in
             _ = try await add(site, subscribers: 6_000)
             let id = try await site.send(to: Self.application)
-            // More than another connector's window (4,000): silence lasts 5 s, and so long all of them are open.
+            // More than another connector's window (4,000): messages stay open for the 5 s of silence.
             try await site.wait {
                 try await site.store.children().contains { $0.report.connections.streamsInFlight > 4_000 }
             }
@@ -96,7 +98,8 @@ import Testing
             #expect(end.state == .finished && end.sent == 6_000 && end.failed == 0 && end.unknown == 0)
             let outcomes = try await site.store.outcomeRows(delivery: id)
             #expect(outcomes.count { $0.status == .sent && $0.reason == "Silence" } == 6_000)
-            // The gateway ends without a word: the operator sees how many only silence had accepted.
+            // The gateway disconnects without an error packet: the operator sees how many messages were accepted only
+            // by silence.
             try await SimulatorControl(site.simulator).post("/disconnect", #"{"gateway":"apns-binary"}"#)
             var said: Set<String> = []
             do {
@@ -115,12 +118,13 @@ import Testing
                         && $0.remedy.contains("presumedAcceptedMs")
                 }
             }
-            // It keeps nothing from being sent.
+            // The next delivery is still sent.
             #expect(try await site.progress(try await site.send(to: Self.application)).sent == 6_000)
         }
     }
 
-    /// Where loading them takes longer than silence lasts, a second connection has taken some: its end tells the sum.
+    /// If loading takes longer than the silence lasts, a second connection has sent some messages, and its end reports
+    /// the sum.
     private static func tellsOfSixThousand(_ text: String) -> Bool {
         text.contains("6000 messages") || text.contains("(6000 with those of connections before it)")
     }
@@ -135,7 +139,7 @@ import Testing
                 "/feedback",
                 #"{"tokens":[\#(list)],"topic":"\#(site.simulator.credentials.apns.topics[0])","since":\#(since)}"#
             )
-            // The gateway takes them like any other, and no child asks.
+            // The gateway accepts these tokens like any other, and no child reads the feedback service.
             let before = try await site.progress(try await site.send(to: Self.application))
             #expect(before.state == .finished && before.failed == 0 && before.sent == 30)
             #expect(try await site.store.feedbackServices().isEmpty)
@@ -145,7 +149,7 @@ import Testing
                 return Set(rows.filter { !$0.enabled }.map(\.pushToken)) == Set(gone)
             }
             let doctor = try await Program.pushmta().run(["doctor", "--config", site.testSite.settingsFile])
-            #expect(doctor.output.contains("it has named 4 tokens in all"), "\(doctor.output)")
+            #expect(doctor.output.contains("it has returned 4 tokens in total"), "\(doctor.output)")
             let after = try await site.progress(try await site.send(to: Self.application))
             #expect(after.state == .finished && after.failed == 0 && after.sent == 26)
         }
@@ -162,7 +166,7 @@ import Testing
             let shut = try await site.progress(try await site.send(to: Self.application))
             #expect(shut.sent == 3_000 && shut.failed == 0)
             #expect(try await control.counters().apnsBinary.duplicates == 0)
-            // A certificate that is no longer taken keeps the messages pending and says so.
+            // A certificate that is no longer accepted keeps the messages pending and is reported.
             try await control.post("/faults", #"{"gateway":"apns-binary"}"#)
             try await control.post("/credentials", #"{"gateway":"apns-binary","revoked":true}"#)
             let stopped = try await site.send(to: Self.application)

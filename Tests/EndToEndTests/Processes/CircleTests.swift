@@ -10,19 +10,19 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// The whole circle with real processes: devices register, get what is delivered, and tell of it with the ids that they got. The database
-/// has objects of others in the place of PostgreSQL's own, none of which may run.
+/// The whole cycle with real processes: devices register, receive messages, and report them with the ids that they
+/// received. The database contains objects that shadow PostgreSQL's own; none of them may run.
 @Suite(.serialized) struct CircleTests {
     private static let devices: Int64 = 40
 
-    /// A content, and whether a person sees anything to click on.
+    /// A content, and whether it shows the user anything to click.
     private struct Kind {
         let name: String
         let platform: Platform
         let content: String
         var template: String?
         let isVisible: Bool
-        /// What an app finds in the data of FCM, but for the ids; nil if that is not looked at.
+        /// The expected `data` of FCM without the ids; nil if it is not checked.
         var data: [String: String]?
     }
 
@@ -41,7 +41,8 @@ import Testing
             content: #"{"android":{"kind":"data","variables":{"title":"Hello {{firstName}}"}}}"#,
             isVisible: true
         ),
-        // Adobe's documentation of the channel: an app reads title, _msg and url of a data message, and the variables of a rich one.
+        // Adobe's documentation of the channel: an app reads title, _msg and url of a data message, and the variables
+        // of a rich message.
         Kind(
             name: "Adobe's data message",
             platform: .android,
@@ -85,7 +86,7 @@ import Testing
     private func circle(_ site: TestSite) async throws {
         try await site.prepare()
         let settings = try site.writeSettings(children: 2, webPort: try await FreePort.any())
-        // Whatever the programs look up by its name alone is found here first, and fails.
+        // Any object that the programs use without its schema is found here first, and fails.
         let configuration = StoreSession.configuration(settings, role: "test")
         try await ShadowNames.plant(in: configuration)
         _ = try await Store.migrate(StoreSession.configuration(settings, role: "migrate"))
@@ -99,7 +100,7 @@ import Testing
             let control = SimulatorControl(simulator)
             let devices = TestDevices(site: site, control: control)
             try await devices.register(applications, count: Self.devices, at: settings.web.port)
-            // Everybody clicks on what he sees.
+            // Every user clicks what is shown.
             try await control.post(
                 "/fleet",
                 #"{"host":"127.0.0.1","port":\#(settings.web.port),"click_every":1}"#
@@ -116,13 +117,13 @@ import Testing
             )
             #expect(ending.status == 0, "\(command): \(ending.errors)")
         }
-        // The site's own certificate is none that gateways are checked with.
+        // `doctor` may fail here, as the site's own certificate is not one for real gateways.
         _ = try await Program.pushmta().run(["doctor", "--config", site.settingsFile])
         let shadows = try await ShadowNames.calls(in: configuration)
         #expect(shadows.calls == 0 && shadows.names > 3_000, "\(shadows)")
     }
 
-    /// What operators look at.
+    /// The commands that operators use.
     private static let commands = [
         "status", "queue", "delivery list", "app list", "account list", "service list", "credential list",
         "subscription list", "quarantine list", "exclusion list", "seed list", "mapping list", "template list",
@@ -145,7 +146,7 @@ import Testing
         }
         let expected = Self.devices / 2
         #expect(last.sent == expected, "\(kind.name): \(last)")
-        // The last answer may still be under way to its device.
+        // The last answer may still be in flight to its device.
         try await eventually("the receipts of \(kind.name)", within: DeliverySite.limit) {
             try await store.firstHits(delivery: id).received == expected
         }
@@ -179,7 +180,7 @@ import Testing
         )
     }
 
-    /// What a marketing system reads.
+    /// The data that a marketing system reads.
     private func checkStatistics(_ kind: Kind, delivery id: Int64, _ expected: Int64, _ site: TestSite) async throws {
         let name = PostgresApplicationName(role: "test", host: "test", pid: ProcessInfo.processInfo.processIdentifier)
         let connection = try await PostgresConnection.connect(

@@ -7,7 +7,7 @@ import Testing
 @testable import Administration
 @testable import Laboratory
 
-/// Accounts and credentials that do not go together, as operators put them together.
+/// Accounts and credentials that do not match, as operators may combine them.
 @Suite struct ConnectorChangeTests {
     private let folder: TemporaryFolder
     private let program: Program
@@ -33,7 +33,7 @@ import Testing
         return ending
     }
 
-    /// A service, accounts of both of Apple's connectors, and the words that give a key (.p8).
+    /// Sets up a service and accounts for both of Apple's connectors; returns the options for a key (.p8).
     private func setUp() async throws -> [String] {
         try await run("migrate")
         try await run("credential create-key", [folder.path + "/credential.key"])
@@ -71,7 +71,7 @@ import Testing
         #expect(refused.errors.contains("do not have: bk") && refused.errors.contains("credential set"))
         let rows = try await run("account list --json").rows()
         #expect(rows.first { $0["name"] as? String == "stand-in" }?["connector"] as? String == "ios-http2")
-        // One that still has no credential is in nobody's way.
+        // An application without a credential does not prevent the change.
         try await run("app set bk --account own")
         try await run("app add bare --message-id-format uuid --account stand-in \(Self.add)")
         let changed = try await run("account set stand-in \(words) --port 2195")
@@ -161,7 +161,7 @@ import Testing
         }
         for day in ["99999-01-01", "9999-12-31", "2055-01-01"] {
             let far = try await run("credential set bk --expires \(day)", key, expect: 65)
-            #expect(far.errors.contains("more than ten years away") || far.errors.contains("no day that there is"))
+            #expect(far.errors.contains("more than ten years away") || far.errors.contains("not a valid day"))
         }
         let near = Date(timeIntervalSinceNow: 9 * 365 * 86_400).formatted(.iso8601.year().month().day())
         #expect(try await run("credential set bk --expires \(near)", key).output.contains("expires in"))

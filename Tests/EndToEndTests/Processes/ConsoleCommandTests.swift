@@ -7,7 +7,7 @@ import Testing
 @testable import Administration
 @testable import Laboratory
 
-/// Users of the console on the command line, and what keeps it from starting.
+/// Console users on the command line, and settings that keep the console from starting.
 @Suite struct ConsoleCommandTests {
     private let program: Program
     private let database: TestDatabase
@@ -31,7 +31,7 @@ import Testing
         try await run("console", "user", "add", "ada", expect: 65)
         try await run("console", "user", "add", "bob", "--role", "everything", expect: 64)
         try await run("console", "user", "add", " ", expect: 64)
-        // Nothing comes on standard input here, which is no password.
+        // Standard input is empty here, which is not a password.
         try await run("console", "user", "add", "bob", "--stdin", expect: 65)
         try await run("console", "user", "add", "bob")
         try await run("console", "user", "role", "bob", "admin")

@@ -6,7 +6,7 @@ import Testing
 @testable import Administration
 @testable import Laboratory
 
-/// Contents, templates and seed addresses, as people give them to the program.
+/// Contents, templates and seed addresses on the command line.
 @Suite struct ContentCommandTests {
     private let folder: TemporaryFolder
     private let program: Program
@@ -129,7 +129,7 @@ import Testing
         #expect(text.output.contains("bytes of 4096, locale fr"))
         let long = #"{"city":"\#(String(repeating: "x", count: 5_000))"}"#
         let refused = try await run("delivery", "preview", id, "--subscription", "1", "--variables", long, expect: 1)
-        #expect(refused.output.contains("It would not go out: PayloadTooLarge"))
+        #expect(refused.output.contains("It would not be sent: PayloadTooLarge"))
         try await run("delivery", "preview", id, "--subscription", "2", expect: 65)
         try await run("delivery", "preview", "99", "--subscription", "1", expect: 65)
         try await run("delivery", "preview", "--subscription", "1", expect: 64)
@@ -169,7 +169,7 @@ import Testing
             #expect(ending.status == status, "\(ending.output) \(ending.errors)")
             return ending
         }
-        // As it came it says nothing, and that is found before anything is created.
+        // The built-in template has no text; this is detected before anything is created.
         let empty = try await create(nil, template: "Deliver on iOS", expect: 65)
         #expect(empty.errors.contains("ios"))
         _ = try await create(#"{"ios":{"titel":"x"}}"#, template: "sale", expect: 65)

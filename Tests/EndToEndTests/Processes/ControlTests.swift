@@ -6,11 +6,11 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// Pause, resume and stop, as an operator types them while a delivery is on the wire.
+/// Pause, resume and stop, as an operator types them while a delivery is being sent.
 @Suite(.serialized) struct ControlTests {
     private static let messages: Int64 = 3_000
 
-    /// Starts a delivery that lasts for several seconds and returns when messages of it are on the wire.
+    /// Starts a delivery that lasts several seconds and returns when some of its messages are in flight.
     private func slowDelivery(_ site: DeliverySite) async throws -> Int64 {
         try await site.slowDown(streams: 20, milliseconds: 50)
         let id = try await site.send(to: site.application)
@@ -36,7 +36,7 @@ import Testing
             try await site.run("delivery", "pause", String(id))
 
             let resumed = try await site.run("delivery", "resume", String(id))
-            #expect(resumed.output.contains("goes on"))
+            #expect(resumed.output.contains("was resumed"))
             try await site.slowDown(streams: 1_000, milliseconds: 0)
             let finished = try await site.progress(id)
             #expect(finished.state == .finished && finished.sent == Self.messages && isBalanced(finished))
@@ -71,7 +71,7 @@ import Testing
             let unknown = try await site.run("app", "resume", "sample-iso", expect: 65)
             #expect(unknown.errors.contains("app list"))
             let closed = try await site.run("app", "resume", site.application)
-            #expect(closed.output.contains("closed already"))
+            #expect(closed.output.contains("already closed"))
             let undo = try await site.run("quarantine", "undo", "--delivery", "12345678", expect: 65)
             #expect(undo.errors.contains("12345678"))
         }

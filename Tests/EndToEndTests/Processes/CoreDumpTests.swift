@@ -7,12 +7,12 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// Keys and credentials are in the memory of every process, and must not come into a file.
+/// Every process has keys and credentials in memory; they must not get into a file.
 @Suite struct CoreDumpTests {
-    /// As much as the shell may allow: by default many allow nothing.
+    /// Raises the limit to the maximum that the shell may set; the default is often 0.
     static let allow = "ulimit -Sc $(ulimit -Hc)"
 
-    /// What the kernel would write of a process when it crashes; nothing to say if it is none of its memory.
+    /// The process memory that the kernel would write on a crash; empty if there is none.
     static func problems(ofProcess id: Int32) throws -> [String] {
         var problems: [String] = []
         let limits = try String(contentsOfFile: "/proc/\(id)/limits", encoding: .utf8)

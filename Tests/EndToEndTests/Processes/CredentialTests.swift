@@ -8,9 +8,9 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// Credentials as operators set, list, try and rotate them, and what becomes of deliveries.
+/// Credentials as operators set, list, test and rotate them, and the effect on deliveries.
 @Suite struct CredentialTests {
-    /// The words that give a certificate of the simulator; its passphrase stands in a file.
+    /// The options for a certificate of the simulator; its passphrase is in a file.
     private func certificate(
         _ site: DeliverySite,
         _ file: KeyPath<SimulatorReport.APNsCredentials, String?>
@@ -22,7 +22,7 @@ import Testing
         return ["--key", try #require(apns[keyPath: file]), "--passphrase-file", passphrase]
     }
 
-    /// The same words with a file of the same certificate as tools of 2010 wrote it.
+    /// The same options with the same certificate in a file as tools of 2010 wrote it.
     private func old(_ certificate: [String], folder: String) async throws -> [String] {
         let openssl = Program(path: "/usr/bin/openssl")
         let passphrase = "file:" + certificate[3]
@@ -85,7 +85,7 @@ import Testing
             #expect(row["kind"] as? String == "apns_certificate")
             #expect((row["fingerprint"] as? String)?.count == 64)
             #expect(row["days_left"] as? Int == 364)
-            #expect(try await run(site, ["doctor"]).output.contains("an APNs certificate (.p12) opens"))
+            #expect(try await run(site, ["doctor"]).output.contains("an APNs certificate (.p12) can be opened"))
 
             let token = String(repeating: "ab", count: 32)
             for words in [[], ["--token", token], ["--token", token, "--alert", "Hello \"you\""]] {
@@ -146,7 +146,7 @@ import Testing
             let both = try certificate(site, \.universalCertificateFile)
             try await run(site, set + both)
             let twice = try await run(site, ["credential", "set", "certified-sandbox"] + both, expect: 65)
-            #expect(twice.errors.contains("certified\" of the production environment already"))
+            #expect(twice.errors.contains("already belongs to application \"certified\" of the production environment"))
             try await run(site, ["credential", "set", "certified-sandbox"] + both + ["--both-environments"])
             let single = try certificate(site, \.certificateFile) + ["--both-environments"]
             #expect(try await run(site, set + single, expect: 65).errors.contains("does not say so"))
@@ -176,14 +176,14 @@ import Testing
             let name = try await site.add("certified", account: site.application)
             try await run(site, ["credential", "set", name] + certificate(site, \.certificateFile))
             let before = try CredentialKeyFile.keyring(site.settings).current.keyID
-            // Prepared only: nothing is sealed anew, and everything opens.
+            // Only prepared: nothing is re-sealed, and everything opens.
             let prepared = try await run(site, ["credential", "rotate-key", "--prepare"])
             #expect(prepared.output.contains("Copy it to every other host"))
             let keys = try CredentialKeyFile.keyring(site.settings)
             #expect(keys.keyIDs.count == 2 && keys.keyIDs[1] == before)
             #expect(try await site.store.credentials().allSatisfy { $0.sealKeyID == before })
             #expect(try await site.progress(try await site.send(to: name)).sent == 20)
-            // As if it had been interrupted after the first one.
+            // As if the rotation had been interrupted after the first credential.
             let first = try #require(try await site.store.credentials().first)
             let row = try #require(try await site.store.credential(first.id))
             let material = try keys.open(row.sealed, keyID: before, credentialID: row.id)
@@ -192,25 +192,25 @@ import Testing
             #expect(try await site.store.reseal(row.id, from: before, to: key, sealed: sealed))
             #expect(
                 try await run(site, ["credential", "rotate-key"]).output.contains(
-                    "1 of 2 credentials were sealed again"
+                    "1 of 2 credentials were resealed"
                 )
             )
             #expect(try await site.store.credentials().allSatisfy { $0.sealKeyID == key })
-            #expect(try await run(site, ["doctor"]).output.contains("opens"))
+            #expect(try await run(site, ["doctor"]).output.contains("can be opened"))
             let dropped = try await run(site, ["credential", "rotate-key", "--drop-old"]).output
-            #expect(dropped.contains("alone now") && !dropped.contains("still has"), "\(dropped)")
-            #expect(dropped.contains("is sealed under the key \(key) already"), "\(dropped)")
+            #expect(dropped.contains("now has only the key") && !dropped.contains("still has"), "\(dropped)")
+            #expect(dropped.contains("is already sealed with the key \(key)"), "\(dropped)")
             #expect(try CredentialKeyFile.keyring(site.settings).keyIDs == [key])
             let rights = try FileManager.default.attributesOfItem(atPath: site.settings.credentialKeyFile)
             #expect(rights[.posixPermissions] as? Int == 0o600)
-            // And a whole one.
+            // A complete rotation.
             try await run(site, ["credential", "rotate-key"])
             let last = try CredentialKeyFile.keyring(site.settings).current.keyID
             #expect(last != key)
             #expect(try await site.store.credentials().allSatisfy { $0.sealKeyID == last })
             #expect(try await site.progress(try await site.send(to: name)).sent == 20)
 
-            // The same key, handed over by systemd.
+            // The same key, passed by systemd.
             let folder = site.testSite.folder + "/systemd"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             try FileManager.default.moveItem(
@@ -219,7 +219,7 @@ import Testing
             )
             let words = ["--set", "credentialKeyFile="]
             #expect(
-                try await run(site, ["doctor"] + words, expect: 1).output.contains("systemd hands over no credential")
+                try await run(site, ["doctor"] + words, expect: 1).output.contains("systemd passes no credential")
             )
             let systemd = ["CREDENTIALS_DIRECTORY": folder]
             try await run(site, ["doctor"] + words, environment: systemd)

@@ -7,7 +7,7 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// A proof goes the whole way, to the gateway and back, before the delivery that it is of.
+/// A proof is sent to the gateway and answered before its delivery starts.
 @Suite struct DeliveryProofTests {
     @Test func aProofArrivesAndTheDeliveryIsUntouched() async throws {
         try await DeliverySite.with { site in
@@ -27,7 +27,7 @@ import Testing
             let sent = try await site.store.deliveryProgress(proofID)
             #expect(sent.state == .finished && sent.sent == 3 && sent.target == 3 && sent.label == "Proof: sale")
             #expect(try await site.store.deliveryProgress(id).state == .editing)
-            // Once more, to all seed addresses: there is one.
+            // Again, to all seed addresses: there is one.
             let second = try await site.run("delivery", "proof", String(id), "--wait")
             #expect(second.errors.contains("finished"))
             try await site.store.startDelivery(id)

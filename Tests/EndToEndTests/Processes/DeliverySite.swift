@@ -10,14 +10,14 @@ import Testing
 
 /// A cluster, a simulator, a supervisor and an application with subscribers, for tests of deliveries.
 struct DeliverySite: Sendable {
-    /// Far more than anything takes, as the machine may be busy.
+    /// Far longer than anything takes, as the machine may be busy.
     static let limit = Duration.seconds(60)
 
     /// The processes.
     let testSite: TestSite
     /// Its database.
     let store: Store
-    /// Makes applications and subscribers.
+    /// Creates applications and subscribers.
     let audience: TestAudience
     /// The settings of its processes.
     let settings: Settings
@@ -26,10 +26,10 @@ struct DeliverySite: Sendable {
     /// The name of the first application, which is also that of its account.
     let application: String
 
-    /// Runs `body` with a site of its own and removes it afterwards.
+    /// Runs `body` with its own site and removes the site afterwards.
     ///
-    /// - Parameter poolPeriod: after how many seconds a supervisor without work looks again; what gateways said of tokens waits
-    ///   for such a look.
+    /// - Parameter poolPeriod: the seconds between two looks of a supervisor without work. Token events wait for such a
+    ///   look.
     /// - Parameter configure: changes settings before the processes start.
     /// - Parameter pooling: its processes and this test reach the database through a pgbouncer in this mode.
     static func with(
@@ -109,7 +109,7 @@ struct DeliverySite: Sendable {
         return name
     }
 
-    /// Lets the simulated gateways take so few streams at a time and answer so late that a delivery lasts.
+    /// Makes the simulated gateways accept few streams at a time and answer late, so that a delivery lasts.
     func slowDown(streams: Int, milliseconds: Int) async throws {
         let plan = #"{"max_concurrent_streams":\#(streams),"latency":{"fixed":\#(milliseconds)}}"#
         try await SimulatorControl(simulator).post("/faults", plan)
@@ -123,7 +123,7 @@ struct DeliverySite: Sendable {
         return ending
     }
 
-    /// A delivery's counts when they are as asked for.
+    /// Waits until a delivery's counts meet a condition, and returns them.
     func progress(
         _ id: Int64,
         within limit: Duration = Self.limit,
@@ -137,7 +137,7 @@ struct DeliverySite: Sendable {
         return last
     }
 
-    /// Waits until something is so.
+    /// Waits until a condition holds.
     func wait(
         _ label: String = "the site",
         within limit: Duration = Self.limit,

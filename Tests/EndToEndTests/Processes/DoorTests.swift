@@ -13,7 +13,7 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// What somebody reads who has set something up wrongly: which setting, where it was set, what to do.
+/// The messages for a wrong setup: which setting, where it was set, and what to do.
 @Suite struct DoorTests {
     private let folder: TemporaryFolder
     private let program: Program
@@ -39,7 +39,7 @@ import Testing
         let environment = ["PUSHMTA_DATABASE_URL": "host=no-such-host.invalid dbname=x"]
         let fromEnvironment = try await run(["status"], environment).errors
         #expect(fromEnvironment.contains("environment, PUSHMTA_DATABASE_URL"), "\(fromEnvironment)")
-        #expect(fromEnvironment.contains("name service"), "\(fromEnvironment)")
+        #expect(fromEnvironment.contains("this machine's DNS"), "\(fromEnvironment)")
         let port = try await FreePort.any()
         let fromFlag = try await run(["status", "--database", "host=127.0.0.1 port=\(port) dbname=x"])
         #expect(fromFlag.status == 69 && fromFlag.errors.contains("database.url (--database or --set)"))
@@ -84,7 +84,7 @@ import Testing
         #expect(wrong.formProblem?.contains("hots") == true)
     }
 
-    /// What `config check` finds, which the processes would find.
+    /// The errors that `config check` finds, which are those that the processes would find.
     private static let wrong: [(setting: String, words: String)] = [
         ("web.tlsPort=8443", "web.certificateFile"), ("mta.workingPath=~/mta", "shells"),
         ("credentialKeyFile=/nowhere/key", "create-key"), ("web.tlsPort=8080", "web.port"),
@@ -94,7 +94,7 @@ import Testing
         ("web.accessLog=/proc/version/log", "cannot be written"),
     ]
 
-    /// An instruction that is followed word for word does no harm: an existing folder has an owner.
+    /// Following a remedy literally does no harm: it does not change the owner of an existing folder.
     @Test func noRemedyTakesAFolderAway() throws {
         var settings = LoadedSettings()
         settings.values.mta.workingPath = "/proc/version"
@@ -103,7 +103,7 @@ import Testing
         settings.values.mta.workingPath = "/proc/version/mta"
         let missing = SettingsChecks(loaded: settings).results.first { $0.subject == "mta.workingPath" }
         #expect(missing?.detail.contains("install -d -o") == true, "\(String(describing: missing))")
-        // A file that is no key is somebody else's, and others may have to read it.
+        // A file that is not a key belongs to other users, who may need to read it.
         settings.values.credentialKeyFile = "/etc/passwd"
         #expect(CredentialKeyFileCheck(settings: settings.values).results.isEmpty)
     }
@@ -125,8 +125,8 @@ import Testing
         settings.values.console.privateKeyFile = "/etc/hostname"
         let results = SettingsChecks(loaded: settings).results
         let result = results.first { $0.subject == "web certificate" }
-        #expect(results.contains { $0.subject == "console" && $0.detail.contains("or is none in PEM") })
-        #expect(result?.detail.contains("the certificate cannot be read, or is none in PEM") == true)
+        #expect(results.contains { $0.subject == "console" && $0.detail.contains("or is not in PEM format") })
+        #expect(result?.detail.contains("the certificate cannot be read or is not in PEM format") == true)
         #expect(result?.detail.contains("failedTo") == false, "\(String(describing: result))")
     }
 
@@ -150,7 +150,7 @@ import Testing
         let key = String(setting.prefix { $0 != "=" })
         #expect(ending.status == 78 && ending.errors.contains(words), "\(ending.errors)")
         #expect(ending.errors.contains(key), "\(ending.errors)")
-        // A look changes nothing.
+        // The check changes nothing.
         #expect(!FileManager.default.fileExists(atPath: folder.path + "/mta"))
     }
 
@@ -165,10 +165,10 @@ import Testing
 
     @Test func aFileThatIsNotThereIsSaidToBeSo() async throws {
         let ending = try await run(["config", "check", "--config", "/nowhere/pushmta.yaml"])
-        #expect(ending.status == 78 && ending.errors.contains("it is not there"), "\(ending.errors)")
+        #expect(ending.status == 78 && ending.errors.contains("it does not exist"), "\(ending.errors)")
     }
 
-    /// A supervisor without its key would start children that can send nothing.
+    /// A supervisor without its key would start children that cannot send.
     @Test func aSupervisorThatCannotReadItsKeyEndsAndSaysSo() async throws {
         let words = [
             "supervisor", "run", "--set", "mta.workingPath=\(folder.path)/mta", "--database", "host=\(folder.path)",
@@ -180,7 +180,7 @@ import Testing
         #expect(try await run(words + ["--set", "credentialKeyFile=\(file)"]).status == 78)
     }
 
-    /// What another user may not read. Root can look with its rights, and others are told how.
+    /// Files that another user may not read. Root checks with that user's rights; other users are told how to check.
     @Test(.enabled(if: MachineUser.isRoot)) func rootLooksWithTheRightsOfTheServicesUser() async throws {
         let key = folder.path + "/key"
         try CredentialKeyFile.create(at: key)
@@ -194,7 +194,7 @@ import Testing
         #expect(asNobody.status == 78, "\(asNobody.errors)")
         #expect(asNobody.errors.contains("chown nobody \(key)"), "\(asNobody.errors)")
         #expect(asNobody.errors.contains("cannot be written by the user nobody"), "\(asNobody.errors)")
-        // What is made in a closed folder cannot be reached either.
+        // A file created in a closed folder cannot be reached either.
         let closed = folder.path + "/closed"
         try FileManager.default.createDirectory(
             atPath: closed,
@@ -259,7 +259,8 @@ import Testing
         #expect(HostChecks.disk("x", "/x", free: 1 << 40).result == .ok)
     }
 
-    /// The check listens for a moment itself where a port is free, so whoever is to have the port has it before it is asked.
+    /// The check itself listens on a free port for a moment. So the process that needs the port must have it before the
+    /// check.
     @Test func portsAreFreeOrOursOrSomebodyElses() async throws {
         func found(_ port: Int) async -> String {
             await PortCheck(key: "web.port", address: "127.0.0.1", port: port, owner: .web).result().detail
@@ -283,9 +284,9 @@ import Testing
             try await connection?.close().get()
             return connection != nil && process.running != nil
         }
-        #expect(await found(port).hasPrefix("`pushmta web` of ours"))
+        #expect(await found(port).hasPrefix("used by our own `pushmta web`"))
         let wrong = PortCheck(key: "console.port", address: "127.0.0.1", port: port, owner: .console)
-        #expect(await wrong.result().detail.contains("if this host is to run `pushmta console`"))
+        #expect(await wrong.result().detail.contains("if this host should run `pushmta console`"))
         try await process.stop()
         let other = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { $0.close() }
@@ -295,7 +296,7 @@ import Testing
         try await other.close().get()
     }
 
-    /// Apple's root is in the system's authorities, and is missed where it is not.
+    /// The check finds Apple's root certificate in the system's authorities, and reports if it is missing.
     @Test func applesRootIsLookedFor() async throws {
         let roots = try #require(try TrustedRoots(file: nil))
         #expect(roots.holdsAppleRoot && roots.count > 50, "\(roots.file)")

@@ -7,12 +7,12 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// Supervisors that are asked to end.
+/// Supervisors that are asked to drain.
 @Suite(.serialized) struct DrainTests {
-    /// Far more than the only child holds, which it resolves before it ends.
+    /// Far more messages than the only child holds and resolves before it exits.
     private static let messages: Int64 = 30_000
 
-    /// Ends a supervisor that works, with this command, starts another one and checks that it finishes the delivery.
+    /// Drains a working supervisor with this command, starts another one and checks that it finishes the delivery.
     private func drain(_ arguments: (DeliverySite) async throws -> [String]) async throws {
         try await DeliverySite.with(subscribers: Self.messages, children: 1) { site in
             try await site.slowDown(streams: 100, milliseconds: 30)
@@ -64,7 +64,7 @@ import Testing
             let unknown = try await site.run("supervisor", "drain", "--host", "nowhere", expect: 65)
             #expect(unknown.errors.contains("nowhere"))
             let stopped = try await site.run("supervisor", "drain", "--host", host.report.id, expect: 65)
-            #expect(stopped.errors.contains("does not run"), "\(stopped.errors)")
+            #expect(stopped.errors.contains("is not running"), "\(stopped.errors)")
         }
     }
 }

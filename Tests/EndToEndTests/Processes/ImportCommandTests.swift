@@ -6,7 +6,8 @@ import Testing
 @testable import Administration
 @testable import Laboratory
 
-/// `subscription import` with files that are none, lines that count twice, and a database that gives up in the middle.
+/// `subscription import` with things that are not files, lines that count twice, and a database that fails in the
+/// middle.
 @Suite struct ImportCommandTests {
     private let folder: TemporaryFolder
     private let program: Program
@@ -61,7 +62,9 @@ import Testing
         let file = try folder.write(text, to: "twice.csv")
         let ending = try await run("subscription import \(file) --app ios")
         #expect(ending.output.hasPrefix("2 created, 0 updated"))
-        #expect(ending.output.contains("0 lines left out, 1 lines replaced by a later one of the same token (3 lines)"))
+        #expect(
+            ending.output.contains("0 lines skipped, 1 lines replaced by a later one with the same token (3 lines)")
+        )
         #expect(
             ending.errors.contains("line 2: its push token appears again on line 3") && !ending.errors.contains(letters)
         )
@@ -73,7 +76,7 @@ import Testing
         let lines = (1...2_000).map { token($0) + "\n" }.joined()
         let file = try folder.write("push_token\n\(lines)", to: "ios.csv")
         let ending = try await run("subscription import \(file) --app droid", expect: 65)
-        #expect(ending.output.contains("2000 lines left out"))
+        #expect(ending.output.contains("2000 lines skipped"))
         #expect(ending.errors.split(separator: "\n").count <= 102 && ending.errors.contains("… and 1900 more lines"))
     }
 
@@ -105,9 +108,9 @@ import Testing
         let rest = (3...12).map { "\(token($0)),u\($0)\n" }.joined()
         let open = try folder.write("push_token,user_key\n\(token(1)),u1\n\(token(2)),\"u2\n\(rest)", to: "open.csv")
         let subscriptions = try await run("subscription import \(open) --app ios", expect: 65)
-        #expect(subscriptions.output.hasPrefix("1 created") && subscriptions.output.contains("11 lines left out"))
+        #expect(subscriptions.output.hasPrefix("1 created") && subscriptions.output.contains("11 lines skipped"))
         let words =
-            "open.csv, line 3: the quote that opens on line 3 is never closed, so the 10 lines behind it were never read"
+            "open.csv, line 3: the quote that opens on line 3 is never closed, so the 10 lines after it were never read"
         #expect(subscriptions.errors.contains(words), "\(subscriptions.errors)")
         try await run("exclusion create nobody")
         let people = try folder.write("user_key\nu1\n\"u2\nu3\nu4\n", to: "people.csv")
@@ -120,12 +123,12 @@ import Testing
             "delivery target \(id) \(people) --exclude",
         ] {
             let ending = try await run(line, expect: 65)
-            #expect(ending.output.contains("3 lines left out"), "\(line): \(ending.output)")
-            #expect(ending.errors.contains("opens on line 3 is never closed, so the 2 lines behind it were never read"))
+            #expect(ending.output.contains("3 lines skipped"), "\(line): \(ending.output)")
+            #expect(ending.errors.contains("opens on line 3 is never closed, so the 2 lines after it were never read"))
         }
     }
 
-    /// A quote that is not closed ends where the next one opens: the values look right, and somebody has to be told.
+    /// A quote that is not closed ends where the next one opens. The values look right, so the user must be told.
     @Test func linesInsideOfValuesAreTold() async throws {
         let text =
             "push_token,user_key,recipient.city\n\(token(1)),u1,\"Lyon\n\(token(2)),u2,Paris\n\(token(3)),u3,Lille\"\n\(token(4)),u4,\n"
@@ -133,11 +136,11 @@ import Testing
         let ending = try await run("subscription import \(file) --app ios")
         #expect(ending.output.hasPrefix("2 created"))
         #expect(
-            ending.errors.contains("pair.csv: 2 lines were read as parts of values in quotes, the first behind line 2")
+            ending.errors.contains("pair.csv: 2 lines were read as parts of values in quotes, the first after line 2")
         )
     }
 
-    /// What is dropped or taken for something else without a word sends messages to the wrong people.
+    /// A column that is silently dropped or misread would send messages to the wrong people.
     @Test(arguments: [
         ("push_token,userkey", "user_key"), ("push_token,User Key", "user_key"), ("push_token,user_keys", "user_key"),
         ("pushToken,user_key", "push_token"), ("push_token,timezone", "time_zone"), ("push_token,locales", "locale"),
@@ -159,18 +162,18 @@ import Testing
             "\u{FEFF}\"push_token\", user_key,recipient.userid\r\(token(1)), u1\u{A0},x\r\(token(2)),1.2E11,\r\(token(3)) ,u3,\r"
         let file = try folder.write(text, to: "blanks.csv")
         let ending = try await run("subscription import \(file) --app ios", expect: 65)
-        #expect(ending.output.contains("2 created") && ending.output.contains("1 lines left out (3 lines)"))
+        #expect(ending.output.contains("2 created") && ending.output.contains("1 lines skipped (3 lines)"))
         #expect(ending.errors.contains("line 3: its user_key is a number that a spreadsheet or program has rewritten"))
         #expect(ending.errors.contains("columns: push_token, user_key; fields of the recipient: userid"))
         let rows = try await run("subscription list --json").rows()
         #expect(Set(rows.compactMap { $0["user_key"] as? String }) == ["u1", "u3"])
-        // The same people, written as badly, are on the list; unknown ones are reported.
+        // The same people, written just as badly, are found; unknown ones are reported.
         try await run("exclusion create nobody")
         let people = try folder.write("user_key\r\n u1\r\nu3\u{A0}\r\nu4\r\n1E+15\r\n", to: "people.csv")
         let excluded = try await run("exclusion import nobody \(people)", expect: 65)
-        #expect(excluded.output.contains("3 added to nobody, 0 were on it already, 1 of them match no subscription"))
+        #expect(excluded.output.contains("3 added to nobody, 0 already on it, 1 of them match no subscription"))
         #expect(
-            excluded.output.contains("1 lines left out (4 lines)")
+            excluded.output.contains("1 lines skipped (4 lines)")
                 && excluded.errors.contains("line 4: no subscription matches it")
         )
         #expect(try await run("exclusion add nobody --user ghost").output.contains("1 of them match no subscription"))
@@ -200,15 +203,17 @@ import Testing
         let file = "push_token,user_key\n\(token(1)),ben\n\(token(2)),cleo\n"
         let planned = try await importing(file, "--as-of now --dry-run")
         #expect(
-            planned.contains("1 created, 0 updated, 1 moved") && planned.contains("Nothing was changed")
-                && planned.contains("as if each stood alone")
+            planned.contains("1 created, 0 updated, 1 moved") && planned.contains("nothing was changed")
+                && planned.contains("are counted independently")
                 && !planned.contains("--undo")
         )
         let done = try await importing(file, "--as-of now")
         #expect(done.contains("1 created, 0 updated, 1 moved to another user"))
         let id = try #require(done.split(separator: "--undo ").last?.prefix { $0.isNumber })
         #expect(try await run("subscription imports --json").rows().count == 2)
-        #expect(try await run("subscription import --undo \(id)").output.contains("2 removed, 1 restored, 0 left"))
+        #expect(
+            try await run("subscription import --undo \(id)").output.contains("2 removed, 1 restored, 0 not undone")
+        )
         let users = try await run("subscription list --json").rows().compactMap { $0["user_key"] as? String }
         #expect(users == ["ada"])
         try await run("subscription import --undo 999", expect: 65)

@@ -7,7 +7,7 @@ import Testing
 @testable import Administration
 @testable import Laboratory
 
-/// Keys of the API, as operators make and end them.
+/// API keys, as operators create and revoke them.
 @Suite struct KeyCommandTests {
     private let program: Program
     private let database: TestDatabase
@@ -50,7 +50,7 @@ import Testing
         let second = try await run("key", "create", "shop", "--scope", "devices:write", "--app", "shop-ios", "--json")
             .json()
         #expect((second["key"] as? String).flatMap { APIKey($0)?.publicID } == second["id"] as? String)
-        // The name of one that is in use; nobody's scope, application or time.
+        // A name already in use; an unknown scope, an unknown application, an invalid time.
         try await run("key", "create", "crm", "--scope", "devices:read", expect: 65)
         try await run("key", "create", "x", "--scope", "everything", expect: 64)
         try await run("key", "create", "x", expect: 64)
@@ -71,7 +71,7 @@ import Testing
                 "revoked", "revoked",
             ]
         )
-        // A list in quotes, as a script has it in a variable.
+        // A quoted list, as a script has it in a variable.
         try await run("key", "create", "list", "--scope", "devices:read, messages:send deliveries:read")
         try await run("key", "create", "x", "--scope", "devices:read everything", expect: 64)
         try await run("key", "create", "x", "--scope", " , ", expect: 64)

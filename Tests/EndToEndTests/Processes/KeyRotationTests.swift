@@ -9,11 +9,12 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// Rotations of the key of credentials, and what happens beside them: whatever happens, every credential opens with the file.
+/// Rotations of the credential key, with other events in parallel: every credential can always be opened with the key
+/// file.
 @Suite struct KeyRotationTests {
     private static let rotate = ["credential", "rotate-key", "--shared"]
 
-    /// The names beside a key file that are neither it nor the file of its lock.
+    /// The names in the site's folder, without the key file, its lock file and the project key.
     private func leftovers(_ site: KeySite) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: site.folder.path)
             .filter { !["credential.key", "credential.key.lock", "project.key"].contains($0) }
@@ -33,8 +34,8 @@ import Testing
         try await site.openAll()
         #expect(try leftovers(site).isEmpty)
         let last = try await site.run(Self.rotate)
-        #expect(last.output.contains("3 of 3 credentials were sealed again"))
-        #expect(try await site.run(["credential", "rotate-key", "--drop-old"]).output.contains("alone now"))
+        #expect(last.output.contains("3 of 3 credentials were resealed"))
+        #expect(try await site.run(["credential", "rotate-key", "--drop-old"]).output.contains("now has only the key"))
         try await site.openAll()
         #expect(try CredentialKeyFile.keyring(site.settings).keyIDs.count == 1)
     }
@@ -85,7 +86,7 @@ import Testing
         let site = try await KeySite.make(applications: 1)
         let path = site.settings.credentialKeyFile
         let (before, other) = (try site.text, CredentialCipher.newKeyText() + "\n")
-        // What a run that was killed has left, and what others have put there.
+        // A file that a killed run has left, and a file of another user.
         _ = try site.folder.write("keys", to: ".credential.key.00112233445566ff.keys")
         _ = try site.folder.write("keys", to: "credential.key.new")
         let failure = await #expect(throws: CommandFailure.self) {
@@ -94,7 +95,7 @@ import Testing
                 try await CredentialKeyFile.replace(path, before, with: other, lock)
             }
         }
-        #expect(failure?.description.contains("changed by somebody else") == true)
+        #expect(failure?.description.contains("changed by another program") == true)
         #expect(try site.text == other + before)
         #expect(try leftovers(site) == ["credential.key.new"])
     }
@@ -121,7 +122,7 @@ import Testing
             }
         }
         #expect(try site.text == before)
-        // It was given back: the next one gets it.
+        // The lock was released: the next rotation gets it.
         #expect(try await site.run(Self.rotate).status == 0)
         try await site.openAll()
     }
@@ -136,12 +137,12 @@ import Testing
         )
         let ending = Task { try await site.run(Self.rotate) }
         try await site.waitForLock()
-        // An editor writes what it has read before.
+        // An editor writes back the old contents.
         try before.write(toFile: site.settings.credentialKeyFile, atomically: true, encoding: .utf8)
         try await holder.run(script: "COMMIT")
         await holder.close()
         let said = try await ending.value
-        #expect(said.status == 1 && said.errors.contains("was put back"), "\(said.output) \(said.errors)")
+        #expect(said.status == 1 && said.errors.contains("was appended"), "\(said.output) \(said.errors)")
         #expect(try CredentialKeyFile.keyring(site.settings).keyIDs.count == 2)
         try await site.openAll()
     }

@@ -10,17 +10,17 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// A database with applications that have credentials, and the file of the key under which these are sealed.
+/// A database with applications and their credentials, and the key file that seals these.
 struct KeySite: Sendable {
     let folder: TemporaryFolder
     let database: TestDatabase
     let store: Store
     let settings: Settings
-    /// A file with a project key of FCM.
+    /// A file with an FCM project key.
     let projectKey: String
     let applications: [String]
 
-    /// - Parameter beside: a site whose key file this one shares; it has a folder and a database of its own.
+    /// - Parameter beside: another site, with its own folder and database, whose key file this one shares.
     static func make(applications count: Int = 3, beside: KeySite? = nil) async throws -> KeySite {
         let folder = try TemporaryFolder()
         let database = try await TestDatabase.create(.migrated)
@@ -55,7 +55,7 @@ struct KeySite: Sendable {
 
     var source: CredentialKeySource { get throws { try #require(CredentialKeySource(settings, environment: [:])) } }
 
-    /// The key file's text.
+    /// The text of the key file.
     var text: String { get throws { try String(contentsOfFile: settings.credentialKeyFile, encoding: .utf8) } }
 
     /// Sets an application's credential as the command does.
@@ -75,7 +75,7 @@ struct KeySite: Sendable {
         )
     }
 
-    /// Opens every credential with the keys of the file: the last thing that must never fail.
+    /// Opens every credential with the keys of the file, which must never fail.
     func openAll() async throws {
         let keys = try CredentialKeyFile.keyring(settings)
         let rows = try await store.credentials()
@@ -89,7 +89,7 @@ struct KeySite: Sendable {
         }
     }
 
-    /// Waits until a session waits for a lock of another one.
+    /// Waits until a session waits for another session's lock.
     func waitForLock() async throws {
         let watcher = try await database.connect()
         try await eventually("a session that waits for a lock", within: DeliverySite.limit) {

@@ -10,12 +10,12 @@ import Testing
 /// Deliveries over FCM's legacy protocol: simulator, child, database.
 @Suite(.serialized) struct LegacyDeliveryTests {
     private static let application = "legacy-app"
-    /// The same text for all, without ids of their own: messages share requests.
+    /// The same text for all, without message ids, so that messages share requests.
     private static let shared = #"{"android":{"title":"Hello","body":"The weather is fine."},"tracking":false}"#
     /// Each message has its own `_mId`.
     private static let tracked = #"{"android":{"title":"Hello {{firstName|there}}","body":"The weather is fine."}}"#
 
-    /// Far more than a slow machine takes for a large delivery.
+    /// Far longer than a slow machine takes for a large delivery.
     private static let limit = Duration.seconds(300)
 
     /// Adds an application that sends with a project key, as an operator does.
@@ -55,7 +55,7 @@ import Testing
                 applications: [Self.application],
                 content: content,
                 ambiguityPolicy: policy,
-                // What is tried again need not wait for a minute.
+                // Retries need not wait for a minute.
                 retryPeriodSeconds: 1
             )
         )
@@ -63,10 +63,10 @@ import Testing
         return id
     }
 
-    /// Messages that share requests, thousand in each.
+    /// The number of messages that share requests, 1,000 in each.
     private static let sharing: Int64 = 20_000
-    /// Messages with a request of their own, each of which costs as much as a thousand others. `PUSHMTA_FUZZ_CASES=20000` asks
-    /// for as many as of those.
+    /// The number of messages that each have their own request, which costs as much as a shared request of a thousand.
+    /// `PUSHMTA_FUZZ_CASES=20000` uses as many as of the shared ones.
     private static let alone = min(
         sharing,
         ProcessInfo.processInfo.environment["PUSHMTA_FUZZ_CASES"].flatMap(Int64.init) ?? 5_000
@@ -114,7 +114,7 @@ import Testing
             #expect(end.sent == 1_999 && end.failed == 1 && end.pending == 0)
             let counters = try await control.counters().fcmLegacy
             #expect(counters.uniqueAccepted == 1_999 && counters.duplicates == 0)
-            // The supervisor applies what was said of tokens.
+            // The supervisor applies the token events.
             try await site.wait {
                 let rows = try await site.store.subscriptions(application: Self.application, limit: 3_000)
                 return rows.contains { $0.pushToken == "moved:token-1" && $0.enabled }
@@ -137,7 +137,7 @@ import Testing
             #expect(end.sent + end.unknown == 3_000 && end.failed == 0 && end.pending == 0)
             #expect(end.unknown > 0)
             #expect(counters.duplicates == 0)
-            // What is reported as sent arrived; of the unknown ones some did.
+            // Messages recorded as sent have arrived; some of the unknown ones have too.
             #expect(counters.uniqueAccepted >= end.sent)
         }
     }

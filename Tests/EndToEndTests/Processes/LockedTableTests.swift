@@ -8,7 +8,7 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// An administrator who locks the queue, and leaves the transaction open, is named; everything goes on afterwards.
+/// An administrator who locks the queue and leaves the transaction open is named. Afterwards everything continues.
 @Suite struct LockedTableTests {
     @Test func whoLocksTheQueueIsNamed() async throws {
         try await DeliverySite.with(subscribers: 4_000, children: 1) { site in

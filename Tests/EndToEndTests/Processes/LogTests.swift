@@ -10,9 +10,9 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// What real processes write into their logs, while a delivery runs and the database goes away.
+/// What real processes log while a delivery runs and the database is lost.
 @Suite struct LogTests {
-    /// A line as programs read it.
+    /// A parsed line.
     private struct Line {
         let values: [String: String]
         let text: String
@@ -30,13 +30,13 @@ import Testing
                 #expect(object[key] == nil || object[key] is NSNumber, "\(key) is a number: \(text)")
             }
             var values = object.mapValues { "\($0)" }
-            // As it was written: 3.0 is 3 for who has read it.
+            // Keep the written form: a parser turns 3.0 into 3.
             if let seconds = text.firstMatch(of: /"seconds":([0-9.]+)/) { values["seconds"] = String(seconds.1) }
             return Line(values: values, text: String(text))
         }
     }
 
-    /// The moment of a line, which all logs write alike.
+    /// The time of a line, which all logs write in the same form.
     private static var time: Regex<Substring> { /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/ }
 
     @Test(.timeLimit(.minutes(3))) func anOutageIsToldOnceAndNoSecretEver() async throws {
@@ -63,7 +63,7 @@ import Testing
                 try await site.wait("\(log): away") { try lines(log).contains { $0.event == "database_away" } }
             }
             try await site.testSite.cluster.start()
-            // The supervisor's log has its child's lines, too.
+            // The supervisor's log includes its child's lines.
             for (process, log) in zip(["supervisor", "web", "feedback", "mta-child"], logs + [logs[0]]) {
                 try await site.wait("\(process): back") {
                     try lines(log).contains { $0.values["process"] == process && $0.event == "database_back" }
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    /// Each process says it once, in the same words.
+    /// Each process logs the outage once, in the same words.
     private func checkOutage(_ logs: [String]) throws {
         var told: [String: [Line]] = [:]
         for log in logs {
@@ -93,14 +93,15 @@ import Testing
         for (process, lines) in told {
             #expect(lines.map(\.event) == ["database_away", "database_back"], "\(process): \(lines.map(\.text))")
             let away = try #require(lines.first?.values["message"])
-            #expect(away.hasPrefix("The database is away: "), "\(process): \(away)")
+            #expect(away.hasPrefix("The database is unreachable: "), "\(process): \(away)")
             let seconds = try #require(lines.last?.values["seconds"])
             #expect(lines.last?.values["message"] == "The database is back after \(seconds) s")
             #expect((Double(seconds) ?? 0) > 0)
         }
     }
 
-    /// A child has one id in its own lines, those of its supervisor, and the database; application and account have names.
+    /// A child has the same id in its own lines, in its supervisor's lines and in the database. Applications and
+    /// accounts are named.
     private func checkChild(_ site: DeliverySite, _ log: String) async throws {
         let all = try lines(log)
         for line in all { #expect(line.values["time"]?.wholeMatch(of: Self.time) != nil, "\(line.text)") }
@@ -123,7 +124,7 @@ import Testing
         func text() -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
         try await site.wait("the request is in the access log") { text().contains("/api/v1/devices/{id}") }
         #expect(!text().contains("12345"))
-        // In the form of the log, with the keys that all of its lines have.
+        // In the format of the log, with the keys of all its lines.
         for line in try lines(path) {
             #expect(line.values["time"]?.wholeMatch(of: Self.time) != nil, "\(line.text)")
             #expect(

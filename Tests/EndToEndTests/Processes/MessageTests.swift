@@ -15,9 +15,9 @@ import Glibc
 import Darwin
 #endif
 
-/// Messages that are added to a continuous delivery, through real processes.
+/// Messages added to a continuous delivery, with real processes.
 @Suite(.serialized) struct MessageTests {
-    /// A continuous delivery in progress, made as an operator makes it.
+    /// A continuous delivery in progress, created as an operator does it.
     private func continuous(_ site: DeliverySite) async throws -> Int64 {
         let words = ["delivery", "create", "--continuous", "--label", "codes", "--app", site.application, "--start"]
         let content = #"{"ios":{"title":"Code {{code}}"},"missing":"exclude"}"#
@@ -36,13 +36,13 @@ import Darwin
         return try list.rows().compactMap { ($0["id"] as? Int).map(Int64.init) }
     }
 
-    /// Messages that come as fast as they are claimed are first, and do not keep a delivery waiting until no more come.
+    /// Messages that arrive as fast as they are claimed go first, but do not hold up a delivery until no more arrive.
     @Test func messagesInCrowdsLeaveRoomForADelivery() async throws {
         let subscribers: Int64 = 4_000
         try await DeliverySite.with(subscribers: subscribers, children: 1) { site in
             let id = try await continuous(site)
             let someone = try #require(try await subscriptions(site).first)
-            // Each is a part of its own. A child sends more a second, and finds some at each look.
+            // Each is its own part. A child can send more a second, and finds some at each look.
             let crowd = """
                 SELECT count(*) FROM generate_series(1, 8) n
                 CROSS JOIN LATERAL pushmta.send_message(\(id) + 0 * n, \(someone), NULL, NULL, '{"code": "1"}')
@@ -105,7 +105,7 @@ import Darwin
             let count = try await site.testSite.counters(site.simulator)
             #expect(count.accepted == messages + 1 && count.duplicates == 0)
 
-            // What cannot be rendered is the child's to say, as for every delivery.
+            // The child reports messages that cannot be rendered, as for every delivery.
             let place = MessageAddress.subscription(try #require(Int64(someone)))
             let long = #"{"code":""# + String(repeating: "9", count: 5_000) + #""}"#
             for (variables, expected) in [("{}", "not_applicable"), (long, "failed")] {
@@ -121,7 +121,7 @@ import Darwin
             let day = try #require((status["days"] as? [[String: Any]])?.first)
             #expect(day["target"] as? Int == 3 && day["sent"] as? Int == 1)
             #expect(day["failed"] as? Int == 1 && day["not_applicable"] as? Int == 1)
-            // A phone shows its _mId, the gateway the same as apns-id.
+            // The phone has the message's _mId, and the gateway the same id as apns-id.
             let message = try #require(try await site.store.message(ids[0]))
             let key = try await site.store.trackingKey(delivery: message.deliveryID)
             let phone = try MessageIDCodec(deliveryID: message.deliveryID, trackingKey: key).uuid(
@@ -138,7 +138,8 @@ import Darwin
         }
     }
 
-    /// The first connection, the window and what a child loads are full of the delivery, and nothing of it is answered for four seconds.
+    /// The first connection, the window and the loaded messages are full of the delivery, and it gets no answer for
+    /// four seconds.
     @Test func aMessageWaitsForNoAnswerOfADelivery() async throws {
         let latency = 4_000
         try await DeliverySite.with(subscribers: 20_000, children: 1) { site in
@@ -153,7 +154,7 @@ import Darwin
             let message = NewMessage(deliveryID: id, address: .subscription(someone), variables: #"{"code":"17"}"#)
             let sent = try #require(try await site.store.sendMessage(message).first).id
             try await site.wait("the message") { try await site.store.message(sent)?.status == .sent }
-            // Had it waited for an answer, others would have left with it, and been answered with it.
+            // If it had waited for an answer, other messages would have been sent and answered with it.
             #expect(try await site.store.deliveryProgress(bulk).sent <= 1_000)
             try await site.slowDown(streams: 1_000, milliseconds: 0)
             #expect(try await site.progress(bulk).sent == 20_000)
@@ -181,13 +182,13 @@ import Darwin
                 }
             }
             let day = try #require(sent.first).deliveryID
-            // A child that the supervisor never heard of a message from is not replaced for a minute.
+            // A child that died before it reported a message is not replaced for a minute.
             let end = try await site.progress(day, within: .seconds(150)) { $0.pending == 0 }
             #expect(end.target == Int64(messages) && end.sent == Int64(messages))
             #expect(try await site.store.snapshot(delivery: day).faults == [])
             let count = try await site.testSite.counters(site.simulator)
             #expect(count.accepted == Int64(messages))
-            // What was on the wire when a child was killed is sent again, and nothing else.
+            // Only messages in flight when a child was killed are sent again.
             #expect(count.acceptedTimes - count.accepted <= end.resentAfterAmbiguity)
         }
     }

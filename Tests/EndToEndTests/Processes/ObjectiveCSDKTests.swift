@@ -8,7 +8,7 @@ import Testing
 @testable import Administration
 @testable import Laboratory
 
-/// The SDK in Objective-C, run with GNUstep, and a real web process.
+/// The Objective-C SDK, run with GNUstep, against a real web process.
 @Suite struct ObjectiveCSDKTests {
     private static let fixtures = ProjectFolder.path + "/Tests/MobileSDKTests/ObjectiveC/Fixtures"
 
@@ -23,7 +23,8 @@ import Testing
         try #require(ending.status == 0, "\(name) \(arguments): \(ending.errors)")
     }
 
-    /// Compiles a program that registers and tracks as its arguments say, and an app whose delegate is made of samples.
+    /// Compiles a program that registers and tracks as its arguments say, and an app whose delegate consists of
+    /// samples.
     private func compile() async throws {
         try await script("build", ["library", "clang", folder.path])
         try await script("wrap", [folder.path, "app"])
@@ -33,7 +34,7 @@ import Testing
         try await script("build", ["program", "clang", folder.path] + app)
     }
 
-    /// What a program says of its own, as an app with files of its own.
+    /// Runs a program as an app with its own files and returns its output.
     private func run(_ program: String, _ arguments: [String]) async throws -> [String] {
         let home = "\(folder.path)/\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
@@ -92,7 +93,7 @@ import Testing
         #expect(parameters == ["firstName": "O'Neil <é>", "vip": "true"])
     }
 
-    /// A receipt and a click of one message, and the receipt of another by an app of samples.
+    /// A receipt and a click of one message, and the receipt of another one by the app made of samples.
     private func track(_ site: DeliverySite, _ web: String) async throws {
         let delivery = try await site.send(to: site.application)
         let progress = try await site.progress(delivery) { $0.sent >= 2 }

@@ -10,7 +10,7 @@ import Testing
 
 /// Processes that may open few files.
 @Suite struct OpenFilesTests {
-    /// Runs a command of the product with a limit of the shell's.
+    /// Runs a command of the product with a limit set by the shell.
     private func run(_ limit: String, _ words: String) async throws -> Program.Ending {
         let folder = try TemporaryFolder()
         return try await Program(path: "/bin/sh").run(
@@ -22,7 +22,7 @@ import Testing
         )
     }
 
-    /// Short of files, a library would end them in the middle of their work.
+    /// Without enough files, a library would crash them during their work.
     @Test(arguments: ["supervisor run", "feedback", "web"], [24, 60])
     func aProcessThatMayOpenTooFewSaysSoAndDoesNotStart(_ words: String, _ limit: Int) async throws {
         let ending = try await run("ulimit -n \(limit)", words)
@@ -56,7 +56,7 @@ import Testing
     @Test func moreChildrenNeedMore() {
         var settings = Settings()
         let few = OpenFiles.supervisor(settings)
-        // The limit is its children's, too: that of one child may be more than what many children ask of the supervisor.
+        // Children inherit the limit: one child may need more files than many children need of the supervisor.
         #expect(few >= OpenFiles.child(settings))
         settings.mta.child.maxAPNsConnectPerChild = 1
         settings.mta.child.maxGCMConnectPerChild = 1
@@ -67,7 +67,7 @@ import Testing
         #expect(OpenFiles.supervisor(settings) >= OpenFiles.child(settings))
     }
 
-    /// A low limit that a process may raise is none: it starts, and its children have the raised one.
+    /// A low limit that a process may raise does no harm: it starts, and its children get the raised limit.
     @Test func aLimitThatMayBeRaisedIsRaised() async throws {
         try await DeliverySite.with(subscribers: 100) { site in
             try await site.testSite.supervisor.stop()

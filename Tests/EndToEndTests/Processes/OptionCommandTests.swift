@@ -6,7 +6,7 @@ import Testing
 @testable import Administration
 @testable import Laboratory
 
-/// Options that have no effect, files that are pipes, and contents that cannot be sent: said at once.
+/// Options without effect, files that are pipes, and contents that cannot be sent are reported at once.
 @Suite struct OptionCommandTests {
     private let folder: TemporaryFolder
     private let program: Program
@@ -64,9 +64,9 @@ import Testing
         try await run("service set shop", expect: 64)
         try await run("app set ios --icon x.png --remove-icon", expect: 64)
         let twice = try await run("app set ios --variable a:text=1 --variable a:integer=2", expect: 65)
-        #expect(twice.errors.contains("given twice"))
+        #expect(twice.errors.contains("appears twice"))
         let sounds = try await run("app set ios --sound a.caf --system-sound a.caf", expect: 65)
-        #expect(sounds.errors.contains("given twice"))
+        #expect(sounds.errors.contains("appears twice"))
         #expect(try await run("app show ios").output.contains("variables") == false)
         try await run("account add x --connector android-v2 --environment sandbox", expect: 64)
         try await run("credential create-key \(folder.path)/credential.key")
@@ -77,7 +77,7 @@ import Testing
         }
         for day in ["2026-02-31", "2030-13-01", "tomorrow"] {
             let text = try await run("credential set droid --key \(word) --expires \(day)", expect: 65)
-            #expect(text.errors.contains("no day that there is"))
+            #expect(text.errors.contains("not a valid day"))
         }
     }
 
@@ -151,7 +151,7 @@ import Testing
         try await addApplications()
         let content = #"{"ios":{"title":"x"}}"#
         for path in ["-", "/dev/stdin"] {
-            #expect(try await pipe(content, "delivery create --check \(path)").output.contains("is right"))
+            #expect(try await pipe(content, "delivery create --check \(path)").output.contains("is valid"))
         }
         let created = try await pipe(content, "delivery create --label x --app ios --content @-")
         #expect(Int64(created.output.trimmingCharacters(in: .whitespacesAndNewlines)) != nil)
@@ -179,13 +179,13 @@ import Testing
             }
         }
         #expect(try await run("delivery list --json").rows().isEmpty)
-        // Nothing has a credential, so its preparation would fail.
+        // There is no credential, so the preparation would fail.
         let refused = try await run(
             "delivery create --label x --app ios --start --content",
             [#"{"ios":{"title":"x"}}"#],
             expect: 65
         )
-        #expect(refused.errors.contains("created and not started") && refused.errors.contains("credential"))
+        #expect(refused.errors.contains("created but not started") && refused.errors.contains("credential"))
         let rows = try await run("delivery list --json").rows()
         #expect(rows.compactMap { $0["state"] as? String } == ["editing"])
     }

@@ -6,25 +6,25 @@ import Testing
 @testable import Administration
 @testable import Laboratory
 
-/// The product's programs, run as people run them.
+/// Runs the product's programs as users do.
 struct Program: Sendable {
-    /// More output than any command prints.
+    /// The maximum output in bytes, more than any command prints.
     private static let outputLimit = 4 << 20
 
-    /// What a run ended with.
+    /// The result of a run.
     struct Ending: Sendable {
         let status: Int32
         let output: String
         let errors: String
 
-        /// The only line on standard output as a JSON object.
+        /// The only line of standard output as a JSON object.
         func json() throws -> [String: Any] {
             let lines = output.split(separator: "\n")
             #expect(lines.count == 1, "standard output: \(output); standard error: \(errors)")
             return try #require(try JSONSerialization.jsonObject(with: Data((lines.last ?? "").utf8)) as? [String: Any])
         }
 
-        /// The JSON array of objects on standard output.
+        /// Standard output as a JSON array of objects.
         func rows() throws -> [[String: Any]] {
             try #require(
                 try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [[String: Any]],
@@ -50,7 +50,7 @@ struct Program: Sendable {
         return Program(path: try #require(found, "\(name) is not built"))
     }
 
-    /// Runs it to its end with these words behind its name.
+    /// Runs the program to its end with these arguments.
     func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Ending {
         let updates = environment.map { (Environment.Key(stringLiteral: $0.key), Optional($0.value)) }
         let result = try await Subprocess.run(

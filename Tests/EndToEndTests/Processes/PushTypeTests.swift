@@ -8,8 +8,8 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// Push types with topics, certificates and push tokens of their own: what is wrong with such a delivery is said before it starts,
-/// and concerns no other delivery and no token when the gateway says it.
+/// Push types with their own topics, certificates and push tokens. A fault of such a delivery is reported before it
+/// starts. If the gateway reports it, it affects no other delivery and no token.
 @Suite struct PushTypeTests {
     private static let voip = #"{"ios":{"push_type":"voip","variables":{"call":"1"}}}"#
     private static let location = #"{"ios":{"push_type":"location","aps":{"x":1}}}"#
@@ -42,7 +42,7 @@ import Testing
         )
     }
 
-    /// An application with the sample certificate, which carries the plain bundle id only.
+    /// An application with the sample certificate, which has only the plain bundle id as its topic.
     private func certified(_ site: DeliverySite) async throws -> String {
         let name = try await site.add("certified", account: site.application)
         let apns = site.simulator.credentials.apns
@@ -57,7 +57,7 @@ import Testing
         try await site.store.applicationHealth().allSatisfy { $0.state == .closed && $0.openedAt == nil }
     }
 
-    /// Without children in stock, which would find an application before it has its credential.
+    /// No spare children: they would find an application before it has its credential.
     private static func withoutStock(_ settings: inout Settings) {
         settings.mta.master.startSpareServers = 0
         settings.mta.master.minSpareServers = 0
@@ -70,7 +70,7 @@ import Testing
             let reasons = [
                 (Self.voip, "push type voip has the topic \(topic).voip, and"),
                 (Self.activity, "push type liveactivity has the topic \(topic).push-type.liveactivity, and"),
-                (Self.location, "APNs takes push type location with a token key only"),
+                (Self.location, "APNs accepts push type location only with a token key"),
             ]
             let file = site.testSite.folder + "/content.json"
             for (content, reason) in reasons {
@@ -79,18 +79,18 @@ import Testing
                 #expect(check.contains(reason) && check.contains("ios.push_type"), "\(check)")
                 let words = ["delivery", "create", "--label", "x", "--app", name, "--content", content]
                 #expect(try await run(site, words, expect: 65).contains(reason))
-                // Whoever goes by way of the database hears it from start, or from the preparation.
+                // For a delivery created in the database, start or the preparation reports it.
                 let id = try await site.store.createDelivery(
                     NewDelivery(label: "x", applications: [name], content: content)
                 )
                 let start = try await run(site, ["delivery", "start", String(id)], expect: 65)
-                #expect(start.contains("is not started") && start.contains(reason), "\(start)")
+                #expect(start.contains("was not started") && start.contains(reason), "\(start)")
                 let failed = try await site.progress(try await site.send(content, to: name))
                 #expect(failed.state == .editing && failed.stateReason.contains(reason), "\(failed.stateReason)")
                 #expect(failed.target == 0)
-                // With a key it is right, and its tokens are spoken of.
+                // With a key the delivery is right, and a notice explains its tokens.
                 let right = try await run(site, ["delivery", "create", "--check", file, "--app", site.application])
-                #expect(right.contains("is right") && right.contains("push tokens of its own"), "\(right)")
+                #expect(right.contains("is valid") && right.contains("push tokens of its own"), "\(right)")
                 let token = try #require(try await tokens(site, site.application).first)
                 let preview = [
                     "delivery", "preview", "--content", file, "--app", site.application, "--subscription", token,
@@ -109,7 +109,7 @@ import Testing
     @Test func aTopicThatTheGatewayDisallowsStopsNoOtherDelivery() async throws {
         try await DeliverySite.with(configure: Self.withoutStock) { site in
             let name = try await certified(site)
-            // As if nothing were known of the certificate's topics: only the gateway can say it.
+            // Without the certificate's known topics, only the gateway can report it.
             _ = try await texts(
                 site,
                 "UPDATE pushmta_engine.credential SET attributes = attributes - 'topics' RETURNING name"
@@ -122,14 +122,14 @@ import Testing
             #expect(try await isHealthy(site))
             #expect(try await run(site, ["status", "--wide"]).contains("pushmta delivery resume \(call)"))
             #expect(try await run(site, ["delivery", "status", String(call)]).contains("TopicDisallowed"))
-            // Nothing was put right: it is tried, and held again.
+            // The fault was not corrected: the delivery is tried and held back again.
             try await run(site, ["delivery", "resume", String(call)])
             let again = try await site.progress(call) {
                 $0.state == .paused && !$0.stateReason.isEmpty && $0.partsClaimed == 0
             }
             #expect(again.pending == 20 && again.failed == 0 && again.sent == 0)
             #expect(try await tokens(site, name).count == 20)
-            // Whoever waits for its end hears that there is none.
+            // `delivery watch` reports that the delivery will not end.
             #expect(try await run(site, ["delivery", "watch", String(call)], expect: 1).contains("TopicDisallowed"))
             try await run(site, ["delivery", "stop", String(call)])
             #expect(try await site.progress(call).canceled == 20)
@@ -145,12 +145,12 @@ import Testing
                 "/devices",
                 #"{"tokens":[\#(list)],"state":"PushType","by":"alert"}"#
             )
-            // Not one is of the right kind: nothing fails, and the delivery says why it waits.
+            // No token is of the right kind: nothing fails, and the delivery says why it waits.
             let call = try await site.send(Self.voip, to: site.application)
             let held = try await site.progress(call) { $0.state == .paused && $0.partsClaimed == 0 }
             #expect(held.pending == Int64(all.count) && held.failed == 0)
-            #expect(held.stateReason.contains("needs push tokens of its own"), "\(held.stateReason)")
-            // So few may be accidents: they fail, and no token is touched all the same.
+            #expect(held.stateReason.contains("needs its own push tokens"), "\(held.stateReason)")
+            // So few failures may be a coincidence: the messages fail, but no token is changed.
             _ = try await texts(
                 site,
                 """

@@ -46,7 +46,7 @@ import Testing
         #expect(line["apns"] as? Int == messages - messages / 2)
         #expect(line["fcm"] as? Int == messages / 2)
         #expect(line["seconds"] is Double)
-        // Every device says that it has got its message; every tenth person looks at it.
+        // Every device reports its message; every tenth user opens it.
         #expect(line["received"] as? Int == messages)
         #expect(line["clicked"] as? Int == messages / 10)
         #expect((line["web"] as? String)?.hasPrefix("http://127.0.0.1:") == true)
@@ -77,7 +77,8 @@ import Testing
             let again = ["run", "--json", "--detach", "--messages", "200"]
             let refused = try await quickstart(again)
             #expect(
-                refused.status == 75 && refused.errors.contains("A site is up") && refused.errors.contains("--fresh")
+                refused.status == 75 && refused.errors.contains("A site is running")
+                    && refused.errors.contains("--fresh")
             )
             try await checkTables(database, messages: 400)
             _ = try check(try await quickstart(again + ["--fresh"]), messages: 200)
@@ -96,7 +97,7 @@ import Testing
     @Test func whatSomebodyHasAddedIsNotDeleted() async throws {
         _ = try check(try await quickstart(["run", "--json", "--messages", "20"]), messages: 20)
         let site = try TestSite(folder: folder.path + "/site")
-        // The sample alone goes without a question.
+        // A site with only the sample is deleted without a question.
         _ = try check(try await quickstart(["run", "--json", "--messages", "30"]), messages: 30)
         try await site.cluster.start()
         let config = ["--config", folder.path + "/site/pushmta.yaml"]
@@ -126,7 +127,7 @@ import Testing
         #expect(site.cluster.data == path + "/postgres/data" && site.cluster.log.hasPrefix(path))
         #expect(FileManager.default.fileExists(atPath: site.cluster.data + "/PG_VERSION"))
         #expect(!FileManager.default.fileExists(atPath: socket), "the socket's folder goes with the server")
-        // It comes up again, and when its folder is gone there is nothing left of it.
+        // It starts again, and removing its folder removes everything.
         try await site.cluster.start()
         #expect(FileManager.default.fileExists(atPath: socket))
         try await site.cluster.stop()
@@ -168,7 +169,8 @@ import Testing
         #expect(try await !isAnythingUp())
     }
 
-    /// It is up, works with the rights of a console alone, and its first user has a password that is good for choosing another.
+    /// The console is up and has only a console's rights. The password of its first user only serves to choose another
+    /// one.
     private func checkConsole() async throws {
         let site = try TestSite(folder: folder.path + "/site")
         let settings = try String(contentsOfFile: site.settingsFile, encoding: .utf8)
@@ -228,7 +230,7 @@ import Testing
         let config = ["--config", folder.path + "/site/pushmta.yaml", "--json"]
         let doctor = try await program.run(["doctor"] + config)
         #expect(doctor.status == 0, "\(doctor.output)")
-        // The site's own user owns its whole server.
+        // The site's user owns its whole server.
         let others = try doctor.rows().filter { $0["check"] as? String != "database user" }
         #expect(others.allSatisfy { $0["result"] as? String == "ok" }, "\(doctor.output)")
         let status = try await program.run(["status"] + config).json()

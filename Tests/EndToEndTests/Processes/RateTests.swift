@@ -31,13 +31,13 @@ import Testing
             _ = try await site.progress(slow) { $0.sent >= 40 }
             let list = try await site.run("rate", "list", "--json")
             #expect(list.output.contains(#""scope":"delivery""#), "\(list.output)")
-            // Another one of the same application is not kept.
+            // Another delivery of the same application is not held up.
             let other = try await site.send(to: site.application)
             let done = try await site.progress(other)
             #expect(done.sent == Self.messages)
             let waiting = try await site.store.deliveryProgress(slow)
             #expect(waiting.sent < Self.messages, "the limited one is under way: \(waiting.sent)")
-            // Without its limit it ends soon, and each message was sent once.
+            // Without its limit the delivery ends soon, and each message was sent once.
             try await site.run("delivery", "rate", String(slow), "none")
             let ended = try await site.progress(slow)
             #expect(ended.sent == Self.messages)
@@ -55,7 +55,8 @@ import Testing
             try await site.run("rate", "set", "application", site.application, "30")
             let ids = [try await site.send(to: site.application), try await site.send(to: site.application)]
             for id in ids { #expect(try await site.progress(id).sent == 60) }
-            // What left was given out, and the line of time has gone on by as much as that takes at the rate.
+            // All sent messages were granted, and the timeline of the limit has advanced by the time they take at the
+            // rate.
             let row = try #require(try await site.store.rateLimitRows(limit: 1).first)
             #expect(row.scope == "application" && row.granted >= 120)
             let seconds = try await site.store.query(

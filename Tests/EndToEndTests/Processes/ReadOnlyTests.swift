@@ -5,7 +5,7 @@ import Testing
 @testable import Administration
 @testable import Laboratory
 
-/// Commands on a database that takes no writes, as a standby before its promotion.
+/// Commands on a read-only database, such as a standby before its promotion.
 @Suite struct ReadOnlyTests {
     @Test func itIsNamedAsSuch() async throws {
         let database = try await TestDatabase.create(.migrated)

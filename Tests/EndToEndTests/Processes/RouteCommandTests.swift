@@ -8,7 +8,7 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// What an application, its account and its credential must have in common is asked for before anything is sent.
+/// The match of an application, its account and its credential is checked before anything is sent.
 @Suite struct RouteCommandTests {
     private func run(_ site: DeliverySite, _ words: String..., expect status: Int32 = 0) async throws -> String {
         let ending = try await Program.pushmta().run(words + ["--config", site.testSite.settingsFile])
@@ -49,7 +49,7 @@ import Testing
                 let ending = try await Program.pushmta().run(added + [account, "--config", site.testSite.settingsFile])
                 #expect(ending.status == status, "\(ending.errors)")
             }
-            // What was stored before anybody checked it.
+            // As stored by a version without the check.
             try await sql(
                 site,
                 "UPDATE pushmta_engine.external_account SET host = 'api.development.push.apple.com' WHERE name = 'apple'"
@@ -59,7 +59,7 @@ import Testing
             let content = #"{"ios":{"title":"x"}}"#
             let words = ["delivery", "create", "--label", "x", "--app", own, "--content", content, "--start"]
             let create = try await Program.pushmta().run(words + ["--config", site.testSite.settingsFile])
-            #expect(create.status == 65 && create.errors.contains("created and not started"), "\(create.errors)")
+            #expect(create.status == 65 && create.errors.contains("created but not started"), "\(create.errors)")
             let failed = try await site.progress(try await site.send(to: own))
             #expect(failed.state == .editing && failed.stateReason.contains("which is for sandbox"))
             _ = try await run(

@@ -7,7 +7,7 @@ import Testing
 @testable import Administration
 @testable import Laboratory
 
-/// What is asked before something is made that strangers could use, and what keeps secrets where they belong.
+/// The questions before creating something that strangers could use, and the protection of secrets.
 @Suite struct ServiceTrustTests {
     private let folder: TemporaryFolder
     private let program: Program
@@ -73,14 +73,14 @@ import Testing
             expect: 65
         )
         #expect(refused.errors.contains("private key") && !refused.errors.contains("BEGIN"))
-        // A public key in another form would be a secret that everybody may know.
+        // A public key in another form could be stored as a secret that everyone may know.
         let forms =
             "cd '\(folder.path)' && openssl ec -in private.pem -pubout -outform DER -out public.der"
             + " && openssl ec -in private.pem -outform DER -out private.der"
             + " && openssl ecparam -name secp384r1 -genkey -noout -out other.pem"
             + " && openssl ec -in other.pem -pubout -out p384.pem"
         #expect(try await Program(path: "/bin/sh").run(["-c", forms]).status == 0)
-        // Of RFC 7515, appendix A.3.
+        // The key of RFC 7515, appendix A.3.
         let jwk = """
             {"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU",
             "y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}
@@ -107,7 +107,7 @@ import Testing
         let row = try await store.proofKeys(service: "shop")[0]
         let sealed = try #require(row.sealed)
         #expect(!String(decoding: sealed, as: UTF8.self).contains("backend"))
-        // A rotation of the key takes them along, or the secret would be lost with the old one.
+        // A rotation re-seals proof keys too; otherwise the secret would be lost with the old key.
         try await run("credential rotate-key --shared")
         try await run("credential rotate-key --drop-old")
         let after = try await store.proofKeys(service: "shop")[0]

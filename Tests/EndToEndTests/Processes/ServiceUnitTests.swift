@@ -9,7 +9,7 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// The units of systemd and the processes that they start, with the socket and the folder that systemd hands over.
+/// The systemd units and the processes that they start, with the socket and the folder that systemd passes.
 @Suite struct ServiceUnitTests {
     static let folder = ProjectFolder.path + "/Deploy/systemd"
     static let units = ["pushmta-supervisor", "pushmta-web", "pushmta-feedback", "pushmta-console"]
@@ -27,7 +27,7 @@ import Testing
         #expect(files.sorted() == Self.units.map { $0 + ".service" }.sorted())
     }
 
-    /// A database that is away keeps nothing from starting, and the watchdog goes on all the while.
+    /// A lost database does not keep a process from starting, and the watchdog is served all the time.
     @Test(arguments: units) func theProcessTellsHowItGoes(_ unit: String) async throws {
         let folder = try TemporaryFolder()
         let socket = try NotifySocket(path: folder.path + "/notify")
@@ -79,14 +79,15 @@ import Testing
         #expect(!lines.isEmpty)
     }
 
-    /// systemd's journal has what comes to /dev/log between the lines of a unit's log. There it may be watched, where a machine has none.
+    /// systemd's journal would mix text sent to /dev/log with the lines of a unit's log. The test can watch /dev/log
+    /// only on a machine without one.
     @Test(.enabled(if: geteuid() == 0 && !FileManager.default.fileExists(atPath: "/dev/log")))
     func librariesSayNothingBesideTheLog() async throws {
         let folder = try TemporaryFolder()
         let syslog = try NotifySocket(path: "/dev/log")
         defer { try? FileManager.default.removeItem(atPath: "/dev/log") }
         let process = BackgroundProcess(name: "web", recordFile: folder.path + "/record", logFile: folder.path + "/log")
-        // As the unit's user, who may raise no thread's priority.
+        // As the unit's user, who may not raise a thread's priority.
         try await process.start(
             "/usr/bin/setpriv",
             [

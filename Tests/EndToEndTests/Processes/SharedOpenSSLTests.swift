@@ -8,7 +8,7 @@ import Testing
 @testable import Gateways
 @testable import Laboratory
 
-/// One process uses OpenSSL for certificates of senders, for PostgreSQL by libpq and for requests by libcurl.
+/// One process uses OpenSSL for client certificates, for PostgreSQL through libpq, and for requests through libcurl.
 @Suite struct SharedOpenSSLTests {
     @Test func oldCiphersAreForCertificateFilesOnly() async throws {
         let folder = try TemporaryFolder()
@@ -28,7 +28,7 @@ import Testing
             cluster.tlsConnectionString(sslmode: "verify-full"),
             applicationName: PostgresApplicationName(role: "test", host: "localhost", pid: 1)
         )
-        // A machine's own configuration may load it for everybody.
+        // A machine's own configuration may load it for all programs.
         let isThere = OSSL_PROVIDER_available(nil, "legacy")
         let before = try await PostgresConnection.connect(configuration)
         for _ in 0..<100 {

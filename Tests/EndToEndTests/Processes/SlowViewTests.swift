@@ -7,16 +7,16 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// A target mapping's view that takes long delays who uses it, and nobody else.
+/// A slow view of a target mapping delays only the deliveries that use it.
 @Suite struct SlowViewTests {
-    /// A site whose service has a mapping to people, each of whom is found after some seconds.
+    /// A site whose service has a mapping to people; finding each person takes some seconds.
     private func with(
         subscribers: Int64,
         seconds: Int,
         configure: (inout Settings) -> Void = { _ in },
         _ body: (DeliverySite) async throws -> Void
     ) async throws {
-        // One child: whoever passes, passes there.
+        // One child, so that other deliveries must pass in the same child.
         try await DeliverySite.with(subscribers: subscribers, children: 1, configure: configure) { site in
             try await run(
                 site,
@@ -30,7 +30,7 @@ import Testing
                 GRANT SELECT ON crm.person TO pushmta_reader;
                 """
             )
-            // Whether a key has several rows is asked once, of all rows.
+            // Adding the mapping checks once whether a key has several rows.
             try await run(
                 site,
                 """
@@ -59,7 +59,7 @@ import Testing
 
     @Test func itDelaysItsDeliveriesOnlyAndTheySayWhy() async throws {
         try await with(subscribers: 200, seconds: 2) { site in
-            // One reads it to be prepared, one to be loaded.
+            // One delivery reads the view during preparation, the other during loading.
             let filtered = try await site.store.createDelivery(
                 NewDelivery(label: "x", applications: [site.application], content: #"{"ios":{"title":"Hello"}}"#)
             )
@@ -103,7 +103,7 @@ import Testing
 
     @Test func aPartStaysWithWhoLoadsItUntilItsDeliveryIsPausedOrStopped() async throws {
         let configure: (inout Settings) -> Void = { settings in
-            // No load of this test comes to its end.
+            // No load in this test finishes.
             settings.mta.lease.durationSec = 3_600
             settings.mta.lease.renewalSec = 1
         }
@@ -126,7 +126,7 @@ import Testing
             try await site.store.stopDelivery(mapped)
             let stopped = try await site.progress(mapped) { $0.state.isFinal && $0.pending == 0 }
             #expect(stopped.state == .stopped && stopped.canceled == 20 && stopped.sent == 0)
-            // The child that was held up is the one that goes on.
+            // The child that was held up continues.
             let plain = try await site.progress(try await site.send(to: site.application))
             #expect(plain.state == .finished && plain.sent == 20)
             #expect(try await number(site, "SELECT count(*) FROM pushmta_engine.mta_child") == 1)

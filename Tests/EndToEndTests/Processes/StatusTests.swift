@@ -9,7 +9,7 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// What `status`, `app list` and `quarantine` show of a database that has seen trouble.
+/// What `status`, `app list` and `quarantine` show for a database with many problems.
 @Suite struct StatusTests {
     private let program: Program
     private let database: TestDatabase
@@ -34,7 +34,7 @@ import Testing
         try #require(status[table] as? [[String: Any]], "\(table)")
     }
 
-    /// Makes a host whose last heartbeat is so many seconds old, and returns its id.
+    /// Creates a host whose last heartbeat is this many seconds old, and returns its id.
     private func addHost(_ name: String, version: String = "1.0", age: Double = 0, alarm: String = "") async throws
         -> String
     {
@@ -92,7 +92,8 @@ import Testing
         let mixed = Set(hosts.filter { $0["version_mixed"] as? Bool == true }.compactMap { $0["name"] as? String })
         #expect(mixed.isSuperset(of: ["alpha", "beta"]))
         let alarms = try rows("alarms", of: status).map { "\($0["subject"] ?? ""): \($0["alarm"] ?? "")" }
-        for words in ["host alpha: the journal's disk", "host beta: it has said", "host gamma: ", "versions: "] {
+        for words in ["host alpha: the journal's disk", "host beta: it has not reported", "host gamma: ", "versions: "]
+        {
             #expect(alarms.contains { $0.hasPrefix(words) }, "\(words) is not in \(alarms)")
         }
         #expect(hosts.allSatisfy { $0["journal_replayed"] is Int && $0["late_outcomes"] is Int })
@@ -100,7 +101,7 @@ import Testing
         #expect(text.contains("gamma") && text.contains("gone") && text.contains("1.1"))
     }
 
-    /// Whatever an administrator has locked, the others are shown, and who holds the lock.
+    /// If an administrator has locked a table, the others are still shown, and so is the holder of the lock.
     @Test func whatIsLockedIsNamed() async throws {
         _ = try await addHost("alpha")
         let holder = try await database.connect()
@@ -120,7 +121,7 @@ import Testing
         await holder.close()
     }
 
-    /// A clock that jumps makes everything old; who thinks that it is right need not do anything.
+    /// After a jump of the clock everything looks old. If the clock is right, no action is needed.
     @Test func whatRetentionHoldsIsAnAlarm() async throws {
         try await sql(
             """
@@ -131,7 +132,7 @@ import Testing
         let held = alarms.filter { ($0["subject"] as? String)?.hasPrefix("retention ") == true }
         #expect(held.map { $0["subject"] as? String } == ["retention partitions of broad_log"])
         let text = "\(held.first?["alarm"] ?? "") \(held.first?["remedy"] ?? "")"
-        #expect(text.contains("clock says 20") && text.contains("in 24 h by itself"), "\(text)")
+        #expect(text.contains("clock says 20") && text.contains("automatically in 24 h"), "\(text)")
     }
 
     @Test func childrenShowTheirCountersAndTheirEnd() async throws {
@@ -163,7 +164,7 @@ import Testing
         let text = try await run("status", "--ended").output
         #expect(text.contains("Standard error: one | two"))
         #expect(text.contains("unknown 2, resent after ambiguity 3, late outcomes 4") && !text.contains("retried"))
-        // Ids and zeros are for those who ask for them.
+        // Ids and zeros are shown only on request.
         #expect(!text.contains(host))
         #expect(try await run("status", "--wide").output.contains(host))
     }
@@ -210,7 +211,7 @@ import Testing
         let lines = try await run("status", "--ended").output.split(separator: "\n").map(String.init)
         let wide = lines.filter { DisplayWidth.of($0) > StatusText.width }
         #expect(wide.isEmpty, "\(wide)")
-        // Cut or broken, and there.
+        // The words may be cut or wrapped, but are there.
         for words in ["host-host", "application-", "夏の特売", "disk disk", "123456789012", "held", "アカウント", "lib//var"] {
             #expect(lines.contains { $0.contains(words) }, "\(words)")
         }
@@ -319,9 +320,9 @@ import Testing
         #expect(alarms.contains { $0["subject"] as? String == "application shop-ios" })
 
         let resumed = try await run("app", "resume", "shop-ios").output
-        #expect(resumed.contains("is closed") && resumed.contains("InvalidProviderToken"))
+        #expect(resumed.contains("was closed") && resumed.contains("InvalidProviderToken"))
         #expect(try await run("app", "list", "--json").rows().first?["circuit"] as? String == "closed")
-        #expect(try await run("app", "resume", "shop-ios").output.contains("closed already"))
+        #expect(try await run("app", "resume", "shop-ios").output.contains("already closed"))
     }
 
     @Test func tokenEventsAreListedAndUndone() async throws {
@@ -383,13 +384,13 @@ import Testing
         #expect(text.status == 0 && text.output.contains("circuit_open"))
         let queue = try await program.run(["queue", "--json"], environment: environment)
         #expect(queue.status == 0, "\(queue.errors)")
-        // Where its output is no terminal, one look.
+        // Without a terminal it prints one look.
         let top = try await program.run(["top"], environment: environment)
         #expect(top.status == 0, "\(top.errors)")
         for words in ["alpha", "beta", "shop-ios", "circuit_open", "hosts 1/2", "deliveries 1"] {
             #expect(top.output.contains(words) && !top.output.contains("\u{1B}"), "\(words): \(top.output)")
         }
-        // It may look and nothing else.
+        // The role may only read.
         for words in [["host", "remove", "beta"], ["app", "list"], ["delivery", "stop", String(id)]] {
             #expect(try await program.run(words, environment: environment).status == 69, "\(words)")
         }
@@ -402,7 +403,7 @@ import Testing
         #expect(try await run("host", "remove", "alpha", expect: 65).errors.contains("supervisor drain"))
         #expect(try await run("host", "remove", "gamma", expect: 65).errors.contains("pushmta status shows the hosts"))
         #expect(
-            try await run("host", "remove", "beta").output.contains("Host beta (\(gone)) is removed, with 0 children.")
+            try await run("host", "remove", "beta").output.contains("Host beta (\(gone)) was removed, with 0 children.")
         )
         #expect(try rows("hosts", of: try await run("status", "--json").json()).count == 1)
     }

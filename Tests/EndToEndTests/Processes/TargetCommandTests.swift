@@ -20,7 +20,7 @@ import Testing
 
     @discardableResult
     private func run(_ arguments: String, expect status: Int32 = 0) async throws -> Program.Ending {
-        // Words between quotes are one.
+        // Words between quotes count as one.
         let words = arguments.split(separator: "\"", omittingEmptySubsequences: false).enumerated().flatMap {
             place,
             piece in
@@ -160,12 +160,12 @@ import Testing
             to: "list.csv"
         )
         let imported = try await run("exclusion import control \(list)", expect: 65)
-        let told = "2 added to control, 1 were on it already, 1 of them match no subscription, 2 lines left out"
+        let told = "2 added to control, 1 already on it, 1 of them match no subscription, 2 lines skipped"
         #expect(imported.output.hasPrefix(told))
         #expect(imported.errors.contains("line 5") && imported.errors.contains("line 6"))
         #expect(try await run("exclusion list --json").rows().first?["user_keys"] as? Int == 2)
         #expect(try await run("exclusion list control --json").rows().count == 4)
-        #expect(try await run("exclusion remove control --user u9").output.hasPrefix("1 taken"))
+        #expect(try await run("exclusion remove control --user u9").output.hasPrefix("1 removed"))
         let content = try folder.write(#"{"ios": {"title": "x"}}"#, to: "content.json")
         let made = try await run(
             "delivery create --label x --service shop --content @\(content) --exclude control "

@@ -9,7 +9,7 @@ import Testing
 @testable import Store
 @testable import pushmta
 
-/// `pushmta trace` beside deliveries.
+/// `pushmta trace` while deliveries run.
 @Suite(.serialized) struct TraceTests {
     private static let content = """
         {"ios":{"title":"Hello {{firstName|nobody}}, it is private"},"android":{"title":"Hello {{firstName|nobody}}, it is private"}}
@@ -18,7 +18,7 @@ import Testing
 
     @Test func itShowsTheWireWithoutSecretsOverTheRestartOfAChild() async throws {
         try await DeliverySite.with(subscribers: Self.subscribers) { site in
-            // Nobody runs yet: it waits for children. It ends by itself after so many.
+            // No child runs yet: the trace waits for children. It ends after this many messages.
             async let masked = Self.trace(site, site.application, ["--json", "--count", "\(2 * Self.subscribers)"])
             async let plain = Self.trace(site, site.application, ["--unmask", "--count", "\(Self.subscribers)"])
             try await Self.opened(2, at: site)
@@ -121,7 +121,7 @@ import Testing
         return ending
     }
 
-    /// Waits until the supervisor has so many traces, as its log says.
+    /// Waits until the supervisor logs this many traces.
     private static func opened(_ count: Int, at site: DeliverySite) async throws {
         let file = site.testSite.host.supervisor.logFile
         try await site.wait("\(count) traces in \(file)") {
@@ -144,7 +144,7 @@ import Testing
         return Dictionary(list.map { ($0["name"] ?? "", $0["value"] ?? "") }, uniquingKeysWith: { $1 })
     }
 
-    /// No push token, and nothing by which a sender proves itself.
+    /// The trace has no push token and no credential of a sender.
     private static func expectNoSecrets(in output: String, _ site: DeliverySite) async throws {
         let tokens = try await site.store.subscriptions(limit: 1_000).map(\.pushToken)
         #expect(tokens.count >= Int(subscribers) && !tokens.contains { output.contains($0) })

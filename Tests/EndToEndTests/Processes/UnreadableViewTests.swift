@@ -7,11 +7,11 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// A target mapping's view that cannot be read holds up who uses it, says why, and keeps nobody else waiting.
+/// An unreadable view of a target mapping holds up only the deliveries that use it, and the reason is reported.
 @Suite struct UnreadableViewTests {
     /// A site whose service has a mapping to people, all of whom are subscribed.
     private func with(subscribers: Int64, _ body: (DeliverySite) async throws -> Void) async throws {
-        // One child: what it loads ahead is bounded, and both deliveries of a test are its own.
+        // One child, which loads a bounded number of messages ahead and sends both deliveries of a test.
         try await DeliverySite.with(subscribers: subscribers, children: 1) { site in
             try await run(
                 site,
@@ -43,7 +43,7 @@ import Testing
 
     @Test func aRenamedColumnHoldsUpOneDeliveryAndNoOther() async throws {
         try await with(subscribers: 12_000) { site in
-            // So slow that it is in the middle when the column goes.
+            // Slow, so that the delivery is in progress when the column is renamed.
             try await site.slowDown(streams: 10, milliseconds: 20)
             let mapped = try await site.send(#"{"ios":{"title":"In {{mapping.city}}"}}"#, to: site.application)
             _ = try await site.progress(mapped) { $0.sent > 0 }
@@ -60,10 +60,10 @@ import Testing
             let status = try await site.run("delivery", "status", "\(mapped)").output
             #expect(status.contains("Alarm: ") && status.contains("cannot be loaded") && status.contains("city"))
             #expect(try await alarms(site).contains("delivery \(mapped)"))
-            #expect(try await site.run("mapping", "list", "--json").output.contains("delivery \(mapped) asks for it"))
+            #expect(try await site.run("mapping", "list", "--json").output.contains("delivery \(mapped) uses it"))
 
             try await run(site, "ALTER VIEW crm.person RENAME COLUMN town TO city")
-            // It is tried again a minute later at the latest.
+            // It is retried at most a minute later.
             let done = try await site.progress(mapped, within: .seconds(150))
             #expect(done.state == .finished && done.sent == 12_000 && done.waitingReason.isEmpty)
             #expect(try await !alarms(site).contains("cannot be loaded"))
@@ -79,7 +79,7 @@ import Testing
             let reasons = try await site.store.outcomeCounts(delivery: mapped)
             #expect(reasons.contains { $0.reason.hasPrefix("FieldsUnreadable: ") && $0.count == 1 })
 
-            // A filter cannot say whether that person is chosen: the delivery waits, and says so without SQL.
+            // A filter cannot decide whether that person is selected: the delivery waits, and reports it without SQL.
             let filtered = try await site.store.createDelivery(
                 NewDelivery(label: "x", applications: [site.application], content: #"{"ios":{"title":"Hello"}}"#)
             )

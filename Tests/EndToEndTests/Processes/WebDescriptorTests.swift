@@ -10,9 +10,9 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// A web process that may open few files, and clients that open many connections.
+/// A web process with a low limit of open files, and clients that open many connections.
 @Suite struct WebDescriptorTests {
-    /// Far more than anything takes, as the machine may be busy.
+    /// Far longer than anything takes, as the machine may be busy.
     private static let limit = Duration.seconds(120)
 
     private let folder: TemporaryFolder
@@ -27,13 +27,14 @@ import Testing
         web = BackgroundProcess(name: "web process", recordFile: folder.path + "/pid", logFile: folder.path + "/log")
     }
 
-    /// More silent connections than it may have files: they are let in as others end, and nothing ends the process.
+    /// With more silent connections than its limit of files, it admits them as others end, and the process does not
+    /// crash.
     @Test func manySilentConnectionsDoNotEndIt() async throws {
-        // Few enough that they are gone, and more than it needs for itself.
+        // Few enough to be exhausted, but more than the process itself needs.
         try await start("ulimit -n 220")
         var idle: [any Channel] = []
         for _ in 0..<300 { idle.append(try await connect()) }
-        // The last of them, and what comes behind, has to wait for the end of the first.
+        // The last connections, and later ones, must wait for the end of the first.
         try await eventually("an answer", within: Self.limit) { await answers() }
         #expect(web.running != nil)
         let log = try String(contentsOfFile: web.logFile, encoding: .utf8)
@@ -42,7 +43,7 @@ import Testing
         #expect(try await web.stop() == .orderly)
     }
 
-    /// A low limit that it may raise is none.
+    /// A low limit that the process may raise does no harm.
     @Test func itRaisesALimitThatItMayRaise() async throws {
         try await start("ulimit -Sn 120 && \(CoreDumpTests.allow)")
         let process = try #require(web.running)
@@ -61,7 +62,7 @@ import Testing
         #expect(log.contains("80 files open at once") && log.contains("ulimit -n"), "\(log)")
     }
 
-    /// Starts it with a limit of the shell's.
+    /// Starts the process with a limit set by the shell.
     private func start(_ limit: String, waits: Bool = true) async throws {
         let settings = [
             "DATABASE_URL": database.connectionString, "WEB_ADDRESS": "127.0.0.1", "WEB_PORT": "\(port)",

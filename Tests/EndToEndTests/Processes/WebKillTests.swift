@@ -9,17 +9,18 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// Web process and PostgreSQL die under load: whatever a device was told to be done is in the database afterwards.
+/// The web process and PostgreSQL are killed under load. Afterwards everything that was confirmed to a device is in the
+/// database.
 @Suite(.serialized) struct WebKillTests {
-    /// What dies, time and again.
+    /// The process that is killed repeatedly.
     enum Target: CaseIterable {
         case web, postgres
     }
 
-    /// Enough that the load lasts through all kills, in a debug build on two cores.
+    /// Enough for the load to last through all kills, in a debug build on two cores.
     private static let devices: Int64 = 4_000
     private static let kills: Int64 = 2
-    /// Far more than anything takes, as the machine may be busy.
+    /// Far longer than anything takes, as the machine may be busy.
     private static let limit = Duration.seconds(180)
 
     @Test(arguments: Target.allCases)
@@ -58,7 +59,7 @@ import Testing
         #expect(Int64(known) <= Self.devices)
 
         let reported = try await receipts(site, settings, control, names[0], target)
-        // Hits that only a spool holds are loaded by a web process that lives, within seconds.
+        // A running web process loads hits from a spool within seconds.
         try await eventually("the hits of \(reported)", within: Self.limit) {
             let hits = try? await StoreSession.run(settings, role: "test") { store in
                 try await store.firstHits(delivery: reported.delivery)
@@ -67,7 +68,7 @@ import Testing
         }
     }
 
-    /// Has devices register while the process dies.
+    /// Registers devices while the process is killed.
     private func registrations(
         _ site: TestSite,
         _ settings: Settings,
@@ -86,7 +87,7 @@ import Testing
         return try await killing(target, site, settings, control, of: Self.devices)
     }
 
-    /// Delivers to those that are registered, and has the process die while they tell of it.
+    /// Delivers to the registered devices, and kills the process while they report.
     private func receipts(
         _ site: TestSite,
         _ settings: Settings,
@@ -105,7 +106,7 @@ import Testing
         return (id, end.received)
     }
 
-    /// Kills the process each time that another part of the work is done, until all of it is.
+    /// Kills the process each time another part of the work is done, until all of it is done.
     private func killing(
         _ target: Target,
         _ site: TestSite,
@@ -135,7 +136,7 @@ import Testing
             return progress?.state.isFinal == true
         }
         #expect(killed == Self.kills, "\(done) of \(total) were done")
-        // A receipt may have left its gateway behind the last answer.
+        // A receipt may leave its gateway after the last answer.
         try await eventually("the last requests", within: Self.limit) { try await report(control).waiting == 0 }
         return try await report(control)
     }
@@ -150,7 +151,7 @@ import Testing
             let server = try #require(file.split(separator: "\n").first.flatMap { pid_t($0) })
             #expect(Foundation.kill(server, SIGKILL) == 0)
             try await eventually("the server's end", within: Self.limit) { await !site.cluster.isRunning() }
-            // The server's children notice it by themselves, and until then no other server can take their place.
+            // The server's children need time to notice it, and until then no other server can start.
             try await eventually("PostgreSQL", within: Self.limit) {
                 (try? await site.cluster.start()) != nil
             }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import pushmta
 
-/// The files for containers name this version, and give no role more than it needs.
+/// The container files name this version and give each role only the rights that it needs.
 @Suite struct DeploymentFileTests {
     private func text(_ file: String) throws -> String {
         try String(contentsOfFile: ProjectFolder.path + "/Deploy/" + file, encoding: .utf8)
@@ -21,7 +21,7 @@ import Testing
         #expect(try text("container/Containerfile").contains("-t pushmta:\(version) "))
     }
 
-    /// What faces the world and people has a login of its own.
+    /// The processes that devices and people reach have their own logins.
     @Test func webProcessAndConsoleDoNotGetTheOwnersPassword() throws {
         let compose = try text("container/compose.yaml")
         for name in ["web", "console"] {
@@ -49,7 +49,7 @@ import Testing
         #expect(try roles("container/database.sh") == guide)
     }
 
-    /// Ports have names of 15 letters at most, and every process that has a page of metrics names its port.
+    /// Port names have at most 15 letters, and every process with a metrics page names its port.
     @Test func everyPageOfMetricsIsNamed() throws {
         let manifest = try text("kubernetes/pushmta.yaml")
         for port in ["9741", "9742", "9743", "9744"] {

@@ -5,7 +5,7 @@ import Testing
 @testable import pushmta
 @testable import pushmta_lab
 
-/// `Deploy/guide/requirements.md` names tests, commands, files, settings and keys of a content that there are.
+/// `Deploy/guide/requirements.md` names only tests, commands, files, settings and content keys that exist.
 @Suite struct RequirementTableTests {
     /// A line of the table.
     private struct Requirement {
@@ -14,7 +14,7 @@ import Testing
         let evidence: String
         let gap: String
 
-        /// Nil for what is no line of it.
+        /// Nil if the text is not a line of the table.
         init?(_ line: Substring) {
             let cells = line.split(separator: "|", omittingEmptySubsequences: false)
                 .map { $0.trimmingCharacters(in: .whitespaces) }
@@ -22,11 +22,11 @@ import Testing
             (number, state, evidence, gap) = (cells[1], cells[4], cells[5], cells[6])
         }
 
-        /// What stands in code marks beside it.
+        /// The evidence in code marks.
         var names: [String] { evidence.matches(of: /`([^`]+)`/).map { String($0.1) } }
     }
 
-    /// Whether it is a test or a command: that a file is there shows nothing of what it does.
+    /// Whether it is a test or a command: the existence of a file proves nothing about its function.
     private static func runs(_ name: String) -> Bool {
         name.firstMatch(of: /^\w+Tests\.|^pushmta(-lab)? |^Deploy\/[\w-]+$/) != nil
     }
@@ -61,7 +61,7 @@ import Testing
             }
         }
         #expect(number > 200)
-        // It finds what is not there, or the test would pass for nothing.
+        // Verify that missing names are found; otherwise the test would prove nothing.
         for name in [
             "StoreTests.TemplateTests/absent", "StoreTests.AbsentTests/readyMade",
             "WebServerTests.TemplateTests/readyMade",
@@ -95,9 +95,9 @@ import Testing
     }
 }
 
-/// What the table may name.
+/// The names that the table may contain.
 private struct Things {
-    /// Where it says what there is: the texts of test files by target, of the schema, and of the settings.
+    /// The sources of existing names: the texts of test files by target, of the schema, and of the settings.
     private let tests: [String: [String]]
     private let schema: String
     private let settings: String
@@ -120,7 +120,7 @@ private struct Things {
         )
     }
 
-    /// Whether there is a test, command, object of the contract, file or setting of this name.
+    /// Whether a test, command, object of the contract, file or setting with this name exists.
     func has(_ name: String) throws -> Bool {
         if let test = name.wholeMatch(of: /(\w+Tests)\.(\w+Tests)\/(\w+)/) {
             let (target, suite, function) = (String(test.1), String(test.2), String(test.3))
@@ -148,7 +148,7 @@ private struct Things {
         return settings.contains("\"\(name)\"")
     }
 
-    /// Whether the words are a command, and those that begin with two dashes options of it.
+    /// Whether the words are a command, with existing options for those that begin with two dashes.
     private func isCommand(_ program: any ParsableCommand.Type, _ words: [String]) -> Bool {
         var command = program
         for word in words where !word.hasPrefix("--") {
@@ -157,7 +157,7 @@ private struct Things {
             else { return false }
             command = next
         }
-        // Each stands at the beginning of a line of the help, before a blank, a comma or a slash.
+        // Each is at the beginning of a line of the help, before a blank, a comma or a slash.
         let help = program.helpMessage(for: command).split(separator: "\n").map { $0.drop { $0 == " " } }
         return words.filter { $0.hasPrefix("--") }
             .allSatisfy { option in

@@ -6,7 +6,7 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// `Config/pushmta.yaml` and the code say the same.
+/// `Config/pushmta.yaml` matches the code.
 @Suite struct SettingsFileTests {
     private let path = ProjectFolder.path + "/Config/pushmta.yaml"
 
@@ -16,7 +16,7 @@ import Testing
         #expect(Set(loaded.sources.keys) == Set(Settings.definitions.map(\.key)))
     }
 
-    /// Each key's comment, the lines above it, says its unit and its default.
+    /// The comment above each key states its unit and its default.
     @Test(arguments: Settings.definitions.map(\.key))
     func theCommentSaysUnitAndDefault(_ key: String) throws {
         let definition = try #require(Settings.definitions.first { $0.key == key })

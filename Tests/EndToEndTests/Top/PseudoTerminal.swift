@@ -1,18 +1,18 @@
 import Foundation
 import Synchronization
 
-/// A terminal whose person is a test.
+/// A terminal operated by a test.
 final class PseudoTerminal: Sendable {
-    /// Linux' TIOCSPTLCK and TIOCGPTN, which Swift does not see, as little as posix_openpt(3).
+    /// Linux's TIOCSPTLCK and TIOCGPTN, which are not visible in Swift; neither is posix_openpt(3).
     private static let setLock: UInt = 0x4004_5431
     private static let getNumber: UInt = 0x8004_5430
 
-    /// The end of the program that runs in it.
+    /// The program's end of the terminal.
     let program: Int32
     private let person: Int32
     private let shown = Mutex<[UInt8]>([])
 
-    /// A terminal of so many columns and lines.
+    /// Makes a terminal with this number of columns and lines.
     init(columns: UInt16 = 80, lines: UInt16 = 24) throws {
         person = open("/dev/ptmx", O_RDWR | O_NOCTTY)
         var lock: Int32 = 0
@@ -31,7 +31,7 @@ final class PseudoTerminal: Sendable {
         close(person)
     }
 
-    /// Changes its size; nobody is told.
+    /// Changes its size without a signal.
     func resize(columns: UInt16, lines: UInt16) {
         var size = winsize(ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         _ = ioctl(person, UInt(TIOCSWINSZ), &size)
@@ -43,7 +43,7 @@ final class PseudoTerminal: Sendable {
         _ = write(person, bytes, bytes.count)
     }
 
-    /// All that it was sent so far, with what its program means it to obey.
+    /// All output so far, including escape sequences.
     var text: String {
         shown.withLock { shown in
             var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -62,13 +62,13 @@ final class PseudoTerminal: Sendable {
         return text.range(of: "\u{1B}[H", options: .backwards).map { String(text[$0.upperBound...]) } ?? ""
     }
 
-    /// How it treats keys and output, as far as programs change it.
+    /// The settings for keys and output that programs change.
     var modes: [tcflag_t] {
         var modes = termios()
         guard tcgetattr(program, &modes) == 0 else { return [] }
         return [modes.c_iflag, modes.c_oflag, modes.c_cflag, modes.c_lflag]
     }
 
-    /// Whether keys come one by one.
+    /// Whether keys are delivered one by one.
     var isRaw: Bool { modes.last.map { $0 & tcflag_t(ICANON) == 0 } ?? false }
 }

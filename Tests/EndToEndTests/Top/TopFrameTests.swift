@@ -47,7 +47,7 @@ import Testing
         let lines = TopFrame(state).lines(at: now).map(\.text)
         #expect(lines.count == 24)
         #expect(lines.contains { $0.contains("of 50)") } && lines.contains { $0.contains("of 40+)") }, "\(lines)")
-        // The fastest first.
+        // The fastest rows come first.
         #expect(lines.contains { $0.contains("app-50") } && !lines.contains { $0.contains("app-1 ") })
         #expect(lines[1].contains("deliveries 40+"))
         #expect(TopFrame.shares([1, 50, 2, 40], of: 16) == [1, 7, 2, 6])
@@ -94,7 +94,7 @@ import Testing
         #expect(slow.count == 1 && slow.first?.contains("Sale") == true, "\(text)")
         _ = state.handle(.key(.character("5")), at: now)
         let alone = TopFrame(state).lines(at: now).map(\.text).joined(separator: "\n")
-        #expect(alone.contains("The gateway of shop-ios answers slowly"), "\(alone)")
+        #expect(alone.contains("The gateway of shop-ios responds slowly"), "\(alone)")
     }
 
     @Test func whatIsToBeExplainedMayBeSaidBeforeItsName() {
@@ -102,7 +102,7 @@ import Testing
         #expect(Subject(words: ["100"], isHost: false) == Subject(kind: nil, name: "100"))
         #expect(Subject(words: ["delivery", "100"], isHost: false) == Subject(kind: .delivery, name: "100"))
         #expect(Subject(words: ["app", "shop-ios"], isHost: false) == Subject(kind: .app, name: "shop-ios"))
-        // Something may have such a word for its name.
+        // An object may have such a word as its name.
         #expect(Subject(words: ["host", "app"], isHost: false) == Subject(kind: .host, name: "app"))
         #expect(Subject(words: ["app"], isHost: false) == Subject(kind: nil, name: "app"))
         #expect(Subject(words: ["push-1"], isHost: true) == Subject(kind: .host, name: "push-1"))
@@ -120,13 +120,13 @@ import Testing
         let lines = TopFrame(state).lines(at: now).map(\.text)
         #expect(lines.contains { $0.hasPrefix("zebra") } && !lines.contains { $0.contains("app-") }, "\(lines)")
         #expect(lines.contains { $0.contains("(51 idle)") }, "\(lines)")
-        // Alone the table has all rows, what is broken first.
+        // On its own, the table has all rows, with broken ones first.
         _ = state.handle(.key(.character("4")), at: now)
         let rows = TopFrame(state).lines(at: now).map(\.text).filter { $0.contains("app-") || $0.contains("zebra") }
         #expect(rows.first?.hasPrefix("zebra") == true && rows.count > 20, "\(rows)")
     }
 
-    /// What children hold for a rate is in the head as in its column.
+    /// The header counts the messages that children have claimed, as the column does.
     @Test func theHeadHasWhatChildrenHold() {
         var state = TopState(size: TerminalSize(columns: 121, lines: 24), interval: .seconds(1))
         let queue = TopSample.queue("shop-ios", ready: 2_624, claimed: 341)
@@ -142,6 +142,8 @@ import Testing
         let text = TopFrame(state).text(at: now)
         #expect(text.filter { $0.contains(" app-") }.count == 50 && text.allSatisfy { DisplayWidth.of($0) <= 120 })
         let empty = TopState(size: TerminalSize(columns: 121, lines: .max), interval: .milliseconds(500))
-        #expect(TopFrame(empty).text(at: now).first?.contains("nothing was read yet  every 0.5 s  no alarms") == true)
+        #expect(
+            TopFrame(empty).text(at: now).first?.contains("nothing has been read yet  every 0.5 s  no alarms") == true
+        )
     }
 }

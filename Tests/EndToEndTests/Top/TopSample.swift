@@ -4,7 +4,7 @@ import PushCore
 @testable import Store
 @testable import pushmta
 
-/// Rows as the database gives them, for what `pushmta top` shows.
+/// Rows as the database returns them, for `pushmta top`.
 enum TopSample {
     static func host(_ name: String, health: String = "alive", alarm: String = "") -> HostRow {
         HostRow(
@@ -138,7 +138,7 @@ enum TopSample {
         remedy: "set another key"
     )
 
-    /// A reading that cost the database so much.
+    /// A reading with this cost for the database.
     static func reading(_ content: TopReading.Content, cost: Duration = .milliseconds(1)) -> TopReading {
         TopReading(content: content, cost: cost, time: DatabaseTime(microsecondsSince1970: 3_661_000_000))
     }
@@ -166,7 +166,7 @@ enum TopSample {
         ]
     }
 
-    /// A state that has seen them.
+    /// A state that has read them.
     static func state(columns: Int = 80, lines: Int = 24, looks: Int64 = 2, at now: ContinuousClock.Instant = .now)
         -> TopState
     {

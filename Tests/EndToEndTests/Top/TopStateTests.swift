@@ -4,7 +4,7 @@ import Testing
 @testable import Administration
 @testable import pushmta
 
-/// What the keys of `pushmta top` do, when it looks, and what it makes of silence.
+/// What the keys of `pushmta top` do, when it reads the database, and how it handles silence.
 @Suite struct TopStateTests {
     private let begin = ContinuousClock.now
 
@@ -41,7 +41,7 @@ import Testing
         _ = state.handle(.key(.escape), at: begin)
         #expect(state.filter.isEmpty && !state.isTyping && text(state).contains("shop-ios"))
         type("/no such thing", into: &state)
-        #expect(text(state).contains("No row has \"no such thing\""))
+        #expect(text(state).contains("No row contains \"no such thing\""))
     }
 
     @Test func rowsHaveTheOrderThatWasAskedFor() {
@@ -83,7 +83,7 @@ import Testing
         #expect(state.handle(.tick, at: begin + .seconds(2)) == [.read(TopPart.allCases), .draw])
     }
 
-    /// All looks together take a hundredth of the time at most.
+    /// All looks together take at most one percent of the time.
     @Test func whatCostsMuchIsReadRarely() {
         var state = TopState(size: .usual, interval: .seconds(1))
         var busy = Duration.zero
@@ -108,7 +108,7 @@ import Testing
         }
         #expect(busy < .seconds(37), "\(busy)")
         #expect(looks[.processes] == 3_600 && looks[.deliveries].map { (20...24).contains($0) } == true, "\(looks)")
-        // A table that is behind says so.
+        // An outdated table is marked.
         let now = begin + .seconds(3_640)
         #expect(TopFrame(state).lines(at: now).contains { $0.text.contains("old)") && $0.style == .head })
     }
@@ -133,7 +133,7 @@ import Testing
         _ = state.handle(.tick, at: begin + .seconds(5))
         #expect(state.trouble == nil)
         _ = state.handle(.tick, at: begin + .seconds(7))
-        #expect(state.trouble?.words == "it does not answer" && state.trouble?.since == begin + .seconds(1))
+        #expect(state.trouble?.words == "it does not respond" && state.trouble?.since == begin + .seconds(1))
     }
 
     @Test func onePaneShowsNotesAndMovesThroughItsRows() {
@@ -159,18 +159,18 @@ import Testing
         type("jkgG59", into: &state)
         #expect(state.pane == .deliveries && state.scroll == 0)
         type("?", into: &state)
-        #expect(text(state).contains("the other way round"))
+        #expect(text(state).contains("reverse the order"))
         _ = state.handle(.key(.escape), at: begin)
         #expect(!state.showsHelp)
     }
 
     @Test func ratesOfDeliveriesComeFromTwoLooks() {
         var state = TopSample.state(looks: 1, at: begin)
-        // The children's, as long as there is one look.
+        // The children's rates, while there has been only one look.
         #expect(state.history.deliveries.last(7) == nil && text(state).contains("550"))
         _ = state.handle(.figures(TopSample.readings(second: 5)), at: begin)
         #expect(state.history.deliveries.last(7) == 100)
-        // What a child that is gone said last is no rate of now.
+        // The last report of an exited child is not a current rate.
         #expect(state.history.all.last(true) == 500 && state.history.hosts.last("id-of-beta") == 0)
     }
 

@@ -10,9 +10,9 @@ import Testing
 @testable import Laboratory
 @testable import pushmta
 
-/// `pushmta top` in a terminal: what it draws, and that it gives the terminal back at every end.
+/// `pushmta top` in a terminal: what it draws, and that it restores the terminal however it ends.
 @Suite struct TopTerminalTests {
-    /// Another screen and back, as xterm has it and all others.
+    /// The sequences for the alternate screen and back, as in xterm and all other terminals.
     private static let taken = "\u{1B}[?1049h"
     private static let left = "\u{1B}[?1049l"
 
@@ -29,7 +29,7 @@ import Testing
         await store.close()
     }
 
-    /// Runs it while a person does something; returns how it ended.
+    /// Runs it while a user does something; returns how it ended.
     private func run(
         _ environment: [String: String] = [:],
         _ person: @escaping @Sendable (Int32) async throws -> Void
@@ -73,7 +73,7 @@ import Testing
             terminal.type("2")
             try await eventually("hosts") { terminal.screen.contains("shown: hosts") }
             terminal.type("/nobody")
-            try await eventually("a filter") { terminal.screen.contains("No row has \"nobody\"") }
+            try await eventually("a filter") { terminal.screen.contains("No row contains \"nobody\"") }
             terminal.type("\u{1B}")
             try await eventually("all rows") { terminal.screen.contains("alpha") }
             terminal.resize(columns: 40, lines: 10)
@@ -97,7 +97,7 @@ import Testing
         #expect(status == .exited(0))
     }
 
-    /// It leads its session here, so that nobody could let it go on: the kernel does not stop it, and the screen comes back.
+    /// Here it leads its session, so no shell could resume it. The kernel does not stop it, and the screen comes back.
     @Test func controlZGivesTheTerminalBackAndGoingOnTakesItAgain() async throws {
         let status = try await run { [terminal] process in
             kill(process, SIGTSTP)
@@ -118,17 +118,17 @@ import Testing
             try await connection.run(
                 script: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(database.name)'"
             )
-            try await eventually("the loss") { terminal.screen.contains("No figures for") }
+            try await eventually("the loss") { terminal.screen.contains("No new figures for") }
             #expect(terminal.screen.contains("alpha"))
             try await connection.run(script: "ALTER DATABASE \(database.name) ALLOW_CONNECTIONS true")
             try await eventually("figures") {
-                !terminal.screen.contains("No figures for") && terminal.screen.contains("alpha")
+                !terminal.screen.contains("No new figures for") && terminal.screen.contains("alpha")
             }
             try await connection.run(script: "ALTER DATABASE \(database.name) ALLOW_CONNECTIONS false")
             try await connection.run(
                 script: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(database.name)'"
             )
-            try await eventually("the loss") { terminal.screen.contains("No figures for") }
+            try await eventually("the loss") { terminal.screen.contains("No new figures for") }
             terminal.type("q")
             await connection.close()
         }
@@ -147,7 +147,7 @@ import Testing
 }
 
 extension HostRow {
-    /// Its report with an id that the database takes.
+    /// Its report with an id that the database accepts.
     fileprivate func report(id: String) -> HostReport {
         var report = report
         (report.id, report.schemaVersion) = (id, Store.schemaVersion)

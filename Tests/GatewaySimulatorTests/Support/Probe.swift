@@ -22,7 +22,7 @@ final class Probe: HTTP2ClientDelegate {
     }
 
     private let state = Mutex(State())
-    private let client: Mutex<HTTP2Client?> = Mutex(nil)
+    private let client: Mutex<HTTP2ClientPool?> = Mutex(nil)
 
     /// Connects to a gateway of the fixture.
     static func open(
@@ -43,7 +43,7 @@ final class Probe: HTTP2ClientDelegate {
             tls: HTTP2TLS(trustRootsFile: fixture.simulator.caFile, identity: identity),
             initialMaxConcurrentStreams: streams
         )
-        let client = HTTP2Client(
+        let client = HTTP2ClientPool(
             configuration: configuration,
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             delegate: probe

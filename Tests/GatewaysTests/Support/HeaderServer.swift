@@ -5,7 +5,7 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// An HTTP/2 server with the simulator's certificate that accepts everything and writes down the header fields of requests.
+/// An HTTP/2 server with the simulator's certificate that accepts everything and records the header fields of requests.
 final class HeaderServer: Sendable {
     final class Seen: Sendable {
         let fields = Mutex<[[String: String]]>([])

@@ -1,7 +1,7 @@
 import SwiftASN1
 import Testing
 
-/// Writes a PKCS#12 file anew as some tools do: with indefinite lengths, and its contents in pieces.
+/// Re-encodes a PKCS#12 file as some tools write it: with indefinite lengths, and its contents in chunks.
 enum IndefiniteLengths {
     static func rewrite(_ file: [UInt8]) throws -> [UInt8] {
         let parts = try parts(try DER.parse(file))

@@ -1,10 +1,11 @@
 import Crypto
 import CryptoExtras
 import Foundation
+import GatewayTestSupport
 import SwiftASN1
 import X509
 
-/// Certificates of senders in PEM, and `.p12` files that the program `openssl` makes of them, as people do.
+/// Certificates of senders in PEM, and `.p12` files that the program `openssl` makes from them, as users do.
 struct TestCertificates {
     /// A certificate with its key, both in PEM.
     struct Pair {
@@ -13,7 +14,7 @@ struct TestCertificates {
         var keyPEM: String
     }
 
-    /// A folder that goes with the fixture.
+    /// A folder that is removed with the fixture.
     let folder: URL
 
     init() throws {

@@ -2,7 +2,7 @@ import Foundation
 import HTTP2
 import Testing
 
-/// Our client against `nghttpd`, the server of the nghttp2 project.
+/// Our client against `nghttpd`, the nghttp2 project's server.
 @Suite struct NghttpdTests {
     @Test(arguments: [(100, 1), (1_000, 1), (1_000, 4), (1, 2)])
     func thousandsOfRequests(_ limit: Int, _ connections: Int) async throws {

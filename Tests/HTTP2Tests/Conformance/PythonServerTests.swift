@@ -1,7 +1,7 @@
 import HTTP2
 import Testing
 
-/// Our client against a server of Python's `h2` that misbehaves on purpose.
+/// Our client against a server with Python's `h2` that misbehaves deliberately.
 @Suite struct PythonServerTests {
     private struct Pair {
         let server: ExternalProcess
@@ -56,7 +56,7 @@ import Testing
         await pair.end()
     }
 
-    /// The server's HPACK table shrinks, grows and vanishes meanwhile.
+    /// The server's HPACK table shrinks, grows and disappears meanwhile.
     @Test func tablesOfAllSizes() async throws {
         let pair = try await Pair("tables")
         let seen = try await pair.send(700)
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func aGoAwayWithAReasonAndTheEnd() async throws {
-        let pair = try await Pair("badcertificate") { $0.connections.maximumBackOffMilliseconds = 600_000 }
+        let pair = try await Pair("badcertificate") { $0.connections.maxBackOffMilliseconds = 600_000 }
         let seen = try await pair.send(3)
         #expect(seen.goAways.first?.debugData == "{\"reason\":\"BadCertificateEnvironment\"}")
         #expect(seen.unprocessed == 3)
@@ -139,7 +139,7 @@ import Testing
 
     @Test func nonsenseInTheMiddle() async throws {
         let pair = try await Pair("garbage", initialLimit: 5)
-        // All of them leave at once: what the server has never had would come back unprocessed.
+        // All of them leave at once: requests that the server never received would return as unprocessed.
         let seen = try await pair.send(90)
         #expect(seen.answered + seen.ambiguous == 90)
         let after = try await pair.test.probe.seen.wait(for: "the end of the connection") { !$0.endings.isEmpty }

@@ -2,7 +2,7 @@ import Foundation
 import HTTP2
 import Testing
 
-/// Our server against clients that we did not write.
+/// Our server against independent clients.
 @Suite struct ServerConformanceTests {
     @Test(arguments: ["plain", "padding", "continuation", "slow", "smallwindow", "large", "trailers", "cancel", "ping"])
     func pythonsH2(_ mode: String) async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTP2
 
-/// The states of a connection: when it takes requests and when it no longer does.
+/// The states of a connection: when it accepts requests and when it no longer does.
 @Suite struct LifeTests {
     @Test func takesNothingBeforeTheFirstSettings() throws {
         let client = try EmbeddedConnection()
@@ -43,7 +43,7 @@ import Testing
         #expect(client.connection.streamsInFlight == 7)
     }
 
-    /// No limit is no reason to stay at one stream for ever.
+    /// Without a limit, the client must not stay at one stream.
     @Test func aServerThatNamesNoLimitGetsAHundredStreams() throws {
         let client = try EmbeddedConnection(initialLimit: 1)
         client.serverSays(Frame.settings())
@@ -102,12 +102,12 @@ import Testing
             }
             client.connection.close("over")
             client.channel.embeddedEventLoop.run()
-            #expect(client.seen.resolved.count == 5 - client.pool.status.queued, "seed \(seed)")
+            #expect(client.seen.resolved.count == 5 - client.pool.figures.queued, "seed \(seed)")
             #expect(client.seen.counts(1, 5).allSatisfy { $0 <= 1 }, "seed \(seed)")
         }
     }
 
-    /// TLS takes up to seconds to close; requests that are written meanwhile could only become ambiguous.
+    /// TLS may take seconds to close; requests written meanwhile could only become ambiguous.
     @Test func aConnectionThatClosesTakesNoRequests() throws {
         let client = try EmbeddedConnection(swallowsClose: true)
         try client.open()
@@ -119,13 +119,14 @@ import Testing
         client.serverSays(Frame.status200(1))
         client.connection.tick(.now() + .seconds(100))
         #expect(try client.clientSaid().isEmpty)
-        #expect(client.pool.status.queued == 3)
+        #expect(client.pool.figures.queued == 3)
         client.channel.pipeline.fireChannelInactive()
         #expect(client.seen.ambiguous == 1)
         #expect(client.seen.endings == ["the test says so"])
     }
 
-    /// A server that has us acknowledge things and does not read: nothing more is written, and then the connection ends.
+    /// A server that makes us acknowledge frames and does not read: nothing more is written, and then the connection
+    /// ends.
     @Test func whatTheServerDoesNotReadIsNotWritten() throws {
         let client = try EmbeddedConnection()
         try client.open()
@@ -170,7 +171,7 @@ import Testing
         client.serverSays(Frame.status200(1), Frame.status200(3), Frame.status200(5))
         #expect(client.seen.answered == 3)
         #expect(client.connection.state == .closed)
-        #expect(client.pool.status.queued == 2)
+        #expect(client.pool.figures.queued == 2)
         #expect(client.seen.endings == [nil])
     }
 
@@ -190,7 +191,8 @@ import Testing
         #expect(client.connection.gathering == 0)
     }
 
-    /// A body is begun only if it can be finished: new requests must not starve those whose bodies wait for the window.
+    /// A body is started only if it can be finished: new requests must not starve those whose bodies wait for the
+    /// window.
     @Test func waitsForTheConnectionsWindow() throws {
         let client = try EmbeddedConnection()
         try client.open(limit: 1_000)
@@ -207,7 +209,7 @@ import Testing
         #expect(said.filter { $0.kind == .data && $0.flags & Frame.endStream != 0 }.count >= 33)
     }
 
-    /// A stream that is given up takes its unsent bytes along: those behind it must not wait for ever.
+    /// The unsent bytes of an abandoned stream are dropped: streams after it must not wait forever.
     @Test func unsentBytesOfAStreamThatIsGivenUpAreForgotten() throws {
         let client = try EmbeddedConnection { $0.timeoutsBeforeRetirement = .max }
         client.serverSays(Frame.settings([(Frame.maxConcurrentStreams, 1_000), (Frame.initialWindowSize, 100_000)]))
@@ -224,7 +226,7 @@ import Testing
         #expect(client.connection.streamsInFlight == 3)
     }
 
-    /// The owner writes answers down in `completed`; until then their slots must not be used, whatever else the read told.
+    /// The owner records answers in `completed`; until then their slots must not be used, whatever else was read.
     @Test func whatIsSubmittedInAnEventWaitsForTheCompletions() throws {
         let client = try EmbeddedConnection()
         try client.open(limit: 1)
@@ -262,7 +264,7 @@ import Testing
         #expect(client.seen.answered == 10)
     }
 
-    /// The closures run on the embedded event loop, that is, on the test's own thread.
+    /// The closures run on the embedded event loop, which is the test's own thread.
     private struct Unchecked<Value>: @unchecked Sendable {
         let value: Value
         init(_ value: Value) { self.value = value }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTP2
 
-/// Each request is resolved exactly once, as what it is, in every order of events.
+/// Each request is resolved exactly once and correctly, in every order of events.
 @Suite struct ResolutionTests {
     @Test func anAnswerIsAnAnswer() throws {
         let client = try EmbeddedConnection()
@@ -72,7 +72,7 @@ import Testing
         #expect(client.seen.responses.map(\.status) == [200])
     }
 
-    /// The stream ends while the last piece of its body is written, with nothing more to be read.
+    /// The stream ends while the last chunk of its body is written, with nothing more to read.
     @Test func aStreamThatEndsInAWriteIsToldAtOnce() throws {
         let client = try EmbeddedConnection()
         client.serverSays(Frame.settings([(Frame.maxConcurrentStreams, 1), (Frame.initialWindowSize, 4)]))
@@ -97,7 +97,7 @@ import Testing
         #expect(client.seen.answered == 1)
         #expect(client.seen.ambiguous == 3)
         #expect(client.seen.endings == ["the server ended the connection"])
-        #expect(client.pool.status.queued == 1)
+        #expect(client.pool.figures.queued == 1)
     }
 
     @Test func goAwayGivesBackWhatTheServerDidNotProcess() throws {
@@ -115,7 +115,7 @@ import Testing
         #expect(client.seen.answered == 2)
         #expect(client.connection.state == .closed)
         #expect(client.seen.endings == [nil])
-        #expect(client.pool.status.queued == 1, "a connection that was told to go gets no more requests")
+        #expect(client.pool.figures.queued == 1, "a connection that was told to go gets no more requests")
     }
 
     @Test func whatGoAwayLetsFinishIsAmbiguousIfItDoesNot() throws {
@@ -142,7 +142,7 @@ import Testing
         #expect(client.seen.resolved.count == 3)
     }
 
-    /// APNs says why in a GOAWAY and hangs up; the reset may overtake the end of the read.
+    /// APNs gives the reason in a GOAWAY and closes; the reset may overtake the end of the read.
     @Test func aGoAwayThatComesWithTheEndIsTold() throws {
         let client = try EmbeddedConnection()
         try client.open()

@@ -29,7 +29,7 @@ import Testing
         #expect(client.connection.state == .ready)
     }
 
-    /// A server that polices PINGs must not get one for each request that follows a long pause.
+    /// A server that limits PINGs must not get one for each request after a long pause.
     @Test func thePauseBeforeARequestIsNoSilence() throws {
         let client = try EmbeddedConnection()
         try client.open()
@@ -80,7 +80,7 @@ import Testing
         #expect(client.seen.ambiguous == 2)
         #expect(client.seen.failures == [.timeout, .timeout])
         #expect(client.connection.streamsInFlight == 0)
-        // The freed slots are used by what waited.
+        // Waiting requests use the freed slots.
         client.pool.pump()
         client.connection.send()
         #expect(try client.clientSaid().filter { $0.kind == .headers }.map(\.stream) == [5, 7])
@@ -119,7 +119,7 @@ import Testing
         #expect(client.connection.state == .ready)
     }
 
-    /// The server answered before it took the whole body, and never took the rest.
+    /// The server answered before it received the whole body, and never read the rest.
     @Test func anEarlyAnswerCountsAtTheDeadline() throws {
         let client = try EmbeddedConnection()
         client.serverSays(Frame.settings([(Frame.maxConcurrentStreams, 10), (Frame.initialWindowSize, 4)]))

@@ -3,7 +3,7 @@ import NIOCore
 import Synchronization
 import Testing
 
-/// The owner hears of requests before a server does, over real sockets.
+/// The owner learns of requests before a server receives them, over real sockets.
 @Suite struct DepartureLoopbackTests {
     @Test(arguments: [false, true])
     func theServerSeesNothingThatWasNotAnnounced(_ tls: Bool) async throws {
@@ -17,7 +17,7 @@ import Testing
                 $0 += requests.count
                 return $0
             }
-            // What is announced later than this was read makes it larger only.
+            // Later announcements can only increase it.
             if count > announced.withLock({ $0 }) { early.withLock { $0 += 1 } }
             LoopbackServer.accept(connection, requests)
         }
@@ -31,7 +31,7 @@ import Testing
                 announced += size
                 return announced - resolved.withLock { $0 }
             }
-            // Two connections with 50 streams each, of which one announcement tells together.
+            // Two connections with 50 streams each, covered by one announcement.
             if open > 100 { tooMany.withLock { $0 += 1 } }
             return true
         }
@@ -46,7 +46,7 @@ import Testing
         try await server.stop()
     }
 
-    /// Each request is either on the wire, announced before, or comes back; refused at a random moment.
+    /// Each request is either announced and then on the wire, or returned; the owner refuses at a random moment.
     @Test func aRefusalInTheMiddleLosesNothing() async throws {
         let server = try await LoopbackServer(settings: HTTP2ServerSettings(maxConcurrentStreams: 20))
         let test = try await TestClient(port: server.port, connections: 2)
@@ -73,7 +73,7 @@ import Testing
         try await server.stop()
     }
 
-    /// What is refused while the client ends is resolved before the end.
+    /// A request refused during shutdown is resolved before the end.
     @Test func aRefusalAtTheEndIsResolved() async throws {
         let server = try await LoopbackServer()
         let test = try await TestClient(port: server.port)

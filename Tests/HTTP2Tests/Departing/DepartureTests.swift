@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTP2
 
-/// The owner hears of requests before they leave, frame by frame.
+/// The owner learns of requests before they leave, frame by frame.
 @Suite struct DepartureTests {
     @Test func isToldBeforeAnythingIsWritten() throws {
         let client = try EmbeddedConnection(initialLimit: 10)
@@ -41,7 +41,7 @@ import Testing
         #expect(client.seen.departures.count == 1)
     }
 
-    /// What the window keeps back is announced when it goes, and once.
+    /// A request held back by the window is announced once, when it leaves.
     @Test func theWindowHoldsAnnouncementsBack() throws {
         let client = try EmbeddedConnection()
         try client.open()
@@ -73,14 +73,14 @@ import Testing
         #expect(client.seen.failures == [HTTP2Failure.Cause](repeating: .cancelled, count: 10))
         #expect(client.seen.counts(2, 10).allSatisfy { $0 == 1 })
         #expect(try client.clientSaid().filter { $0.kind == .headers }.isEmpty)
-        // The connection is well: what is on it is resolved, and what comes later leaves.
+        // The connection stays usable: its requests are resolved, and later ones leave.
         client.probe.onAboutToSend { _ in true }
         client.serverSays(Frame.status200(7))
         client.submit(2, tag: 3)
         #expect(try client.clientSaid().filter { $0.kind == .headers }.count == 2)
     }
 
-    /// The batch lives until the last answer, which may take long.
+    /// The batch lives until the last answer, which may take a long time.
     @Test(arguments: [false, true]) func whatHasBeenWrittenIsLetGoOf(_ isWatched: Bool) throws {
         let client = try EmbeddedConnection(initialLimit: 4)
         try client.open(limit: 4)
@@ -110,7 +110,7 @@ import Testing
         #expect(batch.isLetGo)
     }
 
-    /// Each that left by itself would be a system call and a TLS record for both ends.
+    /// Each request that left alone would cost both ends a system call and a TLS record.
     @Test func requestsThatWaitLeaveTogether() throws {
         let client = try EmbeddedConnection(initialLimit: 12)
         try client.open(limit: 12)
@@ -128,7 +128,7 @@ import Testing
         #expect(client.seen.departures.last?.map(\.range) == [4..<6], "the last two wait for nobody")
     }
 
-    /// Less than a block that one connection leaves fits into the room in which another gathers for one.
+    /// A remainder smaller than a block, left by one connection, fits into the room that another collects for a block.
     @Test func theLastOnesGetTheRoomOfAllConnections() throws {
         let client = try EmbeddedConnection(initialLimit: 12)
         try client.open(limit: 12)
@@ -146,10 +146,10 @@ import Testing
         client.serverSays([1, 3, 5, 7].flatMap { Frame.status200($0) })
         #expect(client.seen.announcements(2, 5) == [1, 1, 1, 1, 1])
         #expect(try client.clientSaid().count { $0.kind == .headers } == 4)
-        #expect(client.pool.status.queued == 0)
+        #expect(client.pool.figures.queued == 0)
     }
 
-    /// A batch that is refused as soon as it is submitted is not resolved before the call has returned.
+    /// A batch that is refused on submission is not resolved before the call returns.
     @Test func refusalDoesNotComeFromInsideOfSubmit() throws {
         let client = try EmbeddedConnection()
         try client.open()
@@ -161,7 +161,7 @@ import Testing
         #expect(client.seen.unprocessed == 5)
     }
 
-    /// Batches that are submitted one after the other leave together: each alone would be spread thin over all connections.
+    /// Batches submitted one after the other leave together: each alone would be spread thinly over all connections.
     @Test func batchesOfOneRoundLeaveTogether() throws {
         let client = try EmbeddedConnection()
         try client.open()
@@ -171,7 +171,7 @@ import Testing
         #expect(client.seen.departures.map { $0.map(\.range) } == [[0..<5, 0..<5, 0..<5]])
     }
 
-    /// An owner that submits what came back at once is asked again, in a task of its own each time.
+    /// An owner that resubmits returned requests at once is asked again, each time in a new task.
     @Test func resubmittingFromACompletionDoesNotRecurse() throws {
         let client = try EmbeddedConnection()
         try client.open()
@@ -230,7 +230,8 @@ import Testing
         #expect(client.seen.announcements(2, 1) == [1])
     }
 
-    /// What several connections read in one round of the loop is recorded in one go, and so is what leaves on the streams of it.
+    /// Answers that several connections read in one round of the loop are recorded together, and so are the requests
+    /// that leave on their streams.
     @Test func answersOfOneRoundAreHandedOverTogether() throws {
         let client = try EmbeddedConnection(initialLimit: 2)
         try client.open(limit: 2)
@@ -243,7 +244,7 @@ import Testing
             channel.pipeline.fireChannelRead(ByteBuffer(bytes: Frame.status200(1) + Frame.status200(3)))
             channel.pipeline.fireChannelReadComplete()
         }
-        // Their streams are not used again before the owner knows of the answers, whoever asks.
+        // Their streams are not used again before the owner knows the answers.
         client.submit(1, tag: 2)
         #expect(calls.value == [4])
         #expect(client.seen.departures.map { $0.map(\.range) } == [[0..<4], [4..<8]])

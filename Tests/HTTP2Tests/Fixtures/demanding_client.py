@@ -1,9 +1,9 @@
-"""An HTTP/2 client, made with h2, that asks a server in every way that the protocol allows.
+"""An HTTP/2 client, made with h2, that sends requests in every way that the protocol allows.
 
 usage: demanding_client.py MODE PORT CERTIFICATE
 
-The server has to say 200 without a body to even request numbers and to send the body back with 400 to odd ones; the number
-stands at the end of the path. Prints "ok N" with the number of right answers, or what went wrong.
+The server must answer even request numbers with 200 and no body, and odd ones with 400 and the request's body; the number
+is at the end of the path. Prints "ok N" with the number of correct answers, or what went wrong.
 """
 import socket
 import ssl

@@ -1,4 +1,4 @@
-"""An HTTP/2 server, made with h2, that misbehaves on purpose.
+"""An HTTP/2 server, made with h2, that misbehaves deliberately.
 
 usage: misbehaving_server.py MODE CERTIFICATE KEY
 
@@ -36,7 +36,7 @@ def text(value):
 
 
 def split(data):
-    """Takes serialised frames apart."""
+    """Splits serialised frames."""
     view, found = memoryview(data), []
     while len(view) >= 9:
         frame, length = frames.Frame.parse_frame_header(view[:9])
@@ -100,7 +100,7 @@ class Connection:
             frame.flags.add("PADDED")
             frame.pad_length = 200
             return frame.serialize()
-        # A HEADERS frame with nothing in it, then CONTINUATION frames.
+        # An empty HEADERS frame, then CONTINUATION frames.
         block, frame.data = frame.data, b""
         frame.flags.discard("END_HEADERS")
         pieces = [block[:1], block[1:2], block[2:]]
@@ -124,7 +124,7 @@ class Connection:
         elif isinstance(event, h2.events.DataReceived):
             self.h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
         elif isinstance(event, h2.events.SettingsAcknowledged):
-            # The client knows the limit from here on, but what it has opened before may stay.
+            # The client knows the limit from here on, but earlier streams may stay open.
             self.allowed = max(self.announced, len(self.open))
         elif isinstance(event, h2.events.StreamReset):
             self.open.discard(event.stream_id)
@@ -164,7 +164,7 @@ class Connection:
         self.h2.reset_stream(stream, code)
 
     def announce(self, limit):
-        # A higher limit counts at once, as the client may use it before its acknowledgement is here.
+        # A higher limit counts at once, as the client may use it before its acknowledgement arrives.
         self.announced = limit
         self.allowed = max(self.allowed, limit)
         self.h2.update_settings({LIMIT: limit})
@@ -182,7 +182,7 @@ class Connection:
             self.announce(10)
 
     def tables(self, stream):
-        # Python's hpack refuses a block that does not begin with the new size where it has to.
+        # Python's hpack refuses a block that lacks a required table size update at its start.
         fields = self.fields.pop(stream)
         values = dict(fields)
         right = (len(fields) == 7 and values["authorization"] == "bearer not-a-secret"

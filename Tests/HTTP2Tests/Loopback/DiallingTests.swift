@@ -4,9 +4,9 @@ import NIOPosix
 import Synchronization
 import Testing
 
-/// How connections come about, fail, are replaced and end.
+/// How connections are made, fail, are replaced and end.
 @Suite struct DiallingTests {
-    /// A server that accepts connections and says nothing, ever.
+    /// A server that accepts connections and never sends anything.
     private func silentServer() async throws -> any Channel {
         try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton).bind(host: "127.0.0.1", port: 0).get()
     }
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// An owner that sends again whatever comes back must not bring the client down when it has stopped.
+    /// An owner that resubmits everything must not crash a client that has stopped.
     @Test func submittingAfterShutdownFromInsideOfCompleted() async throws {
         let server = try await LoopbackServer()
         let test = try await TestClient(port: server.port)
@@ -127,7 +127,7 @@ import Testing
     @Test func aLazyClientConnectsOnlyForRequests() async throws {
         let server = try await LoopbackServer(tls: true) { connection, requests in
             LoopbackServer.accept(connection, requests)
-            // As an idle gateway does, but without making the test wait.
+            // Like an idle gateway, but without making the test wait.
             connection.goAway(errorCode: .noError, debugData: Array("session_timed_out".utf8))
         }
         let test = try await TestClient(port: server.port, tls: true, connections: 2) { $0.dialsLazily = true }
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    /// As APNs does with a bad certificate: dialling again at once would be a storm.
+    /// As APNs does with a bad certificate: dialling again at once would flood it with connections.
     @Test func aGoAwayBeforeTheFirstAnswerMakesAPause() async throws {
         let server = try await LoopbackServer { connection, _ in
             connection.goAway(
@@ -216,7 +216,7 @@ import Testing
                 debugData: Array("{\"reason\":\"BadCertificate\"}".utf8)
             )
         }
-        let test = try await TestClient(port: server.port) { $0.connections.maximumBackOffMilliseconds = 600_000 }
+        let test = try await TestClient(port: server.port) { $0.connections.maxBackOffMilliseconds = 600_000 }
         test.client.submit(TestBatch.make(1))
         let seen = try await test.probe.seen.wait(for: "a pause") { !$0.failedDials.isEmpty && !$0.resolved.isEmpty }
         #expect(seen.goAways.map(\.debugData) == ["{\"reason\":\"BadCertificate\"}"])
@@ -225,13 +225,13 @@ import Testing
         try await server.stop()
     }
 
-    /// How a server ends a connection behind an answer.
+    /// How a server ends a connection after an answer.
     enum End: CaseIterable {
         case goAway, calm, close, abort
     }
 
-    /// However a server ends each connection that has just answered, the next one waits for the first pause: many connections in a
-    /// short time are an attack to Apple.
+    /// However a server ends each connection that has just answered, the next one waits for the first pause: Apple
+    /// treats many connections in a short time as an attack.
     @Test(arguments: End.allCases)
     func connectionsThatEndBehindTheirFirstAnswerArePaced(_ end: End) async throws {
         let server = try await LoopbackServer { connection, requests in
@@ -247,7 +247,7 @@ import Testing
         }
         let test = try await TestClient(port: server.port, connections: 3) {
             $0.connections.firstBackOffMilliseconds = 600_000
-            $0.connections.maximumBackOffMilliseconds = 600_000
+            $0.connections.maxBackOffMilliseconds = 600_000
         }
         try await test.probe.seen.wait(for: "three connections") { $0.openings == 3 }
         test.client.submit(TestBatch.make(300))
@@ -259,12 +259,12 @@ import Testing
         try await server.stop()
     }
 
-    /// Answers that came whole before a broken record of TLS, in the same read, are answers.
+    /// Complete answers before a broken TLS record, in the same read, count as answers.
     @Test func answersBeforeABrokenRecordCount() async throws {
         let server = try await BreakingServer(.afterAnswers(10))
         let test = try await TestClient(port: server.port, tls: true) {
             $0.connections.firstBackOffMilliseconds = 600_000
-            $0.connections.maximumBackOffMilliseconds = 600_000
+            $0.connections.maxBackOffMilliseconds = 600_000
         }
         try await test.probe.seen.wait(for: "the connection") { $0.openings == 1 }
         test.client.submit(TestBatch.make(10))
@@ -274,13 +274,13 @@ import Testing
         try await server.stop()
     }
 
-    /// A connection that was idle for long and is then closed was no failure: the next batch must not wait for a pause.
+    /// Closing a connection that was idle for a long time is not a failure: the next batch must not wait for a pause.
     @Test func aLongIdleConnectionThatEndsMakesNoPause() async throws {
         let server = try await LoopbackServer { connection, _ in connection.abort() }
         let test = try await TestClient(port: server.port) {
             // Every connection is older than the longest pause.
             $0.connections.firstBackOffMilliseconds = 0
-            $0.connections.maximumBackOffMilliseconds = 0
+            $0.connections.maxBackOffMilliseconds = 0
         }
         test.client.submit(TestBatch.make(3))
         try await test.probe.seen.wait(for: "new connections") { $0.openings >= 2 }
@@ -289,32 +289,32 @@ import Testing
         try await server.stop()
     }
 
-    /// A server that breaks the protocol when TLS is done, or when the first request comes, and never closes its socket: ours stays
-    /// open until TLS gives up waiting for the other side's end.
+    /// A server that breaks the protocol after the TLS handshake, or at the first request, and never closes its socket.
+    /// Our socket stays open until TLS stops waiting for the peer to close.
     @Test(arguments: [BreakingServer.Moment.atOnce, .afterSettings])
     func aServerThatBreaksAndKeepsItsSocketsOpenIsNotDialledMeanwhile(_ moment: BreakingServer.Moment) async throws {
         let server = try await BreakingServer(moment)
         let test = try await TestClient(port: server.port, tls: true, connections: 2) {
             $0.connections.firstBackOffMilliseconds = 100
-            $0.connections.maximumBackOffMilliseconds = 600_000
-            // The pool looks again a hundred times a second.
+            $0.connections.maxBackOffMilliseconds = 600_000
+            // The pool checks again a hundred times a second.
             $0.pingTimeoutMilliseconds = 40
         }
         test.client.submit(TestBatch.make(20))
         let seen = try await test.probe.seen.wait(for: "four failed attempts") { $0.failedDials.count >= 4 }
         #expect(seen.failedDials.prefix(4).map(\.attempt) == [1, 2, 3, 4])
-        // Both connections at first, then one at a time.
+        // Initially both connections, then one at a time.
         #expect((4...5).contains(server.accepted.value), "\(server.accepted.value) connections")
         #expect(seen.ambiguous <= 20 && seen.answered == 0)
         await test.client.shutdown()
         try await server.stop()
     }
 
-    /// After a failure no message is put on a connection whose server has not answered a PING.
+    /// After a failure, no message is put on a connection whose server has not answered a PING.
     @Test func aConnectionAfterAFailureIsProvedByAPing() async throws {
         let server = try await BreakingServer(.afterSettings)
         let test = try await TestClient(port: server.port, tls: true) {
-            $0.connections.maximumBackOffMilliseconds = 600_000
+            $0.connections.maxBackOffMilliseconds = 600_000
         }
         test.client.submit(TestBatch.make(1))
         try await test.probe.seen.wait(for: "the first one's end") { $0.resolved.count == 1 }

@@ -25,14 +25,14 @@ import Testing
             #expect(String(decoding: response.body, as: UTF8.self) == body)
         }
         #expect(server.seen.value.opened == 3)
-        #expect(server.seen.value.mostStreams <= 1_000)
+        #expect(server.seen.value.maxStreams <= 1_000)
         await test.client.shutdown()
         #expect(test.seen.endings == [nil, nil, nil])
         try await server.stop()
     }
 
-    /// The connection's send window (65,535 bytes) holds some 160 of these bodies, so a body would often be sent in part; its
-    /// stream must not starve behind those that come after it for as long as work goes on.
+    /// The connection's send window (65,535 bytes) holds about 160 of these bodies, so a body would often be sent in
+    /// part. Later streams must not starve its stream.
     @Test func noRequestIsOvertakenByManyWhileTheWindowBinds() async throws {
         let server = try await LoopbackServer()
         let test = try await TestClient(port: server.port)
@@ -50,7 +50,7 @@ import Testing
         }
         for tag in 1...8 as ClosedRange<Int64> { client.submit(TestBatch.make(100, tag: tag) { _ in body }) }
         let seen = try await test.probe.resolved(20_000)
-        // In the order of submission a request has its number; streams that are open together may end in any order.
+        // Requests are numbered in the order of submission; streams that are open together may end in any order.
         let furthest = seen.resolved.enumerated().map { position, resolved in
             position - (Int(resolved.tag - 1) * 100 + Int(resolved.index))
         }.max()
@@ -65,12 +65,12 @@ import Testing
         test.client.submit(TestBatch.make(500))
         let seen = try await test.probe.resolved(500)
         #expect(seen.answered == 500)
-        #expect(server.seen.value.mostStreams <= 3)
+        #expect(server.seen.value.maxStreams <= 3)
         await test.client.shutdown()
         try await server.stop()
     }
 
-    /// A server that answers nothing has all of its streams but a few taken by who came first.
+    /// The first requests take all but a few streams of a server that answers nothing.
     @Test func urgentRequestsNeedNobodysAnswer() async throws {
         let seen = Observed<[HTTP2ServerRequest]>([])
         let server = try await LoopbackServer(settings: HTTP2ServerSettings(maxConcurrentStreams: 64)) {
@@ -94,7 +94,7 @@ import Testing
         try await server.stop()
     }
 
-    /// A connection whose free streams wait for more of them takes no share from one that has room.
+    /// A connection that collects free streams takes no share from one that has room.
     @Test func whatWaitsGoesWhereThereIsRoom() async throws {
         let held = Mutex<[ObjectIdentifier: [HTTP2ServerRequest]]>([:])
         let server = try await LoopbackServer(settings: HTTP2ServerSettings(maxConcurrentStreams: 30)) {
@@ -111,7 +111,7 @@ import Testing
         try await test.probe.seen.wait(for: "two connections") { $0.openings == 2 }
         test.client.submit(TestBatch.make(48))
         _ = try await test.probe.resolved(24)
-        // One has 29 streams for them, and the other 5: less than a block of 10, but enough for what is left.
+        // One has 29 streams for them, and the other 5: less than a block of 10, but enough for the rest.
         test.client.submit(TestBatch.make(34, tag: 2))
         let seen = try await test.probe.seen.wait(for: "the second batch") { $0.departures.count >= 2 }
         #expect(seen.departures.last?.map(\.range) == [0..<34])
@@ -120,7 +120,7 @@ import Testing
         try await server.stop()
     }
 
-    /// A server that leaves most requests open does not keep the streams that are free from being used.
+    /// A server that leaves most requests open does not prevent the use of free streams.
     @Test func freeStreamsWaitForNoAnswersThatDoNotCome() async throws {
         let answered = Mutex(0)
         let server = try await LoopbackServer(settings: HTTP2ServerSettings(maxConcurrentStreams: 9)) {
@@ -136,7 +136,7 @@ import Testing
         let test = try await TestClient(port: server.port, initialLimit: 9)
         test.client.submit(TestBatch.make(12))
         let seen = try await server.seen.wait(for: "the free streams, less than a block") { $0.requests == 11 }
-        #expect(seen.mostStreams <= 9)
+        #expect(seen.maxStreams <= 9)
         test.client.cancelQueued()
         test.client.giveUp(olderThanMilliseconds: 0)
         await test.client.shutdown()
@@ -175,10 +175,10 @@ import Testing
         try await server.stop()
     }
 
-    /// What one connection's answers bring about is work for all connections.
+    /// Requests that follow from one connection's answers are distributed over all connections.
     @Test func whatIsSubmittedInsideOfCompletedIsSpread() async throws {
         let server = try await LoopbackServer()
-        // The clock's next tick, which would spread the requests as well, is a second away each time.
+        // The clock's next tick, which would also distribute the requests, is always a second away.
         let test = try await TestClient(port: server.port, connections: 4)
         try await test.probe.seen.wait(for: "four connections") { $0.openings == 4 }
         let client = test.client
@@ -254,7 +254,7 @@ import Testing
         let client = test.client
         let returned = Mutex(0)
         test.probe.onCompleted { completions in
-            // Those that were not processed are sent again, as their sender would.
+            // Unprocessed requests are sent again, as a real sender would.
             let again = completions.count { if case .unprocessed = $0.result { true } else { false } }
             guard again > 0 else { return }
             returned.withLock { $0 += again }
@@ -321,7 +321,7 @@ import Testing
         test.client.submit(TestBatch.make(60))
         let seen = try await test.probe.resolved(60)
         #expect(seen.counts(1, 60).allSatisfy { $0 == 1 })
-        // On a slow machine an answer may come too late as well.
+        // On a slow machine, an answer may also come too late.
         #expect(seen.ambiguous >= 12)
         #expect(seen.failures.allSatisfy { $0 == .timeout })
         let status = try #require(await test.client.status())
@@ -349,7 +349,7 @@ import Testing
         try await server.stop()
     }
 
-    /// What was answered before the server closes is sent before it closes.
+    /// Answers given before the server closes are sent before it closes.
     @Test(arguments: [false, true])
     func answersBeforeACloseArrive(_ tls: Bool) async throws {
         let server = try await LoopbackServer(tls: tls) { connection, requests in

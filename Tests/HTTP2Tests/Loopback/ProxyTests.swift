@@ -1,3 +1,4 @@
+import GatewayTestSupport
 import HTTP2
 import NIOCore
 import NIOPosix
@@ -19,7 +20,7 @@ import Testing
         let seen = try await test.probe.resolved(500)
         #expect(seen.answered == 500)
         #expect(server.seen.value.requests == 500)
-        let asked = proxy.asked.value
+        let asked = proxy.asked
         #expect(asked.count == 2)
         let target = "127.0.0.1:\(server.port)"
         #expect(asked.allSatisfy { $0.hasPrefix("CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n") })
@@ -38,10 +39,10 @@ import Testing
         test.client.submit(TestBatch.make(3))
         #expect(try await test.probe.resolved(3).answered == 3)
         // The example of RFC 7617 section 2.
-        let head = try #require(proxy.asked.value.first)
+        let head = try #require(proxy.asked.first)
         #expect(head.contains("\r\nProxy-Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"))
         #expect(head.hasPrefix("CONNECT localhost:"))
-        #expect(test.seen.failedDials.isEmpty && test.seen.openings == 1 && proxy.asked.value.count == 1)
+        #expect(test.seen.failedDials.isEmpty && test.seen.openings == 1 && proxy.asked.count == 1)
         await test.client.shutdown()
         try await proxy.stop()
         try await server.stop()
@@ -52,8 +53,8 @@ import Testing
             "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic\r\n\r\n",
             "407 Proxy Authentication Required"
         ),
-        ("HTTP/1.0 503 \r\n\r\n", "503"), ("SSH-2.0-OpenSSH_9.2\r\n\r\n", "no HTTP proxy"),
-        ("HTTP/1.1 2000 OK\r\n\r\n", "no HTTP proxy"), (String(repeating: "x", count: 20_000), "has no end"),
+        ("HTTP/1.0 503 \r\n\r\n", "503"), ("SSH-2.0-OpenSSH_9.2\r\n\r\n", "not an HTTP proxy"),
+        ("HTTP/1.1 2000 OK\r\n\r\n", "not an HTTP proxy"), (String(repeating: "x", count: 20_000), "is too long"),
     ])
     func aRefusedTunnelIsExplainedAndTriedAgain(_ answer: String, _ reason: String) async throws {
         let proxy = try await TestProxy(answer: answer)
@@ -109,7 +110,7 @@ import Testing
             #expect(answer.append(whole[cut...]) == .open(rest: Array("rest".utf8)))
         }
         var empty = TunnelAnswer()
-        #expect(empty.append(Array("\r\n".utf8)) == .refused("what listens there is no HTTP proxy"))
+        #expect(empty.append(Array("\r\n".utf8)) == .refused("what listens there is not an HTTP proxy"))
     }
 
     @Test func aProxysLoginIsNeverShown() {
@@ -152,7 +153,7 @@ import Testing
         #expect(try await test.probe.resolved(4).answered == 4)
         #expect(shown.value == [try chain[0].toDERBytes()])
         await test.client.shutdown()
-        // Without one, the server wants nothing of the client.
+        // Without one, the server requests no certificate.
         let anonymous = try await TestClient(port: port, tls: true)
         let seen = try await anonymous.probe.seen.wait(for: "a failed attempt") { !$0.failedDials.isEmpty }
         #expect(seen.openings == 0)

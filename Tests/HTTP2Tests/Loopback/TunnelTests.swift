@@ -4,11 +4,12 @@ import Testing
 
 @testable import HTTP2
 
-/// The handler that asks for a tunnel, without a network.
+/// The handler that requests a tunnel, without a network.
 @Suite struct TunnelTests {
     private static let answer = Array("HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n".utf8)
 
-    /// However many reads the answer takes, the proxy hears nothing but the request: no byte of HTTP/2 before there is a tunnel.
+    /// However many reads the answer takes, the proxy gets only the request: no byte of HTTP/2 before the tunnel is
+    /// open.
     @Test func nothingIsSaidBeforeTheTunnelIsThere() throws {
         for cut in 1..<Self.answer.count {
             let test = try EmbeddedConnection(through: HTTP2Proxy(host: "proxy.example", port: 3_128))
@@ -23,7 +24,7 @@ import Testing
         }
     }
 
-    /// The server's first words come with the end of the answer.
+    /// The server's first bytes come with the end of the answer.
     @Test func whatCameWithTheAnswerIsNotLost() throws {
         let test = try EmbeddedConnection(through: HTTP2Proxy(host: "proxy.example", port: 3_128))
         test.serverSays(Self.answer, Frame.settings([(Frame.maxConcurrentStreams, 10)]))

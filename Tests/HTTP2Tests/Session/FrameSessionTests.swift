@@ -3,7 +3,8 @@ import Testing
 
 @testable import HTTP2
 
-/// What a peer may not do, and what each end says to it (RFC 9113): GOAWAY where the connection is lost, RST_STREAM where a stream is.
+/// Violations by a peer, and each end's reaction (RFC 9113): GOAWAY for a connection error, RST_STREAM for a stream
+/// error.
 @Suite struct FrameSessionTests {
     /// `:method: POST`, `:scheme: https`, `:path: /`, `:authority: a`.
     private static let request: [UInt8] = [0x83, 0x87, 0x84, 0x41, 0x01, 0x61]
@@ -23,7 +24,7 @@ import Testing
         return session
     }
 
-    /// A client with so many requests on the wire, whose bodies have 20 bytes.
+    /// A client with this many requests on the wire, whose bodies have 20 bytes.
     private func client(_ requests: Int, settings: [(id: UInt16, value: UInt32)] = []) throws -> ClientSession {
         let session = try ClientSession()
         try say(session, Frame.settings(settings) + Frame.settingsAcknowledgement)
@@ -50,7 +51,7 @@ import Testing
         ("a reset of an idle stream", Frame.reset(99, 8), .protocolError),
         ("a short RST_STREAM", Frame(kind: .reset, stream: 1, payload: [0]).bytes, .frameSizeError),
         ("SETTINGS of a stream", Frame(kind: .settings, stream: 1).bytes, .protocolError),
-        ("SETTINGS of a broken length", Frame(kind: .settings, payload: [0, 1, 0]).bytes, .frameSizeError),
+        ("SETTINGS with an invalid length", Frame(kind: .settings, payload: [0, 1, 0]).bytes, .frameSizeError),
         ("too large an initial window", Frame.settings([(4, 1 << 31)]), .flowControlError),
         ("too small a frame size", Frame.settings([(5, 100)]), .protocolError),
         ("a wrong ENABLE_PUSH", Frame.settings([(2, 2)]), .protocolError),
@@ -59,10 +60,10 @@ import Testing
         ("a PING of a stream", Frame(kind: .ping, stream: 1, payload: [0, 1, 2, 3, 4, 5, 6, 7]).bytes, .protocolError),
         ("a short GOAWAY", Frame(kind: .goAway, payload: [1]).bytes, .frameSizeError),
         ("a GOAWAY that takes back another", Frame.goAway(1, 0) + Frame.goAway(3, 0), .protocolError),
-        ("WINDOW_UPDATE by nothing", Frame.windowUpdate(0, 0), .protocolError),
+        ("a WINDOW_UPDATE of 0", Frame.windowUpdate(0, 0), .protocolError),
         ("a window that is too large", Frame.windowUpdate(0, 0x7FFF_FFFF), .flowControlError),
         ("WINDOW_UPDATE of an idle stream", Frame.windowUpdate(99, 1), .protocolError),
-        ("CONTINUATION of nothing", Frame(kind: .continuation, flags: 4, stream: 1).bytes, .protocolError),
+        ("CONTINUATION without HEADERS", Frame(kind: .continuation, flags: 4, stream: 1).bytes, .protocolError),
         ("another frame in a header block", headers(1, request, 0) + Frame.windowUpdate(0, 1), .protocolError),
         ("more padding than payload", headers(1, [200] + request, 0xD), .protocolError),
         ("HEADERS without its priority", headers(1, [0, 0], 0x25), .frameSizeError),
@@ -125,7 +126,7 @@ import Testing
     @Test func aMalformedRequestIsResetAndTheConnectionGoesOn() throws {
         for (name, block) in Self.malformed {
             let session = try server()
-            // What comes for the stream afterwards is late, and no breach.
+            // Later frames for the stream are late, not a violation.
             try say(
                 session,
                 Self.headers(1, block) + Frame.windowUpdate(1, 5) + Frame.reset(1, 8) + Self.headers(3, Self.request)
@@ -144,7 +145,7 @@ import Testing
             ("an invalid status", Self.headers(1, Self.field(":status", "20"))),
             ("an invalid status", Self.headers(1, Self.field(":status", "101"), 4)),
             ("an unknown or misplaced pseudo-header field", Self.headers(1, [0x88, 0x84])),
-            ("an end without an answer", Self.headers(1, Self.field(":status", "103"))),
+            ("an end without a response", Self.headers(1, Self.field(":status", "103"))),
             ("a body without a status", Frame(kind: .data, flags: 1, stream: 1, payload: [1]).bytes),
             (
                 "a body that differs in length from its content-length",
@@ -157,7 +158,10 @@ import Testing
                         Frame(kind: .data, stream: 1, payload: [UInt8](repeating: 1, count: 16_000)).bytes
                     } + Frame(kind: .data, flags: 1, stream: 1, payload: [1]).bytes
             ),
-            ("trailers that do not end it", Self.headers(1, [0x88], 4) + Self.headers(1, Self.field("a", "b"), 4)),
+            (
+                "trailers that do not end the stream",
+                Self.headers(1, [0x88], 4) + Self.headers(1, Self.field("a", "b"), 4)
+            ),
             ("a WINDOW_UPDATE of 0", Frame.windowUpdate(1, 0)),
         ]
         for (name, frames) in answers {
@@ -174,7 +178,8 @@ import Testing
         }
     }
 
-    /// The answer to a request that was given up is read for the sake of the table that it changes: the next one needs it.
+    /// The answer to an abandoned request is still decoded, because it changes the header table that the next one
+    /// needs.
     @Test func anAnswerThatComesTooLateCountsForTheTable() throws {
         let session = try client(2)
         session.cancel(1, cause: .timeout)
@@ -207,7 +212,7 @@ import Testing
         #expect(session.ownGoAway?.hasPrefix("ENHANCE_YOUR_CALM") == true)
     }
 
-    /// A peer that has us say things and reads none of them; once a stream is reset there is nothing more to say of it.
+    /// A peer that makes us send frames and reads none of them; after a stream's reset, nothing more is sent for it.
     @Test func whatAPeerHasUsSayIsBounded() throws {
         for flood in [
             Frame.windowUpdate(1, 0), Frame(kind: .ping, payload: [0, 1, 2, 3, 4, 5, 6, 7]).bytes, Frame.settings(),
@@ -220,26 +225,27 @@ import Testing
                 #expect(buffer.readableBytes <= 20_000, "\(buffer.readableBytes) bytes for \(flood)")
             }
         }
-        // Each malformed request is a reset, and none of them is read.
+        // Each malformed request causes a reset, and none of them is read.
         let session = try server()
         var stream: UInt32 = 1
         while session.ownGoAway == nil, stream < 200_000 {
             try say(session, Self.headers(stream, [0x83, 0x87, 0x84]))
             stream += 2
         }
-        #expect(session.ownGoAway == "ENHANCE_YOUR_CALM, it does not read the answers that it asks for")
+        #expect(session.ownGoAway == "ENHANCE_YOUR_CALM, it does not read the responses that it causes")
     }
 
-    /// RFC 9113, section 6.9.2: a change of the initial window moves those of open streams, too.
+    /// RFC 9113, section 6.9.2: a change of the initial window also changes those of open streams.
     @Test func anInitialWindowLiftsNoStreamAboveTheMost() throws {
         let session = try client(1, settings: [(Frame.initialWindowSize, 0)])
         try say(session, Frame.windowUpdate(1, 5))
         _ = answer(session)
         try say(session, Frame.windowUpdate(1, 0x7FFF_FFFF) + Frame.settings([(Frame.initialWindowSize, 0x7FFF_FFFF)]))
-        #expect(session.ownGoAway == "FLOW_CONTROL_ERROR, an initial window that lifts a stream's above the maximum")
+        #expect(session.ownGoAway == "FLOW_CONTROL_ERROR, the initial window raises a stream's above the maximum")
     }
 
-    /// What comes on a stream that the peer itself has ended is a breach; what it sent before it knew of our reset is not.
+    /// A frame on a stream that the peer itself has ended is a violation; one that it sent before it received our reset
+    /// is not.
     @Test func framesOnClosedStreamsAreABreachUnlessTheyAreLate() throws {
         let data = Frame(kind: .data, stream: 1, payload: [1]).bytes
         for late in [data, Self.headers(1, [0x88])] {
@@ -271,11 +277,11 @@ import Testing
             try say(session, late + late)
             #expect(session.ownGoAway == nil)
             try say(session, Self.headers(9, Self.request) + Self.headers(5, Self.request))
-            #expect(session.ownGoAway == "PROTOCOL_ERROR, a stream with a lower id than the one before")
+            #expect(session.ownGoAway == "PROTOCOL_ERROR, a stream with a lower id than the previous one")
         }
     }
 
-    /// No server can do what a request asks for whose body has not begun to leave.
+    /// No server can process a request whose body has not begun to leave.
     @Test func aRequestOfWhichOnlyTheHeadLeftIsNotAmbiguous() throws {
         let session = try client(3, settings: [(Frame.initialWindowSize, 0)])
         #expect(session.unsentBodyBytes == 60)
@@ -297,7 +303,7 @@ import Testing
         let client = try EmbeddedConnection()
         client.serverSays(Array("HTTP/1.1 400 Bad Request\r\nserver: x\r\n\r\n".utf8))
         #expect(client.connection.closeReason?.contains("“HTTP/1.1 400 Bad Request”") == true)
-        #expect(client.connection.closeReason?.contains("it speaks HTTP/1.1 only") == true)
+        #expect(client.connection.closeReason?.contains("it speaks only HTTP/1.1") == true)
     }
 
     @Test func aHeaderBlockThatDoesNotEndIsLeft() throws {
@@ -308,7 +314,7 @@ import Testing
         #expect(session.ownGoAway?.hasPrefix("ENHANCE_YOUR_CALM") == true)
     }
 
-    /// Padding, priorities, settings and frames that nobody knows, and frames for streams that are over.
+    /// Padding, priorities, unknown settings and frames, and frames for closed streams.
     @Test func whatIsOddIsTaken() throws {
         let session = try server()
         try say(session, [0, 0, 2, 0xBE, 0xFF, 0, 0, 0, 7, 1, 2] + Frame.settings([(0x99, 7)]))
@@ -323,7 +329,7 @@ import Testing
         #expect(session.ownGoAway == nil)
     }
 
-    /// A client that sends far more than the window, as long as it is given room.
+    /// A client that sends far more than the initial window, as long as it gets more.
     @Test func windowsAreGivenBackAndKeptTo() throws {
         let session = try server()
         try say(session, Self.headers(1, Self.request, 4))
@@ -338,7 +344,7 @@ import Testing
             }
         }
         #expect(session.ownGoAway == nil)
-        // And one that does not wait: of the connection's window first.
+        // And one that does not wait: first for the connection's window.
         for _ in 0..<5 { try say(session, Frame(kind: .data, stream: 1, payload: piece).bytes) }
         _ = answer(session)
         let other = try server()
@@ -348,7 +354,7 @@ import Testing
         #expect(other.ownGoAway == nil, "room is given as soon as half of it is used")
     }
 
-    /// Bodies that wait for the windows of connection and stream, in pieces, while the initial window changes.
+    /// Bodies that wait for the windows of connection and stream, in chunks, while the initial window changes.
     @Test func bodiesGoOnAsWindowsAllow() throws {
         let session = try client(3, settings: [(Frame.initialWindowSize, 8)])
         #expect(session.unsentBodyBytes == 36)
@@ -359,7 +365,7 @@ import Testing
         #expect(
             said.map { [Int($0.stream), $0.payload.count, Int($0.flags)] } == [[1, 6, 0], [3, 6, 0], [5, 6, 0]]
         )
-        // A smaller one makes windows negative: nothing is sent until they are given more.
+        // A smaller one makes windows negative: nothing is sent until they are increased.
         try say(session, Frame.settings([(Frame.initialWindowSize, 0)]) + Frame.windowUpdate(1, 14))
         #expect(answer(session).filter { $0.kind == .data }.isEmpty)
         try say(session, Frame.windowUpdate(1, 100) + Frame.windowUpdate(5, 15))
@@ -372,7 +378,8 @@ import Testing
         #expect(session.sendWindow == 65_535 - 60)
     }
 
-    /// The client has not read the GOAWAY: what it sends on later streams is no breach. Streams that it excludes are over.
+    /// The client has not read the GOAWAY: frames that it sends on later streams are not a violation. Streams that the
+    /// GOAWAY excludes are closed.
     @Test func whatAGoAwayExcludesIsNoBreach() throws {
         let session = try server()
         for stream in [1, 3, 5] as [UInt32] { try say(session, Self.headers(stream, Self.request)) }
@@ -389,7 +396,7 @@ import Testing
         #expect(session.isFinished)
     }
 
-    /// What was handed over is not disowned by the end of the connection: its sender could only send it again.
+    /// The end of the connection does not disown requests that were passed on: their sender could only send them again.
     @Test func aBreachDisownsNothingThatWasTaken() throws {
         let session = try server()
         try say(session, Self.headers(1, Self.request) + Self.headers(3, Self.request) + Frame.windowUpdate(0, 0))
@@ -400,7 +407,7 @@ import Testing
         #expect(answer(none).first { $0.kind == .goAway }?.payload.prefix(4).elementsEqual(Frame.word(0)) == true)
     }
 
-    /// An empty piece of a long body gives nobody room.
+    /// An empty chunk of a long body gives no room.
     @Test func noRoomIsNoWindowUpdate() throws {
         let session = try client(1)
         let piece = Frame(kind: .data, stream: 1, payload: [UInt8](repeating: 0x61, count: 16_000)).bytes
@@ -412,7 +419,7 @@ import Testing
         #expect(session.completions.count == 1)
     }
 
-    /// A length is that of a body that could have been.
+    /// The length is that of a body that the response does not have.
     @Test func anAnswerThatHasNoBodyMayNameALength() throws {
         let session = try client(1)
         try say(session, Self.headers(1, [0x89] + Self.field("content-length", "2")))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTP2
 
-/// The client's header blocks, read by nghttp2's decoder.
+/// The client's header blocks, decoded by nghttp2.
 @Suite struct HeaderEncoderTests {
     @Test func whatLastsIsSentOnceAndOnlyNamesOfWhatChanges() throws {
         var encoder = HeaderEncoder()
@@ -19,13 +19,15 @@ import Testing
             sizes.append(frames[0].payload.count)
         }
         #expect(sizes[0] > token.utf8.count)
-        // Pseudo-header fields, path, token; two bytes for the name of the expiration, its length and itself; the same of the id.
+        // Pseudo-header fields, path, token; for the expiration two bytes of name, a length and the value; the same for
+        // the id.
         let path = 2 + "/3/device/0".utf8.count
         #expect(sizes[1] == 3 + path + 1 + 3 + 10 + 3 + "id-0".utf8.count)
         #expect(sizes[2] == sizes[1])
     }
 
-    /// Values that come and go, tables that shrink, grow and vanish, fields that fit in no table and blocks that fit in no frame.
+    /// Changing values, tables that shrink, grow and disappear, fields too large for any table and blocks too large for
+    /// any frame.
     @Test func nghttp2ReadsWhateverIsWritten() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
@@ -55,7 +57,7 @@ import Testing
         }
     }
 
-    /// Batches that are alike share a template, until something changes; those that differ in anything have their own.
+    /// Equal batches share a template until something changes; those that differ in anything have their own.
     @Test func batchesThatAreAlikeAreWrittenAlike() throws {
         var encoder = HeaderEncoder()
         let reader = HeaderReader()
@@ -69,7 +71,8 @@ import Testing
         let first = try write(alike())
         let small = try write(alike())
         #expect(try write(alike()) == small && small < first)
-        // The same letters in another form are other bytes, and the same field may be one that only its name is indexed of.
+        // The same letters in another Unicode form are different bytes, and an equal field may be one of which only the
+        // name is indexed.
         _ = try write(Self.batch(1, shared: [token, ("apns-topic", "cafe\u{301}", .value)]))
         #expect(try write(Self.batch(1, shared: [token, ("apns-topic", "caf\u{E9}", .name)])) > small)
         let others = HTTP2RequestBatch(
@@ -98,7 +101,7 @@ import Testing
         #expect(try reader.read(frames) == Self.expected(batch, 1))
     }
 
-    /// As with FCM, where the body has all that is the message's own.
+    /// As with FCM, where the body has everything specific to the message.
     @Test func aPathThatAllHaveIsSentOnce() throws {
         var encoder = HeaderEncoder()
         let reader = HeaderReader()
@@ -182,7 +185,7 @@ extension HeaderEncoderTests {
     }
 
     private static func frames(_ encoder: inout HeaderEncoder, _ batch: HTTP2RequestBatch, _ index: Int32) -> [Frame] {
-        // What is in the buffer already is left alone.
+        // Existing bytes in the buffer are unchanged.
         var buffer = ByteBuffer(string: "before")
         encoder.append(batch, index, flags: 1, streamID: 7, to: &buffer)
         #expect(buffer.readString(length: 6) == "before")
@@ -205,7 +208,7 @@ extension HeaderEncoderTests {
         var payload: [UInt8]
     }
 
-    /// nghttp2's decoder with a table of its own.
+    /// nghttp2's decoder with its own table.
     private final class HeaderReader {
         private var inflater: OpaquePointer?
 
@@ -217,7 +220,7 @@ extension HeaderEncoderTests {
             nghttp2_hd_inflate_del(inflater)
         }
 
-        /// What the server's SETTINGS say.
+        /// The server's SETTINGS.
         func limit(_ bytes: Int) {
             #expect(nghttp2_hd_inflate_change_table_size(inflater, bytes) == 0)
         }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP2
 
-/// The server's session with a client that no library would be.
+/// The server's session with a client that misbehaves as no library would.
 @Suite struct ServerSessionTests {
     private func serverSession(_ settings: HTTP2ServerSettings = HTTP2ServerSettings()) throws -> ServerSession {
         let session = try ServerSession(settings: settings)
@@ -49,7 +49,7 @@ import Testing
         #expect(received.bodyLength == 11)
     }
 
-    /// The memory of a request that was handled is the next one's, and nobody who has kept the request sees that.
+    /// The memory of a handled request is reused for the next one, without changing a request that was kept.
     @Test func aRequestHasNothingOfTheOneBefore() throws {
         let session = try serverSession()
         try say(session, headers(1, request + [0x00, 0x01, 0x78, 0x02, 0x79, 0x7A], end: false))
@@ -72,7 +72,7 @@ import Testing
 
     @Test func aLongBodyIsCutAndCounted() throws {
         var settings = HTTP2ServerSettings()
-        settings.largestBody = 100
+        settings.maxBodySize = 100
         let session = try serverSession(settings)
         try say(session, headers(1, request, end: false))
         for _ in 0..<10 {
@@ -96,7 +96,7 @@ import Testing
         #expect(session.streams.count == 0)
     }
 
-    /// A field that varies is a literal, as it is, that nobody indexes; a table that the client makes smaller is acknowledged before it.
+    /// A varying field is a plain, never indexed literal; a smaller table of the client is acknowledged before it.
     @Test func theFieldThatVariesIsWrittenAsItIs() throws {
         let session = try serverSession()
         try say(session, Frame.settings([(1, 0)]) + headers(1, request))
@@ -108,7 +108,8 @@ import Testing
         #expect(said.map(\.payload) == [block])
     }
 
-    /// A stream that was reset after its answer, and one that is closed between another's HEADERS and DATA, change nobody's field.
+    /// A stream that was reset after its answer, and one closed between another's HEADERS and DATA, change no other
+    /// stream's field.
     @Test func eachAnswerHasItsOwnFieldThoughStreamsEndMeanwhile() throws {
         let session = try serverSession()
         try say(session, headers(1, request) + headers(3, request) + headers(5, request))
@@ -199,7 +200,7 @@ import Testing
         #expect(goAways.first?.payload.dropFirst(8).elementsEqual("exceeded_max_concurrent_streams".utf8) == true)
     }
 
-    /// A malformed field concerns its own stream, not the connection.
+    /// A malformed field affects its own stream, not the connection.
     @Test func aMalformedRequestIsNoViolationOfTheLimit() throws {
         var settings = HTTP2ServerSettings()
         settings.violationDebugData = Array("exceeded_max_concurrent_streams".utf8)

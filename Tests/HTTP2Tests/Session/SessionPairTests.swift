@@ -12,7 +12,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         let client = try ClientSession()
         let server = try ServerSession(settings: HTTP2ServerSettings())
-        // Odd lengths move the arena's pieces to all alignments and through its growth.
+        // Odd lengths put the arena's pieces at all alignments, also while it grows.
         let bodies = (0..<60).map { _ in
             String(
                 decoding: (0..<Int.random(in: 0...300, using: &random)).map { _ in
@@ -21,7 +21,7 @@ import Testing
                 as: UTF8.self
             )
         }
-        // Every other body is among those of the batch, the rest is copied behind them.
+        // Every other body is in the batch's memory; the rest are copied after it.
         let starts = bodies.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.utf8.count) }
         let batch = HTTP2RequestBatch(
             sharedHeaders: [
@@ -72,7 +72,7 @@ import Testing
         #expect(server.streams.count == 0)
     }
 
-    /// Which response carries its own request's field: byte for byte, or in the other case.
+    /// A response that carries its own request's field: byte for byte, or in the other case.
     @Test func aResponseThatNamesItsRequestIsKnown() throws {
         let client = try ClientSession()
         let server = try ServerSession(settings: HTTP2ServerSettings())
@@ -94,12 +94,12 @@ import Testing
         #expect(echoes == [true, true, false, false, false, false])
     }
 
-    /// A stream that waits is one line of the processor's cache.
+    /// A waiting stream takes one cache line.
     @Test func aStreamIsOneLine() {
         #expect(MemoryLayout<StreamTable<StreamSlot>.Slot>.stride == 64)
     }
 
-    /// Letters' case aside, and nothing else: what lies next to the letters has no other case.
+    /// Only the case of letters is ignored; the characters next to letters in ASCII have no case.
     @Test func aValueIsTheSameButForTheCaseOfItsLetters() {
         let batch = HTTP2RequestBatch(
             sharedHeaders: [HTTP2HeaderField(":method", "POST")],
@@ -124,8 +124,8 @@ import Testing
         #expect(!isOwn(text + [0]) && !isOwn(Array(text.dropLast())) && !isOwn([]))
     }
 
-    /// Fields that have a number in the connection's table, and behind them the one that each answer has of its own, of any length; byte by byte or
-    /// all at once, with and without a body.
+    /// Fields that are indexed in the connection's table, followed by each answer's own field of any length; byte by
+    /// byte or all at once, with and without a body.
     @Test(arguments: [1, 1 << 20], [[], [("x-kept", "in the table"), ("content-type", "application/json")]])
     func anAnswerHasItsOwnFieldBehindThoseOfAll(_ piece: Int, _ shared: [(String, String)]) throws {
         let client = try ClientSession()
@@ -155,7 +155,7 @@ import Testing
         #expect(server.streams.count == 0)
     }
 
-    /// The server's table from its first SETTINGS on, then smaller and larger ones between requests.
+    /// The server's table from its first SETTINGS, then smaller and larger ones between requests.
     @Test(arguments: [0, 64, 512, 1_024, 4_096, 65_536] as [UInt32])
     func headersArriveWithWhateverTableTheServerHas(_ bytes: UInt32) throws {
         var settings = HTTP2ServerSettings()
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    /// Header blocks that need CONTINUATION frames, and a request that is given up before its block was written.
+    /// Header blocks that need CONTINUATION frames, and a request abandoned before its block was written.
     @Test func longHeadersArriveAndWhatIsGivenUpIsNotWritten() throws {
         let client = try ClientSession()
         let server = try ServerSession(settings: HTTP2ServerSettings())

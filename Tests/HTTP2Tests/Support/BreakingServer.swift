@@ -2,14 +2,14 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// A TLS server that says nonsense where HTTP/2 belongs, and leaves its sockets open whatever the other side does.
+/// A TLS server that sends nonsense instead of HTTP/2, and leaves its sockets open whatever the peer does.
 final class BreakingServer: Sendable {
-    /// When it says it.
+    /// When it sends the nonsense.
     enum Moment: Sendable {
         case atOnce
-        /// With its SETTINGS, and then with what comes first.
+        /// After its SETTINGS, at the first request.
         case afterSettings
-        /// With the answers to so many requests, as a record that is none of TLS'.
+        /// With the answers to this many requests, as an invalid TLS record.
         case afterAnswers(Int)
     }
 
@@ -53,7 +53,7 @@ final class BreakingServer: Sendable {
             self.records = records
         }
 
-        /// The client's preface, and for `afterSettings` a second read with what it sends when it has seen the SETTINGS.
+        /// The client's preface and, for `afterSettings`, a second read with what it sends after the SETTINGS.
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             if case .afterAnswers(let count) = moment { return answer(context, unwrapInboundIn(data), count) }
             let nonsense = Frame(kind: .data, flags: Frame.endStream, stream: 99, payload: [1]).bytes
@@ -62,11 +62,11 @@ final class BreakingServer: Sendable {
                 return write(context, Frame.settings([(Frame.maxConcurrentStreams, 100)]))
             }
             if case .atOnce = moment { write(context, Frame.settings() + nonsense) } else { write(context, nonsense) }
-            // What comes now, the end of TLS for one, is not read any more.
+            // Later bytes, such as the end of TLS, are no longer read.
             context.channel.setOption(.autoRead, value: false).whenFailure { _ in }
         }
 
-        /// Answers all requests, when they have come, in one write with a broken record behind.
+        /// Answers all requests, once they have arrived, in one write followed by a broken record.
         private func answer(_ context: ChannelHandlerContext, _ data: ByteBuffer, _ count: Int) {
             came += Array(data.readableBytesView)
             if !hasSpoken { write(context, Frame.settings([(Frame.maxConcurrentStreams, 100)])) }
@@ -84,7 +84,7 @@ final class BreakingServer: Sendable {
         }
     }
 
-    /// Puts what is no record of TLS behind the next one that leaves.
+    /// Appends an invalid TLS record to the next one that leaves.
     private final class RecordBreaker: ChannelOutboundHandler {
         typealias OutboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer

@@ -1,7 +1,7 @@
 import HTTP2
 import Synchronization
 
-/// A client's owner that writes down all that it is told.
+/// A client's owner that records everything reported to it.
 final class ClientProbe: HTTP2ClientDelegate {
     struct Resolved: Sendable {
         var tag: Int64
@@ -19,7 +19,7 @@ final class ClientProbe: HTTP2ClientDelegate {
         /// Each announcement of requests that leave, as ranges by batch.
         var departures: [[(tag: Int64, range: Range<Int32>)]] = []
 
-        /// How many requests were announced in all.
+        /// The total number of announced requests.
         var announced: Int { departures.joined().reduce(0) { $0 + $1.range.count } }
 
         /// How often each request of a batch was announced.
@@ -74,17 +74,17 @@ final class ClientProbe: HTTP2ClientDelegate {
 
     private let decision = Mutex<(@Sendable ([HTTP2Departure]) -> Bool)?>(nil)
 
-    /// What to answer `aboutToSend`, after it has been written down.
+    /// The answer to `aboutToSend`, after recording it.
     func onAboutToSend(_ decision: @escaping @Sendable ([HTTP2Departure]) -> Bool) {
         self.decision.withLock { $0 = decision }
     }
 
-    /// What to do inside of `completed`, after it has been written down.
+    /// What to do inside `completed`, after recording it.
     func onCompleted(_ reaction: @escaping @Sendable ([HTTP2Completion]) -> Void) {
         self.reaction.withLock { $0 = reaction }
     }
 
-    /// What to do inside of `connectionEvent`, after it has been written down.
+    /// What to do inside `connectionEvent`, after recording it.
     func onEvent(_ reaction: @escaping @Sendable (HTTP2ConnectionEvent) -> Void) {
         eventReaction.withLock { $0 = reaction }
     }
@@ -120,7 +120,7 @@ final class ClientProbe: HTTP2ClientDelegate {
         eventReaction.withLock { $0 }?(event)
     }
 
-    /// Waits until so many requests are resolved.
+    /// Waits until this many requests are resolved.
     @discardableResult
     func resolved(_ count: Int) async throws -> Seen {
         try await seen.wait(for: "\(count) resolved requests") { $0.resolved.count >= count }

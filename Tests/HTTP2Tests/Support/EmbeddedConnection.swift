@@ -3,7 +3,7 @@ import NIOEmbedded
 
 @testable import HTTP2
 
-/// A client connection without a network: the test is the server, frame by frame, and the clock.
+/// A client connection without a network: the test plays the server, frame by frame, and the clock.
 final class EmbeddedConnection {
     let probe = ClientProbe()
     let channel: EmbeddedChannel
@@ -11,15 +11,15 @@ final class EmbeddedConnection {
     let connection: HTTP2ClientConnection
 
     /// - Parameters:
-    ///   - swallowsClose: the channel does not close when it is told to, as with TLS whose peer is gone.
-    ///   - proxy: the test is this proxy first; a clear tunnel goes to the connection's host.
+    ///   - swallowsClose: the channel does not close when told to, as with TLS whose peer has disappeared.
+    ///   - proxy: the test plays this proxy first; a plain tunnel goes to the connection's host.
     init(
         initialLimit: Int = 100,
         swallowsClose: Bool = false,
         through proxy: HTTP2Proxy? = nil,
         change: (inout HTTP2ClientConfiguration) -> Void = { _ in }
     ) throws {
-        // No connections of its own: the one here is given to the pool.
+        // No connections of its own: this one is given to the pool.
         var configuration = HTTP2ClientConfiguration(
             host: "localhost",
             port: 1,
@@ -45,7 +45,7 @@ final class EmbeddedConnection {
         pool.adopt(connection)
     }
 
-    /// Gives the pool a second connection, on a channel of its own, whose server allows so many streams.
+    /// Gives the pool a second connection, on its own channel, whose server allows this many streams.
     func anotherConnection(limit: UInt32) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel(loop: channel.embeddedEventLoop)
         let connection = try HTTP2ClientConnection(configuration: pool.configuration, pool: pool)
@@ -78,7 +78,7 @@ final class EmbeddedConnection {
         return bytes
     }
 
-    /// Passes the beginning of the connection.
+    /// Completes the start of the connection.
     func open(limit: UInt32 = 100) throws {
         serverSays(Frame.settings([(Frame.maxConcurrentStreams, limit)]))
         serverSays(Frame.settingsAcknowledgement)

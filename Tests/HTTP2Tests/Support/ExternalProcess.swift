@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// A program that the tests talk to and did not write; its output is read line by line.
+/// An external program that the tests talk to; its output is read line by line.
 ///
-/// A shell stands between: it kills the program when its own input ends, and that ends with the tests, however they end.
-/// (A signal from here would not do: the program inherits a mask that blocks nearly all of them.)
+/// It runs under a shell that kills the program when the shell's input ends, which happens however the tests end. (A
+/// signal would not work: the program inherits a mask that blocks nearly all signals.)
 final class ExternalProcess: Sendable {
     struct Output: Sendable {
         var lines: [String] = []
@@ -14,7 +14,7 @@ final class ExternalProcess: Sendable {
     let output = Observed(Output())
     private let process: Process
     private let lifeline: FileHandle
-    /// One start at a time: a program that inherited another one's lifeline would keep it alive.
+    /// One start at a time: a program that inherited another one's input pipe would keep it alive.
     private static let starting = Mutex(())
 
     private static let guardian = """
@@ -24,7 +24,7 @@ final class ExternalProcess: Sendable {
         kill -KILL $child
         """
 
-    /// Starts a program that is looked for where Debian puts programs.
+    /// Starts a program from Debian's usual folders.
     init(_ program: String, _ arguments: [String]) throws {
         process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -76,7 +76,7 @@ final class ExternalProcess: Sendable {
         }
     }
 
-    /// Waits for the first line that begins with a word, and gives back the rest of it.
+    /// Waits for the first line that begins with a word, and returns the rest of it.
     func line(_ word: String) async throws -> String {
         let seen = try await output.wait(for: "a line \"\(word) …\"") { output in
             output.isComplete || output.lines.contains { $0.hasPrefix(word + " ") }
@@ -87,17 +87,17 @@ final class ExternalProcess: Sendable {
         return String(line.dropFirst(word.count + 1))
     }
 
-    /// Waits for the end of the program, and gives back all that it wrote.
+    /// Waits for the end of the program, and returns its whole output.
     func end() async throws -> [String] {
         try await output.wait(for: "the end of the program") { $0.isComplete }.lines
     }
 
-    /// Ends the program, if it has not ended by itself.
+    /// Ends the program if it is still running.
     func terminate() {
         try? lifeline.close()
     }
 
-    /// Runs a program to its end.
+    /// Runs a program to completion.
     static func run(_ program: String, _ arguments: [String]) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: try find(program))

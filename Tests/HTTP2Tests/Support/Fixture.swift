@@ -1,4 +1,4 @@
-/// Files beside the tests.
+/// Files next to the tests.
 enum Fixture {
     static func path(_ name: String, _ file: String = #filePath) -> String {
         let support = file.split(separator: "/", omittingEmptySubsequences: false).dropLast()

@@ -1,4 +1,4 @@
-/// HTTP/2 frames by the byte (RFC 9113 section 4.1), for peers that do what no library lets them do.
+/// HTTP/2 frames as bytes (RFC 9113 section 4.1), for peers that do what no library allows.
 struct Frame {
     enum Kind: UInt8 {
         case data = 0
@@ -17,7 +17,7 @@ struct Frame {
     static let acknowledgement: UInt8 = 0x1
     static let endHeaders: UInt8 = 0x4
 
-    /// What a client says first (RFC 9113 section 3.4), without its SETTINGS.
+    /// The client's preface (RFC 9113 section 3.4), without its SETTINGS.
     static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
     var kind: Kind
@@ -74,7 +74,7 @@ struct Frame {
         ).bytes
     }
 
-    /// Takes frames apart; what is incomplete at the end is left out.
+    /// Splits bytes into frames; an incomplete one at the end is ignored.
     static func parse(_ bytes: [UInt8]) -> [Frame] {
         var frames: [Frame] = []
         var position = bytes.starts(with: preface) ? preface.count : 0

@@ -1,9 +1,9 @@
 import NIOCore
 import NIOPosix
 
-/// Ports for servers that have to be told theirs.
+/// Ports for servers that cannot choose one.
 enum FreePort {
-    /// A port of 127.0.0.1 that nobody listens on just now.
+    /// A port of 127.0.0.1 that nothing listens on at the moment.
     static func any() async throws -> Int {
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .bind(host: "127.0.0.1", port: 0)
@@ -13,7 +13,7 @@ enum FreePort {
         return port
     }
 
-    /// Does something with free ports until one is not taken by somebody else meanwhile.
+    /// Tries an action with free ports until one is not taken by another process meanwhile.
     static func withAny<Result>(_ body: (Int) async throws -> Result) async throws -> Result {
         for _ in 0..<20 {
             if let result = try? await body(try await any()) { return result }
@@ -22,7 +22,7 @@ enum FreePort {
     }
 
     /// Tries to connect until a program listens.
-    /// - Throws: if the program has ended instead, as when somebody else has taken the port.
+    /// - Throws: if the program has ended instead, for example because another process has taken the port.
     static func served(_ port: Int, by server: ExternalProcess) async throws {
         while !server.output.value.isComplete {
             let attempt = try? await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)

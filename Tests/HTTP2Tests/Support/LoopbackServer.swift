@@ -3,16 +3,16 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// A server on 127.0.0.1 with our own handler; what it does with requests is told by a script.
+/// A server on 127.0.0.1 with our own handler; a script tells it what to do with requests.
 final class LoopbackServer: Sendable {
     struct Seen: Sendable {
         var requests = 0
         var opened = 0
         var closed = 0
-        /// Requests of each connection, by its place in the order of connections.
+        /// The requests of each connection, in the order of connections.
         var perConnection: [Int: Int] = [:]
-        /// The most streams that were open at once on one connection.
-        var mostStreams = 0
+        /// The maximum number of streams open at once on one connection.
+        var maxStreams = 0
     }
 
     typealias Script = @Sendable (HTTP2ServerConnection, [HTTP2ServerRequest]) -> Void
@@ -23,7 +23,7 @@ final class LoopbackServer: Sendable {
 
     /// - Parameters:
     ///   - port: 0 for any.
-    ///   - script: answers; the default one says 200 to all.
+    ///   - script: gives the answers; the default answers 200 to all.
     init(
         tls: Bool = false,
         port: Int = 0,
@@ -60,7 +60,7 @@ final class LoopbackServer: Sendable {
         for request in requests { connection.respond(streamID: request.streamID, status: 200, headers: []) }
     }
 
-    /// Says 200 with an empty body to even numbers and sends the others' bodies back with 400.
+    /// Answers even numbers with 200 and an empty body, and the others with 400 and their own bodies.
     static let echoOdd: Script = { connection, requests in
         for request in requests {
             let number = request.headers.value(":path").flatMap {
@@ -103,7 +103,7 @@ private final class LoopbackDelegate: HTTP2ServerDelegate {
         seen.update {
             $0.requests += requests.count
             $0.perConnection[position, default: 0] += requests.count
-            $0.mostStreams = max($0.mostStreams, active)
+            $0.maxStreams = max($0.maxStreams, active)
         }
     }
 

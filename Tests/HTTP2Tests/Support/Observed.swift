@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that things outside change and that a test waits for.
+/// A value that other code changes and that a test waits for.
 final class Observed<Value: Sendable>: Sendable {
     private struct Waiter {
         let isMet: @Sendable (Value) -> Bool
@@ -22,7 +22,7 @@ final class Observed<Value: Sendable>: Sendable {
 
     var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value and wakes those whose condition is met by that.
+    /// Changes the value and wakes the waiters whose condition is now met.
     func update(_ change: (inout Value) -> Void) {
         let (value, woken) = state.withLock { state in
             change(&state.value)
@@ -37,8 +37,8 @@ final class Observed<Value: Sendable>: Sendable {
     }
 
     /// Waits until the value meets a condition.
-    /// - Parameter seconds: after so long the wait fails; generous, as slow machines run these tests as well.
-    /// - Throws: ``NotSeen`` with the value as it is then.
+    /// - Parameter seconds: the time limit of the wait; generous, as slow machines also run these tests.
+    /// - Throws: ``NotSeen`` with the value at that time.
     @discardableResult
     func wait(
         for what: String,
@@ -69,7 +69,7 @@ final class Observed<Value: Sendable>: Sendable {
     }
 }
 
-/// What a test waited for did not come before the deadline.
+/// A condition that was not met before the deadline.
 struct NotSeen: Error, CustomStringConvertible {
     var what: String
     var last: String

@@ -1,13 +1,13 @@
 import Foundation
 import NIOSSL
 
-/// A certificate for `localhost` and 127.0.0.1 that trusts itself, made anew by `openssl` for each test run.
+/// A self-signed certificate for `localhost` and 127.0.0.1, made by `openssl` for each test run.
 struct TestCertificate: Sendable {
     let certificateFile: String
     let keyFile: String
 
     static let shared = Result { try TestCertificate("localhost") }
-    /// Another one of the same kind, which nobody trusts.
+    /// Another one of the same kind, which no client trusts.
     static let stranger = Result { try TestCertificate("stranger") }
 
     private init(_ name: String) throws {

@@ -5,9 +5,9 @@ import NIOPosix
 /// A client under test with its probe.
 struct TestClient: Sendable {
     let probe = ClientProbe()
-    let client: HTTP2Client
+    let client: HTTP2ClientPool
 
-    /// Makes and starts a client; `change` sees the settings before.
+    /// Makes and starts a client; `change` can adjust the settings first.
     init(
         port: Int,
         tls: Bool = false,
@@ -19,7 +19,7 @@ struct TestClient: Sendable {
         var configuration = HTTP2ClientConfiguration(
             host: host,
             port: port,
-            // What a test does not change must not happen by itself on a slow machine.
+            // Defaults must not trigger anything on a slow machine unless a test changes them.
             connections: ConnectionOptions(
                 count: connections,
                 requestTimeoutMilliseconds: 300_000,
@@ -30,9 +30,9 @@ struct TestClient: Sendable {
         )
         configuration.pingAfterSilenceMilliseconds = 300_000
         configuration.connections.firstBackOffMilliseconds = 20
-        configuration.connections.maximumBackOffMilliseconds = 500
+        configuration.connections.maxBackOffMilliseconds = 500
         change(&configuration)
-        client = HTTP2Client(
+        client = HTTP2ClientPool(
             configuration: configuration,
             eventLoop: MultiThreadedEventLoopGroup.singleton.next(),
             delegate: probe
@@ -42,7 +42,7 @@ struct TestClient: Sendable {
 
     var seen: ClientProbe.Seen { probe.seen.value }
 
-    /// Does something on the client's event loop.
+    /// Runs an action on the client's event loop.
     func onLoop(_ work: @escaping @Sendable () -> Void) async throws {
         try await client.eventLoop.submit(work).get()
     }

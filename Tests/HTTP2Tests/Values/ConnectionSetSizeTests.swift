@@ -4,28 +4,28 @@ import Testing
 
 @testable import HTTP2
 
-/// The size of a connection set against models of gateways, on a clock of the test's own.
+/// The size of a connection set against models of gateways, on a simulated clock.
 @Suite("Size of a connection set")
 struct ConnectionSetSizeTests {
-    /// A gateway as a model: its latency, what it and this process can do in a second, and what it refuses.
+    /// A model of a gateway: its latency, the rates of the gateway and of this process, and its limits.
     struct Gateway {
         var latencyMilliseconds = 200.0
         /// The streams of one connection.
         var limit = 1_000
-        /// Requests a second at most, of all connections; more of them wait and take longer.
+        /// The maximum requests a second, over all connections; further ones wait and take longer.
         var capacity = 100_000.0
-        /// Streams of all connections at most; more are refused.
-        var mostStreams = Int.max
+        /// The maximum number of streams over all connections; further ones are refused.
+        var maxStreams = Int.max
         var connectMilliseconds = 60.0
-        /// Connections that ever come about.
+        /// The maximum number of connections that succeed.
         var mostConnections = Int.max
-        /// Requests that are wanted a second.
+        /// The wanted requests a second.
         var demand = Double.infinity
-        /// Requests a second that this process puts on streams that become free.
+        /// The requests a second that this process can put on free streams.
         var filling = Double.infinity
         /// The share of the streams that wait until a block of them is free.
         var gathering = 0.0
-        /// Requests that this process has on the wire at most.
+        /// The maximum number of requests that this process has on the wire.
         var window = Double.infinity
     }
 
@@ -37,7 +37,7 @@ struct ConnectionSetSizeTests {
         var opening: [NIODeadline] = []
         var sample = ConnectionSetSize.Sample()
         var rate = 0.0
-        var mostTarget = 1
+        var maxTarget = 1
         private var onTheWire = 0.0
         private var answered = 0.0
         private var latencySum = 0.0
@@ -48,12 +48,12 @@ struct ConnectionSetSizeTests {
             size = ConnectionSetSize(minimum: minimum, maximum: maximum)
         }
 
-        /// Lets time pass, 25 ms after 25 ms.
+        /// Lets time pass in steps of 25 ms.
         mutating func run(_ seconds: Double) {
             for _ in 0..<Int(seconds * 40) { step(0.025) }
         }
 
-        /// A pause, in which a client looks once a second.
+        /// A pause, in which a client checks once a second.
         mutating func pause(_ seconds: Int) {
             let demand = gateway.demand
             gateway.demand = 0
@@ -72,16 +72,16 @@ struct ConnectionSetSizeTests {
                 gateway.window,
                 onTheWire + gateway.filling * seconds
             )
-            let taken = min(onTheWire, Double(gateway.mostStreams))
+            let taken = min(onTheWire, Double(gateway.maxStreams))
             rate = min(taken / (gateway.latencyMilliseconds / 1_000), gateway.capacity)
-            // What waits for a gateway that is at its limit waits inside of it.
+            // Requests beyond the gateway's limit wait inside the gateway.
             let latency =
                 rate > 0 ? max(gateway.latencyMilliseconds, taken / rate * 1_000) : gateway.latencyMilliseconds
             answered += rate * seconds
             latencySum += rate * seconds * latency * 1_000
-            if min(room, wanted) > Double(gateway.mostStreams) {
+            if min(room, wanted) > Double(gateway.maxStreams) {
                 refused +=
-                    (min(room, wanted) - Double(gateway.mostStreams)) / (gateway.latencyMilliseconds / 1_000) * seconds
+                    (min(room, wanted) - Double(gateway.maxStreams)) / (gateway.latencyMilliseconds / 1_000) * seconds
             }
             sample.streamLimit = Int(room)
             sample.inFlight = Int(onTheWire)
@@ -92,7 +92,7 @@ struct ConnectionSetSizeTests {
             sample.refused = Int64(refused)
             sample.opening = opening.count
             _ = size.see(sample, at: now)
-            mostTarget = max(mostTarget, size.target)
+            maxTarget = max(maxTarget, size.target)
         }
 
         private mutating func connect() {
@@ -107,7 +107,7 @@ struct ConnectionSetSizeTests {
     }
 
     @Test(
-        "At real latencies the rate is the gateway's, not that of one connection, within two seconds",
+        "At real latencies, the rate reaches the gateway's, not one connection's, within two seconds",
         arguments: [
             (50.0, 1_000), (200.0, 1_000), (300.0, 1_000), (50.0, 100), (200.0, 100),
         ]
@@ -118,7 +118,7 @@ struct ConnectionSetSizeTests {
         #expect(world.rate >= 0.9 * min(70_000, 256 * Double(limit) / latency * 1_000), "\(world.size)")
         world.run(60)
         #expect(world.rate >= 0.9 * min(70_000, 256 * Double(limit) / latency * 1_000), "\(world.size)")
-        // No more than twice what Little's law asks for.
+        // At most twice what Little's law requires.
         #expect(Double(world.size.target) <= max(2, 2 * 70_000 * latency / 1_000 / Double(limit)), "\(world.size)")
     }
 
@@ -141,7 +141,7 @@ struct ConnectionSetSizeTests {
         #expect(sample.isFull)
     }
 
-    @Test("A gateway that answers at once gets one connection, and seldom another to try", arguments: [0.3, 1, 5])
+    @Test("A gateway that answers at once gets one connection, and rarely a trial of another", arguments: [0.3, 1, 5])
     func oneIsEnough(_ latency: Double) {
         var world = World(Gateway(latencyMilliseconds: latency))
         var more = 0
@@ -149,13 +149,13 @@ struct ConnectionSetSizeTests {
             world.run(1)
             if world.size.target > 1 { more += 1 }
         }
-        #expect(more <= 5 && world.mostTarget <= 3, "\(more) seconds")
+        #expect(more <= 5 && world.maxTarget <= 3, "\(more) seconds")
         #expect(world.rate >= 0.99 * 100_000)
     }
 
-    @Test("Connections that bring no rate go again, and are seldom tried")
+    @Test("Connections that do not raise the rate are closed again, and rarely tried")
     func noGain() {
-        // The gateway gives this sender 3,000 a second, whatever it opens.
+        // The gateway allows this sender 3,000 a second, however many connections it opens.
         var world = World(Gateway(capacity: 3_000))
         var more = 0
         for _ in 0..<300 {
@@ -165,7 +165,7 @@ struct ConnectionSetSizeTests {
         #expect(more <= 15, "\(more) of 300 seconds with more than two")
     }
 
-    @Test("So they do where this process takes its time to fill them", arguments: [20_000.0, 40_000, 100_000])
+    @Test("The same if this process fills them slowly", arguments: [20_000.0, 40_000, 100_000])
     func noGainFilledSlowly(_ filling: Double) {
         var world = World(Gateway(capacity: 3_000, filling: filling), maximum: 32)
         world.run(30)
@@ -177,7 +177,7 @@ struct ConnectionSetSizeTests {
         #expect(more <= 15, "\(more) of 300 seconds with more than two")
     }
 
-    @Test("Where something else bounds what is on the wire the set is as large as that, after a minute or two")
+    @Test("If something else limits the messages on the wire, the set fits that limit after a minute or two")
     func boundByAWindow() {
         var world = World(Gateway(window: 5_000), maximum: 32)
         world.run(130)
@@ -194,11 +194,11 @@ struct ConnectionSetSizeTests {
         }
         var other = World(Gateway(latencyMilliseconds: 50, capacity: 60_000))
         other.run(10)
-        #expect(other.mostTarget <= 16, "\(other.size)")
-        #expect(world.mostTarget <= other.mostTarget && world.rate >= 0.95 * 60_000, "\(world.size)")
+        #expect(other.maxTarget <= 16, "\(other.size)")
+        #expect(world.maxTarget <= other.maxTarget && world.rate >= 0.95 * 60_000, "\(world.size)")
     }
 
-    @Test("What comes after a pause is no gain of more connections")
+    @Test("A higher rate after a pause is not a gain from more connections")
     func noGainAfterAPause() {
         var world = World(Gateway(capacity: 3_000), maximum: 32)
         world.pause(3)
@@ -206,7 +206,7 @@ struct ConnectionSetSizeTests {
         #expect(world.size.target <= 2, "\(world.size)")
     }
 
-    @Test("The last answers of a delivery take nothing back")
+    @Test("The last answers of a delivery do not shrink the set")
     func lastAnswers() {
         var world = World(Gateway(latencyMilliseconds: 130, demand: 85_000), maximum: 32)
         world.run(4)
@@ -218,7 +218,7 @@ struct ConnectionSetSizeTests {
         #expect(world.size.target == target, "\(world.size)")
     }
 
-    @Test("A gateway that grows slow later takes nothing back either: its streams are needed")
+    @Test("A gateway that becomes slow later does not shrink it either: its streams are needed")
     func slowLater() {
         var world = World(Gateway(latencyMilliseconds: 130, capacity: 85_000, demand: 85_000), maximum: 32)
         world.run(40)
@@ -228,7 +228,7 @@ struct ConnectionSetSizeTests {
         #expect(world.size.target >= target, "\(world.size)")
     }
 
-    @Test("Connections that never come about are given up after a minute or two, but for a few to see")
+    @Test("Connections that never succeed are abandoned after a minute or two, except for a few trials")
     func someNeverCome() {
         var world = World(Gateway(mostConnections: 10))
         world.run(150)
@@ -236,11 +236,11 @@ struct ConnectionSetSizeTests {
         #expect(world.rate >= 0.95 * 50_000)
     }
 
-    @Test("A step in whose first moments this process was slow is kept: the gateway is not")
+    @Test("A step is kept if only this process was slow at its beginning, not the gateway")
     func slowMoments() {
         var world = World(Gateway(demand: 150_000), maximum: 32)
         world.run(0.3)
-        // Something else has the processor: a third of what is wanted leaves.
+        // Another process uses the processor: only a third of the wanted requests leave.
         world.gateway.demand = 30_000
         world.run(2)
         world.gateway.demand = .infinity
@@ -248,26 +248,27 @@ struct ConnectionSetSizeTests {
         #expect(world.rate >= 0.95 * 100_000, "\(world.size)")
     }
 
-    @Test("What this process can send is no bound of the set: 140,000 a second at 50 ms")
+    @Test("This process's own rate does not limit the set: 140,000 a second at 50 ms")
     func fastSender() {
         var world = World(Gateway(latencyMilliseconds: 50, capacity: 140_000), maximum: 32)
         world.run(2)
         #expect(world.rate >= 0.99 * 140_000, "\(world.size)")
     }
 
-    @Test("A gateway with a long tail is not taken for one that grows slow: its first answers are its quick ones")
+    @Test("A gateway with a long tail does not count as becoming slow: its first answers are its quick ones")
     func longTail() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)
         var size = ConnectionSetSize(maximum: 32)
         var sample = ConnectionSetSize.Sample()
-        // How many answers come in each of the next milliseconds: half of them after 80, one in a hundred after more than 800.
+        // The number of answers in each of the next milliseconds: half of them after 80, one in a hundred after more
+        // than 800.
         var answers = [(count: Int, latencies: Int)](repeating: (0, 0), count: 60_000)
         for millisecond in 0..<4_000 {
             sample.answered += Int64(answers[millisecond].count)
             sample.latencySum += Int64(answers[millisecond].latencies * 1_000)
             sample.inFlight -= answers[millisecond].count
-            // APNs lets one request through until it has answered.
+            // APNs allows one request until it has answered.
             sample.ready = sample.answered == 0 ? 1 : size.target
             sample.streamLimit = sample.answered == 0 ? 1 : sample.ready * 1_000
             let leaving = max(0, min(sample.streamLimit - sample.inFlight, 140))
@@ -283,28 +284,28 @@ struct ConnectionSetSizeTests {
             guard millisecond % 20 == 0 else { continue }
             _ = size.see(sample, at: .uptimeNanoseconds(1_000_000_000 + UInt64(millisecond) * 1_000_000))
         }
-        // 140,000 a second of 130 ms are 18 connections.
+        // 140,000 a second at 130 ms need 18 connections.
         #expect(size.target >= 18, "seed \(seed): \(size)")
     }
 
-    @Test("No more than the maximum, and one where one is all there may be")
+    @Test("At most the maximum, and one if that is the maximum")
     func maximum() {
         var world = World(Gateway(capacity: 1e9), maximum: 7)
         world.run(30)
-        #expect(world.size.target == 7 && world.mostTarget == 7)
+        #expect(world.size.target == 7 && world.maxTarget == 7)
         var one = World(Gateway(), maximum: 1)
         one.run(30)
-        #expect(one.mostTarget == 1)
+        #expect(one.maxTarget == 1)
     }
 
     @Test("A sender with little to send keeps one")
     func littleToSend() {
         var world = World(Gateway(demand: 500))
         world.run(30)
-        #expect(world.mostTarget == 1)
+        #expect(world.maxTarget == 1)
     }
 
-    @Test("What is not used for a minute is closed, and is there again when it is needed")
+    @Test("Connections unused for a minute are closed, and opened again when needed")
     func unused() {
         var world = World(Gateway())
         world.run(10)
@@ -319,7 +320,7 @@ struct ConnectionSetSizeTests {
         #expect(world.rate >= 90_000)
     }
 
-    @Test("Connections that do not come about are not asked for by the dozen")
+    @Test("Failing connections are not requested by the dozen")
     func connectionsRefused() {
         var world = World(Gateway(mostConnections: 1))
         world.run(60)
@@ -329,19 +330,19 @@ struct ConnectionSetSizeTests {
 
     @Test("A gateway that refuses streams gets fewer of them")
     func refusedStreams() {
-        var world = World(Gateway(mostStreams: 3_000))
+        var world = World(Gateway(maxStreams: 3_000))
         world.run(300)
         var refused = 0
         for _ in 0..<600 {
             world.run(0.5)
             if world.sample.inFlight > 3_000 { refused += 1 }
         }
-        // It comes back to see, a little a minute.
+        // It tries again, a little each minute.
         #expect(refused < 60, "\(refused) of 600 half seconds")
         #expect(world.rate >= 0.6 * 15_000)
     }
 
-    @Test("A gateway that wants fewer gets half, once for what many connections hear at once, and more again later")
+    @Test("A gateway that wants fewer gets half, once for simultaneous answers, and later more again")
     func backOff() {
         var world = World(Gateway())
         world.run(10)
@@ -356,7 +357,7 @@ struct ConnectionSetSizeTests {
         #expect(world.size.target > full / 2)
     }
 
-    @Test("Whatever is seen, the target is within its bounds")
+    @Test("Whatever is measured, the target is within its bounds")
     func anything() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP2
 
-/// When connections may be dialled, on a clock that the test moves.
+/// When connections may be dialled, on a clock that the test controls.
 @Suite struct DialPacingTests {
     private struct World {
         var pacing: DialPacing
@@ -11,7 +11,7 @@ import Testing
         var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
 
         init(first: Int64 = 1_000, maximum: Int64 = 60_000, seed: UInt64 = 1) {
-            pacing = DialPacing(firstMilliseconds: first, maximumMilliseconds: maximum)
+            pacing = DialPacing(firstMilliseconds: first, maxMilliseconds: maximum)
             random = SeededGenerator(seed: seed)
         }
 
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// Several that fail together fail for one cause, which costs one pause.
+    /// Several that fail together have one cause, which costs one pause.
     @Test func aWaveOfFailuresIsOne() {
         var world = World()
         #expect(world.dials(4) == 4)
@@ -78,7 +78,8 @@ import Testing
         #expect(world.pacing.failures == 1)
     }
 
-    /// Accepted, TLS done, SETTINGS even, and broken at once, for an hour: the server has never worked, so pauses grow.
+    /// Accepted, with TLS and even SETTINGS, and broken at once, for an hour: the server has never worked, so pauses
+    /// grow.
     @Test func connectionsThatBreakAtOnceMakeGrowingPauses() {
         var world = World()
         var dialled = 0
@@ -89,7 +90,7 @@ import Testing
             }
             world.pass(250)
         }
-        // Four at first, then one at a time: the doubling takes two minutes, and then there is one every 30 to 60 s.
+        // Initially four, then one at a time: the doubling takes two minutes, and then there is one every 30 to 60 s.
         #expect((60...130).contains(dialled), "\(dialled) dials in an hour")
     }
 
@@ -119,7 +120,7 @@ import Testing
         #expect(!world.pacing.isRecovering)
     }
 
-    /// One answer and the end, again and again: some pause, and no growing one.
+    /// One answer and the end, again and again: a pause, but not a growing one.
     @Test func aConnectionThatAnswersAndBreaksSoonCostsTheFirstPause() throws {
         var world = World()
         for _ in 0..<10 {
@@ -132,7 +133,7 @@ import Testing
         }
     }
 
-    /// Many connections that end soon: one is dialled a pause, and the others when it has lasted.
+    /// Many connections that end soon: one is dialled per pause, and the others once it has lasted.
     @Test func afterAnEarlyEndOneIsTriedUntilItLasts() throws {
         var world = World()
         for _ in 0..<20 {

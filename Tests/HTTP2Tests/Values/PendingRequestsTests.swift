@@ -78,7 +78,7 @@ import Testing
         #expect(pending.fitting(atMost: 9, unsent: 0, window: 29) == 2)
         #expect(pending.fitting(atMost: 9, unsent: 0, window: 30) == 4)
         #expect(pending.fitting(atMost: 9, unsent: 5, window: 30) == 2)
-        // The first one goes even if it does not fit: nothing would ever make the window larger than it is at its best.
+        // The first one leaves even if it does not fit, as the window never becomes larger.
         #expect(pending.fitting(atMost: 9, unsent: 0, window: 3) == 1)
         #expect(pending.fitting(atMost: 9, unsent: 1, window: 3) == 0)
     }
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    /// A queue that never runs empty must not hold the memory of what it has given out long ago.
+    /// A queue that is never empty must not retain requests that it handed out long ago.
     @Test func letsGoOfBatchesThatAreDone() {
         var pending = PendingRequests()
         var done: [WeakBatch] = []

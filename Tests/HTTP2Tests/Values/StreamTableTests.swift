@@ -42,7 +42,7 @@ import Testing
         #expect(table.openStreams().isEmpty)
     }
 
-    /// The ids on a server are the peer's choice.
+    /// On a server, the peer chooses the ids.
     @Test func idsFarApartDoNotMakeItGrow() {
         let table = StreamTable(empty: 0, capacity: 64)
         let ids = (0..<20).map { Int32(1) + Int32(128) << Int32($0) }

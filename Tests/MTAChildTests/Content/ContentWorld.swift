@@ -6,10 +6,10 @@ import Testing
 @testable import MTAChild
 @testable import Store
 
-/// A database with an application for each platform, subscribers of many languages with hostile names, and a started delivery whose
-/// ids are always the same.
+/// A database with an application for each platform, subscribers of many languages with hostile names, and a started
+/// delivery with fixed ids.
 struct ContentWorld {
-    /// Of these ids the first and the last so many are on iOS and Android.
+    /// This many ids at the start are on iOS, and as many at the end are on Android.
     let perPlatform: Int
     let database: TestDatabase
     let store: Store
@@ -42,7 +42,7 @@ struct ContentWorld {
             NewDelivery(label: "test", applications: Platform.allCases.map(\.rawValue), content: content)
         )
         try await store.startDelivery(delivery)
-        // A key from a hat would give other message ids each time.
+        // A random key would give different message ids each time.
         try await run(
             "UPDATE pushmta_engine.tracking_key SET key = decode('000102030405060708090a0b0c0d0e0f', 'hex')",
             database
@@ -95,7 +95,7 @@ struct ContentWorld {
         await connection.close()
     }
 
-    /// Every 16th name has no value, and the one behind it none either, being empty.
+    /// Every 16th name has no value, and the next one counts as none, too, because it is empty.
     private static func people(perPlatform: Int) -> String {
         #"""
         CREATE FUNCTION pg_temp.name_of(n integer) RETURNS text LANGUAGE sql AS $$ SELECT (ARRAY[

@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("What the content does not give goes out with its declared default, and what it gives in every locale")
+    @Test("A variable that the content omits is sent with its declared default, and one that it sets in every locale")
     func defaults() throws {
         let content = #"""
             {"ios": {"title": "a", "variables": {"screen": "cart"}}, "locales": {"fr": {"ios": {"title": "b"}}},

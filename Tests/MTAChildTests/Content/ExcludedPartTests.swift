@@ -6,7 +6,7 @@ import Testing
 @testable import MTAChild
 @testable import Store
 
-/// Messages that lack a value, in parts with a past, and fields that nobody has.
+/// Messages that lack a value, in parts with a past, and fields without any value.
 @Suite struct ExcludedPartTests {
     private static let content =
         #"{"missing": "exclude", "ios": {"title": "{{firstName}}"}, "android": {"title": "x"}}"#
@@ -23,7 +23,7 @@ import Testing
         )
         let first = try #require(claimed.first)
         let sequences = try await world.store.loadPart(first, fieldNames: []).sequences
-        // Two of these have no name, and one of the two may have been sent by an owner that is lost.
+        // Two of these have no name, and a lost owner may have sent one of the two.
         let recovery = PartRecovery(ambiguous: [sequences[0], sequences[10]])
         #expect(try await world.store.releasePart(PartToken(part: first.id, token: 1), recovery: recovery))
         let parts = try await world.prepare(.ios)

@@ -9,10 +9,10 @@ import Testing
 @testable import PushCore
 @testable import Store
 
-/// A delivery of 20,000 that uses everything a content can say, in three locales: what ten chosen subscribers of each platform get
-/// is written in `Goldens`, byte for byte.
+/// A delivery of 20,000 messages that uses every feature of contents, in three locales. `Goldens` has the messages of
+/// ten chosen subscribers of each platform, byte for byte.
 ///
-/// With `PUSHMTA_RECORD_GOLDENS` set the files are written anew; read what changed before you commit it.
+/// With `PUSHMTA_RECORD_GOLDENS` set, the test rewrites the files; review the changes before you commit them.
 @Suite struct GoldenDeliveryTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Goldens")
@@ -24,7 +24,7 @@ import Testing
         try String(contentsOf: folder.appendingPathComponent("content.json"), encoding: .utf8)
     }
 
-    /// A message as its gateway gets it.
+    /// A message as its gateway receives it.
     private struct Message {
         let subscription: Int64
         let body: [UInt8]
@@ -55,7 +55,7 @@ import Testing
         for platform in Platform.allCases {
             let parts = try await world.prepare(platform)
             let messages = Self.messages(parts)
-            // Two in sixteen have no name, and the content says what that means.
+            // Two in sixteen have no name, and the content defines what that means.
             let excluded = parts.flatMap(\.decided)
             #expect(excluded.count == 2 * Self.perPlatform / 16 && messages.count == Self.perPlatform - excluded.count)
             #expect(excluded.allSatisfy { $0.status == .notApplicable && $0.reason == "missing_value: firstName" })
@@ -84,7 +84,7 @@ import Testing
         try await world.database.drop()
     }
 
-    /// The keys of a section that the delivery does not use would be covered by nothing.
+    /// No test would cover the keys of a section that the delivery does not use.
     @Test(arguments: Platform.allCases)
     func theContentHasEveryKey(_ platform: Platform) throws {
         let root = try #require(
@@ -97,7 +97,7 @@ import Testing
         #expect(locales.count == 3 && sections.count == 4)
     }
 
-    /// What a person is shown is what goes out; only the sequence number in the message id is another one.
+    /// The preview is what is sent; only the sequence number in the message id differs.
     private func compareWithPreview(_ message: Message, _ platform: Platform, _ world: ContentWorld) async throws {
         let preview = try await world.preview(message.subscription, platform)
         let shown = String(decoding: preview.payload, as: UTF8.self)
@@ -110,7 +110,7 @@ import Testing
         withoutValidity(payload.replacing(/"_mId":"[0-9a-f-]{36}"/, with: ""))
     }
 
-    /// What is left of the delivery's five days is another time in each run.
+    /// The rest of the delivery's five days differs in each run.
     private static func withoutValidity(_ payload: String) -> String {
         payload.replacing(/,"android":\{"ttl":"[0-9]{6,7}s"\}/, with: "").replacing(/,"ttl":"[0-9]{6,7}s"/, with: "")
     }

@@ -42,7 +42,7 @@ import Testing
         #expect(!delivery.fields.withLocale && delivery.groupCount == 1)
     }
 
-    /// What the headers say is the same for all messages of a batch.
+    /// All messages of a batch have the same headers.
     @Test func batchesAreSplitWhereHeadersDiffer() throws {
         let delivery = try ContentFixture.delivery(
             """
@@ -95,7 +95,7 @@ import Testing
         #expect(rendered.batches.isEmpty && rendered.refused.count == 2)
     }
 
-    /// The limit is that of the push type, and each locale may have another one.
+    /// The limit depends on the push type, and each locale may have a different one.
     @Test func theLimitIsThatOfTheLocale() throws {
         let delivery = try ContentFixture.delivery(
             """

@@ -68,14 +68,14 @@ import Testing
         guard format == .apns else { return }
         #expect(headers[":path"] == "/3/device/5a5a0" && headers["apns-topic"] == "com.example.app")
         #expect(headers["apns-push-type"] == "alert")
-        // A locale's variant takes what it does not say from the content for everybody.
+        // A locale's variant inherits what it does not set from the main content.
         #expect(headers["apns-priority"] == "5")
         #expect(headers["apns-expiration"] == "1060")
         #expect(headers["apns-collapse-id"] == "Zoë \"Z\"")
         #expect(headers["authorization"] == nil)
     }
 
-    /// What it says of the collapse id is what goes out: a long one as its hash, and none where nothing is left of it.
+    /// The shown collapse id is what is sent: a hash if the id is long, and none if nothing is left of it.
     @Test(arguments: [("Paris ", "Paris"), (" \r\n", nil), (nil, nil)] as [(String?, String?)])
     func collapseIDs(_ value: String?, _ id: String?) throws {
         let (previewer, delivery) = try previewer(.apns)

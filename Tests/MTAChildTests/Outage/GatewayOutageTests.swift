@@ -3,15 +3,15 @@ import Testing
 
 @testable import MTAChild
 
-@Suite("What is told of a gateway that cannot be reached")
+@Suite("Log entries about an unreachable gateway")
 struct GatewayOutageTests {
-    @Test("Its begin, each other kind of failure, and its end with its length: not each attempt")
+    @Test("An outage logs its begin, each new kind of failure and its end with the length, but not each attempt")
     func lines() throws {
         let begin = ContinuousClock.now
         var outage = GatewayOutage()
         #expect(outage.reached(at: begin) == nil)
         var told = 0
-        // 25 minutes with an attempt each 5 s.
+        // 25 minutes with one attempt every 5 s.
         for attempt in 0..<300 where outage.failed(.unreachable, at: begin + .seconds(5 * attempt)) { told += 1 }
         #expect(told == 1)
         let isOtherTold = outage.failed(.untrusted, at: begin + .seconds(1_498))

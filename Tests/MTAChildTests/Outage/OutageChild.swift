@@ -7,7 +7,7 @@ import TestSupport
 @testable import MTAChild
 @testable import Store
 
-/// A child of a simulated outage: a real dispatch, and what sender, claimer, watcher, prober and gateway do around it.
+/// A child in a simulated outage: a real dispatch state, and simulated sender, claimer, watcher, prober and gateway.
 final class OutageChild {
     enum Role {
         case sending, probing, leaving
@@ -36,7 +36,7 @@ final class OutageChild {
     private var stores: [(batch: OutcomeBatch, windowRows: Int)] = []
     private var sequences: [Int64: [Int32]] = [:]
     private var isConnected = true
-    private var pacing = DialPacing(firstMilliseconds: 1_000, maximumMilliseconds: 5_000)
+    private var pacing = DialPacing(firstMilliseconds: 1_000, maxMilliseconds: 5_000)
     private var nextLook: Int64 = 0
     private var nextFastShutdown: Int64 = 0
     private var prober: Prober
@@ -49,7 +49,7 @@ final class OutageChild {
         role = isProber ? .probing : .sending
         prober = Prober(at: .zero, random: TestRandom(seed: world.random.next()))
         dispatch = DispatchState(
-            window: DispatchWindow(most: 4_000, mostBytes: .max),
+            window: DispatchWindow(most: 4_000, maxBytes: .max),
             batchSize: 1_000,
             applicationID: 1
         )
@@ -59,7 +59,7 @@ final class OutageChild {
     /// Now, on the child's monotonic clock.
     private var moment: Duration { .milliseconds(world.time - startedAt) }
 
-    /// The moment at which something is to be done next.
+    /// The moment of the next action.
     var nextEvent: Int64 {
         let soon = !marks.isEmpty || !releases.isEmpty || !returning.isEmpty || !stores.isEmpty
         if soon || role != .probing { return world.time + OutageWorld.tick }
@@ -72,7 +72,7 @@ final class OutageChild {
         return min(next, max(look, world.time + OutageWorld.tick))
     }
 
-    /// Does what is to be done now.
+    /// Performs the actions that are due.
     func step() {
         for part in releases { perform(.released(part)) }
         releases = []
@@ -219,7 +219,7 @@ final class OutageChild {
         queue += (0..<Int32(batch.count)).map { (batch, $0) }
     }
 
-    /// The gateway's connections are gone.
+    /// The gateway's connections are lost.
     func disconnect() {
         guard isConnected else { return }
         isConnected = false

@@ -3,20 +3,21 @@ import PushCore
 @testable import MTAChild
 @testable import Store
 
-/// The database of a simulated outage: messages, their parts, and the gateway's trouble, by a wall clock that may be stepped.
+/// The database in a simulated outage: messages, their parts, and the gateway's trouble, on a wall clock that may be
+/// changed.
 ///
-/// It does what the statements of `Store` do; those are tested with PostgreSQL.
+/// It behaves as the statements of `Store`, which are tested with PostgreSQL.
 struct OutageDatabase {
     /// A message, and how it ended.
     struct Message {
         let group: String
         var status: MessageStatus?
         var attempt: Int16 = 0
-        /// It may have arrived without an answer at some time.
+        /// Whether it may ever have arrived without an answer.
         var wasAmbiguous = false
     }
 
-    /// A part that is not at its end.
+    /// A part that has not ended.
     struct Part {
         let id: Int64
         let delivery: CompiledDelivery
@@ -30,7 +31,7 @@ struct OutageDatabase {
         var token: Int64 = 0
         var owner: Int64?
         var recovery = PartRecovery()
-        /// Handed over as ambiguous by the part before.
+        /// Handed over as ambiguous by the previous part.
         var inherited: Set<Int32> = []
     }
 
@@ -56,7 +57,7 @@ struct OutageDatabase {
 
     /// Parts that may be claimed now, in the order of their claim.
     var ready: [Int64] {
-        // Parts themselves are much to move about, and this is asked a hundred thousand times.
+        // Keys only: copying parts would be slow, and this runs a hundred thousand times.
         parts.values.filter { $0.owner == nil && $0.notBefore <= now }
             .map { (priority: $0.priority, notBefore: $0.notBefore, id: $0.id) }
             .sorted { ($1.priority, $0.notBefore, $0.id) < ($0.priority, $1.notBefore, $1.id) }
@@ -95,7 +96,7 @@ struct OutageDatabase {
         return prepare(part)
     }
 
-    /// The part for a probe: one without messages that may have arrived, and of these the one that was claimed least often.
+    /// The part for a probe: one without messages that may have arrived, and of these the one claimed least often.
     mutating func claimProbe(by child: Int64) -> PreparedPart? {
         let (ready, parts) = (ready, parts)
         let first = ready.lazy.filter { parts[$0]?.attempt == 1 && parts[$0]?.refusals == 0 }.prefix(100)
@@ -149,7 +150,7 @@ struct OutageDatabase {
                     .init(
                         row: Int32(row),
                         notBeforeMilliseconds: notBefore,
-                        longestDelayMilliseconds: longest,
+                        maxDelayMilliseconds: longest,
                         kind: kind
                     )
                 )
@@ -265,14 +266,14 @@ struct OutageDatabase {
         trouble = Trouble(openedAt: now, changedAt: now)
     }
 
-    /// What a child sees of it, of which so many send.
+    /// The trouble as a child sees it, with this many children sending.
     func troubleSeen(sharers: Int) -> DispatchState.TroubleSeen {
         if trouble.isTrouble { return .trouble }
         guard let opened = trouble.openedAt, opened > now - OpeningRamp.length.milliseconds else { return .none }
         return .opening(since: .milliseconds(max(0, now - opened)), sharers: sharers)
     }
 
-    /// What was written in the future was written before the clock was set back, and waits from now.
+    /// A time in the future was written before the clock was set back; the wait counts from now.
     mutating func fixClockStep() {
         for part in parts.values where part.createdAt > now + 1_000 {
             parts[part.id]?.notBefore = now + max(0, part.notBefore - part.createdAt)

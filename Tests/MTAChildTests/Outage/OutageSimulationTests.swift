@@ -8,7 +8,7 @@ import Testing
 ///
 /// Times are those of the simulation. The seed repeats gateway, probes and dials; dispatch states draw the pauses of retries themselves.
 @Suite struct OutageSimulationTests {
-    /// A way of being out.
+    /// A kind of outage.
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
         var answer: OutageAnswer?
@@ -22,7 +22,7 @@ import Testing
             return isSilent ? .silent : .refused
         }
 
-        /// Seconds until the outage must have been found out: silence is when requests time out.
+        /// Seconds until the outage must have been detected; silence is detected when requests time out.
         var notice: Int { isSilent ? 31 : 3 }
     }
 
@@ -63,10 +63,10 @@ import Testing
     ]
 
     private static let hour = 3_600
-    /// Seconds before the outage, which tell the usual rate.
+    /// Seconds before the outage, which give the usual rate.
     private static let before = 20
 
-    /// What is done to the database's clock in the middle.
+    /// How the database's clock is changed in the middle.
     enum Step: Sendable, CaseIterable {
         case none, forward, back, backAfterKill
 
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    /// Runs an outage of so many seconds and all that follows, and says how the world is then.
+    /// Runs an outage of this many seconds and its aftermath, and returns the world's final state.
     private func run(_ row: Row, seconds: Int, step: Step = .none, seed: UInt64) throws -> OutageWorld {
         let world = try OutageWorld(seed: seed)
         let begin = Int64(Self.before) * 1_000
@@ -88,7 +88,7 @@ import Testing
         world.run(until: begin)
         world.become(row.gateway)
         world.run(until: begin + 2_000)
-        // Single messages, as they come: some would be of no use after half of the outage, some half an hour after it.
+        // Single messages arrive: some expire in the middle of the outage, some half an hour after it.
         for _ in 0..<200 { world.database.add(1, group: "single", of: world.single, priority: 10) }
         let short = world.now + length / 2
         for _ in 0..<20 { world.database.add(1, group: "short", of: world.single, priority: 10, validUntil: short) }
@@ -101,7 +101,7 @@ import Testing
         world.become(.well)
         world.run(until: end + 40_000)
         world.endSupply()
-        // What waits longest is a message that was refused, or not answered, before the outage was found out.
+        // The longest wait is that of a message refused, or not answered, before the outage was detected.
         for minute in 1...90 where !world.database.parts.isEmpty {
             world.run(until: end + 40_000 + Int64(minute) * 60_000)
         }
@@ -138,25 +138,25 @@ import Testing
         #expect(wrong == 0, "\(place): \(wrong) untouched messages lost an attempt or were sent twice")
         #expect(counts["bulk"]?.keys.elementsEqual([.sent]) == true, "\(place): \(counts)")
         #expect(counts["single"] == [.sent: 200], "\(place): \(counts)")
-        // Only validity asks what time it is: an hour that was skipped is over, and one that comes again is not.
+        // Only validity uses the time of day: a skipped hour is over, and a repeated one is not.
         let isShortOver = step.seconds >= 0
         let isLongOver = step.seconds > 0
         for message in world.database.messages.values where ["short", "long"].contains(message.group) {
             let isOver = message.group == "short" ? isShortOver : isLongOver
             let hasPassed = row.share < 1 && message.status == .sent
-            // What may have arrived is not said to have expired.
+            // A message that may have arrived does not end as expired.
             let isUnknown = message.wasAmbiguous && message.status == .unknown
             #expect(message.status == (isOver ? .ignored : .sent) || hasPassed || isUnknown, "\(place): \(counts)")
         }
     }
 
-    /// Nobody is to wait for a gateway that is back, whatever the clocks say.
+    /// A recovered gateway must be found soon, whatever the clocks show.
     private func checkProbes(_ world: OutageWorld, _ row: Row, seconds: Int, _ place: String) {
         guard !row.gateway.isRefused else { return }
         let end = Int64(Self.before + seconds) * 1_000
         let times = world.requestTimes.filter { $0 >= Int64(Self.before + row.notice) * 1_000 } + [end]
         let gaps = zip(times, times.dropFirst()).map { $1 - $0 }.sorted()
-        // The lease of a prober that was killed, and what a request waits for its answer.
+        // The lease of a killed prober, and the timeout of a request.
         let longest: Int64 = (row.isSilent ? 36_000 : 6_000) + 22_000
         #expect(gaps.last ?? .max <= longest, "\(place): \(gaps.last ?? 0) ms without a probe")
         let usual: Int64 = row.isSilent ? 36_000 : 8_000
@@ -177,7 +177,7 @@ import Testing
         check(world, row, seconds: 24 * Self.hour, "\(row.name), seed \(seed)")
     }
 
-    /// What is served goes on, so there is much more to do: ten minutes of it.
+    /// Half of the sending continues, so there is much more to do: this simulates ten minutes.
     @Test func halfOfTheRequests() throws {
         let seed = UInt64.random(in: .min ... .max)
         print("\(Self.half.name): seed \(seed)")

@@ -5,7 +5,7 @@ import TestSupport
 @testable import MTAChild
 @testable import Store
 
-/// What a gateway that is out says to a request, as its dialect reads it.
+/// A failing gateway's answer to a request, as its dialect reads it.
 struct OutageAnswer: Sendable {
     let platform: Platform
     let status: Int16
@@ -40,23 +40,23 @@ final class OutageWorld {
     enum Gateway {
         case well
         case answers(OutageAnswer, share: Double)
-        /// It takes requests, and messages, and answers none.
+        /// It accepts requests and messages, and answers none.
         case silent
         case refused
 
         var isRefused: Bool { if case .refused = self { true } else { false } }
     }
 
-    /// What came to the gateway in a second.
+    /// The gateway's traffic in one second.
     struct Second {
         var requests = 0
         var dials = 0
         var accepted = 0
     }
 
-    /// Milliseconds between two looks while anything moves.
+    /// Milliseconds between two steps while anything happens.
     static let tick: Int64 = 50
-    /// Streams of a child: with ``latency`` 200 messages a second.
+    /// Streams of a child; with ``latency`` they carry 200 messages a second.
     static let streams = 40
     private static let latency: Int64 = 200
     /// A refusal costs a gateway nothing.
@@ -64,7 +64,7 @@ final class OutageWorld {
     /// The default of `requestTimeoutSec`.
     private static let timeout: Int64 = 30_000
     private static let hosts = 2
-    /// Messages of a part, and parts that wait.
+    /// The messages of a part, and the number of waiting parts.
     private static let partSize = 100
     private static let backlog = 20
 
@@ -76,7 +76,7 @@ final class OutageWorld {
     var gateway = Gateway.well
     private(set) var children: [OutageChild] = []
     private(set) var seconds: [Second] = []
-    /// When requests came while the gateway was out.
+    /// The times of requests while the gateway was out.
     private(set) var requestTimes: [Int64] = []
     private(set) var takes: [Int32: Int] = [:]
     private(set) var failures: [String] = []
@@ -139,7 +139,7 @@ final class OutageWorld {
         }
     }
 
-    /// The gateway goes out, or is back.
+    /// Changes the gateway's state.
     func become(_ gateway: Gateway) {
         self.gateway = gateway
         if gateway.isRefused { for child in children { child.disconnect() } }
@@ -150,10 +150,10 @@ final class OutageWorld {
         children.removeAll(where: \.isGone)
     }
 
-    /// No more messages are added: what is there comes to its end.
+    /// Stops adding messages, so that the rest completes.
     func endSupply() { isSupplying = false }
 
-    /// Lets time pass.
+    /// Advances the time.
     func run(until end: Int64) {
         while time < end {
             database.now = now
@@ -166,7 +166,7 @@ final class OutageWorld {
         database.now = now
     }
 
-    /// What a supervisor does each second.
+    /// The supervisor's work, each second.
     private func supervise() {
         for start in starting where start.at <= time { begin(start.host) }
         starting.removeAll { $0.at <= time }

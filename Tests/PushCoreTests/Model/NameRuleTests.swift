@@ -37,10 +37,10 @@ struct NameRuleTests {
     @Test("A validity is more than none and at most 3,600 days")
     func validity() {
         for seconds in [1, 432_000, 311_040_000] as [Int64] {
-            #expect(DeliveryLimits.problem(validity: seconds) == nil)
+            #expect(DeliverySetting.validity.problem(seconds) == nil)
         }
         for seconds in [0, -1, 311_040_001, .max, .min] as [Int64] {
-            #expect(DeliveryLimits.problem(validity: seconds)?.contains("\(seconds)") == true)
+            #expect(DeliverySetting.validity.problem(seconds) != nil)
         }
     }
 }

@@ -244,7 +244,7 @@ extension PartModel {
     private mutating func close(_ store: ModelStore, _ actions: inout [PartAction]) {
         let index = store.part
         parts[index].state = .done
-        if parts[index].attempt >= maximumAttempts {
+        if parts[index].attempt >= maxAttempts {
             record(store.soft - recorded, .failed, &actions)
         } else if guards.contains(.atomicHandOver) {
             handOver(store, &actions)
@@ -255,7 +255,7 @@ extension PartModel {
 
     /// What may have arrived once may have arrived in the retry part as well.
     private mutating func handOver(_ store: ModelStore, _ actions: inout [PartAction]) {
-        guard !store.soft.isEmpty, parts[store.part].attempt < maximumAttempts else { return }
+        guard !store.soft.isEmpty, parts[store.part].attempt < maxAttempts else { return }
         actions.append(.handedOver(store.soft, part: parts.count))
         let attempt = parts[store.part].attempt + 1
         parts.append(ModelPart(messages: store.soft, attempt: attempt, ambiguous: store.ambiguousRows & store.soft))

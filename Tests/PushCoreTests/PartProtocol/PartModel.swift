@@ -12,7 +12,7 @@ struct PartModel: Sendable, Hashable {
     /// What a delivery wants done with ambiguous messages.
     let policy: AmbiguityPolicy
     /// How many attempts a message has.
-    let maximumAttempts: Int
+    let maxAttempts: Int
     /// The measures that are in force.
     let guards: PartGuards
 
@@ -46,11 +46,11 @@ struct PartModel: Sendable, Hashable {
         partSizes: [Int],
         owners: Int,
         policy: AmbiguityPolicy,
-        maximumAttempts: Int = 2,
+        maxAttempts: Int = 2,
         guards: PartGuards = .all
     ) {
         self.policy = policy
-        self.maximumAttempts = maximumAttempts
+        self.maxAttempts = maxAttempts
         self.guards = guards
         self.owners = Array(repeating: ModelOwner(), count: owners)
         parts = []

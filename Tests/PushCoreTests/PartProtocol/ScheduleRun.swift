@@ -48,7 +48,7 @@ struct ScheduleRun {
 
     /// The last owner never fails: it finishes what the others left.
     private static let owners = 4
-    private static let longestFinish = 400
+    private static let maxFinish = 400
 
     private(set) var coverage = Coverage()
     private let templates: [PartModel]
@@ -57,7 +57,7 @@ struct ScheduleRun {
         let shapes = [[3], [4], [2, 2], [3, 3]]
         templates = shapes.flatMap { sizes in
             AmbiguityPolicy.allCases.map {
-                PartModel(partSizes: sizes, owners: Self.owners, policy: $0, maximumAttempts: 2, guards: guards)
+                PartModel(partSizes: sizes, owners: Self.owners, policy: $0, maxAttempts: 2, guards: guards)
             }
         }
     }
@@ -131,7 +131,7 @@ struct ScheduleRun {
         _ generator: inout ScheduleGenerator,
         _ recorder: EventRecorder?
     ) -> String? {
-        for _ in 0..<Self.longestFinish where !model.isFinished {
+        for _ in 0..<Self.maxFinish where !model.isFinished {
             if let violation = step(generator.progress(&model, Self.owners - 1), &model, recorder) { return violation }
         }
         coverage.finished += 1

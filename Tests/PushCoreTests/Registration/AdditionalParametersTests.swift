@@ -76,8 +76,8 @@ import Testing
             "<additionalParams>" + (0..<count).map { #"<param name="p\#($0)" value="v"/>"# }.joined()
                 + "</additionalParams>"
         }
-        #expect(try AdditionalParameters.parse(document(AdditionalParameters.maximumCount)).count == 200)
-        #expect { try AdditionalParameters.parse(document(AdditionalParameters.maximumCount + 1)) } throws: {
+        #expect(try AdditionalParameters.parse(document(AdditionalParameters.maxCount)).count == 200)
+        #expect { try AdditionalParameters.parse(document(AdditionalParameters.maxCount + 1)) } throws: {
             ($0 as? AdditionalParametersError)?.code == .tooMany
         }
     }

@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func exponentialRetriesEndWithTheAttemptsAndTheValidity() {
-        let policy = RetryPolicy(maximumRetries: 2, schedule: .exponential, period: .seconds(10))
+        let policy = RetryPolicy(maxRetries: 2, schedule: .exponential, period: .seconds(10))
         var random = TestRandom(seed: TestRandom.seed(for: "exponential"))
         #expect((5_000...10_000).contains(pause(policy.decide(attempt: 1, nowMilliseconds: 0, using: &random))))
         #expect((5_000...20_000).contains(pause(policy.decide(attempt: 2, nowMilliseconds: 0, using: &random))))
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func whatTheGatewayAsksForIsTheLeast() {
-        let policy = RetryPolicy(maximumRetries: 2, schedule: .exponential, period: .seconds(10))
+        let policy = RetryPolicy(maxRetries: 2, schedule: .exponential, period: .seconds(10))
         var random = TestRandom(seed: TestRandom.seed(for: "asked"))
         let short = policy.decide(attempt: 1, retryAfterMilliseconds: 1_000, nowMilliseconds: 0, using: &random)
         #expect((5_000...10_000).contains(pause(short)), "never in the place of the own pause")
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func adobesScheduleIsFiveOnTheFirstDayAndThenDailyUntilTheValidityIsOver() {
-        let policy = RetryPolicy(maximumRetries: 5, setting: .byKind, isContinuous: false, periodSeconds: nil)
+        let policy = RetryPolicy(maxRetries: 5, setting: .byKind, isContinuous: false, periodSeconds: nil)
         var random = TestRandom(seed: TestRandom.seed(for: "daily"))
         let hour: Int64 = 3_600_000
         let end = 120 * hour
@@ -81,14 +81,14 @@ import Testing
         #expect(moments.count { $0 < 24 * hour } == 5)
         #expect((8...9).contains(moments.count), "one on each of the other days of five")
         #expect(policy.decide(attempt: 6, nowMilliseconds: 0, using: &random) == .exhausted, "nothing else ends it")
-        let none = RetryPolicy(maximumRetries: 0, schedule: .daily, period: .seconds(60))
+        let none = RetryPolicy(maxRetries: 0, schedule: .daily, period: .seconds(60))
         #expect(none.decide(attempt: 1, nowMilliseconds: 0, validUntilMilliseconds: end, using: &random) == .exhausted)
     }
 
     @Test func aPeriodThatADeliveryNamesIsAlwaysMeant() {
         var random = TestRandom(seed: TestRandom.seed(for: "period"))
         for (isContinuous, most) in [(false, Int64(72_000)), (true, 60_000)] {
-            let policy = RetryPolicy(maximumRetries: 5, setting: .byKind, isContinuous: isContinuous, periodSeconds: 60)
+            let policy = RetryPolicy(maxRetries: 5, setting: .byKind, isContinuous: isContinuous, periodSeconds: 60)
             #expect(policy.period == .seconds(60))
             let first = pause(
                 policy.decide(attempt: 1, nowMilliseconds: 0, validUntilMilliseconds: .max, using: &random)
@@ -96,17 +96,17 @@ import Testing
             #expect((30_000...most).contains(first))
             #expect(policy.schedule == (isContinuous ? .exponential : .daily))
         }
-        let daily = RetryPolicy(maximumRetries: 1, setting: .daily, isContinuous: true, periodSeconds: 60)
+        let daily = RetryPolicy(maxRetries: 1, setting: .daily, isContinuous: true, periodSeconds: 60)
         let later = daily.decide(attempt: 2, nowMilliseconds: 0, validUntilMilliseconds: .max, using: &random)
         #expect((86_400_000...103_680_000).contains(pause(later)), "one a day after the first day, whatever the period")
         #expect(
-            RetryPolicy(maximumRetries: 1, setting: .byKind, isContinuous: true, periodSeconds: nil).period
+            RetryPolicy(maxRetries: 1, setting: .byKind, isContinuous: true, periodSeconds: nil).period
                 == .seconds(10)
         )
     }
 
     @Test func whatMayHaveArrivedIsSentAgainSoonWhateverTheSchedule() {
-        let policy = RetryPolicy(maximumRetries: 2, schedule: .daily, period: .seconds(60))
+        let policy = RetryPolicy(maxRetries: 2, schedule: .daily, period: .seconds(60))
         var random = TestRandom(seed: TestRandom.seed(for: "ambiguous"))
         func decide(_ attempt: Int) -> RetryDecision {
             policy.decide(
@@ -124,9 +124,9 @@ import Testing
     @Test func aRefusalOfTheGatewayHasAPauseThatGrowsToAMinute() {
         var random = TestRandom(seed: TestRandom.seed(for: "gateway"))
         for refusals in 0..<50 {
-            let pause = RetryPolicy.gatewayPause(refusals: refusals, leastMilliseconds: nil, using: &random)
+            let pause = RetryPolicy.gatewayPause(refusals: refusals, minMilliseconds: nil, using: &random)
             #expect((1_000...60_000).contains(pause) && pause <= 10_000 << min(refusals, 6))
-            let asked = RetryPolicy.gatewayPause(refusals: refusals, leastMilliseconds: 90_000, using: &random)
+            let asked = RetryPolicy.gatewayPause(refusals: refusals, minMilliseconds: 90_000, using: &random)
             #expect((90_000...108_000).contains(asked))
         }
     }

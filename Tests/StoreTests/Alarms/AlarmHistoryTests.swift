@@ -5,7 +5,7 @@ import Testing
 
 @testable import Store
 
-/// Alarms have a begin and an end, and an operator may acknowledge them.
+/// Alarms begin and end, and an operator may acknowledge them.
 @Suite("The history of alarms")
 struct AlarmHistoryTests {
     private func silence(_ fixture: StoreFixture, seconds: Int) async throws {
@@ -14,7 +14,7 @@ struct AlarmHistoryTests {
         )
     }
 
-    /// As if ten seconds had passed since the last look.
+    /// Simulates ten seconds since the last check.
     private func look(_ fixture: StoreFixture) async throws {
         try await fixture.sql("UPDATE pushmta_engine.alarm_look SET looked_at = now() - interval '10 seconds'")
         #expect(try await fixture.store.noteAlarms())
@@ -24,7 +24,9 @@ struct AlarmHistoryTests {
         try await fixture.store.alarmHistory(most: 100).filter { $0.alarm.code == "host_gone" }
     }
 
-    @Test("It begins, is acknowledged, ends, and the next one is another; to and fro within a minute is one")
+    @Test(
+        "An alarm begins, is acknowledged and ends; if it returns within a minute it is the same alarm, later it is a new one"
+    )
     func life() async throws {
         let (fixture, _) = try await StoreFixture.withClaimedPart(messages: 10)
         try await silence(fixture, seconds: 60)
@@ -44,7 +46,7 @@ struct AlarmHistoryTests {
         } throws: { error in
             "\(error)".contains("There is no alarm 999999. (pushmta alarm list shows them)")
         }
-        // It is over, and comes back at once: the same.
+        // It ends and returns at once: it is the same alarm.
         try await silence(fixture, seconds: 0)
         try await look(fixture)
         #expect(try await hosts(fixture).first?.endedAt != nil)
@@ -52,7 +54,7 @@ struct AlarmHistoryTests {
         try await look(fixture)
         #expect(try await hosts(fixture).map(\.id) == [begun.id])
         #expect(try await hosts(fixture).first?.endedAt == nil)
-        // Later it is another one, which is not acknowledged.
+        // Later it is a new one, which is not acknowledged.
         try await silence(fixture, seconds: 0)
         try await look(fixture)
         try await fixture.sql("UPDATE pushmta_engine.alarm_record SET ended_at = ended_at - interval '2 minutes'")
@@ -64,11 +66,11 @@ struct AlarmHistoryTests {
         #expect(try await fixture.sql(audit) == 1)
     }
 
-    @Test("Who was heard of at the last look, before the database was away, is gone only if the next look finds so too")
+    @Test("A host that was alive at the last check before a database outage is gone only if the next check confirms it")
     func outage() async throws {
         let (fixture, _) = try await StoreFixture.withClaimedPart(messages: 10)
         #expect(try await fixture.store.secondsSinceAlarmLook() == nil)
-        // The last look and the last heartbeat were made just before it.
+        // The last check and the last heartbeat were just before the outage.
         try await silence(fixture, seconds: 29)
         try await fixture.sql("UPDATE pushmta_engine.alarm_look SET looked_at = now() - interval '30 seconds'")
         #expect(try required(try await fixture.store.secondsSinceAlarmLook()) >= 30)
@@ -76,11 +78,11 @@ struct AlarmHistoryTests {
         #expect(try required(try await fixture.store.secondsSinceAlarmLook()) < 30)
         #expect(try await fixture.alarms("host_gone").count == 1, "nobody has been heard of yet")
         #expect(try await hosts(fixture).isEmpty)
-        // The host has not come back either.
+        // The host has not returned either.
         try await silence(fixture, seconds: 39)
         try await look(fixture)
         #expect(try await hosts(fixture).count == 1)
-        // While the database is there the first look after 15 s finds it.
+        // While the database is available, the first check after 15 s finds it.
         let (other, _) = try await StoreFixture.withClaimedPart(messages: 10)
         try await silence(other, seconds: 16)
         try await look(other)
@@ -112,13 +114,13 @@ struct AlarmHistoryTests {
         #expect(critical.id == warning.id && critical.alarm.severity == .critical)
         #expect(critical.acknowledgement == nil)
         #expect(try await fixture.store.unseenAlarms().critical == 1)
-        // What was acknowledged at its worst stays so when it is less.
+        // An alarm that was acknowledged at its worst stays acknowledged when it is less severe.
         try await fixture.store.acknowledgeAlarm(warning.id, by: AuditAuthor(name: "max", origin: "here"))
         try await fixture.sql("UPDATE pushmta_engine.credential SET expires_at = now() + interval '5 days 1 hour'")
         #expect(try await record().acknowledgement?.by == "max")
     }
 
-    @Test("Where a host is gone its children raise no alarm of their own")
+    @Test("The children of a gone host raise no alarms of their own")
     func children() async throws {
         let (fixture, _) = try await StoreFixture.withClaimedPart(messages: 10)
         try await fixture.sql("UPDATE pushmta_engine.mta_child SET last_heartbeat = now() - interval '1 minute'")
@@ -128,7 +130,7 @@ struct AlarmHistoryTests {
         #expect(try await fixture.alarms("child_gone").isEmpty)
     }
 
-    @Test("Deliveries that were started and that no supervisor prepares are an alarm")
+    @Test("Started deliveries that no supervisor prepares raise an alarm")
     func unprepared() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 10, partSize: 10)
         #expect(try await fixture.alarms("deliveries_unprepared").isEmpty)
@@ -140,8 +142,8 @@ struct AlarmHistoryTests {
     }
 }
 
-/// What the command line, the API and SQL change is on the same record as what the console changes.
-@Suite("The audit log of everybody")
+/// Changes through the command line, the API and SQL are in the same audit log as the console's.
+@Suite("The audit log of all programs")
 struct AuditTriggerTests {
     /// Runs statements in a session of a program.
     private func run(_ fixture: StoreFixture, as program: String = "psql", _ script: String) async throws {
@@ -156,7 +158,7 @@ struct AuditTriggerTests {
     }
 
     @Test(
-        "A change is noted with its login and program, by the names of columns and without values; once, and not where nothing changes"
+        "A change is logged once, with login, program and column names but no values; an unchanged row is not logged"
     )
     func changes() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 10, partSize: 10)
@@ -171,7 +173,7 @@ struct AuditTriggerTests {
         #expect(try await rows(fixture, "detail LIKE '%secret%'") == 0)
         try await run(fixture, "UPDATE pushmta_engine.external_account SET host = host")
         #expect(try await rows(fixture, "action = 'account.change'") == 1)
-        // What a function has put on record is not put there again.
+        // A change that a function has logged is not logged again.
         try await run(
             fixture,
             """
@@ -188,7 +190,7 @@ struct AuditTriggerTests {
         }
     }
 
-    @Test("What the processes do by themselves is no person's change")
+    @Test("The processes' own changes are not logged as a person's")
     func processes() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 10, partSize: 10)
         try await run(

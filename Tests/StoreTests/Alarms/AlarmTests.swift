@@ -5,10 +5,10 @@ import Testing
 
 @testable import Store
 
-/// Each kind of alarm appears when it has a cause, says what and what to do, and goes with its cause.
+/// Each kind of alarm appears with its cause, says what happened and what to do, and disappears with its cause.
 @Suite("Alarms")
 struct AlarmTests {
-    @Test("Words and steps of what expires are the same in the schema and in the program")
+    @Test("The texts and steps of expiry are the same in the schema and in the program")
     func expiry() async throws {
         let fixture = try await StoreFixture.make()
         let connection = try await fixture.database.connect()
@@ -49,13 +49,13 @@ struct AlarmTests {
         #expect(over.severity == .critical && over.text.hasSuffix(" expired 3 days ago") && !over.text.contains("has"))
         try await fixture.sql("UPDATE pushmta_engine.credential SET expires_at = now() + interval '31 days'")
         #expect(try await fixture.alarms("credential_expiry").isEmpty)
-        // What belongs to no application any more may expire.
+        // A credential that no application uses any more may expire.
         try await fixture.sql("UPDATE pushmta_engine.application SET credential_id = NULL")
         try await fixture.sql("UPDATE pushmta_engine.credential SET expires_at = now()")
         #expect(try await fixture.store.alarms().isEmpty)
     }
 
-    @Test("Children that are started again and again and send nothing are an alarm")
+    @Test("Children that are started again and again without sending raise an alarm")
     func startsWithoutSends() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 20, partSize: 20)
         func start(_ number: Int, sent: Int, age: String = "1 minute") async throws {
@@ -98,7 +98,7 @@ struct AlarmTests {
         }
     }
 
-    @Test("More than a fifth of the messages of an hour that fail for one reason are an alarm")
+    @Test("An alarm is raised if more than a fifth of an hour's messages fail for one reason")
     func massFailure() async throws {
         let (fixture, delivery) = try await StoreFixture.prepared(messages: 20, partSize: 20)
         try await statistics(fixture, delivery: delivery, sent: 79, failed: 21, age: "1 hour")
@@ -118,7 +118,7 @@ struct AlarmTests {
     }
 
     @Test(
-        "A delivery that a child paused is an alarm, one that a person paused is none; so is a day of a continuous one"
+        "A delivery paused by a child raises an alarm, one paused by a person does not; the same holds for a continuous delivery's day"
     )
     func paused() async throws {
         let (fixture, delivery) = try await StoreFixture.prepared(messages: 20, partSize: 20)
@@ -131,7 +131,7 @@ struct AlarmTests {
         #expect(try await fixture.store.alarms(delivery: delivery) == [alarm])
     }
 
-    @Test("A look with 2,000 deliveries under way reads no table from its beginning to its end but small ones")
+    @Test("With 2,000 deliveries under way, a check scans only small tables completely")
     func plan() async throws {
         let (fixture, delivery) = try await StoreFixture.prepared(messages: 20, partSize: 20)
         try await fixture.sql(
@@ -150,7 +150,7 @@ struct AlarmTests {
         )
         try await fixture.sql("ANALYZE")
         let connection = try await fixture.database.connect()
-        // As the store's own sessions: a table is read whole where no index serves, and nowhere else.
+        // With the settings of the store's sessions: a table is scanned only if no index can be used.
         try await connection.run(script: "SET enable_seqscan = off")
         let lines = try await connection.execute(
             PostgresStatement("EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM pushmta.alarm", prepare: false)

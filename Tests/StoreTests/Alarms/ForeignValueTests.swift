@@ -4,8 +4,8 @@ import Store
 import TestSupport
 import Testing
 
-/// Web process and console are strangers for an hour: what they write breaks no view that operators need.
-@Suite("Values that the least trusted roles write")
+/// Web process and console are treated as untrusted: no value that they write breaks a view that operators need.
+@Suite("Values written by the least trusted roles")
 struct ForeignValueTests {
     private func refusal(_ fixture: StoreFixture, _ sql: String) async -> String? {
         do {
@@ -31,7 +31,7 @@ struct ForeignValueTests {
         #expect(try await fixture.store.alarms().filter { $0.code == "certificate_expiry" }.isEmpty)
     }
 
-    @Test("Of an address the latest hundred are kept, and those of another stay")
+    @Test("The latest hundred of an address are kept, and those of other addresses stay")
     func bounded() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.sql(real)
@@ -39,13 +39,13 @@ struct ForeignValueTests {
             "SELECT count(pushmta_engine.note_web_certificate('h', 'f' || g, 4000000000)) FROM generate_series(1, 1100) g"
         )
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.web_certificate") == 101)
-        // A new one has room, however many were made up before.
+        // A new one is stored, however many were invented before.
         try await fixture.store.noteWebCertificate(host: "new", file: "f", expires: 1_000_000_000)
         #expect(Set(try await fixture.alarms("certificate_expiry").map(\.subject)) == ["new", "real"])
     }
 
     @Test(
-        "Hosts that nobody has raise three alarms, the last says how many more there are, and none of another address is hidden"
+        "Invented hosts raise three alarms, the last with the number of the others, and hide none of another address"
     )
     func fewAlarms() async throws {
         let fixture = try await StoreFixture.make()
@@ -64,7 +64,9 @@ struct ForeignValueTests {
         VALUES ('192.0.2.7', 'real', 'f', now() + interval '3 days')
         """
 
-    @Test("Long texts of hits are cut, and registrations and sign-ins that no web process sends leave nothing long")
+    @Test(
+        "Long texts of hits are cut, and registrations and sign-ins that no web process would send store nothing long"
+    )
     func longTexts() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 3)
         let hits = """
@@ -105,7 +107,7 @@ struct ForeignValueTests {
     }
 
     @Test(
-        "One bad row, however it came there, hides nothing else",
+        "One bad row, whatever its origin, hides no other",
         arguments: ["infinity", "-infinity", "294276-12-31"]
     )
     func survives(_ time: String) async throws {
@@ -134,7 +136,7 @@ struct ForeignValueTests {
     }
 
     @Test(
-        "Words of how much time is left end nowhere",
+        "Texts of remaining time work for any value",
         arguments: ["'Infinity'", "'-Infinity'", "'NaN'", "1e300", "-1e300", "NULL", "0", "5"]
     )
     func words(_ seconds: String) async throws {
@@ -157,7 +159,7 @@ struct ForeignValueTests {
         }
     }
 
-    @Test("Hits are heard of after their message and before tomorrow, and counts are counts")
+    @Test("Hits are dated after their message and before tomorrow, and counts are never negative")
     func hits() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 3)
         let hits = """

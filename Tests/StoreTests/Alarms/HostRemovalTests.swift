@@ -5,7 +5,7 @@ import Testing
 
 @testable import Store
 
-/// A host that is gone for good is taken out of the status tables, and nothing else is.
+/// A permanently lost host is removed from the status tables, and nothing else is.
 @Suite("Removing a host")
 struct HostRemovalTests {
     private func silence(_ fixture: StoreFixture, _ host: String) async throws {
@@ -37,7 +37,7 @@ struct HostRemovalTests {
         )
     }
 
-    @Test("Refused while it lives, while it holds parts, and while a journal may be there; each says what to do")
+    @Test("It is refused while the host lives, holds parts, or may have a journal; each refusal says what to do")
     func refused() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 10)
         let alive = await refusal(fixture, "one")
@@ -46,7 +46,7 @@ struct HostRemovalTests {
         #expect(try await fixture.alarms("host_gone").first?.remedy.contains("host remove \(fixture.host)") == true)
         let holds = await refusal(fixture, "one", journalsLost: true)
         #expect(holds?.sqlState == "PM083" && holds?.message.contains("1 parts") == true)
-        // Another host's sweep has taken the part; the child's journal may still have answers.
+        // Another host's sweep has recovered the part; the child's journal may still have answers.
         let token = PartToken(part: part.id, token: part.fencingToken)
         #expect(try await fixture.store.releasePart(token, ambiguousThroughMark: true))
         let journal = await refusal(fixture, "one")
@@ -57,11 +57,11 @@ struct HostRemovalTests {
         #expect(try await fixture.store.hosts().isEmpty)
         #expect(try await fixture.store.children(includeExited: true).isEmpty)
         #expect(await refusal(fixture, "one")?.code == .notFound)
-        // Its messages are as they were.
+        // Its messages are unchanged.
         #expect(try await fixture.store.deliveryProgress(part.deliveryID).pending == 10)
     }
 
-    @Test("A child whose end is on record stands in nobody's way, and a supervisor that comes back is a host again")
+    @Test("A child with a recorded end does not prevent it, and a supervisor that returns is a host again")
     func ended() async throws {
         let fixture = try await StoreFixture.make()
         let child = try await fixture.child()
@@ -72,7 +72,7 @@ struct HostRemovalTests {
         #expect(try await fixture.store.hosts().map(\.health) == ["alive"])
     }
 
-    @Test("Of two hosts with one name it is the one that is gone; of two that are gone it is neither")
+    @Test("Of two hosts with one name the gone one is removed; if both are gone, neither is")
     func names() async throws {
         let fixture = try await StoreFixture.make()
         let second = "7f9619ff-8b86-4011-b42d-00cf4fc964ff"

@@ -7,7 +7,7 @@ import Testing
 @testable import PushCore
 @testable import Store
 
-/// The checks in the database and those of the program agree on whatever is written.
+/// The database's checks agree with the program's on any input, and filters are read as written.
 @Suite("Checks in the database against those of the program")
 struct InputAgreementTests {
     private static let words = [
@@ -29,7 +29,7 @@ struct InputAgreementTests {
         return FilterGenerator(seed: seed)
     }
 
-    /// A filter, one with a slip of the pen, or words in any order.
+    /// A filter, one with a typing error, or words in random order.
     private static func filter(_ random: inout FilterGenerator) -> String {
         if random.below(3) == 0 {
             var picked: [String] = []
@@ -49,69 +49,74 @@ struct InputAgreementTests {
         return String(String.UnicodeScalarView(scalars))
     }
 
-    @Test("A text is a filter for the database just when it is one for the program")
+    @Test("The database reads a filter as the tree from which it was written, and no typing error aborts the statement")
     func filters() async throws {
-        let database = try await TestDatabase.create()
-        let connection = try await database.connect()
+        let store = try await Store(configuration: TestDatabase.create().configuration())
         var random = Self.random("filters in the database")
-        var right = 0
+        var wrong = 0
         for _ in 0..<10 {
-            var texts = Self.limits
-            for _ in 0..<500 { texts.append(Self.filter(&random)) }
-            let result = try await connection.execute(
-                PostgresStatement(
-                    """
-                    SELECT coalesce((pushmta_engine.filter_problem(u.text)).problem, '')
-                    FROM unnest($1::text[]) WITH ORDINALITY u(text, n) ORDER BY u.n
-                    """,
-                    [.textArray(texts)]
-                )
-            )
-            for (row, text) in texts.enumerated() {
-                let problem = try result.text(row, 0)
-                do {
-                    _ = try TargetFilter(parsing: text)
-                    right += 1
-                    if !problem.isEmpty { Issue.record("\(text.prefix(500).debugDescription): \(problem)") }
-                } catch {
-                    if problem.isEmpty { Issue.record("\(text.prefix(500).debugDescription): \(error)") }
+            let trees = (0..<300).map { _ in random.filter(depth: 4) }
+            let written = trees.map(FilterWriter.text)
+            for (place, parsed) in try await store.parseFilters(written).enumerated() {
+                if parsed != .success(trees[place]) { Issue.record("\(written[place]): \(parsed)") }
+            }
+            let slips = (0..<500).map { _ in Self.filter(&random) }
+            for (text, parsed) in zip(slips, try await store.parseFilters(slips)) {
+                guard case .failure(let error) = parsed else { continue }
+                wrong += 1
+                let isInside = (1...text.unicodeScalars.count + 1).contains(error.position ?? 0)
+                if !isInside || error.cause.isEmpty || error.remedy.isEmpty {
+                    Issue.record("\(text.debugDescription): \(error)")
                 }
             }
         }
-        #expect(right > 500)
-        await connection.close()
+        #expect(wrong > 500)
+        await store.close()
+    }
+
+    @Test("A filter just within the limits is accepted, and one just beyond them is refused")
+    func limits() async throws {
+        let store = try await Store(configuration: TestDatabase.create().configuration())
+        let parsed = try await store.parseFilters(Self.limits.map(\.text))
+        for (limit, parsed) in zip(Self.limits, parsed) {
+            let isRight = if case .success = parsed { true } else { false }
+            #expect(isRight == limit.isRight, "\(limit.text.prefix(500))")
+        }
+        await store.close()
     }
 
     /// Just within the limits, and just beyond them.
-    private static let limits: [String] = {
+    private static let limits: [(text: String, isRight: Bool)] = {
         var texts = [
-            "registered_at > now - 36600 days", "registered_at > now - 36601 days", "", " ", "locale = 'it''s",
-            "locale = 12ab",
+            ("registered_at > now - 36600 days", true), ("registered_at > now - 36601 days", false), ("", false),
+            (" ", false), ("locale = 'it''s", false), ("locale = 12ab", false),
         ]
         for more in [0, 1] {
-            let deep = TargetFilter.maximumDepth - 1 + more
+            let deep = TargetFilter.maxDepth - 1 + more
             for (open, close) in [("(", ")"), ("not ", "")] {
                 let (before, after) = (String(repeating: open, count: deep), String(repeating: close, count: deep))
-                texts.append("\(before)locale = 'a'\(after)")
+                texts.append(("\(before)locale = 'a'\(after)", more == 0))
             }
-            let list = Array(repeating: "'x'", count: TargetFilter.maximumListLength + more)
-            texts.append("locale in (\(list.joined(separator: ", ")))")
-            let tests = Array(repeating: "locale = 'a'", count: TargetFilter.maximumTests + more)
-            texts.append(tests.joined(separator: " or "))
-            texts.append("soft_errors = \(String(repeating: "9", count: TargetFilterLexer.maximumDigits + more))")
-            texts.append("locale = '\(String(repeating: "x", count: TargetFilter.maximumBytes - 11 + more))'")
+            let list = Array(repeating: "'x'", count: TargetFilter.maxListLength + more)
+            texts.append(("locale in (\(list.joined(separator: ", ")))", more == 0))
+            let tests = Array(repeating: "locale = 'a'", count: TargetFilter.maxTests + more)
+            texts.append((tests.joined(separator: " or "), more == 0))
+            let digits = String(repeating: "9", count: TargetFilter.maxDigits + more)
+            texts.append(("soft_errors = \(digits)", more == 0))
+            let text = String(repeating: "x", count: TargetFilter.maxBytes - 11 + more)
+            texts.append(("locale = '\(text)'", more == 0))
         }
-        return texts
+        return texts.map { (text: $0.0, isRight: $0.1) }
     }()
 
     @Test(
-        "The database refuses no content that the program takes, and sees what is wrong with single keys at the same place"
+        "The database refuses no content that the program accepts, and finds problems of single keys at the same place"
     )
     func contents() async throws {
         let database = try await TestDatabase.create()
         let connection = try await database.connect()
         var sketch = ContentSketch(random: Self.random("contents in the database"))
-        var (right, wrong) = (0, 0)
+        var (right, wrong, contradicting) = (0, 0, 0)
         for _ in 0..<10 {
             let result = try await connection.execute(
                 PostgresStatement(
@@ -133,6 +138,12 @@ struct InputAgreementTests {
                         Issue.record("the program takes \(json), the database does not: \(pointers)")
                     }
                 }
+                if problems.allSatisfy(Self.isOfSeveralKeys) {
+                    contradicting += problems.count
+                    for place in problems.map({ Self.pointer($0.key) }) where !pointers.contains(place) {
+                        Issue.record("\(json): the database does not see what is wrong at \(place), but \(pointers)")
+                    }
+                }
                 for problem in problems where Self.isOfOneKey(problem) && problems.count < 100 {
                     wrong += 1
                     let place = Self.pointer(problem.key)
@@ -142,21 +153,69 @@ struct InputAgreementTests {
                 }
             }
         }
-        #expect(right > 100 && wrong > 100, "\(right) right ones, \(wrong) problems")
+        #expect(
+            right > 100 && wrong > 100 && contradicting > 100,
+            "\(right) right ones, \(wrong) problems of single keys, \(contradicting) of several"
+        )
         await connection.close()
     }
 
-    /// What a key's own rule says; the rest is looked at when a delivery is prepared.
+    /// Problems of a key's own rule; everything else is checked when a delivery is prepared.
     private static func isOfOneKey(_ problem: ContentProblem) -> Bool {
         let causes = [
             "this key is unknown", "is not allowed", "is out of range", "it is missing", "is not a color",
             "is not a label",
-            "is no package name", "is no such time", "the name is reserved", "entries",
+            "is not a package name", "is not such a duration", "the name is reserved", "entries",
         ]
         let kinds = ["it is a ", "it is an ", "it is true", "it is false"]
-        // What a Live Activity needs in its raw payload is no rule of a key.
+        // The requirements of a Live Activity on the raw payload are not rules of a key.
         return !problem.key.contains(".aps.")
             && (causes.contains { problem.cause.contains($0) } || kinds.contains { problem.cause.hasPrefix($0) })
+    }
+
+    /// Problems of a combination of keys in a main section.
+    private static func isOfSeveralKeys(_ problem: ContentProblem) -> Bool {
+        Platform.allCases.contains { platform in
+            ContentRule.rules(platform).contains { rule in
+                rule.problem.cause == problem.cause
+                    && problem.key == ([platform.rawValue] + rule.path).joined(separator: ".")
+            }
+        }
+    }
+
+    /// Pieces for texts with closed and open tags.
+    private static let tagPieces = [
+        "{", "{{", "{{{", "}", "}}", "}}}", "\\", "\\{{", "a", "{{a}}", "{{{a}}}", "{{! x }}", " ", "\n", "é", "👍🏽",
+        "{{a|b}}",
+    ]
+
+    @Test("Database and program agree on which texts have an open tag")
+    func tags() async throws {
+        let database = try await TestDatabase.create()
+        let connection = try await database.connect()
+        var random = Self.random("tags in the database")
+        let texts = (0..<5_000).map { _ in (0..<random.below(9)).map { _ in random.pick(Self.tagPieces) }.joined() }
+        let result = try await connection.execute(
+            PostgresStatement(
+                "SELECT u.text ~ $2 FROM unnest($1::text[]) WITH ORDINALITY u(text, n) ORDER BY u.n",
+                [.textArray(texts), .text(TextTemplate.closedPattern)]
+            )
+        )
+        var open = 0
+        for (row, text) in texts.enumerated() {
+            let isClosed = try result.bool(row, 0)
+            do throws(TextTemplate.SyntaxError) {
+                _ = try TextTemplate(text)
+                #expect(isClosed, "\(text.debugDescription)")
+            } catch  where error == TextTemplate.openTag {
+                open += 1
+                #expect(!isClosed, "\(text.debugDescription)")
+            } catch {
+                // Another problem is found first.
+            }
+        }
+        #expect(open > 500)
+        await connection.close()
     }
 
     private static func pointer(_ key: String) -> String {
@@ -164,7 +223,7 @@ struct InputAgreementTests {
     }
 }
 
-/// Makes random contents out of the tables of keys; about every tenth value is of any kind.
+/// Creates random contents from the tables of keys; about every tenth value has a random type.
 struct ContentSketch {
     var random: FilterGenerator
 
@@ -175,7 +234,7 @@ struct ContentSketch {
             entries.append(JSONEntry(name: "locales", value: .object([JSONEntry(name: "fr", value: .object(inner))])))
         }
         if random.below(6) == 0 { entries.append(JSONEntry(name: "missing", value: .string("empty"))) }
-        // An unknown key that is null counts as absent in a section, and for the database everywhere.
+        // An unknown key with null counts as absent in a section, and everywhere for the database.
         if random.below(20) == 0 { entries.append(JSONEntry(name: "unheard", value: .string("x"))) }
         return .object(entries)
     }

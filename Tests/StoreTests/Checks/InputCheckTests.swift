@@ -6,10 +6,10 @@ import Testing
 
 @testable import Store
 
-/// What can never be sent is refused where it is written, by plain SQL alone.
+/// Content that can never be sent is refused when it is written, even by plain SQL.
 @Suite("Checks of contents and filters in the database")
 struct InputCheckTests {
-    /// Runs a statement and returns its rows as texts; what it refuses as SQLSTATE and message.
+    /// Runs a statement and returns its rows as texts, or the SQLSTATE and message of its refusal.
     private static func run(_ fixture: StoreFixture, _ sql: String) async throws -> (
         rows: [[String]], error: PostgresError?
     ) {
@@ -31,13 +31,13 @@ struct InputCheckTests {
         "SELECT pushmta.create_delivery(\(label), '\(applications)', $c$\(content)$c$)::text"
     }
 
-    @Test("A content that can never be sent is refused when the delivery is made, with its place and SQLSTATE")
+    @Test("A content that can never be sent is refused when the delivery is created, with place and SQLSTATE")
     func contents() async throws {
         let fixture = try await StoreFixture.make()
         let cases = [
             (#"{"ios": {"titel": "x"}}"#, "/ios/titel", "unknown"), (#"{"ios": {"badge": -1}}"#, "/ios/badge", "range"),
-            (#"{"ios": {"title": 5}}"#, "/ios/title", "number"), (#"{"android": {"title": "x"}}"#, "/ios", "nothing"),
-            (#"{"ios": null, "android": {"title": "x"}}"#, "/ios", "nothing"), ("{}", "/ios", "nothing"),
+            (#"{"ios": {"title": 5}}"#, "/ios/title", "number"), (#"{"android": {"title": "x"}}"#, "/ios", "no section"),
+            (#"{"ios": null, "android": {"title": "x"}}"#, "/ios", "no section"), ("{}", "/ios", "no section"),
             (#"{"ios": {"title": "x"}, "andriod": {}}"#, "/andriod", "unknown"),
             (#"{"ios": {"title": "x", "variables": {"_mId": "1"}}}"#, "/ios/variables/_mId", "name"),
             (#"{"ios": {"a~/b": 1}}"#, "/ios/a~0~1b", "unknown"),
@@ -63,7 +63,7 @@ struct InputCheckTests {
             Self.create(#"{"ios": {"title": "x"}}"#, applications: "{shop-ios,shop-android}")
         )
         #expect(both.error?.sqlState == "PM020" && both.error?.message.contains("\"/android\": ") == true)
-        // A null is the same as no key, but it makes no key known.
+        // A null counts as an absent key, but an unknown key stays unknown.
         #expect(try await Self.run(fixture, Self.create(#"{"ios": {"title": "x", "subtitle": null}}"#)).error == nil)
         let unknown = try await Self.run(fixture, Self.create(#"{"ios": {"title": "x", "foo": null}}"#)).error
         #expect(unknown?.sqlState == "PM020" && unknown?.message.contains("\"/ios/foo\": ") == true)
@@ -73,7 +73,7 @@ struct InputCheckTests {
         #expect(try await Self.run(fixture, template).error?.sqlState == "PM020")
     }
 
-    /// What no single key says.
+    /// Problems that no single key has.
     private static let contradictions = [
         (#"{"ios": {"title": "{{a"}}"#, "/ios/title", "never closed"),
         (
@@ -97,7 +97,7 @@ struct InputCheckTests {
         ),
     ]
 
-    @Test("What several keys may say together is taken")
+    @Test("Allowed combinations of keys are accepted")
     func combinations() async throws {
         let fixture = try await StoreFixture.make()
         for content in [
@@ -113,7 +113,7 @@ struct InputCheckTests {
         }
     }
 
-    @Test("A template says what its keys may say; what is missing comes from whoever uses it")
+    @Test("A template's own keys are checked; what is missing comes from its user")
     func templates() async throws {
         let fixture = try await StoreFixture.make()
         for (content, pointer) in [
@@ -128,7 +128,7 @@ struct InputCheckTests {
         #expect(error == nil, "\(String(describing: error))")
     }
 
-    @Test("A filter by fields of a mapping needs a service that has one, and a start is at a time to come")
+    @Test("A filter by fields of a mapping needs a service with a mapping, and a start must be in the future")
     func mappings() async throws {
         let fixture = try await StoreFixture.make()
         let id = try #require(
@@ -142,7 +142,7 @@ struct InputCheckTests {
         #expect(try await fixture.store.deliveryProgress(id).state == .editing)
     }
 
-    @Test("However much is wrong, what is told is bounded")
+    @Test("The report of problems is bounded, however many there are")
     func bounds() async throws {
         let fixture = try await StoreFixture.make()
         let many = "(SELECT jsonb_object_agg('key' || n, n) FROM generate_series(1, 50000) n)"
@@ -159,7 +159,7 @@ struct InputCheckTests {
         }
     }
 
-    @Test("A filter that is none is refused when it is set; what got past that, when the delivery is started")
+    @Test("An invalid filter is refused when it is set, or at the latest when the delivery is started")
     func filtersAndStarts() async throws {
         let fixture = try await StoreFixture.make()
         let id = try #require(
@@ -181,7 +181,7 @@ struct InputCheckTests {
         #expect(try await fixture.store.deliveryProgress(id).state == .editing)
     }
 
-    @Test("check_content and check_delivery tell everything at once, to marketing systems too")
+    @Test("check_content and check_delivery report everything at once, to marketing systems too")
     func checks() async throws {
         let fixture = try await StoreFixture.make()
         let content = #"{"ios": {"titel": "x", "badge": -1}, "android": {"color": "red"}}"#
@@ -211,7 +211,7 @@ struct InputCheckTests {
         await marketing.close()
     }
 
-    @Test("Who was left out stands in a view, with the reason and the target row that named them")
+    @Test("A view lists the excluded people, with the reason and the target row that named them")
     func exclusions() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 3)
@@ -241,7 +241,7 @@ struct InputCheckTests {
         )
     }
 
-    @Test("migrate brings the rules of the program, and writes nothing when they are there")
+    @Test("migrate stores the program's rules, and writes nothing if they are already stored")
     func rules() async throws {
         let fixture = try await StoreFixture.make()
         let version = "SELECT string_agg(xmin::text, ',' ORDER BY name) FROM pushmta_engine.input_rule"

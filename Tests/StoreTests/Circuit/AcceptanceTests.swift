@@ -5,7 +5,7 @@ import Testing
 
 @testable import Store
 
-@Suite("Which push tokens have ever worked, and parts that are put aside")
+@Suite("Push tokens that have worked, and parts that are set aside")
 struct AcceptanceTests {
     private func sent(_ part: ClaimedPart, _ loaded: LoadedPart, rows: Range<Int>) -> OutcomeBatch {
         var batch = OutcomeBatch()
@@ -25,7 +25,7 @@ struct AcceptanceTests {
 
     @Test("The first acceptance is noted, comes with the next load, and is never written again")
     func first() async throws {
-        // The ids of the second part are of two blocks.
+        // The ids of the second part are in two blocks.
         let (fixture, delivery) = try await StoreFixture.prepared(messages: 16_000, partSize: 1_000)
         func second(of delivery: Int64) async throws -> ClaimedPart {
             let parts = try await fixture.claim(limit: 16).filter { $0.deliveryID == delivery }.sorted { $0.id < $1.id }
@@ -44,7 +44,7 @@ struct AcceptanceTests {
         #expect(next.isApplicationProven)
         let again = try await fixture.store.loadPart(next, fieldNames: ["city"])
         #expect(again.accepted.indices.filter { again.accepted[$0] } == Array(0..<3) + Array((count - 100)..<count))
-        // What is loaded one by one, and in pieces, says the same.
+        // Loading one by one, or in pieces, gives the same result.
         let sparse = ClaimedPart(next, isDense: false)
         #expect(try await fixture.store.loadPart(sparse, fieldNames: []).accepted == again.accepted)
         #expect(try await fixture.store.loadPart(sparse, fieldNames: []).userHashes == again.userHashes)
@@ -53,7 +53,7 @@ struct AcceptanceTests {
         )
         #expect(sent(next, again, rows: 0..<3).acceptances.isEmpty)
         _ = try await fixture.store.storeOutcomes(sent(next, again, rows: 0..<3))
-        // Even somebody who did not know writes nothing.
+        // Even a session that does not know it writes nothing.
         _ = try await fixture.store.group([SubscriptionAcceptance.noting([again.subscriptionIDs[0]], of: 1)])
         #expect(
             try await fixture.sql("SELECT sum(xmin::text::bigint)::bigint FROM pushmta_engine.subscription_acceptance")
@@ -76,7 +76,7 @@ struct AcceptanceTests {
         #expect(try await fixture.sql("SELECT count(*) FROM ((\(expected)) INTERSECT (\(stored))) x") == 5)
     }
 
-    @Test("Users are told apart; who has no key is nobody's")
+    @Test("Users are distinguished; a subscription without a key belongs to no user")
     func users() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 4, partSize: 10)
         try await fixture.sql(
@@ -90,7 +90,7 @@ struct AcceptanceTests {
         #expect(hashes[2] == hashes[3] && hashes[1] != hashes[2])
     }
 
-    @Test("A token that replaces another one has proved nothing; one that is registered again keeps what it proved")
+    @Test("A token that replaces another is unproven; one that is registered again stays proven")
     func replaced() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 3, partSize: 10)
         let part = try required(try await fixture.claim().first)
@@ -111,7 +111,7 @@ struct AcceptanceTests {
         #expect(try await fixture.store.loadPart(next, fieldNames: []).accepted == [true, false, true])
     }
 
-    @Test("Closing a circuit lets stand what no mix-up causes, dated or not")
+    @Test("Closing a circuit keeps what no mix-up can cause, dated or not")
     func genuine() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 10, partSize: 20)
         let part = try required(try await fixture.claim().first)
@@ -148,7 +148,7 @@ struct AcceptanceTests {
         _ = try await fixture.store.storeOutcomes(refusals(3..<6))
         try await fixture.store.applyTokenEvents()
         try await fixture.store.closeCircuit(application: 1)
-        // From somebody who heard of it late.
+        // From a session that learned of it late.
         _ = try await fixture.store.storeOutcomes(refusals(6..<9))
         try await fixture.store.applyTokenEvents()
         func disabled() async throws -> Int64? {
@@ -162,7 +162,7 @@ struct AcceptanceTests {
         )
     }
 
-    /// Claims a part of a child of its own and puts it aside.
+    /// Claims a part for a new child and sets it aside.
     private func putAside(_ fixture: StoreFixture, _ part: ClaimedPart, problem: String? = "refused") async throws {
         #expect(
             try await fixture.store.releasePart(
@@ -174,7 +174,7 @@ struct AcceptanceTests {
         try await fixture.sql("UPDATE pushmta_engine.delivery_part SET not_before = now() - interval '1 minute'")
     }
 
-    @Test("A part that was put aside goes alone, and is believed when others of its delivery get through")
+    @Test("A part that was set aside is sent alone, and is believed when others of its delivery get through")
     func aside() async throws {
         let (fixture, delivery) = try await StoreFixture.prepared(messages: 60, partSize: 20)
         let first = try required(try await fixture.claim().first)
@@ -198,7 +198,7 @@ struct AcceptanceTests {
         #expect(last.count == 2 && last.allSatisfy { $0.isAlone && $0.othersPass })
     }
 
-    @Test("A part that opened the circuit goes alone and is not believed for it")
+    @Test("A part that opened the circuit is sent alone and is not believed for that")
     func tripped() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 40, partSize: 20)
         let parts = try await fixture.claim(limit: 9).sorted { $0.id < $1.id }
@@ -211,7 +211,7 @@ struct AcceptanceTests {
 }
 
 extension ClaimedPart {
-    /// The same part as if its ids lay far apart.
+    /// The same part, as if its ids were far apart.
     fileprivate init(_ part: ClaimedPart, isDense: Bool) {
         self.init(
             id: part.id,

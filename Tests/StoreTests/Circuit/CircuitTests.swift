@@ -93,7 +93,7 @@ struct CircuitTests {
         #expect(try await fixture.store.claimProbe(application: 1, account: 1, child: child) != nil)
     }
 
-    @Test("A part whose probe failed stands behind the others")
+    @Test("A part whose probe failed comes after the others")
     func probesInTurn() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 60, partSize: 20)
         try await fixture.sql("UPDATE pushmta_engine.delivery_part SET priority = CASE WHEN id = 1 THEN 2 ELSE 0 END")
@@ -114,7 +114,7 @@ struct CircuitTests {
         #expect(probed.first == 1 && Set(probed.prefix(3)).count == 3 && Set(probed.suffix(3)).count == 3, "\(probed)")
     }
 
-    @Test("Probes go round the deliveries, also when the circuit is closed in between")
+    @Test("Deliveries take turns with probes, also if the circuit is closed in between")
     func probesOfDeliveriesInTurn() async throws {
         let (fixture, first) = try await StoreFixture.prepared(messages: 4_000, partSize: 20)
         var ids = [first]
@@ -122,7 +122,7 @@ struct CircuitTests {
             ids.append(try await fixture.startedDelivery())
             try await fixture.prepare(partSize: 2_000)
         }
-        // The first one has far more parts than are looked at, and goes before the others.
+        // The first one has far more parts than are examined, and comes before the others.
         try await fixture.sql("UPDATE pushmta_engine.delivery_part SET priority = 9 WHERE delivery_id = \(first)")
         var probed: [Int64] = []
         for turn in 0..<6 {
@@ -132,7 +132,7 @@ struct CircuitTests {
             let probe = try required(try await fixture.store.claimProbe(application: 1, account: 1, child: child))
             probed.append(probe.deliveryID)
             #expect(try await fixture.store.releasePart(PartToken(part: probe.id, token: probe.fencingToken)))
-            // An operator who lets the application go on must not begin with the same one again.
+            // When an operator resumes the application, it must not begin with the same one again.
             if turn % 2 == 1 { try await fixture.store.closeCircuit(application: 1) }
         }
         #expect(probed == ids + ids, "\(probed)")
@@ -145,7 +145,7 @@ struct CircuitTests {
         #expect(probe.deliveryID == ids[1])
     }
 
-    @Test("Refusals that an operator believes are believed in the parts that there are, and in no later one")
+    @Test("Refusals that an operator believes are believed in existing parts, not in later ones")
     func believed() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 60, partSize: 20)
         try await open(fixture.store, held: true)
@@ -165,7 +165,7 @@ struct CircuitTests {
         try await fixture.prepare()
         let parts = try await fixture.claim(limit: 9).sorted { $0.id < $1.id }
         #expect(parts.map(\.believesRefusals) == [true, true, false])
-        // What they say of their tokens is no longer void.
+        // Their reports about tokens are no longer void.
         let loaded = try await fixture.store.loadPart(parts[0], fieldNames: [])
         var batch = OutcomeBatch()
         batch.append(
@@ -193,7 +193,7 @@ struct CircuitTests {
         #expect(row.state == .open && row.probes == 0)
     }
 
-    @Test("Of two children that want the due probe one gets it", .timeLimit(.minutes(2)))
+    @Test("If two children want the due probe, one gets it", .timeLimit(.minutes(2)))
     func race() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 600, partSize: 20)
         try await open(fixture.store)
@@ -208,7 +208,7 @@ struct CircuitTests {
         #expect(try await health(fixture).probes == 10)
     }
 
-    @Test("Trouble that passes by itself is shown and does not open the circuit, nor hide why it is open")
+    @Test("Transient trouble is shown, but neither opens the circuit nor hides why it is open")
     func trouble() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 60, partSize: 20)
         let store = fixture.store
@@ -238,7 +238,7 @@ struct CircuitTests {
         #expect(try await health(fixture).reason == "")
     }
 
-    @Test("Who listens hears that a circuit was closed and that a delivery is controlled")
+    @Test("Listeners are notified when a circuit is closed or a delivery is controlled")
     func wakeUp() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 60, partSize: 20)
         try await open(fixture.store)
@@ -252,7 +252,7 @@ struct CircuitTests {
         await listener.close()
     }
 
-    @Test("What an older program calls an open circuit is trouble that passes")
+    @Test("An older program's open circuit counts as transient trouble")
     func olderProgram() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 60, partSize: 20)
         try await fixture.sql(

@@ -9,7 +9,7 @@ import Testing
 struct ResumptionTests {
     private let column = "column m.city does not exist (SQLSTATE 42703)"
 
-    @Test("Parts that could not be loaded are tried again at once, and it is said which")
+    @Test("Parts that could not be loaded are tried again at once, and are reported")
     func parts() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 10)
         let store = fixture.store
@@ -22,7 +22,7 @@ struct ResumptionTests {
         #expect(try await !store.resumeApplication(named: "shop-ios").hasEnded)
     }
 
-    @Test("A part that waits for the schedule of its messages goes on waiting")
+    @Test("A part that waits for its messages' retry schedule keeps waiting")
     func retries() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 10, partSize: 10)
         try await fixture.sql("UPDATE pushmta_engine.delivery_part SET not_before = now() + interval '1 hour'")
@@ -30,7 +30,7 @@ struct ResumptionTests {
         #expect(try await fixture.claim().isEmpty)
     }
 
-    @Test("A preparation that was put off is tried again at once")
+    @Test("A postponed preparation is tried again at once")
     func preparations() async throws {
         let fixture = try await StoreFixture.make()
         let id = try await fixture.startedDelivery()
@@ -58,7 +58,7 @@ struct ResumptionTests {
         #expect(try await store.resumeApplication(named: "shop-ios").hosts.isEmpty, "another one runs")
     }
 
-    @Test("Each time is another one, and everybody who listens hears of it")
+    @Test("Each resumption is a new one, and all listeners are notified")
     func told() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 10, partSize: 10)
         let store = fixture.store

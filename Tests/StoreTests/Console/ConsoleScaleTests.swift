@@ -5,10 +5,10 @@ import Testing
 
 @testable import Store
 
-/// What pages of the console ask costs the same however many deliveries, parts and subscriptions there are.
-@Suite("What the console reads of very much")
+/// Queries of the console's pages cost the same however many deliveries, parts and subscriptions there are.
+@Suite("The console's queries on large data")
 struct ConsoleScaleTests {
-    @Test("Progress reads the sums of counted parts and the parts that are in none, however many are counted")
+    @Test("Progress reads the sums of counted parts and the uncounted parts, however many are counted")
     func progress() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 100, partSize: 10)
         try await fixture.sql(
@@ -29,7 +29,7 @@ struct ConsoleScaleTests {
         let plan = try await plan(fixture, "SELECT * FROM pushmta.delivery_progress p WHERE p.id = ANY('{\(id)}')")
         #expect(plan.text.contains("delivery_part_unfinished") && plan.text.contains("delivery_part_uncounted"))
         #expect(!plan.text.contains("Seq Scan on delivery_part ") && plan.pages < 900, "\(plan)")
-        // What the statistics of a delivery come to is read from its totals.
+        // A delivery's statistics are read from its totals.
         try await fixture.sql(
             """
             INSERT INTO pushmta_engine.delivery_statistic (delivery_id, hour, n, application_id, measure, failure, app_version, locale, reason)
@@ -53,13 +53,13 @@ struct ConsoleScaleTests {
         #expect(try await fixture.viewsAgree(id))
     }
 
-    @Test("A message is found among very many parts by halves of their ids, whatever other parts lie between")
+    @Test("A message is found among very many parts by binary search over their ids, whatever other parts lie between")
     func halves() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 400)
         let id = try await fixture.startedDelivery()
         try await fixture.prepare(partSize: 10)
-        // Between the parts of the delivery lie others: of another delivery, and retries of its own.
+        // Between the delivery's parts are others: of another delivery, and its own retries.
         try await fixture.sql(
             """
             INSERT INTO pushmta_engine.delivery_part (id, delivery_id, parent_part_id, application_id, external_account_id, log_day, size)
@@ -89,7 +89,7 @@ struct ConsoleScaleTests {
         #expect(try await fixture.sql(none) == 0)
     }
 
-    @Test("A list of deliveries goes by the index of its filter, and on from where it has stopped")
+    @Test("A list of deliveries uses the index of its filter, and continues where it stopped")
     func lists() async throws {
         let fixture = try await StoreFixture.make()
         let old = try await fixture.startedDelivery(["shop-android"])
@@ -117,7 +117,7 @@ struct ConsoleScaleTests {
         }
         let newest = try await page(DeliveryFilter(application: "shop-ios"), .zero)
         #expect(newest.rows.count == 25 && newest.next == newest.rows.last?.id && !newest.isCut)
-        // Without any time one step is made; who goes on comes to the end.
+        // Without any time, one step is made; continuing reaches the end.
         var filter = DeliveryFilter(text: "old one")
         var steps = 0
         while true {
@@ -155,7 +155,7 @@ struct ConsoleScaleTests {
         }
     }
 
-    @Test("What there is no time to count is estimated from windows that lie everywhere, by index")
+    @Test("If there is no time to count, the number is estimated by index from windows spread over all ids")
     func estimates() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.sql(
@@ -167,13 +167,14 @@ struct ConsoleScaleTests {
         )
         try await fixture.sql("ANALYZE")
         let start = try await fixture.store.databaseClock()
-        func counter(_ filter: String) throws -> AudienceCounter {
-            let condition = try FilterSQL(TargetFilter(parsing: filter), firstParameter: 4, mapping: nil, start: start)
+        func counter(_ filter: String) async throws -> AudienceCounter {
+            let parsed = try await fixture.store.parseFilter(filter).get()
+            let condition = try FilterSQL(parsed, firstParameter: 4, mapping: nil, start: start)
             return AudienceCounter(store: fixture.store, condition: condition)
         }
         let none = AudienceCounter.Sum()
         let soon = ContinuousClock.now + .milliseconds(1)
-        // 7,500 in each application, of whom a tenth has opted out; one round looks at 5,000 ids of each.
+        // 7,500 in each application, of which a tenth has opted out; one round reads 5,000 ids of each.
         let both = try await counter("locale = 'fr'").estimate(
             [1, 2],
             beside: none,
@@ -182,7 +183,7 @@ struct ConsoleScaleTests {
         )
         #expect(try (1...2_000).contains(required(both.error)), "\(both)")
         #expect((12_000...15_000).contains(both.count) && (1_000...2_000).contains(both.excluded), "\(both)")
-        // What is counted is added, and never less than was counted is said.
+        // The counted number is added, and the result is never less than that.
         let one = try await counter("locale = 'fr'").estimate(
             [2],
             beside: .init(chosen: 1_000_000),
@@ -197,10 +198,10 @@ struct ConsoleScaleTests {
             until: .now + .seconds(1)
         )
         #expect(least.error != nil && least.count >= 7_450, "\(least)")
-        // Where a sample finds no one, what was counted stands, and how many there may be beside it.
+        // If a sample finds no one, the result is the counted number, with the possible number of others as its error.
         let few = try await counter("locale = 'it'").estimate([1], beside: none, counted: .init(chosen: 3), until: .now)
         #expect(few.count == 3 && (1...100).contains(few.error ?? 0), "\(few)")
-        // One look is always taken.
+        // One sample is always taken.
         let hasty = try await counter("locale = 'fr'").estimate([1], beside: none, counted: none, until: .now)
         #expect(try abs(hasty.count - 6_750) <= 2 * required(hasty.error), "\(hasty)")
         #expect(AudienceCounter.unit(345) == 100 && AudienceCounter.unit(9.9) == 1)
@@ -215,11 +216,11 @@ struct ConsoleScaleTests {
     }
 
     @Test(
-        "A page of messages reads the numbers of no part that lies elsewhere, and numbers that are in no part are passed over"
+        "A page of messages reads only its own parts' numbers, and skips numbers that are in no part"
     )
     func messages() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 30, partSize: 10)
-        // 300 parts of messages that are tried again, 3,000 in each: what the arrays take shows beside the look-ups.
+        // 300 parts of retried messages, 3,000 in each: the cost of the arrays is visible next to the look-ups.
         try await fixture.sql(
             """
             WITH made AS (
@@ -233,11 +234,11 @@ struct ConsoleScaleTests {
                 ARRAY(SELECT generate_series(1, 3000)) FROM placed p
             """
         )
-        // Many more numbers than are looked through for a page; above all parts there is none.
+        // Many more numbers than a page searches; there are none above all parts.
         try await fixture.sql("UPDATE pushmta_engine.delivery SET target = 2000000000")
         try await fixture.sql("ANALYZE")
         for question in ["api_outcomes(\(id), 250000, 250024)", "api_highest_number(\(id))"] {
-            // Once before, so that the catalogues which planning reads do not count.
+            // It runs once before, so that the catalogs read by planning do not count.
             let sql = "SELECT * FROM pushmta_engine.\(question)"
             let plan = try await explain(fixture, sql, before: sql)
             #expect(plan.pages < 900, "\(question): \(plan)")
@@ -257,7 +258,7 @@ struct ConsoleScaleTests {
         #expect(low.next == 11)
         let last = try await listed(.pending, below: 11)
         #expect(last.rows.map(\.sequence) == Array((1...10).reversed()) && last.next == nil)
-        // What was stopped has no rows either; of what has ended nothing is pending.
+        // A stopped part has no rows either, and an ended part has nothing pending.
         try await fixture.sql(
             """
             UPDATE pushmta_engine.delivery_part p SET state = 'done',
@@ -270,10 +271,10 @@ struct ConsoleScaleTests {
         #expect(none.rows.isEmpty && none.next == nil)
     }
 
-    /// What a statement reads, and how.
+    /// What a statement reads, by its plan.
     private struct Plan {
         let text: String
-        /// Pages of the whole statement.
+        /// The pages read by the whole statement.
         let pages: Int
     }
 
@@ -281,7 +282,7 @@ struct ConsoleScaleTests {
         try await explain(fixture, sql, before: "")
     }
 
-    /// That of a plan that is kept for all values.
+    /// With a generic plan for all values.
     private func prepared(_ fixture: StoreFixture, _ sql: String, _ types: String, _ values: [String]) async throws
         -> Plan
     {
@@ -300,7 +301,7 @@ struct ConsoleScaleTests {
         )
         await connection.close()
         let text = try (0..<lines.rowCount).map { try lines.text($0, 0) }.joined(separator: "\n")
-        // The first line of buffers is that of the whole.
+        // The first line of buffers is the total.
         let pages = text.firstMatch(of: /shared hit=(\d+)(?: read=(\d+))?/)
             .map { (Int($0.1) ?? 0) + ($0.2.flatMap { Int($0) } ?? 0) }
         return Plan(text: text, pages: try #require(pages))

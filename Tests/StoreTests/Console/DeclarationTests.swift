@@ -5,7 +5,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("What administrators declare in the console")
+@Suite("Administrators' declarations in the console")
 struct DeclarationTests {
     private func expect(_ code: StoreError.Code, _ state: String? = nil, _ work: () async throws -> Void) async {
         do {
@@ -54,7 +54,7 @@ struct DeclarationTests {
         try await fixture.sql("SELECT count(*) FROM pushmta_engine.\(table) WHERE \(condition)")
     }
 
-    @Test("Roles: what one may not do is refused by the database, and leaves nothing behind")
+    @Test("Roles: the database refuses what a role may not do, without side effects")
     func roles() async throws {
         let fixture = try await StoreFixture.make()
         let (marketing, oda) = (try await fixture.actor(.marketing), try await fixture.actor(.operate))
@@ -109,7 +109,7 @@ struct DeclarationTests {
         #expect(try await count(fixture, "audit_log", "action NOT LIKE 'sign_in%' AND action NOT LIKE 'user.%'") == 0)
     }
 
-    @Test("Declared: service, account, applications all or none; the list shows them with how each stands")
+    @Test("A service, an account and applications (all or none) are declared; the list shows their states")
     func declared() async throws {
         let fixture = try await StoreFixture.make()
         let ada = try await fixture.actor(.admin)
@@ -122,7 +122,7 @@ struct DeclarationTests {
         }
         let ids = try await store.declareApplications([application("a", "a"), application("b", "b")], by: ada)
         #expect(ids.count == 2)
-        // A name, and a key, that somebody else has.
+        // A name and a key that are already in use.
         for second in [application("a", "d"), application("d", "a")] {
             await expect(.conflict, "PM131") {
                 try await store.declareApplications([application("c", "c"), second], by: ada)
@@ -130,7 +130,7 @@ struct DeclarationTests {
         }
         #expect(try await count(fixture, "application", "name IN ('c', 'd')") == 0)
         await expect(.notFound, "PM001") {
-            // Android's declarations are none for iOS.
+            // Android's declarations do not apply to iOS.
             try await store.declareApplications([application("c", "c")], copying: 2, by: ada)
         }
         let lines = try await store.serviceLines(after: ("", ""), most: 10)
@@ -145,7 +145,7 @@ struct DeclarationTests {
     }
 
     @Test(
-        "Changed: only what nobody has changed meanwhile, with the checks of the command line; a certificate keeps its bundle id"
+        "A change needs the present version, and passes the command line's checks; a certificate keeps its bundle id"
     )
     func changed() async throws {
         let fixture = try await StoreFixture.make()
@@ -158,7 +158,7 @@ struct DeclarationTests {
         await expect(.conflict, "PM132") { [change] in
             try await store.changeApplication(1, change, version: version, messagesPerSecond: nil, by: ada)
         }
-        // A credential that somebody else has uploaded meanwhile is a change, too.
+        // A credential uploaded meanwhile by another user counts as a change.
         let id = try await store.nextCredentialID(by: ada)
         let certificate = credential(id, "f", .apnsCertificate, #"{"topics": "com.shop"}"#)
         let before = try await store.applicationVersion(1).version
@@ -203,7 +203,7 @@ struct DeclarationTests {
     }
 
     @Test(
-        "A rate that somebody else has set, raised or taken away meanwhile is a change, too",
+        "A rate set, raised or removed meanwhile by another user counts as a change",
         arguments: ["application", "account"]
     )
     func rates(of scope: String) async throws {
@@ -229,7 +229,7 @@ struct DeclarationTests {
             await expect(.conflict, "PM132") { try await save(form.version, form.messagesPerSecond) }
             #expect(try await version().messagesPerSecond == rate)
         }
-        // One's own change is none of somebody else, and the form before it is outdated.
+        // A user's own change is not another user's, but it makes the earlier form outdated.
         let form = try await version().version
         try await save(form, 20)
         await expect(.conflict, "PM132") { try await save(form, nil) }
@@ -237,7 +237,7 @@ struct DeclarationTests {
         #expect(try await count(fixture, "audit_log", "action = '\(scope).change'") == 1)
     }
 
-    @Test("The audit log says what became of an application: values before and after, names added, changed and removed")
+    @Test("The audit log has an application's changes: values before and after, and names added, changed and removed")
     func applicationWords() async throws {
         let fixture = try await StoreFixture.make()
         let ada = try await fixture.actor(.admin)
@@ -275,7 +275,7 @@ struct DeclarationTests {
         #expect(try await count(fixture, "audit_log", "detail = '\(words)'") == 1)
     }
 
-    @Test("A credential is replaced, shown without what is sealed, and not shared between environments by mistake")
+    @Test("A credential is replaced, shown without its sealed part, and not shared between environments by mistake")
     func credentials() async throws {
         let fixture = try await StoreFixture.make()
         let ada = try await fixture.actor(.admin)
@@ -312,7 +312,7 @@ struct DeclarationTests {
         #expect(try await count(fixture, "audit_log", "detail LIKE '%' || repeat('b', 20) || '%'") == 0)
     }
 
-    @Test("An operator ends what an application's messages wait for")
+    @Test("An operator ends the waits of an application's messages")
     func resumption() async throws {
         let fixture = try await StoreFixture.make()
         let oda = try await fixture.actor(.operate)
@@ -333,7 +333,7 @@ struct DeclarationTests {
         }
     }
 
-    @Test("A test push reaches a seed address that deliveries leave out, and nobody else")
+    @Test("A test push reaches a seed address that deliveries leave out, and no one else")
     func testPush() async throws {
         let fixture = try await StoreFixture.make()
         let ada = try await fixture.actor(.admin)

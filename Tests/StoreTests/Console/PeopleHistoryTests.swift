@@ -4,9 +4,9 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Messages of people in the console")
+@Suite("Messages of subscribers in the console")
 struct PeopleHistoryTests {
-    /// A session of somebody who may operate, in a database.
+    /// The session of an operator, in a database.
     private func actor(_ fixture: StoreFixture) async throws -> ConsoleActor {
         let author = AuditAuthor(name: "test", origin: "here")
         try await fixture.store.addConsoleUser("oda", role: .operate, passwordHash: "scrypt$hash", by: author)
@@ -43,7 +43,7 @@ struct PeopleHistoryTests {
         #expect(try await fixture.store.storeOutcomes(batch).inserted == 2)
     }
 
-    @Test("A subscription's messages, the newest delivery first, with what became of each; older ones by key")
+    @Test("A subscription's messages with their outcomes, newest delivery first; older ones by key")
     func history() async throws {
         let (fixture, first) = try await StoreFixture.prepared(messages: 30, partSize: 10)
         let oda = try await actor(fixture)
@@ -56,7 +56,7 @@ struct PeopleHistoryTests {
             one.messages.map(\.status) == ["pending", "failed"] && one.messages.map(\.reason) == ["", "=BadTopic"]
         )
         #expect(one.messages.map { $0.at == nil } == [true, false] && one.messages[1].httpStatus == 400)
-        // In the last part, which the search by halves comes to last.
+        // In the last part, which the binary search reaches last.
         let last = try await fixture.store.history(ofSubscription: 30, most: 10, by: oda)
         #expect(last.messages.map(\.delivery) == [second, first] && last.messages.map(\.sequence) == [30, 30])
         let page = try await fixture.store.history(ofSubscription: 1, most: 1, by: oda)
@@ -66,7 +66,7 @@ struct PeopleHistoryTests {
         #expect(try await fixture.store.history(ofSubscription: 99, most: 10, by: oda).messages.isEmpty)
     }
 
-    @Test("Outcomes are read by numbers, on record, and not when they are gone")
+    @Test("Outcomes are read by numbers and logged; deleted ones are not found")
     func outcomesByNumber() async throws {
         let (fixture, delivery) = try await StoreFixture.prepared(messages: 30, partSize: 10)
         let oda = try await actor(fixture)
@@ -92,8 +92,8 @@ struct PeopleHistoryTests {
         #expect(try await fixture.sql(noted) == 1)
     }
 
-    /// What a function reads is counted in its transaction: no plan can hide a table that was read whole.
-    @Test("Look-ups and the pages of the quarantine read by index, few rows of very many")
+    /// A function's reads are counted in its transaction, so no plan can hide a full scan of a table.
+    @Test("Look-ups and pages of the quarantine read by index, few rows of very many")
     func costs() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 20_000)
@@ -109,13 +109,13 @@ struct PeopleHistoryTests {
         _ = try await actor(fixture)
         let session = "sha256('')"
         try await fixture.sql("UPDATE pushmta_engine.console_session SET token_hash = \(session)")
-        let who = "\(session), now(), interval '10 minutes'"
+        let who = "ROW(\(session), now(), '10 minutes', '')"
         let calls = [
-            "console_find_people(\(who), '', 'user_key', 'shop-ios-700', 51)",
-            "console_find_people(\(who), '', 'subscription', '700', 51)", "console_subscriber(\(who), '', 700)",
-            "console_find_people(\(who), '', 'user_key', 'shop-ios-700', 51, 'shop')",
-            "console_service_people(\(who), '', 'shop', 9223372036854775807, 51)",
-            "console_service_people(\(who), '', 'shop', 10000, 51)",
+            "console_find_people(\(who), 'user_key', 'shop-ios-700', 51)",
+            "console_find_people(\(who), 'subscription', '700', 51)", "console_subscriber(\(who), 700)",
+            "console_find_people(\(who), 'user_key', 'shop-ios-700', 51, 'shop')",
+            "console_service_people(\(who), 'shop', 9223372036854775807, 51)",
+            "console_service_people(\(who), 'shop', 10000, 51)",
             "console_history(\(who), 700, 9223372036854775807, 20)", "console_quarantine(\(who), 200)",
             "console_quarantined(\(who), now() - interval '12000 s', 1, 26)",
         ]

@@ -4,9 +4,9 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("People in the console")
+@Suite("Subscribers in the console")
 struct PeopleTests {
-    /// Subscriptions 1 to a count, of which the first two are one person's.
+    /// Subscriptions from 1 to a count; the first two belong to one person.
     private func fixture(_ count: Int64 = 5) async throws -> StoreFixture {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: count)
@@ -35,7 +35,7 @@ struct PeopleTests {
         }
     }
 
-    @Test("Whoever may only read sees the beginning of a user key; each look is on record, by ids")
+    @Test("A reader sees only the beginning of a user key; each look-up is logged with ids")
     func looks() async throws {
         let fixture = try await fixture()
         let (reader, oda) = (try await fixture.actor(.read), try await fixture.actor(.operate))
@@ -77,7 +77,7 @@ struct PeopleTests {
         for text in [known, "AB", ""] {
             #expect(try await fixture.store.findSubscribers(.pushToken, text, most: 10, by: reader).isEmpty, "\(text)")
         }
-        // As people copy it, and of one that is disabled, too.
+        // In the form in which people copy it, and for a disabled one, too.
         let digits = String(repeating: "ab12", count: 16)
         try await fixture.sql(
             "UPDATE pushmta_engine.subscription SET push_token = '\(digits)', enabled = false WHERE id = 3"
@@ -93,7 +93,7 @@ struct PeopleTests {
         #expect(try await fixture.store.subscriber(4, by: reader).quarantine.tokenHash == "")
     }
 
-    @Test("Roles: nobody changes anything without one, and only an administrator forgets")
+    @Test("Roles: only users with one change anything, and only an administrator forgets")
     func roles() async throws {
         let fixture = try await fixture()
         let (reader, oda) = (try await fixture.actor(.read), try await fixture.actor(.operate))
@@ -122,7 +122,7 @@ struct PeopleTests {
         )
     }
 
-    @Test("A lifted quarantine takes back what was said of the token, and nothing else")
+    @Test("Lifting a quarantine undoes the reports about the token, and nothing else")
     func lift() async throws {
         let fixture = try await fixture()
         let oda = try await fixture.actor(.operate)
@@ -158,7 +158,7 @@ struct PeopleTests {
         #expect(try await noted(fixture, "action = 'subscriber.lift' AND subject = '1'") == 1)
         try await fixture.store.liftQuarantine(2)
         #expect(try await isThere(fixture, 2, "\(isFree) AND NOT enabled"), "it is disabled for another reason")
-        // The token is that of another subscription by now.
+        // The token now belongs to another subscription.
         try await fixture.sql(
             """
             INSERT INTO pushmta_engine.subscription (application_id, push_token)
@@ -168,7 +168,7 @@ struct PeopleTests {
         await expect(.conflict) { try await fixture.store.liftQuarantine(3) }
     }
 
-    @Test("Who is forgotten is gone, and the record does not say who it was")
+    @Test("A forgotten user is deleted, and the audit log does not say who it was")
     func forget() async throws {
         let fixture = try await fixture()
         let admin = try await fixture.actor(.admin)
@@ -196,7 +196,7 @@ struct PeopleTests {
         #expect(try await noted(fixture, "action = 'subscriber.forget'") == 1)
     }
 
-    @Test("The quarantine is counted to a bound, and listed by key")
+    @Test("The quarantine is counted up to a limit, and listed by key")
     func quarantine() async throws {
         let fixture = try await fixture(30)
         let reader = try await fixture.actor(.read)
@@ -207,7 +207,7 @@ struct PeopleTests {
             WHERE id <= 9
             """
         )
-        // Two that came at once.
+        // Two entries with the same time.
         try await fixture.sql(
             "UPDATE pushmta_engine.subscription SET quarantined_at = date_trunc('hour', now()) WHERE id IN (8, 9)"
         )

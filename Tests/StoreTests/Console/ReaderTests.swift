@@ -3,7 +3,7 @@ import Store
 import TestSupport
 import Testing
 
-/// What a preview in the console says of somebody is what a child reads for a message.
+/// A preview in the console uses the same values that a child reads for a message.
 @Suite("Readers of a preview")
 struct ReaderTests {
     private static let names = [
@@ -11,7 +11,7 @@ struct ReaderTests {
         "none",
     ]
 
-    /// Subscriptions 1 to 3 of users `user-1` to `user-3`, of whom the view has the first two.
+    /// Subscriptions 1 to 3 of users `user-1` to `user-3`; the view has the first two.
     private func world() async throws -> StoreFixture {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 3)
@@ -38,7 +38,7 @@ struct ReaderTests {
         return try await store.consoleReader(seed: nil, subscription: id, applications: applications, by: actor)
     }
 
-    @Test("The console reads what a child reads, columns of the mapping's view too")
+    @Test("The console reads the same as a child, including columns of the mapping's view")
     func values() async throws {
         let fixture = try await world()
         let (store, oda) = (console(fixture), try await fixture.actor(.operate))
@@ -66,7 +66,7 @@ struct ReaderTests {
     }
 
     @Test(
-        "A seed address has its own values first; who may not see user keys sees a shortened one; looks are on record"
+        "A seed address's own values come first; users without the right see shortened user keys; look-ups are logged"
     )
     func seeds() async throws {
         let fixture = try await world()
@@ -92,13 +92,13 @@ struct ReaderTests {
         }
         let reader = try await fixture.actor(.read)
         await #expect(throws: StoreError.self) { try await address(1, store, reader) }
-        // Nor by the number alone.
+        // Not by the number alone either.
         let refused = try await store.readerValues(seed, fields: ["mapping.amount"], by: reader)
         #expect(refused.values.isEmpty && refused.viewProblem != nil)
         await store.close()
     }
 
-    @Test("A view that cannot be read, or does not answer in time, is a problem in words")
+    @Test("A view that cannot be read, or does not answer in time, is reported as a problem")
     func problems() async throws {
         let fixture = try await world()
         let store: Store = console(fixture)

@@ -4,10 +4,10 @@ import Store
 import TestSupport
 import Testing
 
-/// What people change by SQL is in the audit log, each change once.
+/// Changes that people make by SQL are in the audit log, each once.
 @Suite("The audit log of SQL")
 struct AuditTests {
-    /// Runs SQL as a person, and returns what the log has of it.
+    /// Runs SQL as a person, and returns the resulting entries of the log.
     private func logged(_ fixture: StoreFixture, _ script: String) async throws -> String {
         let last = try await fixture.sql("SELECT coalesce(max(id), 0) FROM pushmta_engine.audit_log") ?? 0
         let connection = try await fixture.database.connect()
@@ -22,7 +22,7 @@ struct AuditTests {
         ).text(0, 0)
     }
 
-    @Test("Each object that a transaction changes has a row, and the same change of one has one")
+    @Test("Each object that a transaction changes has a row, and a repeated change has only one")
     func transaction() async throws {
         let fixture = try await StoreFixture.make()
         let script = """
@@ -39,7 +39,7 @@ struct AuditTests {
         #expect(try await logged(fixture, script) == wanted)
     }
 
-    @Test("Starts of continuous deliveries too, and who is resumed before the start is resumed")
+    @Test("Starts of continuous deliveries are logged, and a resumption before the start is logged as such")
     func deliveries() async throws {
         let fixture = try await StoreFixture.make()
         let content = "{\"ios\": {\"title\": \"t\", \"body\": \"b\"}}"
@@ -60,7 +60,9 @@ struct AuditTests {
         )
     }
 
-    @Test("A delivery that is made has one row with what it gets then; rate, weight and proof have theirs, days none")
+    @Test(
+        "A created delivery has one row with its first settings; rate, weight and proof have their own, days have none"
+    )
     func made() async throws {
         let fixture = try await StoreFixture.make()
         let content = "{\"ios\": {\"title\": \"t\"}}"
@@ -99,7 +101,7 @@ struct AuditTests {
         #expect(try await fixture.sql(days) == 1)
     }
 
-    @Test("Opt-outs, devices and exclusion lists are on record where something changed; what devices register is not")
+    @Test("Changes of opt-outs, devices and exclusion lists are logged; registrations by devices are not")
     func people() async throws {
         let fixture = try await StoreFixture.make()
         let device =
@@ -122,7 +124,7 @@ struct AuditTests {
         )
     }
 
-    @Test("So are quarantines, tokens, hosts, imports, resumed applications and people who are forgotten")
+    @Test("Quarantines, tokens, hosts, imports, resumed applications and forgotten users are logged")
     func decisions() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 3)
         let (id, host) = (part.deliveryID, fixture.host)
@@ -154,11 +156,11 @@ struct AuditTests {
         )
     }
 
-    @Test("What a user of the console changes has one row, the user's")
+    @Test("A console user's change has one row, under that user")
     func console() async throws {
         let fixture = try await StoreFixture.make()
         _ = try await fixture.actor(.admin)
-        let session = "token_hash, now(), interval '1 hour', '192.0.2.1'"
+        let session = "ROW(token_hash, now(), interval '1 hour', '192.0.2.1')::pushmta_engine.console_caller"
         let from = "FROM pushmta_engine.console_session;"
         let script = """
             SELECT pushmta_engine.console_add_list(\(session), 'gone', '') \(from)

@@ -4,12 +4,12 @@ import Store
 import TestSupport
 import Testing
 
-/// A row that says it was written in the future is what a step back of the clock leaves behind.
+/// A step back of the clock leaves rows that claim to be from the future.
 @Suite("A database clock that is set back")
 struct ClockStepTests {
     private let later = "interval '20 minutes'"
 
-    @Test("Parts wait no longer than before, those of a retry as long as before")
+    @Test("Parts wait no longer than before, and retry parts just as long")
     func parts() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 40, partSize: 20)
         let parts = "UPDATE pushmta_engine.delivery_part SET"
@@ -32,7 +32,7 @@ struct ClockStepTests {
         )
     }
 
-    @Test("A delivery that was started for now starts now, a scheduled one when it was meant to")
+    @Test("A delivery started for now starts now, a scheduled one at its intended time")
     func starts() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 2, partSize: 2)
         let now = try await fixture.startedDelivery()
@@ -63,7 +63,7 @@ struct ClockStepTests {
         #expect(try await fixture.sql(soon) == 1)
     }
 
-    @Test("A gateway in trouble is probed as soon as it would have been, also when its prober has died")
+    @Test("A gateway in trouble is probed as soon as it would have been, even if its prober has died")
     func troubles() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 2, partSize: 2)
         let part = try required(try await fixture.claim().first)
@@ -96,7 +96,7 @@ struct ClockStepTests {
         #expect(try await !claim(2))
         _ = try await fixture.store.finishRest()
         #expect(try await claim(2))
-        // The same for sending that begins again.
+        // The same when sending resumes.
         try await fixture.store.endTrouble(application: application, account: account)
         try await fixture.sql("\(troubles) opened_at = opened_at + \(later), changed_at = changed_at + \(later)")
         _ = try await fixture.store.finishRest()
@@ -104,7 +104,7 @@ struct ClockStepTests {
         #expect(try await fixture.sql("\(opened) WHERE opened_at <= now() AND changed_at <= now()") == 1)
     }
 
-    @Test("Numbers for int32 message ids are taken behind those that were taken last, whenever that was")
+    @Test("Numbers for int32 message ids continue after the last ones, whenever those were reserved")
     func messageIDs() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.createApplication(

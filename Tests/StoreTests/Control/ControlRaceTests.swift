@@ -7,7 +7,7 @@ import Testing
 @testable import Store
 
 /// Each race with two connections: one is in the middle of its transaction when the other begins.
-@Suite("Pause, resume and stop against everybody else", .timeLimit(.minutes(3)))
+@Suite("Pause, resume and stop against all other operations", .timeLimit(.minutes(3)))
 struct ControlRaceTests {
     @Test("A claim under way is left to the child", arguments: ["pause", "stop", "fail"])
     func claim(_ action: String) async throws {
@@ -29,7 +29,7 @@ struct ControlRaceTests {
         #expect(try await fixture.store.snapshot(delivery: id).faults == [])
     }
 
-    @Test("A claim does not wait for a pause, and takes nothing of what it holds back")
+    @Test("A claim does not wait for a pause, and takes nothing that the pause holds back")
     func claimDuringPause() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 60, partSize: 20)
         let pause = try await fixture.hold("SELECT pushmta.pause_delivery(\(id))")
@@ -38,7 +38,7 @@ struct ControlRaceTests {
         #expect(try await fixture.claim(limit: 9).count == 3)
     }
 
-    @Test("Retry parts and parts given back take the state that the delivery gets meanwhile", arguments: [true, false])
+    @Test("Retry parts and released parts take the state that the delivery gets meanwhile", arguments: [true, false])
     func closing(pauses: Bool) async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 60, partSize: 20)
         let parts = try await fixture.claim(limit: 3)
@@ -68,7 +68,7 @@ struct ControlRaceTests {
     }
 
     @Test(
-        "A part end or a release that came first is seen by the pause or stop behind it",
+        "A pause or stop sees a part end or release that came first",
         arguments: ["pause", "stop"]
     )
     func behind(_ action: String) async throws {
@@ -109,7 +109,7 @@ struct ControlRaceTests {
     }
 
     @Test(
-        "A chunk of preparation that is not committed is waited for; the next one makes nothing",
+        "An uncommitted chunk of preparation is waited for; the next one creates nothing",
         arguments: [true, false]
     )
     func chunk(stops: Bool) async throws {
@@ -137,7 +137,7 @@ struct ControlRaceTests {
         #expect(try await fixture.store.snapshot(delivery: id).faults == [])
     }
 
-    @Test("A late fact counts once, whether it comes before or behind the end of its part")
+    @Test("A late fact counts once, whether it comes before or after the end of its part")
     func lateFact() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 20, partSize: 20)
         let part = try required(try await fixture.claim().first)
@@ -160,7 +160,7 @@ struct ControlRaceTests {
         #expect(try await fixture.store.snapshot(delivery: id).faults == [])
     }
 
-    @Test("The duty waits for nobody")
+    @Test("The duty waits for no lock")
     func dutyDoesNotWait() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 40, partSize: 20)
         try await fixture.sql("UPDATE pushmta_engine.delivery SET valid_until = now() - interval '1 s'")
@@ -172,7 +172,7 @@ struct ControlRaceTests {
         #expect(try await fixture.parts(id, "claimed") == 1)
     }
 
-    @Test("A part end waits for the delivery before it locks its part: no circle of locks")
+    @Test("A part end waits for the delivery before it locks its part, so there is no deadlock")
     func order() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 20, partSize: 20)
         let part = try required(try await fixture.claim().first)
@@ -190,7 +190,7 @@ struct ControlRaceTests {
         #expect(try await task.value.closedParts == [part.id])
     }
 
-    @Test("An owner that has renewed in the last moment keeps its part")
+    @Test("An owner that renews its lease at the last moment keeps its part")
     func renewedAfterAll() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 20, partSize: 20)
         let part = try required(try await fixture.claim().first)
@@ -205,7 +205,7 @@ struct ControlRaceTests {
         #expect(try await fixture.other.releasePart(token, ambiguousThroughMark: true, renewal: now))
     }
 
-    @Test("A wait for a lock ends, so that the leases behind it are renewed")
+    @Test("A wait for a lock ends, so that the leases that wait after it are renewed")
     func lockTimeout() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 40, partSize: 20)
         let parts = try await fixture.claim(limit: 2)
@@ -229,7 +229,7 @@ struct ControlRaceTests {
         await child.close()
     }
 
-    @Test("Part ends queue behind who pauses: it does not wait for a moment without any")
+    @Test("Part ends queue behind a pause, so it need not wait for a moment without any")
     func fairness() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 40, partSize: 20)
         let parts = try await fixture.claim(limit: 2)

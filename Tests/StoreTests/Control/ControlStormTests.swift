@@ -5,11 +5,11 @@ import Store
 import TestSupport
 import Testing
 
-/// Children that send, die and come back, operators that pause, resume and at last stop, and the duties of two hosts, all at
-/// once on one delivery; everything adds up in every snapshot.
-@Suite("Everybody at once", .timeLimit(.minutes(4)))
+/// Children that send, die and return, operators that pause, resume and finally stop, and the duties of two hosts, all
+/// at once on one delivery. The counts add up in every snapshot.
+@Suite("All operations at once", .timeLimit(.minutes(4)))
 struct ControlStormTests {
-    @Test("The equation holds in every snapshot, and every message ends once", arguments: [true, false])
+    @Test("The counts add up in every snapshot, and every message ends once", arguments: [true, false])
     func storm(stops: Bool) async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed), stops \(stops)")
@@ -39,7 +39,7 @@ struct ControlStormTests {
         Store(configuration: fixture.database.configuration())
     }
 
-    /// Prepares until the delivery is prepared or at its end, through every pause.
+    /// Prepares until the delivery is prepared or has ended, through every pause.
     private static func prepare(_ fixture: StoreFixture, _ id: Int64, _ storm: Storm) async throws {
         let store = open(fixture)
         while !storm.isOver {
@@ -89,7 +89,7 @@ struct ControlStormTests {
         await store.close()
     }
 
-    /// Claims, sends a little, and then ends the part, gives it back, or dies and has it taken.
+    /// Claims, sends a little, and then ends the part, releases it, or dies so that the sweep recovers it.
     private static func child(_ fixture: StoreFixture, _ random: Storm, _ storm: Storm) async throws {
         let store = open(fixture)
         let child = try await fixture.child()

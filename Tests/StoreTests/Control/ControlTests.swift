@@ -27,7 +27,7 @@ struct ControlTests {
         #expect(try await fixture.store.deliveryProgress(id).target == 100)
     }
 
-    @Test("A delivery in preparation goes on from its cursor, at once and on any host")
+    @Test("A delivery in preparation continues from its cursor, at once and on any host")
     func preparing() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 100)
@@ -50,7 +50,7 @@ struct ControlTests {
         #expect(try await fixture.store.snapshot(delivery: id).faults == [])
     }
 
-    @Test("Nothing of a paused delivery is claimed; what a child holds is its own until it gives it back")
+    @Test("No part of a paused delivery is claimed; a child keeps the parts it holds until it releases them")
     func inProgress() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 60, partSize: 20)
         let held = try required(try await fixture.claim().first)
@@ -74,7 +74,7 @@ struct ControlTests {
         #expect(try await fixture.store.snapshot(delivery: id).isConsistent)
     }
 
-    @Test("A stop in any state before the end cancels what nobody holds, without a row for each message")
+    @Test("A stop before the end cancels everything that no child holds, without a row for each message")
     func stop() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 100, partSize: 10)
         let held = try required(try await fixture.claim().first)
@@ -100,7 +100,7 @@ struct ControlTests {
     }
 
     @Test(
-        "Before it has parts a stop is the end at once",
+        "A delivery without parts ends at once when it is stopped",
         arguments: ["editing", "pending", "preparing", "paused"]
     )
     func stopEarly(_ wanted: String) async throws {
@@ -118,7 +118,7 @@ struct ControlTests {
         #expect(try await state(fixture, id) == .stopped)
     }
 
-    @Test("What cannot be paused, resumed or stopped is refused in words")
+    @Test("An impossible pause, resume or stop is refused with a reason")
     func refusals() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 20, partSize: 20)
         func code(_ body: () async throws -> Void) async -> StoreError.Code? {
@@ -155,7 +155,7 @@ struct ControlTests {
         #expect(reasons == [OutcomeCount(status: .canceled, reason: "content too large", count: 40)])
     }
 
-    @Test("Marketing systems may do it, monitoring may not")
+    @Test("Marketing systems may control deliveries, monitoring may not")
     func roles() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 20, partSize: 20)
         let marketing = try await fixture.database.connect()

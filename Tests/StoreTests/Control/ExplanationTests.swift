@@ -10,19 +10,19 @@ struct ExplanationTests {
         return Dictionary(rows.map { ("\($0.subject): \($0.limit)", $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    @Test("A delivery's state, the gateway's trouble and a delivery's rate are told with who sets them")
+    @Test("A delivery's state, the gateway's trouble and a delivery's rate are reported with who sets them")
     func delivery() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 60, partSize: 20)
         let well = try await limits(fixture, .delivery(id))
         #expect(well["delivery \(id): state"]?.binds == false)
         #expect(well["shop-ios over apns: circuit"]?.now == "closed")
         #expect(well["shop-ios over apns: gateway"]?.now == "well")
-        // Nobody runs yet, and messages wait.
+        // No process runs yet, and messages wait.
         #expect(well["shop-ios over apns: children"]?.binds == true)
         _ = try await fixture.child()
         #expect(try await limits(fixture, .delivery(id))["shop-ios over apns: children"]?.binds == false)
 
-        // What a circuit keeps back waits for no child, and the reason ends once.
+        // Messages that a circuit holds back wait for no child, and the reason is stated once.
         let (other, held) = try await StoreFixture.prepared(messages: 60, partSize: 20)
         try await other.store.openCircuit(application: 1, reason: "refused.", remedy: "set another key")
         let open = try await limits(other, .delivery(held))
@@ -48,7 +48,7 @@ struct ExplanationTests {
         #expect(rate.binds && rate.most == "20.0" && rate.setBy == "pushmta delivery rate \(id)")
     }
 
-    @Test("A delivery that is not sent says why, and its weight binds where others of its priority are due")
+    @Test("A delivery that is not sent says why, and its weight binds if others of its priority are due")
     func deliveryState() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 60, partSize: 20)
         let alone = try await limits(fixture, .delivery(id))
@@ -60,7 +60,7 @@ struct ExplanationTests {
         #expect(try await limits(fixture, .delivery(id))["delivery \(id): priority"]?.binds == false)
         try await fixture.sql("UPDATE pushmta_engine.delivery SET state = 'paused' WHERE id = \(id)")
         let paused = try #require(try await limits(fixture, .delivery(id))["delivery \(id): state"])
-        #expect(paused.binds && paused.why == "somebody has paused it")
+        #expect(paused.binds && paused.why == "a user has paused it")
         try await fixture.sql(
             "UPDATE pushmta_engine.delivery SET state = 'pending', start_at = '2126-01-02 03:04:05+00' WHERE id = \(id)"
         )
@@ -68,11 +68,11 @@ struct ExplanationTests {
         #expect(scheduled.binds && scheduled.why == "it starts at 2126-01-02 03:04:05 UTC")
     }
 
-    @Test("While the account is inactive nothing else binds, and nobody is behind messages of its own")
+    @Test("While the account is inactive nothing else binds, and no delivery waits for its own messages")
     func inactive() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 60, partSize: 20)
         _ = try await fixture.child()
-        // A single message of the delivery is ahead of its own rest.
+        // A single message of the delivery comes before its other messages.
         try await fixture.sql(
             """
             UPDATE pushmta_engine.delivery_part SET priority = 90
@@ -89,7 +89,7 @@ struct ExplanationTests {
         #expect(binding.map(\.limit) == ["account"], "\(binding)")
     }
 
-    @Test("What a child chose by itself is told with the setting that bounds it, for its application and its host")
+    @Test("A child's own choice is reported with the setting that bounds it, for its application and its host")
     func child() async throws {
         let fixture = try await StoreFixture.make()
         let child = try await fixture.child()

@@ -4,10 +4,13 @@ import Testing
 
 @testable import Store
 
-/// What the duty that runs each second on every host must not do: wait for others, or read what is none of its business.
-@Suite("The finishing duty beside others")
+/// The duty that runs each second on every host must not wait for other sessions, or read rows that do not concern it.
+@Suite("The finishing duty in parallel with others")
 struct FinishingDutyTests {
-    @Test("The end of a stopped delivery is noted though another transaction holds another", .timeLimit(.minutes(1)))
+    @Test(
+        "The end of a stopped delivery is recorded although another transaction locks a different one",
+        .timeLimit(.minutes(1))
+    )
     func endedBesideALock() async throws {
         let (fixture, held) = try await StoreFixture.prepared(messages: 20, partSize: 20)
         let free = try await fixture.startedDelivery()
@@ -26,12 +29,12 @@ struct FinishingDutyTests {
         await holder.close()
     }
 
-    @Test("Of a paused delivery's many waiting parts the look through the waiting ones reads one")
+    @Test("The search through waiting parts reads one of a paused delivery's many")
     func paused() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 4000, partSize: 4)
         try await fixture.store.pauseDelivery(id)
         #expect(try await fixture.parts(id, "waiting") == 1000)
-        // One that is not paused, or there would be nobody to look for.
+        // A delivery that is not paused; otherwise there would be nothing to search for.
         _ = try await fixture.startedDelivery()
         try await fixture.prepare()
         try await fixture.sql("ANALYZE")

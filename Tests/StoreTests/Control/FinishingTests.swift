@@ -5,9 +5,9 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("The end of what nobody sends any more")
+@Suite("The end of messages that are no longer sent")
 struct FinishingTests {
-    @Test("Ambiguous messages become unknown, as far as they have no outcome; the rest is canceled")
+    @Test("Ambiguous messages without an outcome become unknown; the rest is canceled")
     func doubtful() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 40, partSize: 20)
         let first = try required(try await fixture.claim().first)
@@ -33,7 +33,7 @@ struct FinishingTests {
         )
     }
 
-    @Test("Doubt goes on from one retry part to the next")
+    @Test("Ambiguity carries over from one retry part to the next")
     func retriedTwice() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 20, partSize: 20)
         let part = try required(try await fixture.claim().first)
@@ -42,7 +42,7 @@ struct FinishingTests {
         let retry = RetrySet(sequences: [19, 20], delayMilliseconds: 0)
         batch.closing = [ClosingPart(part: part.id, token: 1, retries: [retry], ambiguous: [19])]
         #expect(try await fixture.store.storeOutcomes(batch).retryParts == 1)
-        // Both are answered softly now: the first may have arrived all the same.
+        // Both get soft errors now, but the first may still have arrived.
         let second = try required(try await fixture.claim().first)
         var again = OutcomeBatch()
         again.closing = [ClosingPart(part: second.id, token: 1, retries: [retry])]
@@ -55,7 +55,7 @@ struct FinishingTests {
         #expect(try await fixture.store.snapshot(delivery: id).faults == [])
     }
 
-    @Test("What the part before closed with as ambiguous is unknown in a retry part that nobody sends")
+    @Test("A message that the previous part left ambiguous becomes unknown in a retry part that is never sent")
     func retried() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 20, partSize: 20)
         let part = try required(try await fixture.claim().first)
@@ -75,7 +75,7 @@ struct FinishingTests {
         let closed = try await fixture.store.storeOutcomes(batch)
         #expect(closed.closedParts == [part.id] && closed.retryParts == 2)
         #expect(try await fixture.store.ambiguousMessages(delivery: id) == [17, 19])
-        // One is held when the delivery is stopped: its holder ends it the same way.
+        // One is claimed when the delivery is stopped: its owner ends it the same way.
         let held = try required(try await fixture.claim().first)
         #expect(held.attempt == 2 && !held.mayHaveHistory)
         try await fixture.store.stopDelivery(id)
@@ -90,7 +90,7 @@ struct FinishingTests {
         #expect(try await fixture.store.deliveryProgress(id).finishedAt != nil)
     }
 
-    @Test("Ambiguous messages of a part without retries are on record too, and a repeated batch changes nothing")
+    @Test("Ambiguous messages of a part without retries are recorded too, and a repeated batch changes nothing")
     func closedWithoutRetries() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 20, partSize: 20)
         let part = try required(try await fixture.claim().first)
@@ -104,7 +104,7 @@ struct FinishingTests {
     }
 
     @Test(
-        "Parts past their validity are ignored as expired, also of paused deliveries; held ones stay",
+        "Parts past their validity are ignored as expired, even in paused deliveries; claimed ones stay",
         arguments: [true, false]
     )
     func expiry(paused: Bool) async throws {
@@ -132,7 +132,7 @@ struct FinishingTests {
         #expect(try await fixture.store.mark([PartMark(part: held.id, token: 1, through: 1)]) == [held.id])
     }
 
-    @Test("What an older program left ready or waiting against the delivery's state is put right")
+    @Test("Parts that an older program left ready or waiting against the delivery's state are corrected")
     func healing() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 60, partSize: 20)
         try await fixture.sql("UPDATE pushmta_engine.delivery_part SET state = 'waiting'")
@@ -180,7 +180,7 @@ struct FinishingTests {
         #expect(try await fixture.store.snapshot(delivery: id).faults == [])
     }
 
-    @Test("A fenced owner's decisions count no more, its facts do")
+    @Test("A fenced owner's decisions no longer count, its facts do")
     func fencedDecisions() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 20, partSize: 20)
         let part = try required(try await fixture.claim().first)
@@ -203,7 +203,7 @@ struct FinishingTests {
     }
 
     @Test(
-        "A batch may hold late facts of an earlier token and outcomes of the one that stands",
+        "A batch may hold late facts of an earlier fencing token and outcomes of the valid one",
         arguments: [true, false]
     )
     func twoTokens(overlap: Bool) async throws {

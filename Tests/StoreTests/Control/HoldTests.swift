@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-/// Deliveries that are paused for what a gateway says of them alone.
+/// Deliveries that are paused because of a gateway's answers to them alone.
 @Suite struct HoldTests {
     private func reason(_ fixture: StoreFixture, _ id: Int64) async throws -> String {
         try await fixture.store.deliveryProgress(id).stateReason
@@ -22,7 +22,7 @@ import Testing
                 id: .paused
             ]
         )
-        // Whoever comes later finds it so, and the first reason stands.
+        // Later callers find it paused, and the first reason stays.
         try await fixture.other.holdDelivery(id, reason: "another")
         #expect(try await reason(fixture, id) == "400 TopicDisallowed")
         #expect(try await fixture.store.releasePart(PartToken(part: part.id, token: part.fencingToken)))

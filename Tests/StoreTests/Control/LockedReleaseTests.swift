@@ -7,7 +7,7 @@ import Testing
 @Suite("Release of parts that are locked", .timeLimit(.minutes(1)))
 struct LockedReleaseTests {
     @Test(
-        "Who does not wait is told so at once, whatever is locked, and changes nothing",
+        "A caller that does not wait is told at once, whatever is locked, and changes nothing",
         arguments: [
             "SELECT 1 FROM pushmta_engine.delivery WHERE id = %d FOR UPDATE",
             "SELECT 1 FROM pushmta_engine.delivery_part WHERE delivery_id = %d FOR UPDATE",

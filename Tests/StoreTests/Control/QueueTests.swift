@@ -6,11 +6,11 @@ import Testing
 
 @Suite("The queue by application and age")
 struct QueueTests {
-    @Test("Ready messages are told apart by age; later and claimed ones stand beside them")
+    @Test("Ready messages are grouped by age; later and claimed ones are counted separately")
     func ages() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 70, partSize: 10)
         _ = try required(try await fixture.claim().first)
-        // One part of each age and one that is due later, the claimed one aside.
+        // One part of each age and one that is due later, besides the claimed one.
         try await fixture.sql(
             """
             UPDATE pushmta_engine.delivery_part p SET not_before = now() - (ARRAY[0, 30, 300, 1800, 7200, -600])[o.place] * interval '1 s'
@@ -26,7 +26,7 @@ struct QueueTests {
         #expect(row.waitingReason.contains("busy"), "\(row.waitingReason)")
     }
 
-    @Test("No more parts are counted than asked for, the oldest first, and the row says so")
+    @Test("At most the requested number of parts is counted, oldest first, and the row says so")
     func bound() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 60, partSize: 10)
         try await fixture.sql(
@@ -73,7 +73,7 @@ struct QueueTests {
         #expect(try await reason() == "external account apns is not active")
     }
 
-    @Test("Monitoring may read it, marketing systems may not, and nothing waits where nothing was started")
+    @Test("Monitoring may read it, marketing systems may not, and nothing waits if nothing was started")
     func rights() async throws {
         let fixture = try await StoreFixture.make()
         #expect(try await fixture.store.queue().isEmpty)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Store
 
-/// Rates in the database: a line of time that all hosts share.
+/// Rates in the database: a timeline that all hosts share.
 @Suite struct RateLimitTests {
     private static let content = #"{"ios": {"title": "a"}}"#
 
@@ -32,7 +32,7 @@ import Testing
         let first = try required(try await fixture.store.takeRates([(limit.id, 1_000)]).first)
         #expect(first.messages == 5 && first.messagesPerSecond == 100, "a twentieth of a second")
         #expect(first.startsIn == .zero)
-        // Whoever asks next has the time behind, whatever the time is by now.
+        // The next caller gets the time after that, whatever the present time is.
         try await fixture.sql("UPDATE pushmta_engine.rate_limit SET next_at = clock_timestamp() + interval '1 hour'")
         let next = try required(try await fixture.store.takeRates([(limit.id, 2)]).first)
         #expect(next.messages == 2 && next.startsIn > .seconds(3_500) && next.startsIn <= .seconds(3_600))
@@ -63,7 +63,7 @@ import Testing
             return try await group.reduce(0, +)
         }
         #expect(granted == 16 * 20 * 50)
-        // The line of time has gone on by no less than what was given away.
+        // The timeline has advanced by at least the time that was given out.
         let ahead = try await fixture.sql(
             """
             SELECT (next_at - changed_at >= interval '16 seconds')::int::bigint FROM pushmta_engine.rate_limit
@@ -91,7 +91,7 @@ import Testing
         let row = try required(try await fixture.store.rateLimitRows(limit: 10).first)
         #expect(row.scope == "project" && row.name == "shop" && row.cutReason == "429 RESOURCE_EXHAUSTED")
         #expect(row.currentRate >= 4_900 && row.currentRate < 9_000, "\(row)")
-        // A pause of a minute begins anew.
+        // After a pause of a minute, the timeline starts again.
         try await fixture.sql(
             "UPDATE pushmta_engine.rate_limit SET next_at = now() - interval '61 s', start_at = now() - interval '1 h'"
         )

@@ -5,7 +5,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("The start of a delivery, and what brings it back")
+@Suite("The start of a delivery, and its return to editing")
 struct StartTests {
     private func continuous(_ fixture: StoreFixture) async throws -> Int64 {
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 3)
@@ -37,7 +37,7 @@ struct StartTests {
             #expect(day.state == .inProgress)
             #expect(try await fixture.parts(day.id, "ready") == 2)
             #expect(try await fixture.store.deliveryProgress(id).state == .inProgress)
-            // Nothing is left to prepare.
+            // Nothing remains to be prepared.
             #expect(try await fixture.store.claimDeliveriesToPrepare(host: fixture.host).first == nil)
         }
         #expect(try await fixture.claim(limit: 99).count == 10)
@@ -82,7 +82,7 @@ struct StartTests {
         #expect(try await state("clock_timestamp() + interval '1 hour'") == nil)
     }
 
-    @Test("Started now by a clock that is a moment ahead, a continuous one takes messages in the same transaction")
+    @Test("Started by a clock that is slightly ahead, a continuous delivery accepts messages in the same transaction")
     func nowByAnotherClock() async throws {
         for moment in ["NULL", "clock_timestamp()", "clock_timestamp() + interval '500 milliseconds'"] {
             let fixture = try await StoreFixture.make()
@@ -104,7 +104,7 @@ struct StartTests {
         }
     }
 
-    @Test("What cannot be prepared is in editing again with all that is wrong, and starts when that is mended")
+    @Test("A delivery that cannot be prepared returns to editing with all its problems, and starts when they are fixed")
     func returned() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 30)
@@ -130,11 +130,11 @@ struct StartTests {
         try await fixture.store.startDelivery(id)
         #expect(try await fixture.prepare().messages == 30)
         #expect(try await fixture.store.snapshot(delivery: id).faults == [])
-        // Under way it is held, and what was made of it stays.
+        // A delivery under way is paused, and its parts stay.
         #expect(try await fixture.store.returnDelivery(id, reason: "late") == .inProgress)
     }
 
-    @Test("One of which parts were made is paused in place of going back")
+    @Test("A delivery with parts is paused instead of returning to editing")
     func begun() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 100)
@@ -149,7 +149,7 @@ struct StartTests {
         #expect(try await fixture.store.snapshot(delivery: id).faults == [])
     }
 
-    @Test("check_delivery names what stands against the ways to gateways")
+    @Test("check_delivery names the problems of the routes to gateways")
     func routes() async throws {
         let fixture = try await StoreFixture.make()
         let id = try await fixture.store.createDelivery(

@@ -1,18 +1,18 @@
 import Synchronization
 import TestSupport
 
-/// Numbers that look random and are the same for the same seed.
+/// Pseudo-random numbers, the same for the same seed.
 final class Storm: Sendable {
     private let random: Mutex<TestRandom>
     private let over = Atomic<Bool>(false)
 
-    /// Whether all may leave.
+    /// Whether all parties may stop.
     var isOver: Bool { over.load(ordering: .relaxed) }
 
-    /// Lets all leave.
+    /// Lets all parties stop.
     func end() { over.store(true, ordering: .relaxed) }
 
-    /// Lets all leave when one has failed, so that nobody waits for it.
+    /// Lets all parties stop when one has failed, so that none waits for it.
     func last(_ body: () async throws -> Void) async throws {
         do {
             try await body()
@@ -24,7 +24,7 @@ final class Storm: Sendable {
 
     init(_ seed: UInt64) { random = Mutex(TestRandom(seed: seed)) }
 
-    /// A number from 0 to below the bound.
+    /// A number from 0 up to, but not including, the bound.
     func number(_ bound: Int) -> Int {
         random.withLock { $0.below(bound) }
     }

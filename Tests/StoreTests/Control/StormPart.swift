@@ -1,7 +1,7 @@
 import PushCore
 import Store
 
-/// What a child does with one part: sends a piece of it, and then ends it, gives it back, or dies.
+/// A child's work on one part: it sends a piece, and then ends the part, releases it, or dies.
 struct StormPart {
     let store: Store
     let part: ClaimedPart
@@ -24,7 +24,7 @@ struct StormPart {
         }
     }
 
-    /// Ends the part as the delivery's state wants it: with retry parts, or with one outcome for the rest.
+    /// Ends the part as the delivery's state requires: with retry parts, or with one outcome for the rest.
     private func end(_ batch: OutcomeBatch, _ rest: [Int32]) async throws {
         var batch = batch
         let state = try await store.sendingState(
@@ -52,7 +52,7 @@ struct StormPart {
         _ = try await store.releasePart(token, recovery: PartRecovery(ambiguous: Array(rest.prefix(2))))
     }
 
-    /// The sweep takes the part first; what the gateway had answered comes late, twice.
+    /// The sweep recovers the part first; the gateway's answers arrive late, twice.
     private func die(_ batch: OutcomeBatch, _ rest: [Int32]) async throws {
         _ = try await store.mark([PartMark(part: part.id, token: part.fencingToken, through: part.size / 2)])
         _ = try await store.releasePart(token, ambiguousThroughMark: true)

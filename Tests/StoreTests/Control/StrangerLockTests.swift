@@ -5,7 +5,8 @@ import Testing
 
 @testable import Store
 
-/// Any role that may connect can take advisory locks, and locks on what it has rights on; an open transaction keeps them for hours.
+/// Any role that may connect can take advisory locks, and locks on objects that it has rights on. An open transaction
+/// can keep them for hours.
 @Suite("Locks of strangers", .timeLimit(.minutes(2)))
 struct StrangerLockTests {
     private static let outsiders = ["pushmta_marketing", "pushmta_monitoring", "pushmta_web", "pushmta_console"]
@@ -20,7 +21,7 @@ struct StrangerLockTests {
             """
         )
         #expect(found == 0)
-        // Those of old stop nothing.
+        // The advisory locks of earlier versions block nothing.
         let watcher = try await fixture.hold(
             """
             SET ROLE pushmta_monitoring;
@@ -37,7 +38,7 @@ struct StrangerLockTests {
         await watcher.close()
     }
 
-    @Test("Outsiders can lock no table against anybody")
+    @Test("Outsiders cannot lock any table against others")
     func tables() async throws {
         let fixture = try await StoreFixture.make()
         let connection = try await fixture.database.connect()
@@ -70,7 +71,7 @@ struct StrangerLockTests {
         await connection.close()
     }
 
-    @Test("A locked list of targets makes the deliveries to it wait, which say who holds it, and no other")
+    @Test("A locked list of targets makes only its own deliveries wait, and they say who holds the lock")
     func targets() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 10)
@@ -99,7 +100,7 @@ struct StrangerLockTests {
         #expect(try await fixture.store.deliveryProgress(listed).waitingReason.isEmpty)
     }
 
-    @Test("However many deliveries a locked list of targets concerns, one waits for it, and one alarm says so")
+    @Test("However many deliveries a locked list of targets affects, one waits for it, and one alarm says so")
     func manyTargets() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 10)
@@ -110,7 +111,7 @@ struct StrangerLockTests {
             listed.append(id)
         }
         let other = try await fixture.startedDelivery()
-        // The other one stands between the first of the list and the rest.
+        // The other delivery is between the first of the list and the rest.
         try await fixture.sql(
             """
             UPDATE pushmta_engine.delivery SET priority = CASE id WHEN \(listed[0]) THEN 9 WHEN \(other) THEN 5 ELSE 0 END
@@ -125,7 +126,7 @@ struct StrangerLockTests {
         await holder.close()
     }
 
-    @Test("Deliveries that an open transaction holds hold up no others, and who may hold them is named")
+    @Test("Deliveries that an open transaction locks hold up no others, and the possible holder is named")
     func manyDeliveries() async throws {
         let fixture = try await StoreFixture.make()
         var held: [Int64] = []
@@ -146,13 +147,13 @@ struct StrangerLockTests {
             SELECT count(*) FROM pushmta.alarm a
             WHERE a.code = 'deliveries_unprepared' AND a.text LIKE '%may hold deliveries: session % (nightly)'
             """
-        // After ten seconds, as all locks are.
+        // After ten seconds, like all locks.
         try await eventually("the holder is named") { try await fixture.sql(named) == 1 }
         await holder.close()
     }
 
     @Test(
-        "Who has locked a table behind a target mapping's view is named, too, and a lock of the engine's that a stranger holds"
+        "The holder of a lock on a table behind a mapping's view is named, and so is a stranger's lock on an engine table"
     )
     func others() async throws {
         let fixture = try await StoreFixture.make()
@@ -173,7 +174,7 @@ struct StrangerLockTests {
             Issue.record("it was read")
         } catch {
             guard case .waits(let reason, isTimeout: _) = store.decision(on: error, of: job) else { throw error }
-            #expect(reason.contains("has locked public.person") && !reason.contains("waits for it"), "\(reason)")
+            #expect(reason.contains("has locked public.person") && !reason.contains("waiting for it"), "\(reason)")
         }
         #expect(job.deliveryID == id)
         let wait = try required(try await store.lockWaits().first)
@@ -186,23 +187,23 @@ struct StrangerLockTests {
         await store.close()
     }
 
-    @Test("A place in the queue in front of a delivery holds up no part for long")
+    @Test("A waiting lock on a delivery holds up no part for long")
     func queue() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 20, partSize: 20)
         let part = try required(try await fixture.claim().first)
-        // As who pauses another delivery that has the same table, and leaves the transaction open.
+        // Like a session that pauses another delivery in the same table, and leaves the transaction open.
         let holder = try await fixture.hold("SELECT pushmta_engine.take_turn(\(id))")
         #expect(try await fixture.store.releasePart(PartToken(part: part.id, token: part.fencingToken)))
         #expect(try await fixture.parts(id, "ready") == 1)
         await holder.close()
     }
 
-    @Test("Who pauses waits for an open transaction that adds messages, but not for ever, and learns whose it is")
+    @Test("A pause waits for an open transaction that adds messages, but not forever, and its error names the holder")
     func senders() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         let send =
             "SELECT pushmta.send_message(\(id), user_key => (SELECT min(user_key) FROM pushmta_engine.subscription))"
-        // Of a day that there is: the first message opens it.
+        // The day exists: the first message opened it.
         try await fixture.sql("SELECT count(*) FROM (\(send)) m")
         let holder = try await fixture.hold(send)
         let error = await #expect(throws: (any Error).self) { try await fixture.store.pauseDelivery(id) }
@@ -217,7 +218,7 @@ struct StrangerLockTests {
         await holder.close()
     }
 
-    @Test("A session that takes the name of one of ours is seen by its login")
+    @Test("A session that uses one of our names is recognised by its login")
     func falseName() async throws {
         let fixture = try await StoreFixture.make()
         let login = "marketing_\(fixture.database.name)"
@@ -231,7 +232,7 @@ struct StrangerLockTests {
         await stranger.close()
     }
 
-    @Test("While tables are locked alarms say so at once, and by whom")
+    @Test("While tables are locked, alarms say so at once, with the holder")
     func alarms() async throws {
         let fixture = try await StoreFixture.make()
         #expect(try await fixture.store.lockWaits().isEmpty)
@@ -251,7 +252,7 @@ struct StrangerLockTests {
         #expect(held.severity == .critical && held.since != nil)
         try await holder.run(script: "ROLLBACK")
         #expect(try await impatient.alarms().isEmpty)
-        // A transaction that has lasted for ten seconds is in the view of alarms itself.
+        // A transaction older than ten seconds is in the alarm view itself.
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta.lock_alarm") == 0)
         await holder.close()
         await impatient.close()

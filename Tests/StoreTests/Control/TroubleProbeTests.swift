@@ -3,11 +3,11 @@ import Store
 import TestSupport
 import Testing
 
-/// Which message finds out whether a gateway in trouble takes messages again.
+/// The choice of the message that probes a gateway in trouble.
 @Suite("The part for a probe of a gateway in trouble")
 struct TroubleProbeTests {
-    /// Where only the answers are lost, nobody is to get a message with every probe.
-    @Test("However many urgent messages may have arrived, one that never left goes first")
+    /// If only the answers are lost, no person must get a message with every probe.
+    @Test("However many urgent messages may have arrived, one that never left is sent first")
     func neverSent() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 130, partSize: 1)
         let parts = "FROM pushmta_engine.delivery_part WHERE delivery_id = \(id)"

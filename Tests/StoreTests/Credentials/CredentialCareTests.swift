@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Care of credentials")
+@Suite("Maintenance of credentials")
 struct CredentialCareTests {
     private static let day: Int64 = 86_400_000_000
 
@@ -47,7 +47,7 @@ struct CredentialCareTests {
         )
     }
 
-    @Test("A credential that another one replaces goes, unless somebody else has it")
+    @Test("A replaced credential is deleted, unless another application uses it")
     func replaced() async throws {
         let fixture = try await StoreFixture.make()
         let first = try await save(fixture)
@@ -71,16 +71,18 @@ struct CredentialCareTests {
             try await save(fixture, "shop-ios-sandbox", fingerprint: "same")
         }
         #expect(error?.code == .conflict)
-        #expect(error?.message.contains("\"shop-ios\" of the production environment already") == true)
+        #expect(
+            error?.message.contains("already belongs to application \"shop-ios\" of the production environment") == true
+        )
         #expect(try await fixture.store.credentials().count == 1, "nothing of the refused one stays")
         _ = try await save(fixture, "shop-ios-sandbox", fingerprint: "other")
         _ = try await save(fixture, "shop-ios-sandbox", fingerprint: "same", both: true)
-        // Keys are for both environments by their nature.
+        // A key always serves both environments.
         _ = try await save(fixture, kind: .apnsKey, fingerprint: "key")
         _ = try await save(fixture, "shop-ios-sandbox", kind: .apnsKey, fingerprint: "key")
     }
 
-    @Test("Two that set the same certificate at once: one of them is refused")
+    @Test("If two sessions set the same certificate at once, one of them is refused")
     func race() async throws {
         let fixture = try await StoreFixture.make()
         try await sandbox(fixture)
@@ -91,7 +93,7 @@ struct CredentialCareTests {
         #expect(failures.count == 1)
     }
 
-    @Test("Credentials near their end")
+    @Test("Credentials near their expiry")
     func expiring() async throws {
         let fixture = try await StoreFixture.make()
         _ = try await save(fixture, fingerprint: "a", daysLeft: 29)
@@ -106,7 +108,7 @@ struct CredentialCareTests {
         #expect(try await fixture.store.expiringCredentials(withinDays: 30).map(\.fingerprint) == ["b"])
     }
 
-    @Test("Sealing anew takes place once, and not over what somebody else has changed")
+    @Test("Credentials are sealed again once, and not over another session's change")
     func reseal() async throws {
         let fixture = try await StoreFixture.make()
         let id = try await save(fixture)
@@ -116,7 +118,7 @@ struct CredentialCareTests {
         #expect(row.sealed == [9] && row.sealKeyID == "new")
     }
 
-    @Test("Monitoring sees fingerprint and expiry, nobody but the runtime role what is sealed")
+    @Test("Monitoring sees fingerprint and expiry; only the runtime role sees the sealed credential")
     func roles() async throws {
         let fixture = try await StoreFixture.make()
         _ = try await save(fixture, fingerprint: "a", daysLeft: 29.5)

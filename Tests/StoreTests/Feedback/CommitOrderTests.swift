@@ -4,8 +4,8 @@ import Store
 import TestSupport
 import Testing
 
-/// Transactions that commit in another order than their rows were numbered.
-@Suite("Nothing is missed that commits late")
+/// Transactions that commit in a different order than their rows were numbered.
+@Suite("Late commits are not missed")
 struct CommitOrderTests {
     @Test("Token events")
     func tokenEvents() async throws {
@@ -28,7 +28,7 @@ struct CommitOrderTests {
         await first.close()
     }
 
-    @Test("Outcomes: a part that ended first and is committed last")
+    @Test("Outcomes: a part that ended first and commits last")
     func parts() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 20, partSize: 10)
         let parts = try await fixture.claim(limit: 2)
@@ -48,7 +48,7 @@ struct CommitOrderTests {
         await first.close()
     }
 
-    @Test("Outcomes: an answer after the end of its part, on its way while the part is counted")
+    @Test("Outcomes: an answer after the end of its part, stored while the part is being counted")
     func lateAnswer() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 10, partSize: 10)
         let part = try required(try await fixture.claim().first)
@@ -59,7 +59,7 @@ struct CommitOrderTests {
         ]
         _ = try await fixture.store.storeOutcomes(batch)
         #expect(try await fixture.heartbeat())
-        // Who counts holds the part; who brings the answer waits, and finds it counted.
+        // The counting session locks the part. The session with the answer waits, and finds the part counted.
         let worker = try await fixture.hold("SELECT pushmta_engine.count_parts(100)")
         let other = fixture.other
         let late = Task {
@@ -93,10 +93,10 @@ struct CommitOrderTests {
         try await first.run(script: "COMMIT")
         #expect(try await fixture.countAll().hits == 1)
         #expect(try await fixture.figure("received_unique") == 2)
-        // A transaction of a spool whose end nobody heard is loaded again, and changes nothing.
+        // A spool transaction with an unknown result is loaded again, and changes nothing.
         try await fixture.hit(id, [(2, .received)], position: 1)
         #expect(try await fixture.countAll().hits == 0)
-        // Its position comes back with its hits.
+        // Its position is committed together with its hits.
         let lost = try await fixture.hold(
             """
             UPDATE pushmta_engine.tracking_source SET position = 2;

@@ -3,7 +3,7 @@ import Store
 import TestSupport
 import Testing
 
-/// Who may ask a feedback service, which forgets what it has told.
+/// Decides who may read a feedback service, which deletes what it has reported.
 @Suite("Readings of feedback services")
 struct FeedbackReadingTests {
     private let one = StoreFixture.worker
@@ -38,14 +38,14 @@ struct FeedbackReadingTests {
         return (fixture, FeedbackReading(applicationID: id, accountID: account.id))
     }
 
-    @Test("Whoever acts gets a service once a period; a reader that says nothing more is dead")
+    @Test("The active worker gets a service once per period; a silent reader counts as dead")
     func claims() async throws {
         let (fixture, reading) = try await binary()
         _ = try await fixture.heartbeat(other)
         #expect(try await claim(fixture, other).isEmpty)
         #expect(try await claim(fixture, one) == [reading])
         #expect(try await claim(fixture, one).isEmpty)
-        // Another worker takes over in the middle of it: the first one is reading still.
+        // Another worker takes over during the reading: the first one is still reading.
         try await fixture.store.feedbackStop(worker: one)
         #expect(try await fixture.heartbeat(other))
         #expect(try await claim(fixture, other).isEmpty)
@@ -67,13 +67,13 @@ struct FeedbackReadingTests {
         let row = try required(try await fixture.store.feedbackServices().first)
         #expect(row.application == "shop-ios" && row.account == "binary" && row.tokens == 1 && row.trouble == "away")
         #expect(row.endedAt != nil)
-        // A shorter period counts at once, as does a clock that is set back.
+        // A shorter period takes effect at once, and so does a clock that is set back.
         try await age("-20000 seconds")
         #expect(try await claim(fixture, other).isEmpty)
         #expect(try await claim(fixture, other, period: 600) == [reading])
     }
 
-    @Test("Gateways that open deliveries go to are asked too; those without credential or out of use are not")
+    @Test("Gateways of open deliveries are read too; those without a credential or not in use are not")
     func routes() async throws {
         let (fixture, reading) = try await binary()
         func routes() async throws -> Int64? {

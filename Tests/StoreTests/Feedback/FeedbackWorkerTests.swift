@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("One feedback worker acts")
+@Suite("Only one feedback worker is active")
 struct FeedbackWorkerTests {
     private let worker = StoreFixture.worker
     private let another = StoreFixture.otherWorker
@@ -13,7 +13,7 @@ struct FeedbackWorkerTests {
         try await fixture.store.feedbackWorkers().first { $0.id == worker }?.state
     }
 
-    @Test("The first acts, the others stand by until it ends")
+    @Test("The first worker is active, the others stand by until it ends")
     func handover() async throws {
         let fixture = try await StoreFixture.make()
         #expect(try await !fixture.store.isFeedbackWorkerActing())
@@ -33,7 +33,7 @@ struct FeedbackWorkerTests {
     }
 
     @Test(
-        "One that was silent for a lease does nothing more when it wakes up; a clock that was set back keeps nobody acting"
+        "A worker that was silent for a lease does nothing when it wakes up; a clock set back keeps no worker active"
     )
     func silence() async throws {
         let fixture = try await StoreFixture.make()
@@ -62,7 +62,7 @@ struct FeedbackWorkerTests {
         }
     }
 
-    @Test("Who takes over waits for what the one before is in the middle of")
+    @Test("A worker that takes over waits for the transaction of the previous one")
     func fence() async throws {
         let fixture = try await StoreFixture.make()
         #expect(try await fixture.heartbeat(worker))
@@ -72,7 +72,7 @@ struct FeedbackWorkerTests {
         let working = try await fixture.hold("SELECT pushmta_engine.feedback_fence('\(worker)')")
         let takeover = Task { try await fixture.heartbeat(another) }
         try await fixture.waitForLock()
-        // Its own connection waits with it.
+        // Its own connection waits too.
         let rows = try await fixture.sql("SELECT count(*) FROM pushmta_engine.feedback_worker")
         #expect(rows == 1, "its transaction has not ended")
         try await working.run(script: "COMMIT")
@@ -91,7 +91,7 @@ struct FeedbackWorkerTests {
         await working.close()
     }
 
-    @Test("Dead tokens cost the same, however many there were before")
+    @Test("The cost of dead tokens does not depend on how many there were before")
     func steadyCost() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 5_000)
@@ -110,11 +110,11 @@ struct FeedbackWorkerTests {
             settings: "SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan;"
         )
         #expect(cost.decided == 100)
-        // Those of a subscription are looked through for replaced tokens: twenty each.
+        // A subscription's events are searched for replaced tokens: twenty each.
         #expect(cost.events < 5_000)
     }
 
-    @Test("Dead tokens are looked up once each where the planner knows nothing of the tables")
+    @Test("Dead tokens are looked up once each, even without statistics of the tables")
     func costWithoutStatistics() async throws {
         let fixture = try await StoreFixture.make()
         for table in ["subscription", "token_event"] {
@@ -129,12 +129,12 @@ struct FeedbackWorkerTests {
         )
         let cost = try await cost(of: 1_000, "idx_scan", in: fixture)
         #expect(cost.decided == 1_000)
-        // For each event its row, what was replaced before it, and the row that is written.
+        // For each event: its row, the earlier replacements, and the row that is written.
         #expect(cost.events < 5_000)
         #expect(cost.subscriptions < 5_000)
     }
 
-    @Test("Of a backlog no more is read than is taken")
+    @Test("No more of a backlog is read than is applied")
     func costOfABacklog() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 10_000)
@@ -150,7 +150,8 @@ struct FeedbackWorkerTests {
         #expect(cost.events < 2_000)
     }
 
-    /// Applies dead tokens in a transaction that ends with its connection; how many, and what a measure of PostgreSQL says of the tables.
+    /// Applies dead tokens in a transaction that ends with its connection; returns how many, and a statistic of
+    /// PostgreSQL about the tables.
     private func cost(
         of most: Int,
         _ measure: String,
@@ -175,7 +176,7 @@ struct FeedbackWorkerTests {
         return (try applied.int32(0, 0), try spent.int64(0, 0), try spent.int64(1, 0))
     }
 
-    @Test("What waits for a worker can be seen")
+    @Test("Pending work of the worker is visible")
     func backlog() async throws {
         let fixture = try await StoreFixture.make()
         var backlog = try await fixture.store.feedbackBacklog()

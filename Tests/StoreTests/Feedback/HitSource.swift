@@ -1,6 +1,6 @@
 import Foundation
 
 extension StoreFixture {
-    /// The run of a web process that hits come from.
+    /// The run of a web process as a source of hits.
     static let source = UUID()
 }

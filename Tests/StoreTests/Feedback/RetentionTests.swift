@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("What is thrown away with age")
+@Suite("Deletion of old data")
 struct RetentionTests {
     private let worker = StoreFixture.worker
 
@@ -25,7 +25,7 @@ struct RetentionTests {
         return fixture
     }
 
-    @Test("Old partitions go one by one, the oldest first, and it is told")
+    @Test("Old partitions are dropped one by one, oldest first, and reported")
     func partitions() async throws {
         let fixture = try await aged()
         #expect(try await drop(fixture, days: 201) == "")
@@ -39,7 +39,7 @@ struct RetentionTests {
         #expect(
             try await fixture.sql("SELECT n FROM pushmta.retention_log WHERE what = 'partitions of broad_log'") == 2
         )
-        // Whatever was asked for, today's and yesterday's stay, and a delivery can be sent.
+        // Whatever the settings, the partitions of today and yesterday stay, and a delivery can be sent.
         while let name = try await drop(fixture, days: 0), !name.isEmpty {}
         #expect(
             try await fixture.sql(
@@ -49,7 +49,7 @@ struct RetentionTests {
     }
 
     @Test(
-        "Not what an unfinished part refers to, what is not counted, or what an open delivery may need",
+        "Data of an unfinished part, uncounted data and data that an open delivery may need is kept",
         arguments: [
             "UPDATE pushmta_engine.delivery_part SET state = 'ready'",
             "UPDATE pushmta_engine.delivery_part SET state = 'done'",
@@ -80,7 +80,7 @@ struct RetentionTests {
                 """
         )
         await connection.close()
-        // The day after it goes, the day itself does not.
+        // The day after it is dropped, the day itself is not.
         #expect(try await drop(fixture)?.isEmpty == false)
         #expect(try await drop(fixture) == "")
         try await fixture.sql(
@@ -93,7 +93,7 @@ struct RetentionTests {
         #expect(try await drop(fixture)?.isEmpty == false)
     }
 
-    @Test("Who has a table in use is not waited for")
+    @Test("A table in use is not waited for")
     func inUse() async throws {
         let fixture = try await aged()
         let reader = try await fixture.hold("SELECT count(*) FROM pushmta_engine.broad_log")
@@ -104,7 +104,7 @@ struct RetentionTests {
     }
 
     @Test(
-        "Subscriptions that have been disabled for long are deleted, a bounded number at a time; deny-listed ones stay"
+        "Long-disabled subscriptions are deleted, a limited number at a time; deny-listed ones stay"
     )
     func subscriptions() async throws {
         let fixture = try await aged()
@@ -124,7 +124,7 @@ struct RetentionTests {
         #expect(try await fixture.sql("SELECT n FROM pushmta.retention_log WHERE what = 'disabled subscriptions'") == 4)
     }
 
-    @Test("What says that a person wants nothing stays, and is not looked at again and again")
+    @Test("Records of opt-outs stay, and are not examined again and again")
     func optedOut() async throws {
         let fixture = try await aged()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 1_000)
@@ -152,7 +152,7 @@ struct RetentionTests {
         #expect(try await fixture.store.purgeSubscriptions(worker: worker, limit: 100, days: 180) == 0)
     }
 
-    @Test("Token events that were decided go, those that wait or are held stay")
+    @Test("Decided token events are deleted, waiting or held ones stay")
     func tokenEvents() async throws {
         let fixture = try await aged()
         try await fixture.sql(
@@ -168,7 +168,7 @@ struct RetentionTests {
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.token_event") == 5)
     }
 
-    /// As the worker's next round, ten minutes later.
+    /// Like the worker's next round, ten minutes later.
     private func nextRound(_ fixture: StoreFixture, _ rounds: Int = 1) async throws {
         try await fixture.sql(
             """
@@ -177,7 +177,9 @@ struct RetentionTests {
         )
     }
 
-    @Test("Of many days at once none goes for a day, then one in a round; a clock that is put right ends the hold")
+    @Test(
+        "If many days become old at once, none is dropped for a day, then one per round; correcting the clock ends the hold"
+    )
     func manyDays() async throws {
         let fixture = try await aged()
         let first = "(now() AT TIME ZONE 'UTC')::date"
@@ -186,7 +188,7 @@ struct RetentionTests {
         for _ in 0..<3 { #expect(try await drop(fixture) == "") }
         #expect(try await fixture.alarms("retention_held").map(\.subject) == ["partitions of broad_log"])
         #expect(try await fixture.sql("SELECT rounds FROM pushmta_engine.retention_hold") == 1, "calls are no rounds")
-        // Of the other tables as many are old, and they have rounds of their own.
+        // The other tables have as many old days, and separate rounds.
         #expect(try await drop(fixture, .trackingLog) == "")
         try await nextRound(fixture, 143)
         #expect(try await drop(fixture) == "")
@@ -194,14 +196,14 @@ struct RetentionTests {
         #expect(try await drop(fixture)?.hasPrefix("broad_log_") == true)
         #expect(try await drop(fixture) == "", "one in a round")
         #expect(try await fixture.alarms("retention_held").map(\.subject) == ["partitions of tracking_log"])
-        // By the clock as it was there is nothing.
+        // By the correct clock, nothing is old.
         #expect(try await drop(fixture, days: 300) == "")
         #expect(try await drop(fixture, .trackingLog, days: 300) == "")
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta.retention_hold") == 0)
         #expect(try await drop(fixture) == "", "a new hold")
     }
 
-    @Test("Nor do all disabled subscriptions and token events when the clock jumps")
+    @Test("A jump of the clock does not delete all disabled subscriptions and token events")
     func jump() async throws {
         let fixture = try await aged()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 10)
@@ -212,7 +214,7 @@ struct RetentionTests {
             SELECT 1, n, 'invalid', 'applied', now() - n * interval '1 day' + interval '1 hour' FROM generate_series(10, 1, -1) n
             """
         )
-        // A clock that goes a year wrong is a time to keep things for that is a year less.
+        // A clock that is a year ahead has the same effect as a retention that is a year shorter.
         for days in [-185, -360] {
             #expect(try await fixture.store.purgeSubscriptions(worker: worker, limit: 100, days: days) == 0)
             #expect(try await fixture.store.purgeTokenEvents(worker: worker, limit: 100, days: days) == 0)
@@ -221,7 +223,7 @@ struct RetentionTests {
         #expect(try await fixture.store.purgeSubscriptions(worker: worker, limit: 100, days: 8) == 2)
         #expect(try await fixture.store.purgeTokenEvents(worker: worker, limit: 100, days: 8) == 2)
         #expect(try await fixture.alarms("retention_held").isEmpty)
-        // Who wants less to be kept gets it, after a day.
+        // A shorter retention takes effect after a day.
         #expect(try await fixture.store.purgeSubscriptions(worker: worker, limit: 2, days: 1) == 0)
         #expect(try await fixture.store.purgeTokenEvents(worker: worker, limit: 2, days: 1) == 0)
         try await nextRound(fixture, 144)
@@ -231,7 +233,7 @@ struct RetentionTests {
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.subscription") == 1)
     }
 
-    @Test("Sources of hits go when no day is left that they have hits of")
+    @Test("Sources of hits are deleted when no day with their hits is left")
     func trackingSources() async throws {
         let fixture = try await aged()
         try await fixture.sql(

@@ -13,10 +13,10 @@ struct StatisticTests {
         )
     }
 
-    @Test("Versions and locales that strangers say do not make a row each")
+    @Test("Versions and locales that strangers send do not create a row each")
     func strangersValues() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 600, partSize: 100)
-        // Half of the devices have one of three versions and two languages; each of the others has its own.
+        // Half of the devices share three versions and two languages; each of the others has its own.
         try await fixture.sql(
             """
             UPDATE pushmta_engine.subscription SET
@@ -45,7 +45,7 @@ struct StatisticTests {
         #expect(try required(try await fixture.sql("SELECT count(*) FROM pushmta_engine.statistic_value")) <= 400)
     }
 
-    @Test("Outcomes count once, when their part is done: by reason, application, version and locale")
+    @Test("Outcomes are counted once, when their part is done: by reason, application, version and locale")
     func outcomes() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 40, partSize: 20)
         try await tellApart(fixture)
@@ -86,7 +86,7 @@ struct StatisticTests {
         #expect(try await fixture.figure("messages", "delivery_failures", failures) == 1)
         #expect(try await fixture.figure("CASE WHEN complete THEN 1 END") == 0)
 
-        // The retry part's messages have no contiguous numbers; and the other part.
+        // The retry part's messages do not have contiguous numbers. Then the other part.
         while let next = try await fixture.claim().first {
             var last = OutcomeBatch()
             let messages = try await fixture.store.loadPart(next, fieldNames: [])
@@ -102,7 +102,7 @@ struct StatisticTests {
     }
 
     @Test(
-        "A rest without rows counts, and late answers take its place, before the part was counted and after",
+        "A part's rest without rows is counted, and late answers replace it, before and after the part is counted",
         arguments: [false, true]
     )
     func late(countsBefore: Bool) async throws {
@@ -133,7 +133,7 @@ struct StatisticTests {
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.late_outcome") == 0)
     }
 
-    @Test("A late answer to a message that was handed over counts once, and less remains for the retry part")
+    @Test("A late answer to a handed-over message counts once, and the retry part has one less")
     func handedOver() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 10, partSize: 10)
         let part = try required(try await fixture.claim().first)
@@ -191,14 +191,14 @@ struct StatisticTests {
         #expect(try await fixture.figure("clicked_unique") == 1)
         #expect(try await fixture.figure("opened_unique") == 1)
         #expect(try await fixture.figure("received", "delivery_statistics_by_locale", "locale = 'fr'") == 2)
-        // The delivery has one application only.
+        // The delivery has only one application.
         #expect(
             try await fixture.figure("received", "delivery_statistics_by_application", "application = 'shop-ios'") == 5
         )
         #expect(try await fixture.figure("received", "delivery_statistics_by_locale", "locale = ''") == 1)
     }
 
-    @Test("A click is no receipt, of a message as of a delivery")
+    @Test("A click does not count as a receipt, neither for a message nor for a delivery")
     func clicksAreNoReceipts() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 10, partSize: 10)
         let part = try required(try await fixture.claim().first)
@@ -225,7 +225,7 @@ struct StatisticTests {
         }
     }
 
-    @Test("Hits whose outcomes come late count under their application, version and locale all the same")
+    @Test("Hits whose outcomes come late still count under their application, version and locale")
     func hitsBeforeOutcomes() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 5)
@@ -265,7 +265,7 @@ struct StatisticTests {
         #expect(try await fixture.figure("received", "delivery_statistics_by_version", "app_version = ''") == 0)
     }
 
-    @Test("Marketing and monitoring may read them, and nobody else's functions")
+    @Test("Marketing and monitoring may read them, and run no other functions")
     func rights() async throws {
         let fixture = try await StoreFixture.make()
         for role in ["pushmta_marketing", "pushmta_monitoring", "pushmta_runtime"] {

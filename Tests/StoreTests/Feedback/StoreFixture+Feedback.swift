@@ -16,11 +16,11 @@ extension StoreFixture {
         )
     }
 
-    /// Counts all that can be counted; returns the number of messages, late outcomes and hits.
+    /// Counts everything that can be counted; returns the numbers of messages, late outcomes and hits.
     @discardableResult
     func countAll() async throws -> (outcomes: Int64, late: Int64, hits: Int64) {
         _ = try await heartbeat()
-        // Hits are left for a moment, for outcomes that are stored after them.
+        // Hits are deferred for a moment, for outcomes that are stored after them.
         try await sql("UPDATE pushmta_engine.tracking_uncounted SET created_at = created_at - interval '1 minute'")
         var outcomes: Int64 = 0
         while true {
@@ -32,7 +32,7 @@ extension StoreFixture {
         var hits: Int64 = 0
         while true {
             hits += try required(try await store.countHits(worker: Self.worker, limit: 1))
-            // Hits that are left for later count as none.
+            // Deferred hits do not count.
             let due = "coalesce(next_at, created_at + interval '2 s') <= now()"
             if try await sql("SELECT count(*) FROM pushmta_engine.tracking_uncounted WHERE \(due)") == 0 { break }
         }
@@ -46,7 +46,7 @@ extension StoreFixture {
         try await sql("SELECT coalesce(sum(\(column)), 0)::bigint FROM pushmta.\(view) WHERE \(condition)") ?? -1
     }
 
-    /// The statistics of a delivery must be those of its counters, and each view must add up to the same.
+    /// A delivery's statistics must match its counters, and each view must add up to the same numbers.
     func assertStatistics(_ delivery: Int64) async throws -> Bool {
         let columns = ["sent", "failed", "ignored", "not_applicable", "canceled", "unknown"]
         let equal = columns.map { "s.\($0) = p.\($0)" }.joined(separator: " AND ")
@@ -60,7 +60,7 @@ extension StoreFixture {
         return try await viewsAgree(delivery)
     }
 
-    /// The progress of a delivery, which is read from sums, must be what its parts say one by one.
+    /// A delivery's progress, which is read from sums, must match the sum over its parts.
     func progressAgrees(_ delivery: Int64) async throws -> Bool {
         let rest =
             "(p.size - p.handed_over - p.sent - p.failed - p.ignored - p.not_applicable - p.canceled - p.unknown)"
@@ -79,7 +79,7 @@ extension StoreFixture {
         ) == 1
     }
 
-    /// The views of a delivery's statistics must add up to the same.
+    /// The views of a delivery's statistics must add up to the same numbers.
     func viewsAgree(_ delivery: Int64) async throws -> Bool {
         let columns = ["sent", "failed", "canceled", "received", "received_unique", "clicked", "opened_unique"]
         for view in ["detail", "by_hour", "by_application", "by_version", "by_locale"] {
@@ -93,7 +93,7 @@ extension StoreFixture {
         return true
     }
 
-    /// Stores hits of messages that are known.
+    /// Stores hits of known messages.
     func hit(_ delivery: Int64, _ hits: [(sequence: Int32, kind: TrackingKind)], position: Int64) async throws {
         let day = try required(
             try await sql("SELECT log_day - date '2000-01-01' FROM pushmta_engine.delivery WHERE id = \(delivery)")

@@ -3,10 +3,10 @@ import Testing
 
 @testable import Store
 
-@Suite("What an error of a load means")
+@Suite("Classification of load errors")
 struct LoadProblemTests {
     @Test(
-        "Errors are of the connection, the delivery or a person, by their SQLSTATE",
+        "The SQLSTATE assigns an error to the connection, the delivery or a person",
         arguments: [
             ("57P01", LoadProblem.Scope.connection), ("08006", .connection), ("25006", .connection),
             ("42703", .delivery),
@@ -22,7 +22,7 @@ struct LoadProblemTests {
         #expect(problem.scope == scope && problem.text.contains(state) && !problem.text.contains("SELECT"))
     }
 
-    @Test("What is no answer of the server is of the connection")
+    @Test("An error that is not an answer of the server concerns the connection")
     func connection() {
         for code in [PostgresError.Code.connection, .closed, .timeout] {
             #expect(LoadProblem(PostgresError(code: code, message: "lost")).scope == .connection)
@@ -33,7 +33,7 @@ struct LoadProblemTests {
         #expect(LoadProblem(StoreError(.unexpectedAnswer, "odd")).scope == .part)
     }
 
-    @Test("Words that a function's author has written may hold values of people, and are left out")
+    @Test("A text by a function's author may contain people's values, so it is left out")
     func authors() {
         for state in ["P0001", "38001", "ZZ123"] {
             let text = LoadProblem(PostgresError(code: .sqlState(state), message: "no city for ada@example.com")).text
@@ -41,7 +41,7 @@ struct LoadProblemTests {
         }
     }
 
-    @Test("The words are one short line")
+    @Test("The text is one short line")
     func line() {
         let text = LoadProblem(.delivery, "a\nb\u{1B}[2J\t" + String(repeating: "é", count: 1_000)).text
         #expect(text.hasPrefix("a b") && text.count <= 301 && !text.unicodeScalars.contains("\u{1B}"))

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Store
 
-/// People with a view that divides by a number of each.
-@Suite("Parts in which single people cannot be read")
+/// People, with a view that divides by a number of each person.
+@Suite("Parts in which some people cannot be read")
 struct PiecemealLoadTests {
     private struct World {
         let fixture: StoreFixture
@@ -39,7 +39,7 @@ struct PiecemealLoadTests {
         }
     }
 
-    @Test("The others are loaded as ever, in their places", arguments: [[37], [1], [60], [1, 2, 3, 31, 59, 60]])
+    @Test("The others are loaded as usual, in their places", arguments: [[37], [1], [60], [1, 2, 3, 31, 59, 60]])
     func alone(_ bad: [Int64]) async throws {
         let world = try await World.make(messages: 60, bad: bad)
         let plain = try await world.fixture.store.loadPart(world.part, fieldNames: [])
@@ -62,9 +62,9 @@ struct PiecemealLoadTests {
         }
     }
 
-    @Test("Who gets no message anyway keeps that reason, and who is no addressee disturbs nobody")
+    @Test("A person who gets no message anyway keeps that reason, and a person outside the part affects no one")
     func excluded() async throws {
-        // In the range of a dense part, and not in the part.
+        // In the range of a dense part, but not in the part.
         let outside = try await World.make(messages: 50, bad: [20], excludes: 20)
         #expect(outside.part.isDense && outside.part.size == 49)
         let loaded = try await outside.fixture.store.loadReadable(outside.part, outside.fields)
@@ -75,7 +75,7 @@ struct PiecemealLoadTests {
         #expect(later.decisions[19] == .optedOut && later.decisions.count(where: \.isSendable) == 49)
     }
 
-    @Test("More than a tenth, and more than ten, are the view's fault: nobody fails for it")
+    @Test("If more than ten people and more than a tenth fail, it is the view's fault, and no message fails")
     func tooMany() async throws {
         let world = try await World.make(messages: 3_200, bad: Array(1...21))
         #expect(world.part.size == 200, "a small delivery is cut into sixteen parts")
@@ -89,14 +89,14 @@ struct PiecemealLoadTests {
         #expect(try await small.fixture.store.loadReadable(small.part, small.fields).unreadable.count == 10)
     }
 
-    @Test("A missing column, view or right is nobody's data: the part is not taken to pieces")
+    @Test("A missing column, view or right does not depend on people's data, so the part is not loaded piecemeal")
     func missing() async throws {
         let world = try await World.make(messages: 50, bad: [7])
         try await world.fixture.sql("ALTER VIEW person RENAME COLUMN share TO portion")
         await #expect {
             try await world.fixture.store.loadReadable(world.part, world.fields)
         } throws: { LoadProblem($0).scope == .delivery && LoadProblem($0).text.contains("42703") }
-        // What is resolved anew says it in our words.
+        // If the mapping is resolved again, the error is ours.
         let application = try await world.fixture.store.application(named: "shop-ios")
         await #expect {
             try await world.fixture.store.resolve(MessageFields(names: ["mapping.share"]), application: application)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import Store
 
-@Suite("Preparations that meet a view which cannot be read")
+@Suite("Preparations with an unreadable view")
 struct PreparationWaitTests {
-    /// A hundred people, of whom one has a zero by which the view divides.
+    /// A hundred people; the view divides by a number that is zero for one of them.
     private func make() async throws -> StoreFixture {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 100)
@@ -24,13 +24,13 @@ struct PreparationWaitTests {
         try await fixture.store.claimDeliveriesToPrepare(host: fixture.host).first
     }
 
-    @Test("They wait with the reason, keep no other waiting, and go on where they were")
+    @Test("They wait with the reason, hold up no others, and continue where they stopped")
     func data() async throws {
         let fixture = try await make()
         let store = fixture.store
         let id = try await fixture.filteredDelivery("mapping.share is not null")
         let job = try required(try await claim(fixture))
-        // The first chunks have nobody with a zero.
+        // The first chunks have no person with a zero.
         _ = try await store.prepareChunk(job, partSize: 50, partsPerChunk: 1)
         var reason = ""
         do {
@@ -67,7 +67,7 @@ struct PreparationWaitTests {
         #expect(try await fixture.alarms("delivery_waiting").isEmpty)
     }
 
-    @Test("They wait longer each time, and a clock that is set back keeps none waiting")
+    @Test("They wait longer each time, and a clock set back keeps none waiting")
     func waits() async throws {
         let fixture = try await make()
         let id = try await fixture.filteredDelivery("mapping.share is not null")
@@ -88,7 +88,7 @@ struct PreparationWaitTests {
         #expect(try await claim(fixture)?.deliveryID == id)
     }
 
-    @Test("What no view has a part in waits as well, and says so without SQL")
+    @Test("Errors without a view make the delivery wait too, with a reason that has no SQL")
     func own() async throws {
         let fixture = try await make()
         _ = try await fixture.startedDelivery()

@@ -5,10 +5,10 @@ import Testing
 
 @testable import Store
 
-@Suite("How large contents and variables may be")
+@Suite("Size limits of contents and variables")
 struct SizeLimitTests {
     private func content(bytes: Int) -> String {
-        // As the database writes it.
+        // In the database's form.
         let frame = #"{"ios": {"title": ""}}"#
         return #"{"ios": {"title": "\#(String(repeating: "x", count: bytes - frame.utf8.count))"}}"#
     }
@@ -22,11 +22,11 @@ struct SizeLimitTests {
         return nil
     }
 
-    @Test("A content of a mebibyte is taken, a longer one refused with its size, for templates too")
+    @Test("A content of a mebibyte is accepted, a larger one is refused with its size, for templates too")
     func contents() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
-        let most = MessageLimits.longestContent
+        let most = MessageLimits.maxContentBytes
         for (bytes, isTaken) in [(most, true), (most + 1, false)] {
             let delivery = NewDelivery(label: "x", applications: ["shop-ios"], content: content(bytes: bytes))
             let refused = await refusal { _ = try await store.createDelivery(delivery) }
@@ -38,17 +38,18 @@ struct SizeLimitTests {
         }
     }
 
-    @Test("Variables of 16 KiB are taken, longer ones refused, whoever writes them")
+    @Test("Variables of 16 KiB are accepted, larger ones are refused, whoever writes them")
     func variables() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
-        let most = MessageLimits.longestVariables
+        let most = MessageLimits.maxVariablesBytes
         let id = try await fixture.startedDelivery(explicit: true)
         let targets = { (bytes: Int) in [ExplicitTarget(.user("a"), variables: self.variables(bytes: bytes))] }
         try await store.addTargets(targets(most), toDelivery: id)
         let refused = await refusal { try await store.addTargets(targets(most + 1), toDelivery: id) }
         #expect(
-            refused?.sqlState == "PM065" && refused?.message.contains("\(most + 1) bytes: \(most) are taken") == true
+            refused?.sqlState == "PM065"
+                && refused?.message.contains("\(most + 1) bytes; the maximum is \(most)") == true
         )
         await #expect(throws: PostgresError.self, "an update too") {
             let long = variables(bytes: most + 1)

@@ -9,7 +9,7 @@ import Testing
 struct UnloadedPartTests {
     private let column = "column m.city does not exist (SQLSTATE 42703)"
 
-    /// Gives a part back for this reason, and says whether it waits for so long.
+    /// Releases a part for this reason, and returns whether it waits this long.
     private func postpone(_ fixture: StoreFixture, _ part: PartToken, seconds: Int64) async throws -> Bool {
         let clock = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
         let before = try required(try await fixture.sql(clock))
@@ -26,7 +26,7 @@ struct UnloadedPartTests {
         return (before...after).contains(notBefore - seconds * 1_000)
     }
 
-    @Test("What the gateway has asked to wait for waits, and what it has not keeps its place")
+    @Test("Messages that the gateway asked to delay wait, and the others keep their place")
     func asked() async throws {
         let (fixture, first) = try await StoreFixture.withClaimedPart(messages: 10)
         let seconds = "SELECT ceil(extract(epoch FROM not_before - now()))::bigint FROM pushmta_engine.delivery_part"
@@ -73,7 +73,7 @@ struct UnloadedPartTests {
         }
     }
 
-    @Test("The reason is gone as soon as its messages go out, or it comes back loaded")
+    @Test("The reason is cleared once its messages are sent, or when it is released after a load")
     func cleared() async throws {
         let (fixture, first) = try await StoreFixture.withClaimedPart(messages: 10)
         let store = fixture.store
@@ -84,14 +84,14 @@ struct UnloadedPartTests {
         _ = try await store.mark([PartMark(part: second.id, token: 2, through: 10)])
         #expect(try await store.deliveryProgress(first.deliveryID).waitingReason.isEmpty)
         #expect(try await fixture.alarms("delivery_waiting").isEmpty)
-        // It was loaded, and goes back for another reason: whoever fails next begins anew.
+        // It was loaded, and is released for another reason: the next failure starts the waits from the beginning.
         try await store.releasePart(PartToken(part: first.id, token: 2))
         #expect(try await fixture.alarms("delivery_waiting").isEmpty)
         let third = try required(try await fixture.claim().first)
         #expect(try await postpone(fixture, PartToken(part: third.id, token: 3), seconds: 5))
     }
 
-    @Test("Who has lost a part neither puts it off nor says why")
+    @Test("A lost owner neither postpones the part nor sets a reason")
     func fenced() async throws {
         let (fixture, first) = try await StoreFixture.withClaimedPart(messages: 10)
         let store = fixture.store
@@ -101,7 +101,7 @@ struct UnloadedPartTests {
         #expect(try await store.releasePart(PartToken(part: first.id, token: 1), problem: column) == false)
         #expect(try await fixture.alarms("delivery_waiting").isEmpty)
         #expect(try await store.partsHeld(byChild: 2) == [PartToken(part: first.id, token: 2)])
-        // What an earlier owner may have sent stays on record beside it.
+        // What an earlier owner may have sent stays recorded as well.
         let recovery = PartRecovery(ambiguous: [1, 2])
         #expect(try await store.releasePart(PartToken(part: first.id, token: 2), recovery: recovery))
         let third = try required(try await fixture.claim().first)
@@ -121,7 +121,7 @@ struct UnloadedPartTests {
         #expect(try await fixture.claim().map(\.id) == [first.id])
     }
 
-    @Test("A stopped delivery ends with its parts that wait")
+    @Test("A stopped delivery ends, including its waiting parts")
     func stopped() async throws {
         let (fixture, first) = try await StoreFixture.withClaimedPart(messages: 10)
         try await fixture.store.releasePart(PartToken(part: first.id, token: 1), problem: column)

@@ -8,7 +8,9 @@ import Testing
 
 @Suite("The days of a continuous delivery", .timeLimit(.minutes(3)))
 struct DeliveryDayTests {
-    @Test("A new day has a delivery of its own; the old one ends with its last part, the whole never by itself")
+    @Test(
+        "A new day has its own delivery; the old one ends with its last part, the continuous delivery never ends on its own"
+    )
     func rollOver() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         #expect(try await fixture.store.finishDeliveries() == [])
@@ -39,19 +41,19 @@ struct DeliveryDayTests {
         #expect(try await Self.counters(fixture) == 1, "three days after its end none does")
     }
 
-    /// Sequences that number the messages of a day.
+    /// The sequences that number a day's messages.
     private static func counters(_ fixture: StoreFixture) async throws -> Int64? {
         try await fixture.sql("SELECT count(*) FROM pg_class WHERE relname ~ '^message_number_[0-9]'")
     }
 
-    @Test("A day with an open transaction does not end, and nobody waits for the change of the day")
+    @Test("A day with an open transaction does not end, and no session waits for the change of day")
     func openTransaction() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         let first = try await fixture.send(id)
         let place = try await fixture.subscription(1)
         let holder = try await fixture.hold("SELECT pushmta.send_message(\(id), subscription_id => \(place))")
         try await fixture.moveDay(1)
-        // Somebody else is at the change of the day.
+        // Another session is changing the day.
         let changer = try await fixture.hold("SELECT pushmta_engine.open_day(\(id))")
         #expect(try await fixture.send(id).deliveryID == first.deliveryID)
         try await changer.run(script: "COMMIT")
@@ -67,7 +69,7 @@ struct DeliveryDayTests {
         #expect(days.map(\.state) == [.inProgress, .finished] && days[1].counts == [.sent: 3])
     }
 
-    @Test("Many senders over the change of the day lose and double nothing")
+    @Test("Many senders across the change of day lose and duplicate nothing")
     func storm() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         let address = MessageAddress.subscription(try await fixture.subscription(0))
@@ -103,7 +105,7 @@ struct DeliveryDayTests {
         for day in days { #expect(try await fixture.store.snapshot(delivery: day.id).faults == []) }
     }
 
-    @Test("Pause, resume and stop take the days along, and a day is not controlled by itself")
+    @Test("Pause, resume and stop include the days, and a day cannot be controlled separately")
     func control() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         let first = try await fixture.send(id)
@@ -129,7 +131,7 @@ struct DeliveryDayTests {
         for day in days { #expect(try await fixture.store.snapshot(delivery: day.id).faults == []) }
     }
 
-    @Test("What a day cannot send fails the whole")
+    @Test("A day that cannot be sent fails the whole delivery")
     func failure() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         let sent = try await fixture.send(id)
@@ -141,7 +143,7 @@ struct DeliveryDayTests {
         #expect(await fixture.refusal(id, .userKey("user-1")) == "PM061")
     }
 
-    @Test("Parts that ended long ago are folded, and the account stays what it was")
+    @Test("Parts that ended long ago are folded, and the totals stay the same")
     func folding() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         for place in [0, 1, 2, 0, 1] { try await fixture.send(id, to: place) }
@@ -174,7 +176,7 @@ struct DeliveryDayTests {
         #expect(try await fixture.store.message("\(last.deliveryID)-1")?.status == .sent)
     }
 
-    @Test("int32 ids have a range of their own each day, and another one when it is used up")
+    @Test("int32 ids have a separate range each day, and another one when it is used up")
     func numbers() async throws {
         let (fixture, _) = try await StoreFixture.continuous()
         try await fixture.sql(

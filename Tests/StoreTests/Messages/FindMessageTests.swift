@@ -6,17 +6,17 @@ import Testing
 
 @testable import Store
 
-/// A message is found by whatever id of it a phone, a gateway or a log shows.
+/// A message is found by any of its ids on a phone, at a gateway or in a log.
 @Suite("A message is found by any id", .timeLimit(.minutes(3)))
 struct FindMessageTests {
-    /// What an id led to, as "kind message".
+    /// The results for an id, as "kind message".
     private static func found(_ fixture: StoreFixture, _ id: String, delivery: Int64? = nil) async throws -> [String] {
         try await fixture.store.findMessages(id, delivery: delivery).found.map {
             "\($0.kind.rawValue) \($0.message.id)"
         }
     }
 
-    /// Why an id led nowhere.
+    /// The reason that an id has no result.
     private static func findings(_ fixture: StoreFixture, _ id: String, delivery: Int64? = nil) async throws -> [String]
     {
         let search = try await fixture.store.findMessages(id, delivery: delivery)
@@ -59,7 +59,7 @@ struct FindMessageTests {
         #expect(try await Self.findings(fixture, "99999-1") == ["no_delivery"])
         #expect(try await Self.findings(fixture, "nothing of ours") == ["unreadable"])
         #expect(try await Self.findings(fixture, "") == ["unreadable"])
-        // Its key stays when its outcome goes.
+        // Its key stays when its outcome is deleted.
         _ = try await fixture.sendOut()
         try await fixture.sql("UPDATE pushmta_engine.delivery SET purged = true WHERE id = \(sent.deliveryID)")
         try await fixture.sql("DELETE FROM pushmta_engine.broad_log")
@@ -67,7 +67,7 @@ struct FindMessageTests {
         #expect(try await Self.findings(fixture, uuid) == ["expired"])
     }
 
-    @Test("Numbered ids are found in decimal and as devices send them; what can be two things is both")
+    @Test("Numeric ids are found in decimal and as devices send them; an ambiguous text is read both ways")
     func numbers() async throws {
         let (fixture, id) = try await Self.int32()
         let sent = try await fixture.send(id)
@@ -80,24 +80,24 @@ struct FindMessageTests {
         let numbers = try NumberPermutation.make(key: key)
         let number = numbers.id(of: first)
         let hex = String(number, radix: 16)
-        // Digits alone may be either; the other reading is of no message here but by chance of one in 2,000.
+        // Digits alone may be either; here the other reading matches a message only by a chance of one in 2,000.
         #expect(try await Self.found(fixture, "\(number)").contains("int32 \(sent.id)"))
         for text in [hex, hex.uppercased(), "000\(hex)", "0x\(hex)", "h\(hex)", "h\(hex),\(id),2"] {
             #expect(try await Self.found(fixture, text).contains("int32_hex \(sent.id)"), "\(text)")
         }
-        // The database goes back as the program went forth, also where it takes several walks.
+        // The database reverses the program's mapping, even if it takes several steps.
         for number in [1, 2, 3, 1_000, 65_535, 65_536, 99_999_999, 2_147_483_646, 2_147_483_647] as [Int64] {
             let back = try await fixture.sql("SELECT pushmta_engine.number_of_message_id(\(numbers.id(of: number)))")
             #expect(back == number)
         }
-        // A number of nobody, in both readings, and what is no positive number.
+        // A number without a message, in both readings, and texts that are not positive numbers.
         let unused = numbers.id(of: 2_147_000_000)
         #expect(try await Self.findings(fixture, "\(unused)").first == "not_given")
         #expect(try await Self.findings(fixture, "ffffffff") == ["unreadable"])
         #expect(try await Self.findings(fixture, "0") == ["unreadable"])
     }
 
-    @Test("AES in the database is that of FIPS 197, both ways")
+    @Test("AES in the database matches FIPS 197, in both directions")
     func cipher() async throws {
         let fixture = try await StoreFixture.make()
         let known = try await fixture.sql(
@@ -127,13 +127,13 @@ struct FindMessageTests {
             #expect(try await Self.found(fixture, text, delivery: id) == ["gateway_id \(sent.id)"])
             #expect(try await Self.findings(fixture, text) == ["needs_delivery"])
         }
-        // Of another project than the credential's the whole name is kept.
+        // If the project is not the credential's, the whole name is stored.
         try await fixture.sql("UPDATE pushmta_engine.broad_log SET gateway_message_id = 'projects/other/messages/7'")
         #expect(try await Self.found(fixture, "projects/other/messages/7", delivery: id) == ["gateway_id \(sent.id)"])
         #expect(try await Self.findings(fixture, name, delivery: id) == ["not_given"])
     }
 
-    @Test("No way to a message reads a log from end to end")
+    @Test("No search for a message scans a whole log")
     func plans() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 5_000)
@@ -150,7 +150,7 @@ struct FindMessageTests {
             """,
         ] {
             let connection = try await fixture.database.connect()
-            // As the functions have it.
+            // With the functions' settings.
             try await connection.run(script: "SET enable_seqscan = off")
             let plan = try await connection.execute(PostgresStatement("EXPLAIN \(statement)", prepare: false))
             let lines = try (0..<plan.rowCount).map { try plan.text($0, 0) }

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Store
 
-@Suite("The same message is made once", .timeLimit(.minutes(3)))
+@Suite("The same message is created once", .timeLimit(.minutes(3)))
 struct IdempotencyTests {
-    @Test("The same call returns the same message, another one under the key is refused")
+    @Test("A repeated call returns the same message; a different message with the same key is refused")
     func repeated() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         let first = try await fixture.send(id, variables: #"{"a": "1", "b": "2"}"#, key: "order-1")
@@ -31,7 +31,7 @@ struct IdempotencyTests {
         #expect(try await fixture.store.deliveryProgress(first.deliveryID).target == 1)
     }
 
-    @Test("Of many sessions with one key one sends")
+    @Test("Of many sessions with the same key, one sends")
     func concurrent() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         let address = MessageAddress.subscription(try await fixture.subscription(0))
@@ -56,7 +56,7 @@ struct IdempotencyTests {
         #expect(try await fixture.store.snapshot(delivery: day).faults == [])
     }
 
-    @Test("A key whose transaction is given up is free again")
+    @Test("A key is free again after its transaction is rolled back")
     func givenUp() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         try await fixture.send(id)
@@ -70,7 +70,7 @@ struct IdempotencyTests {
         let sent = try await waiting.value
         await holder.close()
         #expect(!sent.isRepeated)
-        // The number of the one that was given up is missing.
+        // The number of the rolled-back message is skipped.
         #expect(try await fixture.store.snapshot(delivery: sent.deliveryID).faults == [])
         #expect(try await fixture.store.deliveryProgress(sent.deliveryID).target == 2)
     }

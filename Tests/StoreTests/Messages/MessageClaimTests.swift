@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Single messages that are claimed together", .timeLimit(.minutes(3)))
 struct MessageClaimTests {
-    @Test("They become one part, with the variables of each, and go out as any other")
+    @Test("They become one part, with the variables of each, and are sent like any other")
     func merged() async throws {
         let (fixture, id) = try await StoreFixture.continuous(users: 4)
         try await fixture.sql("UPDATE pushmta_engine.subscription SET user_key = 'ada' WHERE id <= 2")
@@ -43,21 +43,21 @@ struct MessageClaimTests {
         #expect(try await fixture.assertEquation(day))
     }
 
-    @Test("Who loses the part leaves one part behind, with all of its messages")
+    @Test("A lost owner leaves one part behind, with all of its messages")
     func lost() async throws {
         let (fixture, id) = try await StoreFixture.continuous(users: 3)
         let days = try await (0..<3).asyncMap { try await fixture.send(id, to: $0).deliveryID }
         try await fixture.expireTogether()
         let part = try required(try await fixture.claimMessages().first)
         #expect(try await fixture.store.releasePart(PartToken(part: part.id, token: part.fencingToken)))
-        // It has had an owner: it stays as it is, and what came later is a part of its own.
+        // It has had an owner, so it stays unchanged, and later messages form a separate part.
         try await fixture.send(id, to: 0)
         let again = try await fixture.claimMessages()
         #expect(again.map(\.size) == [3, 1] && again.first?.id == part.id && again.first?.fencingToken == 2)
         #expect(try await fixture.store.snapshot(delivery: days[0]).faults == [])
     }
 
-    @Test("Messages of other deliveries, other moments of expiry and with a history stay apart")
+    @Test("Messages of other deliveries, with other expiry times or with a history stay separate")
     func apart() async throws {
         let (fixture, id) = try await StoreFixture.continuous(users: 6)
         let other = try await fixture.startContinuous(["shop-ios"]) { $0.validitySeconds = 600 }
@@ -78,7 +78,7 @@ struct MessageClaimTests {
         #expect(try await fixture.claimMessages().map(\.size).sorted() == [1, 1, 2, 2])
     }
 
-    @Test("At midnight those of the day that ends are claimed too, each by itself")
+    @Test("At midnight the messages of the ending day are claimed too, each separately")
     func midnight() async throws {
         let (fixture, id) = try await StoreFixture.continuous(users: 3)
         for place in 0..<2 { try await fixture.send(id, to: place) }
@@ -90,7 +90,7 @@ struct MessageClaimTests {
         #expect(try await fixture.claimMessages().map(\.size).sorted() == [1, 1, 3])
     }
 
-    @Test("No more is claimed than asked for, a part is no larger than others, and the most urgent go first")
+    @Test("At most the requested number is claimed, a part is no larger than others, and the most urgent come first")
     func bounds() async throws {
         let (fixture, id) = try await StoreFixture.continuous(users: 30)
         try await fixture.sql(
@@ -111,7 +111,7 @@ struct MessageClaimTests {
         #expect(try await fixture.claimMessages(limit: 2).map(\.priority) == [60, 50])
     }
 
-    @Test("A pause that waits for the claim finds the messages held, and one that was first keeps them")
+    @Test("A pause that waits for the claim finds the messages claimed; a pause that comes first holds them back")
     func pause() async throws {
         let (fixture, id) = try await StoreFixture.continuous(users: 3)
         for place in 0..<3 { try await fixture.send(id, to: place) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Store
 
-/// A delivery of one-time codes passes over an opt-out, and over nothing else.
+/// A delivery of one-time codes ignores an opt-out, and nothing else.
 @Suite("One-time codes", .timeLimit(.minutes(3)))
 struct OneTimeCodeTests {
     /// Subscriptions 1 to 6: 2 opted out, 3 is disabled, 4 both, 5 opted out and in quarantine, 6 opted out with soft errors.
@@ -28,7 +28,7 @@ struct OneTimeCodeTests {
         return try rows.text(0, 0)
     }
 
-    @Test("Those who opted out are in it; why others are not is told", arguments: [false, true])
+    @Test("People who opted out are included; for others, the reason is recorded", arguments: [false, true])
     func subscribers(onePerUser: Bool) async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 6)
@@ -47,7 +47,7 @@ struct OneTimeCodeTests {
         }
     }
 
-    @Test("A page counts them alike")
+    @Test("The console counts them in the same way")
     func count() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 6)
@@ -64,7 +64,7 @@ struct OneTimeCodeTests {
         }
     }
 
-    @Test("A row of the list of targets is judged alike", arguments: [false, true])
+    @Test("A row of explicit targets is judged in the same way", arguments: [false, true])
     func targets(onePerUser: Bool) async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 6)
@@ -79,7 +79,7 @@ struct OneTimeCodeTests {
         #expect(try await reasons(fixture, id) == "3 disabled, 4 disabled, 5 quarantine")
     }
 
-    @Test("The load decides alike", arguments: [true, false])
+    @Test("The load decides in the same way", arguments: [true, false])
     func load(dense: Bool) async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 6)
@@ -93,12 +93,12 @@ struct OneTimeCodeTests {
         #expect(
             codes.decisions == [.sendable, .sendable, .disabled, .disabled, .quarantined, .sendableWithErrors]
         )
-        // Who opts out while a delivery is under way gets nothing more of it.
+        // A person who opts out while a delivery is under way gets nothing more from it.
         let others = try await fixture.store.loadPart(part, MessageFields(names: []))
         #expect(others.decisions == [.sendable, .optedOut, .disabled, .optedOut, .optedOut, .optedOut])
     }
 
-    @Test("Messages that are added one by one, and those of one call")
+    @Test("Messages added one by one, and those of one call")
     func messages() async throws {
         let (fixture, codes) = try await StoreFixture.continuous(users: 6) { $0.isOneTimeCode = true }
         let news = try await fixture.startContinuous()
@@ -107,7 +107,7 @@ struct OneTimeCodeTests {
         let ids = "subscription_ids => ARRAY[1, 2, 3, 4, 5, 6]"
         #expect(try await fixture.sql("\(list)(\(codes), \(ids)) m WHERE m.refusal IS NULL") == 3)
         #expect(try await fixture.sql("\(list)(\(news), \(ids)) m WHERE m.refusal IS NULL") == 1)
-        // The second message of a day goes the short way.
+        // The second message of a day takes the short path.
         for argument in [
             "subscription_id => 2", "user_key => (SELECT user_key FROM pushmta_engine.subscription WHERE id = 2)",
             "push_token => (SELECT push_token FROM pushmta_engine.subscription WHERE id = 2)",
@@ -128,7 +128,7 @@ struct OneTimeCodeTests {
         #expect(try await !fixture.store.deliveryProgress(news).isOneTimeCode)
     }
 
-    @Test("It is said before the start, by each delivery for itself, and is on record")
+    @Test("It is set before the start, for each delivery separately, and is logged")
     func choice() async throws {
         let (fixture, codes) = try await StoreFixture.continuous { $0.isOneTimeCode = true }
         await #expect(throws: (any Error).self) { try await fixture.store.setOneTimeCode(codes, false) }

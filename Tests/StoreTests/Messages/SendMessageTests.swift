@@ -6,9 +6,9 @@ import Testing
 
 @testable import Store
 
-@Suite("Messages that are added to a continuous delivery", .timeLimit(.minutes(3)))
+@Suite("Messages added to a continuous delivery", .timeLimit(.minutes(3)))
 struct SendMessageTests {
-    @Test("A message is ready at once, is found by its id, and its outcome too")
+    @Test("A message is ready at once, and it and its outcome are found by its id")
     func message() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         let sent = try await fixture.send(id, variables: #"{"code": "17"}"#)
@@ -56,7 +56,7 @@ struct SendMessageTests {
         #expect((1...600_000_000).contains(wait), "ten minutes from the message, not from the day's end")
     }
 
-    @Test("A user gets it on each device, or on the latest only")
+    @Test("A user gets it on each device, or only on the latest")
     func users() async throws {
         let (fixture, id) = try await StoreFixture.continuous(applications: ["shop-ios", "shop-android"])
         try await fixture.store.seedSubscriptions(application: "shop-android", count: 1)
@@ -71,7 +71,7 @@ struct SendMessageTests {
         #expect(try await fixture.assertEquation(all[0].deliveryID))
     }
 
-    @Test("What cannot be sent is refused, each for its own reason")
+    @Test("A message that cannot be sent is refused with its reason")
     func refusals() async throws {
         let (fixture, id) = try await StoreFixture.continuous(users: 5)
         let ids = try await (0..<5).asyncMap { try await fixture.subscription($0) }
@@ -80,7 +80,7 @@ struct SendMessageTests {
         #expect(await fixture.refusal(id, .userKey("nobody")) == "PM062")
         #expect(await fixture.refusal(id, .pushToken("nobody")) == "PM062")
         #expect(await fixture.refusal(id, .subscription(ids[0]), variables: "[]") == "PM065")
-        let long = #"{"a": ""# + String(repeating: "x", count: MessageLimits.longestVariables) + #""}"#
+        let long = #"{"a": ""# + String(repeating: "x", count: MessageLimits.maxVariablesBytes) + #""}"#
         #expect(await fixture.refusal(id, .subscription(ids[0]), variables: long) == "PM065")
         #expect(await fixture.refusal(id, .subscription(ids[0]), key: "") == "PM065")
         try await fixture.sql(
@@ -102,7 +102,7 @@ struct SendMessageTests {
         #expect(await fixture.refusal(id, .subscription(ids[0])) == "PM061")
     }
 
-    @Test("Exclusion lists of the delivery hold for its messages")
+    @Test("The delivery's exclusion lists apply to its messages")
     func exclusions() async throws {
         let (fixture, _) = try await StoreFixture.continuous()
         try await fixture.sql("SELECT pushmta.create_exclusion_list('robinson')")
@@ -121,7 +121,7 @@ struct SendMessageTests {
         #expect(await fixture.refusal(id, .subscription(try await fixture.subscription(1))) == nil)
     }
 
-    @Test("A continuous delivery takes no list of targets, and nothing with one is made continuous")
+    @Test("A continuous delivery has no explicit targets, and a delivery with them cannot become continuous")
     func targets() async throws {
         let fixture = try await StoreFixture.make()
         let batch = try await fixture.startedDelivery(explicit: true)
@@ -138,7 +138,7 @@ struct SendMessageTests {
         await #expect(throws: StoreError.self) { try await fixture.store.makeContinuous(other) }
     }
 
-    @Test("Only a host that sleeps is woken")
+    @Test("Only a sleeping host is woken")
     func wakeUps() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         let listener = try await fixture.store.listen()
@@ -153,7 +153,7 @@ struct SendMessageTests {
         #expect(try await fixture.claim(limit: 9).count == 2)
     }
 
-    @Test("What a session remembers of a delivery's day does no harm when it is wrong")
+    @Test("A wrong cached day of a delivery in a session does no harm")
     func rememberedDay() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         let other = try await fixture.startContinuous()
@@ -169,7 +169,7 @@ struct SendMessageTests {
                 )
             ).int64(0, 0)
         }
-        // A day that is given up with the transaction that made it.
+        // A day that is rolled back with its transaction.
         try await fixture.moveDay(1)
         try await connection.run(script: "BEGIN")
         let given = try await day(of: id)
@@ -195,7 +195,7 @@ struct SendMessageTests {
         }
     }
 
-    @Test("Messages go before a delivery that is under way, and can be claimed apart from it")
+    @Test("Messages come before a delivery under way, and can be claimed separately")
     func lane() async throws {
         let (fixture, id) = try await StoreFixture.continuous(users: 100)
         _ = try await fixture.startedDelivery()

@@ -6,9 +6,9 @@ import Testing
 
 @testable import Store
 
-@Suite("Many messages that are added with one call", .timeLimit(.minutes(3)))
+@Suite("Many messages added with one call", .timeLimit(.minutes(3)))
 struct SendMessagesTests {
-    /// The arguments of `pushmta.send_messages` behind the delivery.
+    /// The arguments of `pushmta.send_messages` after the delivery.
     private struct Call {
         var ids: [Int64?]?
         var keys: [String?]?
@@ -17,7 +17,7 @@ struct SendMessagesTests {
         var names: [String?]?
     }
 
-    /// A row of its answer.
+    /// A row of its result.
     private struct Sent: Equatable {
         let element: Int32
         let id: String?
@@ -65,7 +65,7 @@ struct SendMessagesTests {
         return try await send(call, to: delivery, connection)
     }
 
-    /// The SQLSTATE with which the whole call is refused, and the words; nil if it is not.
+    /// The SQLSTATE and message with which the whole call is refused; nil if it is not.
     private func refusal(_ call: Call, to delivery: Int64, _ fixture: StoreFixture) async throws -> (String?, String)? {
         do {
             _ = try await send(call, to: delivery, fixture)
@@ -85,7 +85,7 @@ struct SendMessagesTests {
         try await (0..<count).asyncMap { try await fixture.subscription($0) }
     }
 
-    @Test("One is as one of send_message")
+    @Test("One message is the same as with send_message")
     func one() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         let place = try await fixture.subscription(0)
@@ -100,7 +100,7 @@ struct SendMessagesTests {
         #expect(try await loaded(part, fixture).1 == ["17"])
     }
 
-    @Test("Many share a part, each with its own variables, and their outcomes are theirs")
+    @Test("Many share a part, each with its own variables and outcome")
     func many() async throws {
         let (fixture, id) = try await StoreFixture.continuous(users: 6)
         let places = try await ids(fixture, 5)
@@ -126,7 +126,7 @@ struct SendMessagesTests {
         #expect(try await fixture.claim(limit: 9).map(\.hasVariables) == [false])
     }
 
-    @Test("Those of a part that are sent again keep their own variables and numbers")
+    @Test("Retried messages of a part keep their own variables and numbers")
     func retry() async throws {
         let (fixture, id) = try await StoreFixture.continuous(users: 4)
         let places = try await ids(fixture, 4)
@@ -170,11 +170,11 @@ struct SendMessagesTests {
         #expect(try await fixture.store.deliveryProgress(day).target == 10_000)
     }
 
-    @Test("An element that no message can be made of refuses the call and is named by its number")
+    @Test("An invalid element refuses the whole call, and the error has its number")
     func badElement() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         let places = try await ids(fixture, 3)
-        let long = #"{"a": ""# + String(repeating: "x", count: MessageLimits.longestVariables) + #""}"#
+        let long = #"{"a": ""# + String(repeating: "x", count: MessageLimits.maxVariablesBytes) + #""}"#
         for call in [
             Call(ids: [places[0], nil, places[2]]),
             Call(ids: places, keys: [nil, "user-1", nil]),
@@ -210,7 +210,7 @@ struct SendMessagesTests {
         #expect(sent.map(\.subscription) == [places[1], places[1]])
     }
 
-    @Test("Who gets nothing has the reason in the row, and the others get theirs")
+    @Test("A row without a message has the reason, and the others get theirs")
     func refusals() async throws {
         let (fixture, id) = try await StoreFixture.continuous(users: 6)
         let places = try await ids(fixture, 6)
@@ -283,7 +283,7 @@ struct SendMessagesTests {
         #expect(try await refusal(Call(ids: places, names: ["two", "x", "y"]), to: id, fixture)?.0 == "PM061")
     }
 
-    @Test("The program's own call says of each message what became of it")
+    @Test("The program's own call reports the result of each message")
     func called() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         let places = try await ids(fixture, 3)
@@ -304,7 +304,7 @@ struct SendMessagesTests {
         await #expect(throws: StoreError.self) { try await fixture.store.sendMessages(messages, delivery: 1 << 40) }
     }
 
-    @Test("Parts that are loaded together hold what each holds by itself")
+    @Test("Parts loaded together have the same contents as loaded separately")
     func loadedTogether() async throws {
         let (fixture, id) = try await StoreFixture.continuous(users: 6)
         let places = try await ids(fixture, 6)
@@ -347,7 +347,7 @@ struct SendMessagesTests {
         }
     }
 
-    @Test("Of two calls with the same keys in another order, at the same time, each key is one message")
+    @Test("Two concurrent calls with the same keys in a different order create one message per key")
     func concurrent() async throws {
         let (fixture, id) = try await StoreFixture.continuous(users: 40)
         let places = try await ids(fixture, 40)
@@ -372,7 +372,7 @@ struct SendMessagesTests {
         #expect(try await fixture.store.snapshot(delivery: day).faults == [])
     }
 
-    @Test("A transaction that is given up leaves no message, and its keys are free")
+    @Test("A rolled-back transaction leaves no message, and its keys are free")
     func rollback() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         let places = try await ids(fixture, 3)
@@ -389,7 +389,7 @@ struct SendMessagesTests {
         #expect(try await fixture.store.deliveryProgress(try required(sent[0].delivery)).target == 3)
     }
 
-    @Test("Of a day with few numbers left, a call goes to the next one as a whole")
+    @Test("If a day has too few numbers left, the whole call goes to the next day")
     func numbers() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         let places = try await ids(fixture, 3)
@@ -403,7 +403,7 @@ struct SendMessagesTests {
         #expect(try await fixture.send(id).deliveryID == sent[0].delivery)
     }
 
-    @Test("A host that sleeps is woken once for all of them")
+    @Test("A sleeping host is woken once for all of them")
     func wakeUps() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         let places = try await ids(fixture, 3)

@@ -27,7 +27,7 @@ extension StoreFixture {
         delivery.isContinuous = true
         change(&delivery)
         let id = try await store.createDelivery(delivery)
-        // It takes messages at once.
+        // It accepts messages at once.
         try await store.startDelivery(id)
         return id
     }
@@ -67,15 +67,15 @@ extension StoreFixture {
         }
     }
 
-    /// Gives all single messages one moment of expiry: a claim puts together only those that expire within the same second, and what a
-    /// test sends may lie on both sides of its end.
+    /// Gives all single messages the same expiry: a claim combines only messages that expire within the same second,
+    /// and a test's messages may fall into two.
     func expireTogether() async throws {
         try await sql(
             "UPDATE pushmta_engine.delivery_part SET valid_until = '2100-01-01' WHERE valid_until IS NOT NULL"
         )
     }
 
-    /// Claims single messages of the iOS application, put together.
+    /// Claims single messages of the iOS application, combined.
     func claimMessages(limit: Int = 1_000, largest: Int32 = 100, messages: Int = 100_000) async throws -> [ClaimedPart]
     {
         let row = try await store.application(named: "shop-ios")
@@ -89,7 +89,7 @@ extension StoreFixture {
         )
     }
 
-    /// Makes the day of new messages so many days later than today.
+    /// Sets the day of new messages to this many days after today.
     func moveDay(_ days: Int) async throws {
         try await sql(
             """
@@ -99,7 +99,7 @@ extension StoreFixture {
         )
     }
 
-    /// Claims up to so many parts and stores that their messages were sent.
+    /// Claims up to this many parts and stores their messages as sent.
     func sendOut(_ limit: Int = 100) async throws -> [ClaimedPart] {
         let parts = try await claim(limit: limit)
         for part in parts {

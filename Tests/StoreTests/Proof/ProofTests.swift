@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Accounts of deliveries, hosts and children")
 struct ProofTests {
-    @Test("A snapshot sees what does not add up")
+    @Test("A snapshot finds counts that do not add up")
     func snapshot() async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 40, partSize: 20)
         let part = try required(try await fixture.claim().first)
@@ -21,7 +21,7 @@ struct ProofTests {
         try await fixture.sql("UPDATE pushmta_engine.delivery_part SET sent = sent + 1 WHERE id = \(part.id)")
         #expect(try await !fixture.store.snapshot(delivery: id).isConsistent)
         try await fixture.sql("UPDATE pushmta_engine.delivery_part SET sent = sent - 1 WHERE id = \(part.id)")
-        // A message that stands in two unfinished parts.
+        // A message that is in two unfinished parts.
         try await fixture.sql(
             """
             INSERT INTO pushmta_engine.delivery_part (delivery_id, application_id, external_account_id, log_day, size)
@@ -39,7 +39,7 @@ struct ProofTests {
         #expect(unsound.duplicateRows == 1 && unsound.messages == 41 && !unsound.isConsistent)
     }
 
-    @Test("The database has one identity, whoever asks")
+    @Test("The database has the same identity for every session")
     func installation() async throws {
         let fixture = try await StoreFixture.make()
         let id = try await fixture.store.installationID()
@@ -50,7 +50,7 @@ struct ProofTests {
         }
     }
 
-    @Test("A host hears that it is to drain until its next supervisor starts")
+    @Test("A host gets the request to drain until its next supervisor starts")
     func drain() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
@@ -88,7 +88,7 @@ struct ProofTests {
         #expect(hosts.map(\.health).sorted() == ["alive", "gone"] && hosts.allSatisfy { !$0.isVersionMixed })
     }
 
-    @Test("Doubtful, late and replayed outcomes are counted for the child and its host")
+    @Test("Ambiguous, late and replayed outcomes are counted for the child and its host")
     func counters() async throws {
         let fixture = try await StoreFixture.make()
         let children = [try await fixture.child(), try await fixture.child("shop-android")]
@@ -129,7 +129,7 @@ struct ProofTests {
         await #expect { try await fixture.store.createDelivery(bad) } throws: { ($0 as? StoreError)?.code == .invalid }
     }
 
-    @Test("A snapshot that is held open does not see what comes later")
+    @Test("An open snapshot does not see later changes")
     func reader() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 10)

@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("What deliveries leave behind goes with their logs")
+@Suite("Data of deliveries is deleted with their logs")
 struct DeliveryRetentionTests {
     private let worker = StoreFixture.worker
     private static let past = "(now() AT TIME ZONE 'UTC')::date - 200"
@@ -58,7 +58,7 @@ struct DeliveryRetentionTests {
         return (fixture, id)
     }
 
-    @Test("Targets, exclusions, parts and records of lost owners go in bounded steps; the counts stay")
+    @Test("Targets, exclusions, parts and records of lost owners are deleted in bounded steps; the counts stay")
     func goes() async throws {
         let (fixture, id) = try await ended()
         let before = try await fixture.store.deliveryProgress(id)
@@ -77,11 +77,11 @@ struct DeliveryRetentionTests {
         )
         #expect(after.lateOutcomes == before.lateOutcomes)
         #expect(try await fixture.sql("SELECT n FROM pushmta.retention_log WHERE what = 'delivery targets'") == 25)
-        // Another day's worth of the same delivery's application is not mixed up with it, and nothing is looked at twice.
+        // Another day of the same application is not affected, and nothing is examined twice.
         #expect(try await purge(fixture) == 0)
     }
 
-    @Test("Targets of a delivery that nobody started go when each is old, and no other of it")
+    @Test("Old targets of a delivery that was never started are deleted, its other targets stay")
     func drafts() async throws {
         let fixture = try await StoreFixture.make()
         #expect(try await fixture.heartbeat())
@@ -92,7 +92,7 @@ struct DeliveryRetentionTests {
             SELECT \(id), 'user-' || n, now() - make_interval(days => n * 50) FROM generate_series(0, 9) n
             """
         )
-        // Those of 200 to 450 days.
+        // Targets that are 200 to 450 days old.
         #expect(try await purge(fixture, limit: 4) == 4)
         #expect(try await purge(fixture) == 2)
         #expect(try await count(fixture, "pushmta.delivery_target") == 4)
@@ -101,7 +101,7 @@ struct DeliveryRetentionTests {
     }
 
     @Test(
-        "Nothing goes of a day whose outcomes are kept, of a delivery that is not over, or that is not counted",
+        "Nothing is deleted of a day whose outcomes are kept, or of an unfinished or uncounted delivery",
         arguments: [
             "SELECT pushmta_engine.ensure_partitions(d, d) FROM (SELECT \(past) AS d) x",
             "UPDATE pushmta_engine.delivery SET state = 'paused', finished_at = NULL",
@@ -119,7 +119,7 @@ struct DeliveryRetentionTests {
         #expect(try await count(fixture, "pushmta_engine.delivery_part") == 4)
     }
 
-    @Test("The numbers of its messages go with it, and later ones do not take them")
+    @Test("The numbers of its messages are deleted with it, and later deliveries do not reuse them")
     func numbers() async throws {
         let (fixture, id) = try await ended()
         try await fixture.sql("SELECT NULL::bigint FROM pushmta_engine.take_message_ids(\(id), 25)")
@@ -135,7 +135,9 @@ struct DeliveryRetentionTests {
         )
     }
 
-    @Test("Whoever may delete targets may, before the start and after the end of their delivery, and not between")
+    @Test(
+        "A role that may delete targets can do so before the start and after the end of their delivery, but not in between"
+    )
     func marketing() async throws {
         let (fixture, id) = try await ended()
         let connection = try await fixture.database.connect()
@@ -151,7 +153,7 @@ struct DeliveryRetentionTests {
                 ($0 as? PostgresError)?.sqlState == "PM006"
             }
         }
-        // Stopped, but not all of its messages have an end.
+        // Stopped, but not all of its messages have an outcome.
         try await fixture.sql("UPDATE pushmta_engine.delivery SET state = 'stopped'")
         await #expect(throws: PostgresError.self) { try await connection.run(script: delete) }
         try await fixture.sql("UPDATE pushmta_engine.delivery SET finished_at = now()")
@@ -165,7 +167,7 @@ struct DeliveryRetentionTests {
         #expect(try await count(fixture, "pushmta.delivery_target") == 24)
     }
 
-    @Test("Children that ended long ago go, and hosts that have none; not one that holds a part")
+    @Test("Children that ended long ago are deleted, and so are hosts without children, but not an owner of a part")
     func children() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart()
         #expect(try await fixture.heartbeat())
@@ -192,7 +194,7 @@ struct DeliveryRetentionTests {
         )
         #expect(try await count(fixture, "pushmta_engine.mta_child") == 4)
         #expect(try await count(fixture, "pushmta_engine.mta_host") == 1)
-        // A clock that jumps a year makes all of them old in a moment.
+        // A clock that jumps by a year makes all of them old at once.
         try await fixture.sql("UPDATE pushmta_engine.mta_child SET exited_at = now() - interval '1 year'")
         try await fixture.sql("UPDATE pushmta_engine.delivery_part SET state = 'ready', owner = NULL")
         #expect(try await fixture.store.purgeChildren(worker: worker, limit: 100, days: 180) == 0)

@@ -11,14 +11,14 @@ struct ForgettingTests {
     private static let earlierToken = String(repeating: "ada2", count: 16)
     private static let wantedToken = "ada3:canonical"
     private static let androidToken = "ada4:android-token-of-ada"
-    /// What must not be found anywhere afterwards.
+    /// Texts that must not be found anywhere afterwards.
     private static let traces = [
         user, token, earlierToken, wantedToken, androidToken, "Adalovelace", "device-of-ada", "code-1723",
         "203.0.113.77",
         "AdaBrowser", "key-of-ada", "Adas phone",
     ]
 
-    /// The tables of the database, of whatever schema, a row of which has a text in it: in any column, of any type.
+    /// The tables, in any schema, that have a row with this text in a column of any type.
     private func tables(_ fixture: StoreFixture, claim text: String) async throws -> Set<String> {
         let connection = try await fixture.database.connect()
         let tables = try await connection.execute(
@@ -81,7 +81,7 @@ struct ForgettingTests {
         await connection.close()
     }
 
-    /// An explicit delivery to Ada by each kind of address and to Bob, started and prepared if it is to be.
+    /// An explicit delivery to Ada by each kind of address and to Bob, started and prepared if requested.
     private func targets(_ fixture: StoreFixture, started: Bool) async throws -> Int64 {
         let id = try await fixture.startedDelivery(["shop-ios", "shop-android"], explicit: true)
         let connection = try await fixture.database.connect()
@@ -113,7 +113,7 @@ struct ForgettingTests {
         return rounds
     }
 
-    @Test("Who has the same key in another service keeps the place in a delivery to both")
+    @Test("A user with the same key in another service stays in a delivery to both")
     func anotherService() async throws {
         let fixture = try await StoreFixture.make()
         try await people(fixture)
@@ -139,7 +139,7 @@ struct ForgettingTests {
         }
     }
 
-    @Test("Nothing of the person is left in any table, and others lose nothing")
+    @Test("Nothing about the person is left in any table, and others lose nothing")
     func everywhere() async throws {
         let fixture = try await StoreFixture.make()
         #expect(try await fixture.heartbeat())
@@ -174,7 +174,7 @@ struct ForgettingTests {
         }
         let running = try await targets(fixture, started: true)
         let planned = try await targets(fixture, started: false)
-        // The third message has no outcome yet: its hit says nothing of the subscription.
+        // The third message has no outcome yet, so its hit does not name the subscription.
         let day = sent[0].deliveryID
         try await fixture.hit(day, sent.map { ($0.sequence, .received) }, position: 1)
         try await fixture.sql(
@@ -191,7 +191,7 @@ struct ForgettingTests {
 
         let found = try await fixture.store.forgetUser(service: "shop", userKey: Self.user)
         #expect(found == ForgottenUser(subscriptions: 5, targets: 6, exclusions: 4, seeds: 1))
-        // Whatever was under way is over a minute later.
+        // Everything that was under way is over a minute later.
         #expect(try await cleanLogs(fixture) == 0)
         try await fixture.sql(
             "UPDATE pushmta_engine.forgotten_subscription SET forgotten_at = forgotten_at - interval '61 seconds'"
@@ -202,7 +202,7 @@ struct ForgettingTests {
             #expect(try await tables(fixture, claim: trace) == [], "\(trace)")
         }
 
-        // Ids are still there, and lead to nobody.
+        // Ids still exist, but lead to no person.
         #expect(
             try await fixture.sql("SELECT count(*) FROM pushmta_engine.broad_log WHERE subscription_id = \(ada)") == 1
         )
@@ -213,7 +213,7 @@ struct ForgettingTests {
         )
         #expect(try await tables(fixture, claim: "BobBrowser").count == 1)
         #expect(try await tables(fixture, claim: "bobs code").count == 1)
-        // What was prepared for her is not sent; he gets his message, with his variables.
+        // Her prepared messages are not sent; he gets his message, with his variables.
         for part in try await fixture.claim(limit: 10) {
             let loaded = try await fixture.store.loadPart(part, fieldNames: ["code"])
             for (row, id) in loaded.subscriptionIDs.enumerated() where id != bob {
@@ -223,11 +223,11 @@ struct ForgettingTests {
         #expect(try await fixture.store.deliveryProgress(running).pending > 0)
         try await fixture.store.startDelivery(planned)
         #expect(try await fixture.prepare().messages == 1)
-        // Again there is nobody.
+        // Forgetting again finds no one.
         #expect(try await fixture.store.forgetUser(service: "shop", userKey: Self.user).isNothing)
     }
 
-    @Test("Of messages that share a part the person's own variables go, those of others stay")
+    @Test("In a shared part, the person's own variables are deleted, those of others stay")
     func sharedPart() async throws {
         let fixture = try await StoreFixture.make()
         #expect(try await fixture.heartbeat())
@@ -288,7 +288,7 @@ struct ForgettingTests {
         try await fixture.hit(id, [(1, .received), (2, .received), (1, .clicked)], position: 1)
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.tracking_log") == 1)
         #expect(try await fixture.sql("SELECT min(sequence) FROM pushmta_engine.tracking_log") == 2)
-        // The note goes when nothing of its days is left.
+        // The note is deleted when nothing of its days is left.
         try await fixture.sql(
             "UPDATE pushmta_engine.forgotten_subscription SET forgotten_at = now() - interval '2 minutes'"
         )
@@ -300,7 +300,7 @@ struct ForgettingTests {
         #expect(try await fixture.store.purgeForgotten(worker: StoreFixture.worker, limit: 10) == 1)
     }
 
-    @Test("A late hit of a day whose outcomes are gone keeps no address and no browser")
+    @Test("A late hit of a day without outcomes is stored without address and browser")
     func lateOfAnOldDay() async throws {
         let fixture = try await StoreFixture.make()
         #expect(try await fixture.heartbeat())
@@ -308,7 +308,7 @@ struct ForgettingTests {
         let id = try await fixture.startedDelivery()
         try await fixture.prepare()
         #expect(try await fixture.store.forgetUser(service: "shop", userKey: "shop-ios-1").subscriptions == 1)
-        // The outcomes of ten days ago are thrown away, the hits are kept for longer.
+        // The outcomes of ten days ago are deleted, the hits are kept longer.
         let day = try required(
             try await fixture.sql("SELECT (now() AT TIME ZONE 'UTC')::date - 10 - date '2000-01-01'")
         )
@@ -353,11 +353,11 @@ struct ForgettingTests {
         )
     }
 
-    @Test("What belongs to somebody else too stays with that one")
+    @Test("Data that also belongs to another person stays with that person")
     func shared() async throws {
         let fixture = try await StoreFixture.make()
         try await people(fixture)
-        // Her old phone is Bob's now, and in the bank she is a customer, too.
+        // Her old phone now belongs to Bob, and she is a customer of the bank, too.
         try await fixture.sql(
             """
             INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key)
@@ -380,7 +380,7 @@ struct ForgettingTests {
         #expect(try await tables(fixture, claim: Self.earlierToken).contains("pushmta_engine.exclusion_entry"))
     }
 
-    @Test("Who registers afterwards is somebody new, whatever token the device has")
+    @Test("A person who registers afterwards is a new user, whatever token the device has")
     func again() async throws {
         let fixture = try await StoreFixture.make()
         try await people(fixture)
@@ -402,7 +402,7 @@ struct ForgettingTests {
         )
     }
 
-    @Test("Operators may, marketing may not unless it is given the right; a wrong name is said")
+    @Test("Operators may forget users, marketing only with the right; an unknown name is reported")
     func rights() async throws {
         let fixture = try await StoreFixture.make()
         await #expect { _ = try await fixture.store.forgetUser(service: "shp", userKey: "a") } throws: {

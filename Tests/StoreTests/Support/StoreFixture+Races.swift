@@ -4,20 +4,20 @@ import Store
 import TestSupport
 
 extension StoreFixture {
-    /// A connection in a transaction, which does what another process is in the middle of.
+    /// A connection in an open transaction, which acts as another process.
     func hold(_ script: String) async throws -> PostgresConnection {
         let connection = try await database.connect()
-        // It waits for its test, however slow the machine is.
+        // The transaction waits for its test, however slow the machine is.
         try await connection.run(script: "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; \(script)")
         return connection
     }
 
-    /// The time comes at which deliveries that wait are tried again.
+    /// Makes waiting deliveries due for another attempt.
     func endWaits() async throws {
         try await sql("UPDATE pushmta_engine.delivery SET wait_until = now() WHERE wait_until IS NOT NULL")
     }
 
-    /// Waits until somebody waits for a lock of somebody else.
+    /// Waits until one session waits for another's lock.
     func waitForLock() async throws {
         let watcher = try await database.connect()
         let waiting = PostgresStatement(
@@ -28,7 +28,8 @@ extension StoreFixture {
         await watcher.close()
     }
 
-    /// Does something while a script of another process is not committed, and commits it once the one waits for the other.
+    /// Runs an action while another process's script is uncommitted, and commits the script once the action waits for
+    /// it.
     func during(_ script: String, _ body: @escaping @Sendable () async throws -> Void) async throws {
         let holder = try await hold(script)
         let task = Task { try await body() }
@@ -45,7 +46,7 @@ extension StoreFixture {
         ) ?? -1
     }
 
-    /// A delivery in parts of so many messages, prepared.
+    /// A prepared delivery with parts of this size.
     static func prepared(messages: Int64, partSize: Int) async throws -> (StoreFixture, Int64) {
         let fixture = try await make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: messages)
@@ -54,7 +55,7 @@ extension StoreFixture {
         return (fixture, id)
     }
 
-    /// What the claim of a delivery's first part changes, as a script.
+    /// The changes of a claim of a delivery's first part, as a script.
     static func claimScript(_ delivery: Int64) -> String {
         """
         UPDATE pushmta_engine.delivery_part SET state = 'claimed', owner = 1, fencing_token = fencing_token + 1, claimed_at = now()

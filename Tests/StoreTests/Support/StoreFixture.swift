@@ -8,7 +8,7 @@ import Testing
 struct StoreFixture {
     let database: TestDatabase
     let store: Store
-    /// A second connection, for what another process does.
+    /// A second connection, which acts as another process.
     let other: Store
     let host = "6f9619ff-8b86-4011-b42d-00cf4fc964ff"
 
@@ -91,7 +91,7 @@ struct StoreFixture {
         return id
     }
 
-    /// Prepares whatever is due to its end; returns the numbers of all chunks together.
+    /// Prepares all due deliveries completely; returns the sums over all chunks.
     @discardableResult
     func prepare(partSize: Int = 1000, partsPerChunk: Int = 50) async throws -> (
         messages: Int64, excluded: Int64, parts: Int
@@ -125,7 +125,7 @@ struct StoreFixture {
         return (fixture, try required(try await fixture.claim().first))
     }
 
-    /// Runs SQL of a test's own and returns the first column of the first row.
+    /// Runs a test's SQL and returns the first column of the first row.
     @discardableResult
     func sql(_ text: String) async throws -> Int64? {
         let connection = try await database.connect()
@@ -139,7 +139,7 @@ struct StoreFixture {
         try await store.alarms().filter { $0.code == code }
     }
 
-    /// The counts of a delivery from its rows and parts must be those of its counters.
+    /// A delivery's counts from its rows and parts must match its counters.
     func assertEquation(_ delivery: Int64) async throws -> Bool {
         let connection = try await database.connect()
         defer { Task { await connection.close() } }
@@ -171,7 +171,7 @@ struct StoreFixture {
 }
 
 extension StoreFixture {
-    /// Somebody who has signed in to the console with a role.
+    /// A user with a role, signed in to the console.
     func actor(_ role: ConsoleRole) async throws -> ConsoleActor {
         let author = AuditAuthor(name: "test", origin: "here")
         try await store.addConsoleUser(role.rawValue, role: role, passwordHash: "scrypt$hash", by: author)
@@ -189,13 +189,13 @@ extension StoreFixture {
     }
 }
 
-/// A value that a test cannot go on without.
+/// A value that a test requires.
 func required<T>(_ value: T?) throws -> T {
     guard let value else { throw Missing() }
     return value
 }
 
-/// Something that a test needs is not there.
+/// A required value is missing.
 struct Missing: Error {}
 
 extension OutcomeBatch {

@@ -4,14 +4,14 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Who can be named on a list, and as a seed address")
+@Suite("Addressees of lists and seed addresses")
 struct AddresseeFormTests {
     private func refusal(_ body: () async throws -> Void) async -> StoreError? {
         do { try await body() } catch { return error as? StoreError }
         return nil
     }
 
-    @Test("An id or a token that nobody has is not put on a list, and nothing of the call is")
+    @Test("An unknown id or token is not added to a list, nor is anything else of the call")
     func exclusions() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
@@ -38,7 +38,7 @@ struct AddresseeFormTests {
         }
     }
 
-    @Test("A seed address takes the tokens and locales that an import takes, and says what is wrong")
+    @Test("A seed address accepts the same tokens and locales as an import, and reports problems")
     func seeds() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
@@ -85,7 +85,10 @@ struct AddresseeFormTests {
             )
         )
         let found = await refusal { _ = try await store.createProof(of: id, to: ProofAddresses(seeds: ["anna"])) }
-        #expect(found?.message.contains(#""anna" is of application "shop-ios""#) == true, "\(found?.description ?? "")")
+        #expect(
+            found?.message.contains(#""anna" belongs to application "shop-ios""#) == true,
+            "\(found?.description ?? "")"
+        )
         try await store.addSeed(
             NewSeed(
                 name: "ben",

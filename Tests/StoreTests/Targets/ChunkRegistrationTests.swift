@@ -7,7 +7,7 @@ import Testing
 /// People who register while a delivery to them is prepared, a few subscriptions at a time.
 @Suite("Registrations between two chunks")
 struct ChunkRegistrationTests {
-    /// How the delivery says to whom it goes.
+    /// How the delivery selects its addressees.
     enum Kind: CaseIterable {
         case subscribers, filtered, explicit
     }
@@ -23,7 +23,7 @@ struct ChunkRegistrationTests {
         let connection: PostgresConnection
         let random: Storm
         var devices: [Device] = []
-        /// Who need not get a message, as he has lost a device that was his.
+        /// Users who need not get a message, because they have lost a device.
         var exempt: Set<Int> = []
 
         func run(_ script: String) async throws { try await connection.run(script: script) }
@@ -44,7 +44,7 @@ struct ChunkRegistrationTests {
             )
         }
 
-        /// Something that a person does.
+        /// An action of a person.
         mutating func act(renews: Bool) async throws {
             let place = random.number(devices.count)
             switch random.number(renews ? 6 : 3) {
@@ -54,7 +54,7 @@ struct ChunkRegistrationTests {
                 devices.append(Device(application: application, user: user, tokens: ["new-\(devices.count)"]))
                 return try await register(devices.count - 1)
             case 3: devices[place].tokens.append("renewed-\(place)-\(devices[place].tokens.count)")
-            // As after a restored backup.
+            // Like after a restored backup.
             case 4: devices[place].tokens.append(devices[place].tokens[random.number(devices[place].tokens.count)])
             default:
                 guard random.number(4) == 0 else { break }
@@ -124,12 +124,12 @@ struct ChunkRegistrationTests {
         let id = try await start(kind, world)
         let store = world.fixture.store
         let job = try required(try await store.claimDeliveriesToPrepare(host: world.fixture.host).first)
-        // Of a list only who is named counts; those are all that there are.
+        // With a list, only the named ones count; here these are all.
         let eligible = Set(
             try await world.texts("SELECT DISTINCT user_key FROM pushmta_engine.subscription WHERE exclusion = 0")
         )
         while try await !store.prepareChunk(job, partSize: 5, partsPerChunk: 1).done {
-            // A list names subscriptions, and nobody stands in for one.
+            // A list names subscriptions, and no other subscription replaces one.
             for _ in 0..<world.random.number(6) { try await world.act(renews: kind != .explicit) }
         }
         let reached = try await world.texts(
@@ -150,7 +150,7 @@ struct ChunkRegistrationTests {
         #expect(counted.isEmpty, "seed \(seed): who gets one is not excluded")
         #expect(try await world.fixture.assertEquation(id))
         if kind == .subscribers {
-            // Everybody who was there is counted once, with a message or a reason.
+            // Everyone present at the start is counted once, with a message or a reason.
             let strays = try await world.texts(
                 """
                 SELECT s.id::text FROM pushmta_engine.subscription s JOIN pushmta_engine.delivery_application a

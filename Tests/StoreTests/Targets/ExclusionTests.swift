@@ -34,7 +34,7 @@ struct ExclusionTests {
         )
     }
 
-    @Test("A list leaves out by user, subscription and token, written as people write it, and the log has the reason")
+    @Test("A list excludes by user, subscription and token in the forms that people write, and the log has the reason")
     func lists() async throws {
         let fixture = try await make()
         let store = fixture.store
@@ -80,7 +80,7 @@ struct ExclusionTests {
         }
     }
 
-    @Test("A list is deleted by index, in the console only what a page has time for, and not from below a delivery")
+    @Test("A list is deleted by index, in the console only within a page's time, and not if a delivery uses it")
     func deletion() async throws {
         let fixture = try await make()
         let (store, marketing) = (fixture.store, try await fixture.actor(.marketing))
@@ -107,7 +107,7 @@ struct ExclusionTests {
         )
         #expect(try await connection.execute(scans).int64(0, 0) == 0)
         await connection.close()
-        // Refused whole, with the command that deletes it.
+        // It is refused as a whole, with the command that deletes it.
         await #expect { try await store.deleteExclusionList(lists[2], most: 2, by: marketing) } throws: {
             let error = $0 as? StoreError
             return error?.code == .conflict && error?.sqlState == "PM135"
@@ -117,7 +117,7 @@ struct ExclusionTests {
         try await store.deleteExclusionList(lists[2], most: 3, by: marketing)
         try await store.deleteExclusionList(name: "large")
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.exclusion_entry") == 0)
-        // A delivery that takes the list at the same moment.
+        // A delivery that starts to use the list at the same time.
         let id = try await delivery(fixture)
         let (used, other) = (lists[3], fixture.other)
         let take = "INSERT INTO pushmta_engine.delivery_exclusion_list (delivery_id, list_id) VALUES (\(id), \(used))"
@@ -135,7 +135,7 @@ struct ExclusionTests {
     }
 
     @Test(
-        "What was disabled anyway keeps that reason; a list that fills while the delivery is prepared counts from then on"
+        "A disabled subscription keeps that reason; a list that changes during preparation counts from then on"
     )
     func reasons() async throws {
         let fixture = try await make()
@@ -159,7 +159,7 @@ struct ExclusionTests {
         )
     }
 
-    @Test("One per user chooses among those who are not excluded, and explicit targets are left out too")
+    @Test("One per user chooses among subscriptions that are not excluded, and explicit targets are excluded too")
     func otherTargets() async throws {
         let fixture = try await make()
         let one = try await delivery(fixture, onePerUser: true)

@@ -1,7 +1,7 @@
 import PushCore
 import TestSupport
 
-/// Makes random filters, and the values that they are about.
+/// Creates random filters, and values for them.
 struct FilterGenerator {
     private var random: TestRandom
 
@@ -18,7 +18,7 @@ struct FilterGenerator {
         "0001-01-01": -62_135_596_800_000_000,
     ]
 
-    /// Texts, with those that only look like numbers and times.
+    /// Texts, including some that only look like numbers and times.
     static let texts =
         [
             "", "Lyon", "lyon", "Lyonnais", "Oslo", "Malmö", "Malmo\u{308}", "O'Hara", "日本", "a%b_c\\", "10", "9", "09",
@@ -45,7 +45,7 @@ struct FilterGenerator {
         (.column(.environment), ["sandbox", "production"]),
     ]
 
-    /// A filter of at most so many levels.
+    /// A filter with at most this many levels.
     mutating func filter(depth: Int) -> TargetFilter {
         guard depth > 0, below(3) > 0 else { return test() }
         switch below(3) {
@@ -76,16 +76,21 @@ struct FilterGenerator {
                 default: (pick(Self.textFields), [.text, .text, .number, .boolean, .time])
                 }
             let kind = pick(kinds)
-            if below(4) == 0 { return .isIn(field, (0..<1 + below(5)).map { _ in literal(kind, moving: false) }) }
+            if below(4) == 0 {
+                return .isIn(field, (0..<1 + below(5)).map { _ in literal(kind, of: field, moving: false) })
+            }
             let comparison =
                 kind == .boolean ? pick([TargetComparison.equal, .notEqual]) : pick(TargetComparison.allCases)
-            return .compare(field, comparison, literal(kind, moving: true))
+            return .compare(field, comparison, literal(kind, of: field, moving: true))
         }
     }
 
-    private mutating func literal(_ kind: TargetKind, moving: Bool) -> TargetLiteral {
+    private mutating func literal(_ kind: TargetKind, of field: TargetField, moving: Bool) -> TargetLiteral {
         switch kind {
-        case .text: return .text(pick(Self.texts))
+        case .text:
+            let text = pick(Self.texts)
+            guard case .mapping = field, let moment = Self.times[text] else { return .text(text) }
+            return .textOrTime(text, microseconds: moment)
         case .number: return .number(pick(Self.numbers))
         case .boolean: return .boolean(below(2) == 0)
         case .time:

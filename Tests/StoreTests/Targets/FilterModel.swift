@@ -1,9 +1,9 @@
 import Foundation
 import PushCore
 
-/// A subscriber as a model of filters knows it.
+/// A subscriber in the model of filters.
 struct ModelSubscriber {
-    /// A field's value in the database's eyes.
+    /// A field's value as the database sees it.
     enum Value {
         case text(String)
         case number(Decimal)
@@ -16,9 +16,9 @@ struct ModelSubscriber {
     var fields: [TargetField: Value]
 }
 
-/// What filters mean, written a second time: without SQL, and without a look at how the product compiles them.
+/// A second, independent implementation of filters, without SQL.
 struct FilterModel {
-    /// What `now` means, in microseconds since 1970.
+    /// The value of `now`, in microseconds since 1970.
     let start: Int64
 
     func holds(_ filter: TargetFilter, _ subscriber: ModelSubscriber) -> Bool {
@@ -56,7 +56,8 @@ struct FilterModel {
     /// -1, 0 or 1; nil if there is no value or it cannot be compared.
     private func order(_ value: ModelSubscriber.Value?, _ literal: TargetLiteral) -> Int? {
         switch (value, literal) {
-        case (.text(let text), .text(let other)): order(Array(text.utf8), Array(other.utf8))
+        case (.text(let text), .text(let other)), (.text(let text), .textOrTime(let other, _)):
+            order(Array(text.utf8), Array(other.utf8))
         case (.text(let text), .number(let other)): Self.number(text).flatMap { order($0, Self.number(other)) }
         case (.text(let text), .boolean(let other)):
             text == "true" || text == "false" ? ((text == "true") == other ? 0 : 1) : nil
@@ -64,7 +65,7 @@ struct FilterModel {
         case (.number(let number), .number(let other)): order(number, Self.number(other))
         case (.boolean(let flag), .boolean(let other)): flag == other ? 0 : 1
         case (.time(let time), .time(let moment)): order(time, microseconds(moment))
-        case (.time(let time), .text(let other)): Self.time(other).flatMap { order(time, $0) }
+        case (.time(let time), .textOrTime(_, let moment)): order(time, moment)
         default: nil
         }
     }
@@ -91,6 +92,6 @@ struct FilterModel {
             ? nil : Decimal(string: text, locale: Locale(identifier: "en_US_POSIX"))
     }
 
-    /// The tables of values have few times, so that the model needs no calendar of its own.
+    /// The tables of values have few times, so the model needs no calendar of its own.
     private static func time(_ text: String) -> Int64? { FilterGenerator.times[text] }
 }

@@ -3,14 +3,14 @@ import PushCore
 import Store
 import TestSupport
 
-/// A subscriber of the model with the reason for which deliveries leave them out.
+/// A subscriber of the model, with the reason that deliveries exclude them.
 struct KnownSubscriber {
     let subscriber: ModelSubscriber
     let exclusion: String?
 }
 
 extension StoreFixture {
-    /// A table of people as the target mapping of the service.
+    /// A table of people that is the service's target mapping.
     func makePeople() async throws {
         try await sql("CREATE SCHEMA crm")
         try await sql(
@@ -23,7 +23,7 @@ extension StoreFixture {
         try await store.setService(name: "shop", mapping: "people")
     }
 
-    /// Subscribers with random values, and what the model knows of them.
+    /// Subscribers with random values, and their values in the model.
     func subscribe(people: Int, _ generator: inout FilterGenerator) async throws -> [KnownSubscriber] {
         var known: [KnownSubscriber] = []
         let connection = try await database.connect()
@@ -78,7 +78,7 @@ extension StoreFixture {
         return Set(try (0..<rows.rowCount).map { try rows.int64($0, 0) })
     }
 
-    /// What `now` meant, in microseconds since 1970, give or take the moment between the claim and its transaction.
+    /// The value of `now` in microseconds since 1970, up to the moment between the claim and its transaction.
     func startOf(_ delivery: Int64) async throws -> Int64 {
         try required(
             try await sql(

@@ -6,7 +6,9 @@ import Testing
 
 @Suite("Deliveries with a filter")
 struct FilterPreparationTests {
-    @Test("A chunk is bounded by what it looks at; who is not chosen is no exclusion; a crash resumes from the cursor")
+    @Test(
+        "A chunk is bounded by the rows it reads; unselected subscribers are not exclusions; a crash resumes from the cursor"
+    )
     func chunks() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 1_000)
@@ -14,7 +16,7 @@ struct FilterPreparationTests {
         let id = try await fixture.filteredDelivery("recipient.city = 'Lyon' and subscription_id <= 500")
         let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
         let first = try await fixture.store.prepareChunk(job, partSize: 10, partsPerChunk: 10)
-        // 100 were looked at: every seventh lives in Lyon, beginning with the seventh.
+        // 100 were read: every seventh lives in Lyon, beginning with the seventh.
         #expect(first == ChunkResult(messages: 14, excluded: 0, parts: 2, done: false, busy: false))
         try await fixture.sql("UPDATE pushmta_engine.delivery SET changed_at = now() - interval '1 minute'")
         let taken = try required(try await fixture.other.claimDeliveriesToPrepare(host: "b").first)
@@ -23,7 +25,7 @@ struct FilterPreparationTests {
         let expected = Set((1...500).filter { $0 % 7 == 0 && $0 % 100 != 0 }.map(Int64.init))
         #expect(try await fixture.targets(id) == expected)
         let progress = try await fixture.store.deliveryProgress(id)
-        // 7 divides none of the hundreds up to 500.
+        // None of the hundreds up to 500 is a multiple of 7.
         #expect(progress.target == Int64(expected.count) && progress.excluded == 0)
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.exclusion_log") == 0)
         let dense = try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery_part WHERE dense")
@@ -31,7 +33,7 @@ struct FilterPreparationTests {
         #expect(try await fixture.assertEquation(id))
     }
 
-    @Test("now is the moment of the start, however late a chunk is made")
+    @Test("now is the time of the start, however late a chunk is created")
     func now() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 20)
@@ -41,7 +43,7 @@ struct FilterPreparationTests {
         let id = try await fixture.filteredDelivery("registered_at < now - 30 minutes")
         let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
         _ = try await fixture.store.prepareChunk(job, partSize: 5, partsPerChunk: 2)
-        // The next host goes on an hour later, in the database's eyes.
+        // The next host continues an hour later, by the database's clock.
         try await fixture.sql(
             "UPDATE pushmta_engine.delivery SET started_at = now() - interval '1 hour', changed_at = now() - interval '1 hour'"
         )
@@ -54,7 +56,7 @@ struct FilterPreparationTests {
     }
 
     @Test(
-        "What cannot be used puts the delivery back with the reason, and the next one is taken",
+        "An unusable filter returns the delivery to editing with the reason, and the next one is prepared",
         arguments: [
             ("recipient.city = ", "a value is expected"), ("lokale = 'fr'", "did you mean locale"),
             ("mapping.city = 'Lyon'", "has none"), ("1 = 1; DROP TABLE pushmta_engine.delivery", "field"),
@@ -73,7 +75,7 @@ struct FilterPreparationTests {
         }
     }
 
-    @Test("Names and values of a filter are only that, whatever stands in them")
+    @Test("Names and values of a filter are never SQL, whatever they contain")
     func injection() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 5)
@@ -97,7 +99,7 @@ struct FilterPreparationTests {
         #expect(try await fixture.store.subscriptionCount(application: "shop-ios") == 5)
     }
 
-    @Test("A target is set before the start only, and a filter not for explicit targets")
+    @Test("A target can only be set before the start, and explicit targets have no filter")
     func states() async throws {
         let fixture = try await StoreFixture.make()
         func refusal(_ id: Int64, _ target: DeliveryTarget) async -> StoreError.Code? {
@@ -131,7 +133,7 @@ struct FilterPreparationTests {
         #expect(try await fixture.store.targeting(ofDelivery: editing).filter == nil)
     }
 
-    @Test("One per user chooses among those whom the filter chooses")
+    @Test("One per user chooses among the subscriptions that the filter selects")
     func onePerUser() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.makePeople()

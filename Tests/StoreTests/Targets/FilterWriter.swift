@@ -24,7 +24,7 @@ enum FilterWriter {
 
     private static func text(_ literal: TargetLiteral) -> String {
         switch literal {
-        case .text(let wanted): quoted(wanted)
+        case .text(let wanted), .textOrTime(let wanted, _): quoted(wanted)
         case .number(let digits): digits
         case .boolean(let flag): flag ? "true" : "false"
         case .time(.beforeStart(let seconds)):

@@ -4,9 +4,9 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("What a filter makes of the types of a view's columns")
+@Suite("The kinds of a view's columns in filters")
 struct MappingKindTests {
-    @Test("Money is a number, and what is not a number is absent")
+    @Test("Money is a number, and NaN is absent")
     func numbers() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 5)
@@ -35,7 +35,7 @@ struct MappingKindTests {
         try await fixture.store.checkFilter("mapping.amount > 3", applications: ["shop-ios"])
     }
 
-    @Test("A word that a column never has is refused when the delivery is made, and when it is prepared")
+    @Test("A value that a column can never have is refused when the delivery is created, and when it is prepared")
     func words() async throws {
         let fixture = try await StoreFixture.make()
         for filter in ["quarantine_status != 'quarantined'", "platform = 'iOS'"] {

@@ -46,23 +46,23 @@ struct MappingTests {
         #expect(listed.count == 1 && listed[0].problem?.contains("no view") == true)
     }
 
-    @Test("What cannot be a mapping is refused with the reason")
+    @Test("An unusable mapping is refused with the reason")
     func refused() async throws {
         let fixture = try await make()
         try await fixture.sql("CREATE TABLE doubled (key text, n integer)")
         try await fixture.sql("INSERT INTO doubled VALUES ('a', 1), ('b', 2), ('a', 3), (NULL, 4), (NULL, 5)")
         try await fixture.sql("CREATE VIEW pairs AS SELECT DISTINCT ON (key) * FROM doubled")
         #expect(await refusal(fixture, "nothing", "key")?.contains("no view nothing") == true)
-        #expect(await refusal(fixture, "a.b.c.d.e", "key")?.contains("no name of a view") == true)
-        #expect(await refusal(fixture, "x; DROP TABLE doubled", "key")?.contains("no name of a view") == true)
-        // A number of the catalog's (pg_class itself), which newer servers take for a name.
-        #expect(await refusal(fixture, "1259", "key")?.contains("no name of a view") == true)
+        #expect(await refusal(fixture, "a.b.c.d.e", "key")?.contains("not the name of a view") == true)
+        #expect(await refusal(fixture, "x; DROP TABLE doubled", "key")?.contains("not the name of a view") == true)
+        // An OID from the catalog (pg_class itself), which newer servers accept as a name.
+        #expect(await refusal(fixture, "1259", "key")?.contains("not the name of a view") == true)
         #expect(await refusal(fixture, "doubled", "kee")?.contains("did you mean key") == true)
         #expect(await refusal(fixture, "doubled", "key")?.contains("several rows") == true)
         for own in [
             "pushmta_engine.credential", "pushmta.subscription", "pg_catalog.pg_authid", "information_schema.tables",
         ] {
-            #expect(await refusal(fixture, own, "id")?.contains("no view or table of yours") == true)
+            #expect(await refusal(fixture, own, "id")?.contains("not one of your views or tables") == true)
         }
         #expect(await refusal(fixture, "pairs", "key") == nil)
         #expect(try await fixture.store.readsWholeView(try await fixture.store.mapping(named: "m")))
@@ -72,7 +72,7 @@ struct MappingTests {
         }
     }
 
-    @Test("A view that the role may not read is told apart from one that is not there")
+    @Test("An unreadable view is distinguished from a missing one")
     func rights() async throws {
         let fixture = try await make()
         try await fixture.sql("CREATE TABLE closed (key text)")
@@ -89,7 +89,7 @@ struct MappingTests {
     }
 
     @Test(
-        "User keys reconcile with keys of every type, as they are written",
+        "User keys match keys of every type, as they are written",
         arguments: [
             ("bigint", ["7", "-12", "0"], ["007", "7.0", "x", "99999999999999999999"]),
             ("smallint", ["7"], ["70000"]), ("uuid", ["6f9619ff-8b86-4011-b42d-00cf4fc964ff"], ["6f9619ff"]),
@@ -119,7 +119,7 @@ struct MappingTests {
         #expect(try await fixture.targets(others).count == missing.count)
     }
 
-    @Test("Rows that a view has twice later send nothing twice; a column or view that is gone holds the delivery up")
+    @Test("Rows that a view later has twice send nothing twice; a missing column or view makes the delivery wait")
     func changes() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.sql("CREATE TABLE person (key text, city text)")
@@ -141,7 +141,7 @@ struct MappingTests {
         let waiting = try await fixture.store.deliveryProgress(column)
         #expect(waiting.state == .pending && waiting.waitingReason.contains("no column \"city\""))
         let problem = try await fixture.store.mappings().first?.problem
-        #expect(problem?.contains("\"city\" (delivery \(column) asks for it)") == true)
+        #expect(problem?.contains("\"city\" (delivery \(column) uses it)") == true)
         // Between two chunks.
         try await fixture.sql("DROP TABLE person")
         await #expect { try await fixture.store.prepareChunk(job) } throws: {
@@ -149,7 +149,7 @@ struct MappingTests {
         }
     }
 
-    @Test("A filter over a mapping takes one service only")
+    @Test("A filter over a mapping accepts only one service")
     func services() async throws {
         let fixture = try await make()
         try await fixture.makePeople()
@@ -167,7 +167,7 @@ struct MappingTests {
         try await fixture.store.setService(name: "other", mapping: "others")
         await #expect {
             try await fixture.store.checkFilter("mapping.age > 3", applications: names)
-        } throws: { "\($0)".contains("several") }
+        } throws: { "\($0)".contains("different ones") }
         await #expect {
             try await fixture.store.checkFilter("mapping.age = 'three'", applications: ["shop-ios"])
         } throws: { "\($0)".contains("mapping.age is a number") }

@@ -2,7 +2,7 @@ import Foundation
 import PostgresClient
 import PushCore
 
-/// One subscriber of random values: as the database gets it, and as the model knows it.
+/// A subscriber with random values, for the database and for the model.
 struct PersonRow {
     let id: Int64
     private(set) var hasPerson = false
@@ -12,7 +12,7 @@ struct PersonRow {
     private(set) var personValues: [PostgresValue] = []
     private var recipient: [String] = []
 
-    /// Now, in microseconds since 1970; moments of the rows are half an hour off a whole distance from it.
+    /// Now, in microseconds since 1970. The rows' times are half an hour off a whole distance from it.
     private static let now = Int64(Date.now.timeIntervalSince1970) * 1_000_000
 
     init(id: Int64) { self.id = id }
@@ -89,13 +89,13 @@ struct PersonRow {
 
     private mutating func set(_ field: TargetField, _ value: ModelSubscriber.Value?) { fields[field] = value }
 
-    /// Half an hour beside a distance that filters ask for, so that the time of the run does not matter.
+    /// Half an hour off any distance in filters, so that the duration of the run does not matter.
     private func moment(_ generator: inout FilterGenerator) -> Int64 {
         if generator.below(4) == 0 { return generator.pick(FilterGenerator.times.values.sorted()) }
         return Self.now - (Int64(generator.below(60) - 10) * 86_400 + 1_800) * 1_000_000
     }
 
-    /// A JSON object of fields, with values of every kind of JSON, and none of some.
+    /// A JSON object of fields with values of every JSON type; some fields are absent.
     private mutating func object(_ names: [TargetField], _ generator: inout FilterGenerator) -> PostgresValue {
         if generator.below(8) == 0 { return .null }
         var members: [String] = []

@@ -25,7 +25,7 @@ struct RawFilterTests {
         await connection.close()
     }
 
-    @Test("Nobody may write one but who was given the right")
+    @Test("Only roles with the right may write one")
     func rights() async throws {
         let fixture = try await StoreFixture.make()
         let id = try await delivery(fixture)
@@ -50,7 +50,7 @@ struct RawFilterTests {
             )
         )
         #expect(try seen.bool(0, 0))
-        // The column itself is nobody's but the runtime's.
+        // Only the runtime role may write the column itself.
         await #expect {
             try await connection.execute(
                 PostgresStatement("SELECT target_sql FROM pushmta_engine.delivery", prepare: false)
@@ -60,7 +60,7 @@ struct RawFilterTests {
         await connection.close()
     }
 
-    @Test("It chooses together with the filter, and for one per user too")
+    @Test("It selects together with the filter, also for one per user")
     func chooses() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 100)
@@ -85,7 +85,7 @@ struct RawFilterTests {
     }
 
     @Test(
-        "What is no expression, or would get out of its brackets, fails the delivery",
+        "A text that is not an expression, or would escape its brackets, fails the delivery",
         arguments: [
             "true) OR (true", "true] || ARRAY[true", "true); DROP TABLE pushmta_engine.delivery; --",
             "s.id", "'",
@@ -103,7 +103,7 @@ struct RawFilterTests {
         #expect(progress.state == .editing && !progress.stateReason.isEmpty, "\(progress)")
     }
 
-    @Test("The delivery waits while something that it reads is missing, and goes on when it is back")
+    @Test("The delivery waits while an object that it reads is missing, and continues when it is back")
     func missing() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 5)
@@ -119,7 +119,7 @@ struct RawFilterTests {
         #expect(try await fixture.targets(id) == [3])
     }
 
-    /// Notes that a gateway has taken messages for these subscriptions.
+    /// Records that a gateway has accepted messages for these subscriptions.
     private func accept(_ fixture: StoreFixture, _ condition: String) async throws {
         try await fixture.sql(
             """
@@ -131,7 +131,7 @@ struct RawFilterTests {
     }
 
     @Test(
-        "A registrant's value that cannot be computed excludes that registrant, and holds nobody else",
+        "A registered value for which the condition fails excludes that subscription, and holds up no other",
         arguments: [false, true]
     )
     func ownValue(_ onePerUser: Bool) async throws {
@@ -161,7 +161,7 @@ struct RawFilterTests {
     }
 
     @Test(
-        "Any number of strangers' values hold nothing, while those of tokens that have worked speak against the condition"
+        "Any number of strangers' values hold nothing up; only values of tokens that have worked count against the condition"
     )
     func strangers() async throws {
         let fixture = try await StoreFixture.make()
@@ -179,7 +179,7 @@ struct RawFilterTests {
         try await store.startDelivery(id)
         let made = try await fixture.prepare(partSize: 50, partsPerChunk: 4)
         #expect(made.messages == 100 && made.excluded == 300)
-        // Where no token has worked yet, all count.
+        // If no token has worked yet, all count.
         try await fixture.sql("DELETE FROM pushmta_engine.subscription_acceptance")
         let second = try await delivery(fixture)
         try await set(fixture, second, "(s.parameters ->> 'points')::integer > 0")
@@ -201,7 +201,7 @@ struct RawFilterTests {
     }
 
     @Test(
-        "A condition that cannot be computed for many keeps the delivery waiting and does not fail it",
+        "A condition that fails for many makes the delivery wait, and does not fail it",
         arguments: [false, true]
     )
     func values(_ onePerUser: Bool) async throws {
@@ -237,7 +237,7 @@ struct RawFilterTests {
         #expect(try await fixture.targets(id) == Set(11...100).subtracting(70...80))
     }
 
-    @Test("One that takes too long keeps the delivery waiting")
+    @Test("A condition that takes too long makes the delivery wait")
     func slow() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store

@@ -3,7 +3,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("A push token that two applications of a delivery have")
+@Suite("A push token in two applications of a delivery")
 struct SharedTokenTests {
     /// Two iOS applications of the same app, as after a change of the integration key: subscriptions 1 to 4 of the first one, 5 to
     /// 8 of the second, which have the tokens of 1 to 4. The later one is better but for the second pair.
@@ -49,7 +49,7 @@ struct SharedTokenTests {
         #expect(try await fixture.targets(alone) == Set(1...4))
     }
 
-    @Test("Unless the better one is disabled, excluded or not chosen, or duplicates are wanted")
+    @Test("Unless that one is disabled, excluded or not selected, or duplicates are allowed")
     func betterOnes() async throws {
         let fixture = try await make()
         try await fixture.sql("UPDATE pushmta_engine.subscription SET opted_out = true WHERE id = 5")
@@ -70,7 +70,7 @@ struct SharedTokenTests {
         #expect(try await fixture.targets(twice) == Set([1, 2, 3, 4, 6, 7, 8]))
     }
 
-    @Test("Of an explicit list that names both, or the token, too")
+    @Test("Also with explicit targets that name both, or the token")
     func explicit() async throws {
         let fixture = try await make()
         let id = try await fixture.startedDelivery(both, explicit: true)
@@ -92,7 +92,7 @@ struct SharedTokenTests {
         #expect(try await fixture.assertEquation(id))
     }
 
-    @Test("Platforms and environments have tokens of their own, so nothing is looked up between them")
+    @Test("Platforms and environments have separate tokens, so nothing is looked up across them")
     func otherKinds() async throws {
         let fixture = try await make()
         try await fixture.sql("UPDATE pushmta_engine.application SET environment = 'sandbox' WHERE name = 'shop-new'")

@@ -45,9 +45,11 @@ struct TargetPlanTests {
         return try (0..<rows.rowCount).map { try rows.text($0, 0) }.joined(separator: "\n")
     }
 
-    private func filter(_ text: String, _ mapping: TargetMapping?) throws -> FilterSQL {
+    private func filter(_ fixture: StoreFixture, _ text: String, _ mapping: TargetMapping? = nil) async throws
+        -> FilterSQL
+    {
         try FilterSQL(
-            TargetFilter(parsing: text),
+            try await fixture.store.parseFilter(text).get(),
             firstParameter: ChunkTarget.firstFilterParameter,
             mapping: mapping,
             start: DatabaseTime(microsecondsSince1970: 0)
@@ -71,13 +73,16 @@ struct TargetPlanTests {
         return (fixture, try await fixture.store.mapping(named: "people"))
     }
 
-    @Test("Without a filter the index alone is read; with one the application's subscriptions in their order, once")
+    @Test("Without a filter only the index is read; with one, the application's subscriptions are read once, in order")
     func filters() async throws {
         let (fixture, mapping) = try await make()
         let plain = try await plan(fixture, ChunkTarget(), [], [])
         #expect(plain.contains("Index Only Scan using subscription_scan"), "\(plain)")
         var target = ChunkTarget()
-        target.filter = try filter("recipient.city in ('Lyon', 'Oslo') and registered_at < now - 3 days", nil)
+        target.filter = try await filter(
+            fixture,
+            "recipient.city in ('Lyon', 'Oslo') and registered_at < now - 3 days"
+        )
         let filtered = try await plan(
             fixture,
             target,
@@ -86,10 +91,10 @@ struct TargetPlanTests {
         )
         #expect(filtered.contains("hashed SubPlan"), "\(filtered)")
         target.mapping = mapping
-        target.filter = try filter("mapping.age > 30", mapping)
+        target.filter = try await filter(fixture, "mapping.age > 30", mapping)
         let (types, values) = (["text", "text[]", "text[]"], ["'30'", "'{a}'", "'{31}'"])
         let mapped = try await plan(fixture, target, types, values)
-        // What the view said is looked up in a table of it, not read through for each subscription.
+        // The view's values are looked up in a table, not scanned for each subscription.
         #expect(mapped.contains("CTE mapped") && mapped.contains("Hash Cond: (s.user_key = m.user_key)"), "\(mapped)")
         target.onePerUser = true
         let single = try await plan(fixture, target, types, values)
@@ -119,7 +124,7 @@ struct TargetPlanTests {
         }
     }
 
-    @Test("Whom of the seed addresses the target reached is found in one pass over the delivery's parts")
+    @Test("One pass over the delivery's parts finds the seed addresses that the target reached")
     func seeds() async throws {
         let (fixture, _) = try await make()
         let text = try await explain(fixture, "bigint, integer", PreparationChunk.seeds(ChunkTarget()), "16, 1000")
@@ -141,8 +146,8 @@ struct TargetPlanTests {
             """
         )
         try await fixture.sql("ANALYZE pushmta.delivery_exclusion")
-        // The choice between a look-up each and a hash of all does not see since PostgreSQL 18 that a scan is switched off, but what it costs:
-        // so a page that is read through is dear.
+        // Since PostgreSQL 18, the choice between separate look-ups and a hash depends on the cost of a scan even if
+        // scans are disabled. So sequential pages are made expensive.
         let text = try await plan(fixture, target, [], [], settings: "SET seq_page_cost = 1000000")
         for index in ["exclusion_entry_user", "exclusion_entry_subscription", "exclusion_entry_token"] {
             #expect(text.contains(index), "\(index): \(text)")

@@ -5,14 +5,14 @@ import Testing
 
 @testable import Store
 
-/// Functions in a mapping's view are of the view's owner, who has no other right. They do what they can.
+/// Functions in a mapping's view belong to the view's owner, who has no other rights. They attempt everything they can.
 @Suite("Code in a target mapping's view")
 struct ViewBoundaryTests {
     private struct World {
         let fixture: StoreFixture
         let owner: String
 
-        /// - Parameter body: what the view does for each person, in plpgsql; it returns a text.
+        /// - Parameter body: the view's code for each person, in plpgsql; it returns a text.
         static func make(_ body: String, people: Int64 = 20) async throws -> World {
             let fixture = try await StoreFixture.make()
             let owner = "crm_\(fixture.database.name)"
@@ -40,7 +40,7 @@ struct ViewBoundaryTests {
             return World(fixture: fixture, owner: owner)
         }
 
-        /// What the function said to a child that loads a part.
+        /// The function's results for a child that loads a part.
         func loaded() async throws -> LoadedPart {
             _ = try await fixture.startedDelivery()
             try await fixture.prepare()
@@ -54,7 +54,7 @@ struct ViewBoundaryTests {
             )
         }
 
-        /// What becomes of a delivery whose filter reads the view.
+        /// The state of a delivery whose filter reads the view.
         func decision(_ timeout: Duration? = nil) async throws -> PreparationDecision {
             _ = try await fixture.filteredDelivery("mapping.did is not null")
             let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: fixture.host).first)
@@ -67,7 +67,7 @@ struct ViewBoundaryTests {
         }
     }
 
-    /// A statement that a function tries, with what came of it.
+    /// A statement that a function tries, with its result.
     private static func trying(_ statements: [String]) -> String {
         let tries = statements.map { statement in
             """
@@ -102,7 +102,7 @@ struct ViewBoundaryTests {
         #expect(try await world.fixture.sql(members) == 0)
     }
 
-    @Test("What it sets, locks, prepares and listens to is gone with its reading")
+    @Test("Its settings, locks, prepared statements and listens end with the read")
     func traces() async throws {
         let world = try await World.make(
             Self.trying([
@@ -123,7 +123,7 @@ struct ViewBoundaryTests {
                 "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid IN (4711, 4712)"
             ) == 0
         )
-        // The next reading has the same session, and finds it as new.
+        // The next read uses the same session, which has been reset.
         let lists = try await fixture.store.views.read(
             """
             SELECT ARRAY[current_setting('statement_timeout'), current_setting('synchronous_commit'), current_setting('work_mem'),
@@ -135,7 +135,7 @@ struct ViewBoundaryTests {
         #expect(lists == [["7s", "on", "4MB", "0", "0"]])
     }
 
-    @Test("One that sleeps is given up in time")
+    @Test("A function that sleeps is cancelled in time")
     func sleeps() async throws {
         let world = try await World.make(
             "BEGIN PERFORM set_config('statement_timeout', '0', false); PERFORM pg_sleep(600); RETURN 'x'; END"
@@ -148,7 +148,7 @@ struct ViewBoundaryTests {
         #expect(reason.contains("crm.person") && reason.contains("57014"))
     }
 
-    @Test("One that catches the cancellation loses its session in time, and its server process ends")
+    @Test("A function that catches the cancellation loses its session in time, and its server process ends")
     func catches() async throws {
         let world = try await World.make(
             """
@@ -170,7 +170,7 @@ struct ViewBoundaryTests {
         try await eventually("the server process ends") { try await world.fixture.sql(working) == 0 }
     }
 
-    @Test("More than anybody can send is refused before it is read")
+    @Test("More data than a message can hold is refused before it is read")
     func large() async throws {
         let world = try await World.make("BEGIN RETURN repeat('x', 2000000); END")
         guard case .waits(let reason, isTimeout: false) = try await world.decision() else {
@@ -180,7 +180,7 @@ struct ViewBoundaryTests {
         #expect(reason.contains("more than 16 MiB for 20 people"), "\(reason)")
     }
 
-    @Test("What it says of many people is read in parts where it is too long for one")
+    @Test("Values of many people are read in pieces if they are too large for one read")
     func inParts() async throws {
         let world = try await World.make("BEGIN RETURN repeat('x', 20000); END", people: 1_200)
         #expect(try await world.decision() == .passes)
@@ -189,7 +189,7 @@ struct ViewBoundaryTests {
     }
 
     @Test(
-        "Whatever error it raises, the delivery waits, and nothing else is taken for lost",
+        "Whatever error it raises, the delivery waits, and nothing else is considered lost",
         arguments: ["PM007", "PM002", "25006", "08006", "57P01", "2F004", "P0001"]
     )
     func errors(_ state: String) async throws {
@@ -213,7 +213,7 @@ struct ViewBoundaryTests {
         }
     }
 
-    @Test("A reading function that lost its owner does nothing, and the next migration gives it back")
+    @Test("A read function that lost its owner does nothing, and the next migration restores it")
     func owner() async throws {
         let world = try await World.make("BEGIN RETURN 'x'; END")
         let fixture = world.fixture
@@ -231,7 +231,7 @@ struct ViewBoundaryTests {
         #expect(try await world.loaded().fields[0].string(0) == "x")
     }
 
-    @Test("People who got a user key since they were asked for are asked for again")
+    @Test("People who got a user key after the request are requested again")
     func late() async throws {
         let world = try await World.make("BEGIN RETURN 'x'; END")
         let fixture = world.fixture

@@ -8,7 +8,7 @@ import Testing
 struct DeliveryProofTests {
     private static let token = String(repeating: "ab", count: 32)
 
-    /// Three subscribers, a delivery that is still edited.
+    /// Three subscribers, and a delivery that is still being edited.
     private func world() async throws -> (StoreFixture, delivery: Int64, subscriptions: [SubscriptionRow]) {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 3)
@@ -20,7 +20,7 @@ struct DeliveryProofTests {
         return (fixture, delivery, rows)
     }
 
-    @Test("A proof of a delivery of one-time codes passes over an opt-out as the delivery does")
+    @Test("A proof of a delivery of one-time codes ignores an opt-out, like the delivery")
     func proofOfCodes() async throws {
         let (fixture, delivery, rows) = try await world()
         let store = fixture.store
@@ -34,7 +34,7 @@ struct DeliveryProofTests {
         #expect(try await fixture.prepare().messages == 1)
     }
 
-    @Test("A proof goes to seeds, subscriptions and tokens while its delivery is edited, and counts for itself alone")
+    @Test("A proof goes to seeds, subscriptions and tokens while its delivery is being edited, and has its own counts")
     func proof() async throws {
         let (fixture, delivery, rows) = try await world()
         let store = fixture.store
@@ -68,7 +68,8 @@ struct DeliveryProofTests {
         _ = try await store.storeOutcomes(batch)
         #expect(try await store.finishDeliveries() == [proof])
         #expect(try await fixture.assertEquation(proof))
-        // The delivery itself: to its subscribers, not to the seed's own subscription, and without a message of the proof.
+        // The delivery itself goes to its subscribers, not to the seed's own subscription, and has no message of the
+        // proof.
         try await store.startDelivery(delivery)
         #expect(try await fixture.prepare().messages == 3)
         #expect(try await store.deliveryProgress(delivery).target == 3)
@@ -84,7 +85,7 @@ struct DeliveryProofTests {
         let (fixture, delivery, _) = try await world()
         let store = fixture.store
         let id = try await store.addSeed(NewSeed(name: "lab", application: "shop-ios", address: .pushToken(Self.token)))
-        // Again the same subscription, under another name.
+        // The same subscription again, under another name.
         #expect(
             try await store.addSeed(NewSeed(name: "lab 2", application: "shop-ios", address: .pushToken(Self.token)))
                 == id
@@ -96,7 +97,7 @@ struct DeliveryProofTests {
         try await store.startDelivery(explicit)
         #expect(try await fixture.prepare() == (0, 1, 0))
         let proof = try await store.createProof(of: delivery, to: nil)
-        // Two seeds, one message: they are the same to the device.
+        // Two seeds, one message: both are the same device.
         #expect(try await fixture.prepare().messages == 1)
         try await store.removeSeed(named: "lab")
         #expect(try await store.seeds().map(\.problem) == [""])
@@ -115,7 +116,7 @@ struct DeliveryProofTests {
         #expect(try await store.seeds().map(\.isSeedOnly) == [false])
     }
 
-    @Test("Seeds and proofs that make no sense are refused with the reason, without the token")
+    @Test("Invalid seeds and proofs are refused with the reason, without the token")
     func refusals() async throws {
         let (fixture, delivery, rows) = try await world()
         let store = fixture.store

@@ -9,7 +9,7 @@ struct DeliverySeedTests {
     private static let token = String(repeating: "ab", count: 32)
     private static let name = MessageFields(names: ["firstName"])
 
-    /// Ten subscribers, the second of whom is in no target, and a seed address that is none of them.
+    /// Ten subscribers, of which the second is in no target, and a seed address that is not one of them.
     private struct World {
         let fixture: StoreFixture
         let rows: [SubscriptionRow]
@@ -38,7 +38,7 @@ struct DeliverySeedTests {
             return id
         }
 
-        /// The numbers of a delivery's messages to seed addresses, with whom they go to.
+        /// The numbers of a delivery's messages to seed addresses, with their addressees.
         func seeds(_ id: Int64) async throws -> [String] {
             let connection = try await fixture.database.connect()
             let result = try await connection.execute(
@@ -70,7 +70,7 @@ struct DeliverySeedTests {
         return World(fixture: fixture, rows: rows, lab: lab)
     }
 
-    @Test("A seed's own subscription is nobody's: no delivery sends to it, leaves it out or counts it")
+    @Test("A seed's own subscription belongs to no user: no delivery sends to it, excludes it or counts it")
     func isNobody() async throws {
         let world = try await world()
         for onePerUser in [false, true] {
@@ -82,7 +82,7 @@ struct DeliverySeedTests {
         let id = try await world.fixture.startedDelivery()
         #expect(try await world.fixture.prepare() == (10, 0, 1))
         #expect(try await world.store.exclusionCounts(delivery: id).isEmpty)
-        // Who names it is told why nothing is sent.
+        // A delivery that names it reports why nothing is sent.
         let named = try await world.fixture.startedDelivery(explicit: true)
         try await world.store.addTargets([ExplicitTarget(.subscription(world.lab))], toDelivery: named)
         try await world.store.startDelivery(named)
@@ -90,7 +90,7 @@ struct DeliverySeedTests {
         #expect(try await world.store.exclusionCounts(delivery: named).map(\.reason) == ["seed"])
     }
 
-    @Test("Named seed addresses get it once, with their values, and their numbers are the last; retries stay theirs")
+    @Test("Named seed addresses get it once, with their values and the last numbers; retries keep these")
     func named() async throws {
         let world = try await world()
         let store = world.store
@@ -147,7 +147,7 @@ struct DeliverySeedTests {
     }
 
     @Test(
-        "All seed addresses of the applications at the start, in parts of the usual size; those of others get nothing"
+        "All seed addresses that the applications have at the start get it, in parts of the usual size; those of others do not"
     )
     func all() async throws {
         let world = try await world()
@@ -170,7 +170,7 @@ struct DeliverySeedTests {
         #expect(try await world.fixture.assertEquation(id))
     }
 
-    @Test("Whom nothing may be sent to gets nothing as a seed address either, nor who is on a list of the delivery")
+    @Test("A person who gets no messages gets none as a seed address either, nor does a person on an exclusion list")
     func barred() async throws {
         let world = try await world()
         let out = try await world.seed("out", .pushToken(String(repeating: "ef", count: 32)))
@@ -199,12 +199,13 @@ struct DeliverySeedTests {
         )
         try await world.store.setSeeds(ofDelivery: id, nil)
         try await world.store.startDelivery(id)
-        // Seven subscribers and the seed of its own; left out are one who opted out, one who is disabled, and two on lists.
+        // Seven subscribers and the seed's own subscription. One who opted out, one who is disabled and two on lists
+        // are excluded.
         #expect(try await world.fixture.prepare() == (8, 4, 2))
         #expect(try await world.seeds(id) == ["8 \(world.lab)"])
     }
 
-    @Test("A seed's own subscription gets nothing where a subscriber with its token got it")
+    @Test("A seed's own subscription gets nothing if a subscriber with its token got the message")
     func sameDevice() async throws {
         let world = try await world()
         try await world.fixture.sql(
@@ -225,7 +226,9 @@ struct DeliverySeedTests {
         }
     }
 
-    @Test("Seed addresses are said before the start, of the delivery's applications, and of no continuous one or proof")
+    @Test(
+        "Seed addresses are set before the start, belong to the delivery's applications, and are not for continuous deliveries or proofs"
+    )
     func refusals() async throws {
         let world = try await world()
         let store = world.store

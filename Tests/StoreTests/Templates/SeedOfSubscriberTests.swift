@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Seed addresses whose device a subscriber has had")
+@Suite("Seed addresses whose device belonged to a subscriber")
 struct SeedOfSubscriberTests {
     private static let token = String(repeating: "ab", count: 32)
 
@@ -50,7 +50,7 @@ struct SeedOfSubscriberTests {
     }
 
     @Test(
-        "A token of somebody to whom nothing is sent is no seed address, whatever the reason and in whatever application",
+        "The token of a person who gets no messages cannot be a seed address, for any reason and in any application",
         arguments: [
             ("enabled = false, disabled_reason = 'opt_out'", "shop-ios", "opt_out"),
             ("enabled = false", "shop-ios", "disabled"), ("opted_out = true", "shop-ios", "opted_out"),
@@ -68,14 +68,14 @@ struct SeedOfSubscriberTests {
         #expect(error?.message.contains(Self.token) == false)
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.subscription") == 1)
         #expect(try await fixture.store.seeds().isEmpty)
-        // The device registers anew, for somebody else: it may be tested on.
+        // The device registers again for another person: it may be used for tests.
         try await fixture.sql("UPDATE pushmta_engine.subscription SET opted_out = false, quarantine_status = 0")
         try await register(fixture, application, user: "u2")
         _ = try await seed(fixture)
         #expect(try await fixture.store.seeds().map(\.problem) == [""])
     }
 
-    @Test("Who becomes a subscriber after the seed address and opts out gets no proof, and none that is under way")
+    @Test("A person who subscribes after the seed address was added and opts out gets no proof, not even one under way")
     func optedOutLater() async throws {
         let (fixture, delivery) = try await world()
         let store = fixture.store
@@ -86,7 +86,7 @@ struct SeedOfSubscriberTests {
         try await register(fixture)
         try await fixture.sql("UPDATE pushmta_engine.subscription SET opted_out = true WHERE user_key = 'u1'")
 
-        // What is prepared is not sent, what is created is not prepared, and nothing more is created.
+        // Prepared proofs are not sent, created ones are not prepared, and no more are created.
         let part = try required(try await fixture.claim().first { $0.deliveryID == early })
         #expect(try await store.loadPart(part, fieldNames: []).decisions == [.disabled])
         #expect(try await fixture.prepare() == (0, 1, 0))
@@ -100,10 +100,10 @@ struct SeedOfSubscriberTests {
         }
         #expect(try await store.seeds().map(\.problem) == ["opted_out"])
         #expect(
-            await refusal { _ = try await store.createProof(of: delivery, to: nil) }?.message.contains("nobody") == true
+            await refusal { _ = try await store.createProof(of: delivery, to: nil) }?.message.contains("has no recipient") == true
         )
         #expect(try await store.loadSubscription(id, MessageFields(names: [])).decisions == [.disabled])
-        // Marketing sees the reason.
+        // The marketing role sees the reason.
         let marketing = try await fixture.database.connect()
         try await marketing.run(script: "SET ROLE pushmta_marketing")
         let seen = try await marketing.execute(PostgresStatement("SELECT problem FROM pushmta.seed", prepare: false))

@@ -36,7 +36,7 @@ struct TemplateTests {
         await #expect { try await store.template(named: "winter") } throws: { ($0 as? StoreError)?.code == .notFound }
     }
 
-    @Test("What a template cannot hold is refused with its reason")
+    @Test("Invalid template values are refused with the reason")
     func refusals() async throws {
         let store = try await StoreFixture.make().store
         func refusal(_ content: String, _ settings: String, name: String = "x") async -> StoreError? {
@@ -61,7 +61,7 @@ struct TemplateTests {
         #expect(try await store.templates().count == 2)
     }
 
-    @Test("A delivery takes what it does not say itself from its template; contents are merged")
+    @Test("A delivery takes what it does not set from its template; contents are merged")
     func deliveries() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
@@ -86,7 +86,7 @@ struct TemplateTests {
         delivery.retryPeriodSeconds = 5
         delivery.explicitTargets = false
         let changed = try await store.createDelivery(delivery)
-        // Who gets its messages is said with each of them, so the seed addresses of the template are left out, too.
+        // Each message names its addressee, so the template's seed addresses are left out, too.
         delivery.isContinuous = true
         let continuous = try await store.createDelivery(delivery)
         #expect(
@@ -119,7 +119,7 @@ struct TemplateTests {
         #expect(try await store.content(ofTemplate: "sale", merging: delivery.content) == content)
         #expect(try object(content) == object(#"{"ios": {"title": "a", "variables": {"x": "1", "y": {"q": 1}}}}"#))
         var bare = DeliveryFromTemplate(template: "Deliver on iOS", label: "two", applications: ["shop-ios"])
-        // The ready-made one shows nothing by itself.
+        // The ready-made template alone shows nothing.
         await #expect { try await store.createDelivery(bare) } throws: { ($0 as? StoreError)?.sqlState == "PM020" }
         bare.content = #"{"ios": {"title": "x"}}"#
         let plain = try await store.createDelivery(bare)
@@ -137,7 +137,7 @@ struct TemplateTests {
         await #expect { try await store.createDelivery(delivery) } throws: { ($0 as? StoreError)?.code == .notFound }
     }
 
-    @Test("A template says whom its deliveries go to, as far as they do not; it can be taken away")
+    @Test("A template's target applies where its deliveries set none, and the template can be deleted")
     func targets() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
@@ -152,7 +152,7 @@ struct TemplateTests {
         let row = try await store.template(named: "french")
         #expect(row.target.filter == "locale = 'fr'" && row.target.applications == ["shop-ios"])
         #expect(row.target.excludedLists == ["staff"] && row.services.count == 1)
-        /// The filter, and behind it the lists.
+        /// The filter, and then the lists.
         func targeting(_ delivery: DeliveryFromTemplate) async throws -> [String] {
             let found = try await store.targeting(ofDelivery: try await store.createDelivery(delivery))
             return [found.filter ?? ""] + found.excludedLists
@@ -246,7 +246,7 @@ struct TemplateTests {
         await connection.close()
     }
 
-    @Test("Marketing systems make and use templates, seeds and proofs; monitoring reads proofs alone")
+    @Test("Marketing systems create and use templates, seeds and proofs; monitoring reads only proofs")
     func roles() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 3)

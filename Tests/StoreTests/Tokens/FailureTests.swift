@@ -63,7 +63,7 @@ struct FailureTests {
         )
     }
 
-    @Test("A batch that is repeated, and one out of a journal, keep them too")
+    @Test("A repeated batch, and one from a journal, keep them too")
     func conflicts() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 6)
         let loaded = try await fixture.store.loadPart(part, fieldNames: [])
@@ -76,12 +76,12 @@ struct FailureTests {
 
         let (other, claimed) = try await StoreFixture.withClaimedPart(messages: 6)
         let facts = try await other.store.loadPart(claimed, fieldNames: [])
-        // What an owner decided, such as `unknown`, is no fact.
+        // An owner's decision, such as `unknown`, is not a fact.
         #expect(try await other.store.storeFacts(batch(claimed, facts)).inserted == 5)
         #expect(try await names(other) == expected)
     }
 
-    @Test("Every failure has a name in the database, and it is the program's")
+    @Test("Every failure has a name in the database, the same as in the program")
     func allNames() async throws {
         let fixture = try await StoreFixture.make()
         let connection = try await fixture.database.connect()

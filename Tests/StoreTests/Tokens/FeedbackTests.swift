@@ -2,10 +2,10 @@ import PushCore
 import Store
 import Testing
 
-/// What a feedback service says of tokens.
+/// A feedback service's reports about tokens.
 @Suite("Feedback")
 struct FeedbackTests {
-    @Test("A token whose app is gone disables its subscription, unless it was registered since")
+    @Test("A token whose app was removed disables its subscription, unless it was registered since")
     func applied() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 4)
@@ -28,7 +28,7 @@ struct FeedbackTests {
             ) == 2
         )
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.subscription WHERE enabled") == 2)
-        // What is disabled already is no news, and what was registered since outweighs it again.
+        // A disabled subscription does not change, and a later registration takes precedence again.
         #expect(try await fixture.store.storeFeedback(application: id, tokens: tokens, since: since) == 1)
         #expect(try await fixture.store.applyTokenEvents() == 1)
         let counts = try await fixture.store.tokenEventCounts()
@@ -37,7 +37,7 @@ struct FeedbackTests {
         #expect(try await fixture.store.storeFeedback(application: id, tokens: [], since: []) == 0)
     }
 
-    @Test("A time to come outweighs no registration that is to come; one that nobody can believe says nothing")
+    @Test("A time in the future does not override a later registration, and an implausible time is ignored")
     func future() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 2)
@@ -52,7 +52,7 @@ struct FeedbackTests {
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.subscription WHERE enabled") == 2)
     }
 
-    @Test("It counts while effects are held, too: no mix-up causes it")
+    @Test("It also counts while effects are held, because no mix-up can cause it")
     func held() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 1)

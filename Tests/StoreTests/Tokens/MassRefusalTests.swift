@@ -4,9 +4,9 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("More tokens called dead at once than a fleet loses")
+@Suite("More dead tokens at once than a fleet normally loses")
 struct MassRefusalTests {
-    /// A delivery of which so many messages were refused, and the others sent; all of one batch.
+    /// A delivery with this many refused messages; the others were sent. All are in one batch.
     private func refused(
         _ number: Int,
         of messages: Int64,
@@ -51,7 +51,7 @@ struct MassRefusalTests {
         try await fixture.sql("SELECT count(*) FROM pushmta_engine.subscription WHERE exclusion = 0") ?? -1
     }
 
-    /// Time passes, as far as it counts for what is in doubt.
+    /// Simulates the passing of time for unconfirmed tokens.
     private func pass(_ fixture: StoreFixture, _ time: String) async throws {
         for (table, columns) in [
             ("token_event", ["created_at", "since"]), ("token_refusal", ["created_at"]),
@@ -63,7 +63,7 @@ struct MassRefusalTests {
         }
     }
 
-    @Test("A whole fleet is not lost: the messages end, the tokens wait, one command undoes or confirms all")
+    @Test("A whole fleet is not disabled: the messages end, the tokens wait, and one command undoes or confirms all")
     func whole() async throws {
         for confirmed in [false, true] {
             let fixture = try await refused(100, of: 100)
@@ -80,7 +80,7 @@ struct MassRefusalTests {
         }
     }
 
-    @Test("A share that fleets do lose is applied, and so are a few, whatever their share")
+    @Test("A normal share of losses is applied, and so are a few losses, whatever their share")
     func usual() async throws {
         for (number, messages) in [(100, Int64(600)), (15, 15)] {
             let fixture = try await refused(number, of: messages)
@@ -90,7 +90,7 @@ struct MassRefusalTests {
         }
     }
 
-    @Test("What was done before it was seen how many they are is taken back")
+    @Test("Tokens disabled before the number was known are restored")
     func early() async throws {
         let fixture = try await refused(100, of: 400)
         try await fixture.sql("UPDATE pushmta_engine.token_refusal SET answered = 100000")
@@ -109,7 +109,7 @@ struct MassRefusalTests {
         #expect(try await events(fixture, "doubted") == 101)
     }
 
-    @Test("Ten seconds of a busy minute are seen, and so is what an application never lost before")
+    @Test("Ten seconds of a busy minute are detected, and so is a loss that an application never had before")
     func briefly() async throws {
         let fixture = try await refused(100, of: 100)
         try await fixture.sql(
@@ -139,7 +139,7 @@ struct MassRefusalTests {
         #expect(try await events(fixture, "applied") == 300, "it has lost 15 % before")
     }
 
-    /// What is older than ten minutes becomes the past; how many refusals are in it then.
+    /// Data older than ten minutes becomes the past; returns the number of refusals in it.
     private func pastRefusals(_ fixture: StoreFixture) async throws -> Int64 {
         try await pass(fixture, "11 minutes")
         try await fixture.sql("SELECT count(*) FROM (SELECT pushmta_engine.fold_token_refusals()) x")
@@ -147,7 +147,7 @@ struct MassRefusalTests {
             ?? -1
     }
 
-    @Test("Refusals of a time in doubt never become the past, whatever is decided", arguments: [false, true])
+    @Test("Refusals of an unconfirmed time never become the past, whatever is decided", arguments: [false, true])
     func notThePast(_ confirmed: Bool) async throws {
         let fixture = try await refused(100, of: 100)
         while try await fixture.store.applyTokenEvents() > 0 {}
@@ -158,7 +158,7 @@ struct MassRefusalTests {
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.token_refusal") == 0)
     }
 
-    @Test("Rows that others hold are passed over, and take no others' place")
+    @Test("Rows that others lock are skipped, and do not take the place of other rows")
     func heldRows() async throws {
         let fixture = try await refused(100, of: 100)
         while try await fixture.store.applyTokenEvents() > 0 {}
@@ -182,7 +182,7 @@ struct MassRefusalTests {
         #expect(try await enabled(fixture) == 0)
     }
 
-    @Test("What was decided stays so, whatever is refused a moment later", arguments: [false, true])
+    @Test("A decision stays, whatever is refused a moment later", arguments: [false, true])
     func decided(_ confirmed: Bool) async throws {
         let fixture = try await refused(100, of: 100)
         while try await fixture.store.applyTokenEvents() > 0 {}
@@ -199,12 +199,12 @@ struct MassRefusalTests {
         #expect(try await enabled(fixture) == (confirmed ? 0 : 100))
     }
 
-    @Test("Of few messages, too, when all are refused for minutes; but not when as many are taken")
+    @Test("Few messages count too if all are refused for minutes, but not if as many are accepted")
     func slowly() async throws {
         for taken in [0, 400] {
             let fixture = try await StoreFixture.make()
             for minute in 0..<4 {
-                // What a batch of outcomes notes: six refusals, and what was taken since the ones before.
+                // The record of a batch of outcomes: six refusals, and the acceptances since the previous ones.
                 try await fixture.sql(
                     """
                     WITH x AS (INSERT INTO pushmta_engine.token_refusal (created_at, application_id, refused, answered)
@@ -219,7 +219,7 @@ struct MassRefusalTests {
         }
     }
 
-    @Test("Nor do they when refusals come in masses again before they are old")
+    @Test("They do not if refusals come in masses again before they are old")
     func twice() async throws {
         let fixture = try await refused(100, of: 100)
         while try await fixture.store.applyTokenEvents() > 0 {}
@@ -234,12 +234,12 @@ struct MassRefusalTests {
         #expect(try await pastRefusals(fixture) == 0)
     }
 
-    @Test("A second refusal six hours later confirms, a message that gets through clears")
+    @Test("A second refusal six hours later confirms a token as dead, a message that gets through clears it")
     func second() async throws {
         let fixture = try await refused(100, of: 100)
         while try await fixture.store.applyTokenEvents() > 0 {}
         try await pass(fixture, "7 hours")
-        // All of them get the next delivery: 60 are refused once more, in masses again, and 40 get through.
+        // All of them get the next delivery: 60 are refused again, as a mass, and 40 get through.
         _ = try await refused(60, of: 100, on: fixture)
         try await fixture.sql(
             """
@@ -253,7 +253,7 @@ struct MassRefusalTests {
         #expect(try await events(fixture, "doubted") == 0)
     }
 
-    @Test("A second refusal before that stays in doubt, although the masses are over, and counts once")
+    @Test("An earlier second refusal stays unconfirmed, although the masses are over, and counts once")
     func secondTooEarly() async throws {
         let fixture = try await refused(100, of: 100)
         while try await fixture.store.applyTokenEvents() > 0 {}
@@ -270,14 +270,14 @@ struct MassRefusalTests {
         #expect(try await events(fixture, "doubted") == 90)
     }
 
-    @Test("A second refusal confirms if its time is before all masses that are in doubt", arguments: [false, true])
+    @Test("A second refusal confirms if its time is before all unconfirmed masses", arguments: [false, true])
     func secondDated(_ before: Bool) async throws {
         let fixture = try await refused(0, of: 100)
         try await pass(fixture, "30 days")
         _ = try await refused(100, of: 100, on: fixture)
         while try await fixture.store.applyTokenEvents() > 0 {}
         try await pass(fixture, "3 hours")
-        // A second incident, between which and the first the gateway's time may lie.
+        // A second incident; the gateway's time may lie between it and the first.
         _ = try await refused(100, of: 100, on: fixture)
         while try await fixture.store.applyTokenEvents() > 0 {}
         #expect(try await events(fixture, "doubted") == 100)
@@ -291,7 +291,7 @@ struct MassRefusalTests {
         #expect(try await enabled(fixture) == (before ? 90 : 100))
     }
 
-    @Test("A 410 with a time after the registration and before the masses is a fact by itself")
+    @Test("A 410 with a time after the registration and before the masses needs no confirmation")
     func dated() async throws {
         let fixture = try await refused(0, of: 100)
         try await pass(fixture, "30 days")
@@ -303,7 +303,7 @@ struct MassRefusalTests {
         #expect(try await enabled(fixture) == 0)
     }
 
-    @Test("Time heals no token in doubt, however short the healing time: they can still be confirmed")
+    @Test("Unconfirmed tokens do not heal with time, however short the healing time: they can still be confirmed")
     func notHealed() async throws {
         let fixture = try await refused(100, of: 100)
         while try await fixture.store.applyTokenEvents() > 0 {}
@@ -325,7 +325,7 @@ struct MassRefusalTests {
         #expect(try await events(fixture, "applied") == 100)
     }
 
-    @Test("What stays in doubt is decided after days, as the setting says", arguments: [true, false])
+    @Test("Tokens that stay unconfirmed are decided after days, as the setting says", arguments: [true, false])
     func unanswered(_ believes: Bool) async throws {
         let fixture = try await refused(100, of: 100)
         while try await fixture.store.applyTokenEvents() > 0 {}

@@ -28,7 +28,7 @@ struct ReplacedTokenTests {
         )
     }
 
-    /// What holds for a subscription.
+    /// The state of a subscription.
     private func has(_ fixture: StoreFixture, _ subscription: Int, _ condition: String) async throws -> Bool {
         try await fixture.sql(
             "SELECT count(*) FROM pushmta_engine.subscription WHERE id = \(subscription) AND \(condition)"
@@ -67,18 +67,18 @@ struct ReplacedTokenTests {
         #expect(counts.map(\.kind) == [.canonical] && counts.map(\.applied) == [1])
     }
 
-    /// A text that no compression makes shorter, as an index would do it with one that repeats itself.
+    /// An incompressible text: an index would compress a repetitive one.
     private func random(_ length: Int) -> String {
         let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_:")
         return String((0..<length).map { _ in letters[Int.random(in: letters.indices)] })
     }
 
     @Test(
-        "One that is too long for the index, or no token, changes nothing and keeps no other effect from being applied"
+        "A token that is too long for the index, or invalid, changes nothing and blocks no other effect"
     )
     func tooLong() async throws {
         let fixture = try await fixture()
-        // Left by an older version, or put there by somebody's hand.
+        // Left by an older version, or inserted manually.
         try await event(fixture, 1, random(4_000))
         try await event(fixture, 2, "new token")
         try await event(fixture, 3, random(2_000))
@@ -93,7 +93,7 @@ struct ReplacedTokenTests {
         #expect(try await has(fixture, 4, "NOT enabled"))
     }
 
-    @Test("No other way in takes a longer one either")
+    @Test("Every other path refuses a longer one too")
     func everyWayIn() async throws {
         let (fixture, part) = try await StoreFixture.withClaimedPart(messages: 1)
         let long = random(2_001)
@@ -123,14 +123,14 @@ struct ReplacedTokenTests {
             await #expect {
                 try await fixture.sql(statement)
             } throws: {
-                // A check, and not an index that is full (54000).
+                // The error comes from a check, not from the index's limit (54000).
                 let state = ($0 as? PostgresError)?.sqlState
                 return state == "23514" || state?.hasPrefix("PM") == true
             }
         }
     }
 
-    @Test("What was said of the old token before counts no more, and a registration outweighs a replacement")
+    @Test("Earlier reports about the old token no longer count, and a registration takes precedence over a replacement")
     func outdated() async throws {
         let fixture = try await fixture()
         try await event(fixture, 1, "new")
@@ -176,7 +176,7 @@ struct ReplacedTokenTests {
         }
     }
 
-    @Test("A chain of replacements comes back in its order, unless somebody has the old token by now")
+    @Test("A chain of replacements is undone in order, unless another subscription has the old token by now")
     func undo() async throws {
         let fixture = try await fixture()
         try await event(fixture, 1, "a")
@@ -193,7 +193,7 @@ struct ReplacedTokenTests {
         #expect(try await has(fixture, 2, "push_token = 'c' AND enabled"))
     }
 
-    @Test("While somebody registers the new token nothing waits and nothing fails", .timeLimit(.minutes(2)))
+    @Test("While a device registers the new token, nothing waits and nothing fails", .timeLimit(.minutes(2)))
     func race() async throws {
         let fixture = try await fixture()
         try await event(fixture, 1, "new")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Soft errors of tokens")
 struct SoftErrorTests {
-    /// A prepared delivery to so many subscriptions that were registered long ago.
+    /// A prepared delivery to this many subscriptions, registered long ago.
     private func prepared(_ messages: Int64 = 4) async throws -> (StoreFixture, Int64) {
         let (fixture, id) = try await StoreFixture.prepared(messages: messages, partSize: 1000)
         try await fixture.sql(
@@ -15,7 +15,7 @@ struct SoftErrorTests {
         return (fixture, id)
     }
 
-    /// Soft errors of a subscription so many hours ago.
+    /// Soft errors of a subscription this many hours ago.
     private func errors(_ fixture: StoreFixture, _ subscription: Int, hoursAgo: [Int], delivery: Int64? = nil)
         async throws
     {
@@ -40,7 +40,7 @@ struct SoftErrorTests {
         try await fixture.sql("SELECT count(*) FROM pushmta_engine.token_event WHERE state = '\(state)'")
     }
 
-    @Test("Five of them, each more than a day after the last that counted, quarantine a subscription")
+    @Test("Five soft errors, each more than a day after the last one that counted, quarantine a subscription")
     func quarantine() async throws {
         let (fixture, _) = try await prepared()
         try await errors(fixture, 1, hoursAgo: [100, 75, 74, 50, 25])
@@ -79,7 +79,7 @@ struct SoftErrorTests {
         #expect(try await has(fixture, 3, "quarantine_status = 0 AND soft_errors = 0"))
     }
 
-    @Test("Ten days without an error heal, and quarantine is not healed")
+    @Test("Ten days without an error heal a subscription, but not from quarantine")
     func time() async throws {
         let (fixture, _) = try await prepared()
         try await errors(fixture, 1, hoursAgo: [241])
@@ -93,7 +93,7 @@ struct SoftErrorTests {
         #expect(try await fixture.store.applyTokenEvents() == 0)
     }
 
-    @Test("The load says who has errors, and a message that gets through to them heals")
+    @Test("The load reports subscriptions with errors, and a message that gets through heals them")
     func success() async throws {
         let (fixture, _) = try await prepared()
         try await errors(fixture, 2, hoursAgo: [50, 25])
@@ -136,7 +136,7 @@ struct SoftErrorTests {
         #expect(try await fixture.sql("SELECT sum(soft_errors) FROM pushmta_engine.subscription") == 0)
     }
 
-    @Test("They are held, let go and taken back as refused tokens are")
+    @Test("They are held, released and undone like refused tokens")
     func guards() async throws {
         let (fixture, id) = try await prepared()
         try await errors(fixture, 1, hoursAgo: [2], delivery: id)
@@ -148,7 +148,7 @@ struct SoftErrorTests {
         try await fixture.store.closeCircuit(application: 1)
         #expect(try await events(fixture, "undone") == 2)
         #expect(try await fixture.store.applyTokenEvents() == 0)
-        // A program of an older version lets go of what it knows only.
+        // A program of an older version releases only what it knows.
         try await errors(fixture, 3, hoursAgo: [1])
         try await fixture.sql("UPDATE pushmta_engine.token_event SET state = 'held' WHERE subscription_id = 3")
         _ = try await fixture.store.applyTokenEvents()
@@ -164,7 +164,9 @@ struct SoftErrorTests {
         #expect(try await has(fixture, 1, "quarantine_status = 0 AND soft_errors = 0 AND quarantine_reason = ''"))
     }
 
-    @Test("A message that was given up brings one with its outcome, and a program of the version before applies it")
+    @Test(
+        "A message that was given up has a soft error with its outcome, which a program of the previous version applies"
+    )
     func withTheOutcome() async throws {
         let (fixture, _) = try await prepared()
         let part = try required(try await fixture.claim().first)

@@ -37,7 +37,7 @@ struct TokenEventTests {
         try await fixture.sql("SELECT count(*) FROM pushmta_engine.token_event WHERE state = '\(state)'") ?? -1
     }
 
-    @Test("What a lost owner was told of a token does not outweigh what the new owner's message got")
+    @Test("A lost owner's report about a token does not override the new owner's answer")
     func ofALostOwner() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 20, partSize: 1000)
         let part = try required(try await fixture.claim().first)
@@ -77,7 +77,7 @@ struct TokenEventTests {
         #expect(try await events(fixture, "pending") == 0, "a repeat brings no second event")
     }
 
-    @Test("A refused token disables its subscription, unless it was registered anew, and can be undone")
+    @Test("A refused token disables its subscription unless it was registered again, and this can be undone")
     func applied() async throws {
         let (fixture, id) = try await refused()
         try await fixture.sql("UPDATE pushmta_engine.subscription SET registered_at = now() WHERE id = 2")
@@ -88,7 +88,7 @@ struct TokenEventTests {
         #expect(try await enabled(fixture) == 16)
         #expect(try await events(fixture, "applied") == 3)
         #expect(try await events(fixture, "outdated") == 2)
-        // One comes back under a new user, one is disabled for another cause: both stay as they are.
+        // One returns with a new user, one is disabled for another reason: both stay unchanged.
         try await fixture.sql(
             """
             INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key)
@@ -118,7 +118,7 @@ struct TokenEventTests {
     }
 
     @Test(
-        "A token that was registered after the claim is another one, whatever time the gateway gives; an earlier one counts"
+        "A token registered after the claim is a new one, whatever time the gateway gives; an earlier one counts"
     )
     func registeredSinceTheClaim() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 20, partSize: 1000)
@@ -151,7 +151,7 @@ struct TokenEventTests {
         #expect(disabled == loaded.subscriptionIDs[1])
     }
 
-    @Test("A token that two deliveries found dead is disabled once")
+    @Test("A token that two deliveries find dead is disabled once")
     func twice() async throws {
         let (fixture, id) = try await refused(1)
         try await fixture.sql(
@@ -167,7 +167,7 @@ struct TokenEventTests {
     }
 
     @Test(
-        "While effects are held nothing is disabled; closing the circuit undoes what was held and what came meanwhile"
+        "While effects are held nothing is disabled; closing the circuit undoes held and later events"
     )
     func held() async throws {
         let (fixture, _) = try await refused()
@@ -194,10 +194,10 @@ struct TokenEventTests {
         #expect(try await events(fixture, "applied") == 2)
     }
 
-    @Test("Two hosts apply at once, each event once, and neither waits for a locked subscription")
+    @Test("Two hosts apply events in parallel, each event once, and neither waits for a locked subscription")
     func hosts() async throws {
         let (fixture, id) = try await refused(500, messages: 500)
-        // Among others: so many at once would be in doubt.
+        // Among other messages, because this many dead tokens alone would be unconfirmed.
         try await fixture.sql("UPDATE pushmta_engine.token_refusal SET answered = 100000")
         let holder = try await fixture.hold("SELECT 1 FROM pushmta_engine.subscription WHERE id <= 10 FOR UPDATE")
         let database = fixture.database
@@ -222,7 +222,7 @@ struct TokenEventTests {
         #expect(try await enabled(fixture) == 500)
     }
 
-    @Test("An undo waits for events that are just being applied", .timeLimit(.minutes(2)))
+    @Test("An undo waits for events that are being applied", .timeLimit(.minutes(2)))
     func undoRace() async throws {
         let (fixture, id) = try await refused()
         try await fixture.during("SELECT pushmta_engine.apply_token_effects(100, 5, '1 day', '10 days')") {

@@ -4,9 +4,9 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Token events of a bad time that come after it")
+@Suite("Late token events of a bad time")
 struct VoidTokenEventTests {
-    /// Answers to the first messages of a part that refuse their tokens.
+    /// Answers that refuse the tokens of a part's first messages.
     private func refusals(
         _ part: ClaimedPart,
         _ loaded: LoadedPart,
@@ -42,13 +42,13 @@ struct VoidTokenEventTests {
         try await store.closeCircuit(application: 1)
     }
 
-    @Test("They are undone, unless the gateway dates them; of parts that are made later they count")
+    @Test("They are undone, unless the gateway dates them; events of later parts count")
     func late() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 20, partSize: 1000)
         let part = try required(try await fixture.claim().first)
         let loaded = try await fixture.store.loadPart(part, fieldNames: [])
         try await trouble(fixture.store)
-        // What its owner stores only now, what a journal says, and a true refusal among them.
+        // Events that the owner stores only now, events from a journal, and a genuine refusal among them.
         let now = try required(try await fixture.sql("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"))
         _ = try await fixture.store.storeOutcomes(refusals(part, loaded, rows: 0..<3))
         _ = try await fixture.other.storeFacts(refusals(part, loaded, rows: 3..<5))
@@ -57,7 +57,7 @@ struct VoidTokenEventTests {
         #expect(try await events(fixture, "undone") == 5)
         #expect(try await events(fixture, "applied") == 1)
         #expect(try await enabled(fixture) == 19)
-        // One that is void does not stand in the way of a later one, though both come at once.
+        // A void event does not block a later one, even if both arrive together.
         _ = try await fixture.store.storeOutcomes(refusals(part, loaded, rows: 6..<8))
         _ = try await fixture.startedDelivery()
         try await fixture.prepare()
@@ -71,7 +71,7 @@ struct VoidTokenEventTests {
         #expect(try await enabled(fixture) == 17)
     }
 
-    @Test("A circuit that held no effects makes nothing void; a clock that is set back changes nothing")
+    @Test("A circuit that held no effects voids nothing; a clock set back changes nothing")
     func bounds() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 20, partSize: 1000)
         let part = try required(try await fixture.claim().first)

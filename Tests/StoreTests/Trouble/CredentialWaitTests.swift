@@ -3,18 +3,18 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("Messages that wait for a credential which is stored with the gateway")
+@Suite("Messages that wait for a credential stored at the gateway")
 struct CredentialWaitTests {
     private static let reason = "401 THIRD_PARTY_AUTH_ERROR"
 
-    /// A part of 20 of which three wait apart, and the others were sent.
+    /// A part of 20 messages: three wait separately, the others were sent.
     private func waiting(messages: Int64 = 20) async throws -> (StoreFixture, Int64) {
         let (fixture, delivery) = try await StoreFixture.prepared(messages: messages, partSize: 20)
         try await refuse(fixture)
         return (fixture, delivery)
     }
 
-    /// Of the next part three messages are to wait apart.
+    /// Three messages of the next part must wait separately.
     private func refuse(_ fixture: StoreFixture) async throws {
         let part = try required(try await fixture.claim().first)
         let loaded = try await fixture.store.loadPart(part, fieldNames: [])
@@ -50,7 +50,7 @@ struct CredentialWaitTests {
         try await fixture.sql("UPDATE pushmta_engine.credential_wait SET next_probe_at = now() - interval '1 ms'")
     }
 
-    @Test("They are not due but as a probe in five minutes, under one alarm that names the cause")
+    @Test("They are due only as a probe in five minutes, with one alarm that names the cause")
     func probe() async throws {
         let (fixture, delivery) = try await waiting()
         #expect(try await fixture.claim(limit: 9).isEmpty)
@@ -84,10 +84,10 @@ struct CredentialWaitTests {
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.credential_wait") == 0)
     }
 
-    @Test("What is refused after one got through begins the wait anew: nothing goes before the next probe")
+    @Test("A refusal after one got through starts the wait again: nothing is sent before the next probe")
     func luck() async throws {
         let (fixture, _) = try await waiting(messages: 40)
-        // One of an hour ago got through, and this part is not yet among those that were let go.
+        // A message got through an hour ago, and this part is not yet among the released ones.
         try await fixture.sql(
             """
             UPDATE pushmta_engine.credential_wait SET ended_at = now(), probes = 12, began_at = now() - interval '1 hour',

@@ -4,7 +4,7 @@ import Store
 import TestSupport
 import Testing
 
-@Suite("A gateway in trouble, as the database keeps it")
+@Suite("The database's state of a gateway in trouble")
 struct GatewayTroubleStoreTests {
     private func enter(_ fixture: StoreFixture, keepsProber: Bool = true) async throws {
         try await fixture.store.enterTrouble(
@@ -24,7 +24,7 @@ struct GatewayTroubleStoreTests {
         try await fixture.sql("UPDATE pushmta_engine.gateway_trouble SET next_probe_at = now() - interval '1 ms'")
     }
 
-    /// Nothing is heard of the children any more.
+    /// The children no longer report.
     private func forgetChildren(_ fixture: StoreFixture) async throws {
         try await fixture.sql("UPDATE pushmta_engine.mta_child SET last_heartbeat = now() - interval '1 minute'")
     }
@@ -37,7 +37,7 @@ struct GatewayTroubleStoreTests {
         )
     }
 
-    @Test("Nothing is claimed but by one prober, whose right ends with its word")
+    @Test("Only one prober claims, and its right ends with its report")
     func prober() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 60, partSize: 20)
         let (first, second) = (try await fixture.child(), try await fixture.child())
@@ -86,13 +86,13 @@ struct GatewayTroubleStoreTests {
         #expect(try await (590...601).contains(seconds(fixture, "next_probe_at")))
         #expect(try await fixture.alarms("gateway_trouble").map(\.subject) == ["shop-ios"])
         #expect(try await fixture.sql("SELECT probes FROM pushmta.gateway_trouble") == 1)
-        // It was killed, and its right has run out.
+        // It was killed, and its right has expired.
         try await fixture.sql("UPDATE pushmta_engine.gateway_trouble SET prober_until = now() - interval '1 ms'")
         #expect(try await fixture.store.readyWork().isEmpty)
         #expect(try await !claimProber(fixture, child))
     }
 
-    @Test("A database whose clock is set back by an hour keeps nobody waiting for that hour", arguments: [true, false])
+    @Test("A database clock set back by an hour does not make anything wait for that hour", arguments: [true, false])
     func clock(_ hasProber: Bool) async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 20, partSize: 20)
         let child = try await fixture.child()
@@ -103,7 +103,7 @@ struct GatewayTroubleStoreTests {
                 prober = \(hasProber ? "7" : "NULL"), prober_until = \(hasProber ? "now() + interval '1 hour'" : "NULL")
             """
         )
-        // Somebody who still has answers says so once more.
+        // A child with further answers reports it again.
         try await enter(fixture)
         _ = try await fixture.store.finishRest()
         try await forgetChildren(fixture)
@@ -129,7 +129,7 @@ struct GatewayTroubleStoreTests {
         #expect(try await claim([])?.deliveryID == delivery)
     }
 
-    @Test("Where nothing waits for a gateway in trouble there is no alarm")
+    @Test("A gateway in trouble without waiting messages raises no alarm")
     func quiet() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 20, partSize: 20)
         try await enter(fixture)
@@ -138,7 +138,7 @@ struct GatewayTroubleStoreTests {
             alarm.severity == .critical && alarm.subject == "shop-ios" && alarm.text.contains("20 messages wait"),
             "\(alarm)"
         )
-        // A child shows the same trouble of its application.
+        // A child reports the same trouble for its application.
         try await fixture.sql(
             """
             INSERT INTO pushmta_engine.application_health (application_id, state, reason)

@@ -48,7 +48,7 @@ import Darwin
         #expect(await child.collector.end() == .signalled(SIGSEGV))
         let words = child.registry[1]?.stderrTail ?? ""
         #expect(words.hasSuffix("line 100\nthe last"))
-        #expect(words.split(separator: "\n").count == StderrTail.maximumLines)
+        #expect(words.split(separator: "\n").count == StderrTail.maxLines)
         #expect(child.collector.forwarded.hasPrefix("line 1\nline 2\n"))
         #expect(child.collector.forwarded.hasSuffix("line 100\nthe last\n"))
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Supervisor
 
-/// What children tell for metrics is added up, and nothing twice.
+/// The figures that children report for metrics are summed, and none is counted twice.
 @Suite struct ChildTotalsTests {
     private let kind = PlanHarness.push
 
@@ -45,7 +45,7 @@ import Testing
         #expect(sums.map { abs($0.cpuSeconds - 12.5) < 1e-9 } == true)
     }
 
-    /// A child that has ended takes nothing back: counters of Prometheus never fall.
+    /// The end of a child does not lower the totals: Prometheus counters never decrease.
     @Test func anEndTakesNothingBack() {
         let totals = ChildTotals()
         totals.heard(1, kind, status(1, sent: 10))
@@ -61,7 +61,7 @@ import Testing
         #expect(totals.current.sums.isEmpty)
     }
 
-    /// A child of an older version has no figures, and one of a newer one may have others.
+    /// A child of an older version has no figures, and a newer one may have other figures.
     @Test func aLineWithoutFiguresCounts() throws {
         let totals = ChildTotals()
         var parser = LineParser<ChildMessage>()
@@ -72,7 +72,7 @@ import Testing
         #expect(read.map(\.report.counts.sent) == [7] && read.first?.figures == nil, "\(other)")
         for status in read { totals.heard(1, kind, status) }
         #expect(totals.current.sums[kind]?.messages.isEmpty == true && totals.current.last.count == 1)
-        // The next one of a whole form counts from there.
+        // The next complete line counts from there.
         totals.heard(1, kind, status(1, sent: 9))
         #expect(count(totals, "sent", "none") == 9)
     }

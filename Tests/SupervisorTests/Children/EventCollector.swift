@@ -2,7 +2,7 @@ import Synchronization
 
 @testable import Supervisor
 
-/// Collects what a supervisor's mailbox is told, and lets a test wait for it.
+/// Collects the events for a supervisor's mailbox and lets a test wait for them.
 final class EventCollector: Sendable {
     private let stream: AsyncStream<SupervisorEvent>
     private let writer: AsyncStream<SupervisorEvent>.Continuation
@@ -16,10 +16,10 @@ final class EventCollector: Sendable {
 
     func forward(_ bytes: [UInt8]) { lines.withLock { $0 += bytes } }
 
-    /// All that was forwarded from standard error.
+    /// All text forwarded from standard error.
     var forwarded: String { lines.withLock { String(decoding: $0, as: UTF8.self) } }
 
-    /// The first event that fits; nil if it does not come before the deadline.
+    /// The first matching event; nil if none comes before the deadline.
     func first(within time: Duration = .seconds(30), where fits: (SupervisorEvent) -> Bool) async -> SupervisorEvent? {
         let writer = writer
         let deadline = Task {

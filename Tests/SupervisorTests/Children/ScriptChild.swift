@@ -5,7 +5,7 @@ import SystemPackage
 
 @testable import Supervisor
 
-/// A real process in a child's place: a shell script that speaks the child's protocol.
+/// A real process that replaces a child: a shell script that speaks the child's protocol.
 struct ScriptChild {
     let collector = EventCollector()
     let registry = ChildRegistry()
@@ -13,7 +13,7 @@ struct ScriptChild {
     private let script: String
     private let drainTime: Duration
 
-    /// A line of status as a shell command.
+    /// The shell command that prints a status line.
     static func say(_ state: ChildState, sent: Int = 0, reason: ChildExitReason? = nil) -> String {
         var report = ChildReport(pid: 1, state: state)
         report.counts.sent = Int64(sent)
@@ -28,7 +28,7 @@ struct ScriptChild {
         inbox = registry.add(1, PlanHarness.push).inbox
     }
 
-    /// Starts the process and returns when it is reaped.
+    /// Starts the process and returns after it was reaped.
     func run(executable: FilePath = "/bin/sh", killDelay: Duration = .seconds(20)) async {
         let host = ChildHost(
             registry: registry,

@@ -16,7 +16,7 @@ import Testing
         var forwarded = 0
         for _ in 0..<100 { forwarded += words.append([UInt8](repeating: 0x61, count: 1_000)).count }
         #expect(forwarded == 98_304)
-        #expect(words.text.split(separator: "\n").allSatisfy { $0.count == StderrTail.maximumLineLength })
+        #expect(words.text.split(separator: "\n").allSatisfy { $0.count == StderrTail.maxLineLength })
     }
 
     @Test func controlCharactersAndBrokenTextDoNoHarm() {

@@ -3,11 +3,11 @@ import Testing
 
 @testable import Supervisor
 
-@Suite("Who stands in the way with a lock")
+@Suite("Sessions whose locks block others")
 struct LockWatchTests {
     private let begin = ContinuousClock.now
 
-    /// What is told of what was seen at some seconds.
+    /// The actions for the lock waits seen at the given seconds.
     private func told(_ seen: [(seconds: Int, waits: [LockWait])]) -> (actions: [[LockWatch.Action]], held: [Int]) {
         var watch = LockWatch()
         var (actions, held): ([[LockWatch.Action]], [Int]) = ([], [])
@@ -18,7 +18,7 @@ struct LockWatchTests {
         return (actions, held)
     }
 
-    @Test("It is told once, after ten seconds, and when it is over")
+    @Test("A lock is reported once, after ten seconds, and again when it ends")
     func once() {
         let wait = LockWait(pid: 7, text: "session 7 has locked it")
         let (actions, held) = told([(0, [wait]), (9, [wait]), (10, [wait]), (14, [wait]), (90, [])])
@@ -30,7 +30,7 @@ struct LockWatchTests {
         #expect(held == [0, 0, 1, 1, 0])
     }
 
-    @Test("What comes and goes is no matter, and each session has its own time")
+    @Test("Short locks are not reported, and each session has its own time")
     func moments() {
         let (one, other) = (LockWait(pid: 1, text: "one"), LockWait(pid: 2, text: "other"))
         let (actions, _) = told([(0, [one]), (4, []), (12, [one, other]), (20, [other]), (22, [one, other])])

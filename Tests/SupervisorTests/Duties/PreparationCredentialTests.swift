@@ -4,7 +4,7 @@ import Testing
 
 @testable import Supervisor
 
-/// Credentials that a gateway would refuse are found before a delivery begins.
+/// Credentials that a gateway would refuse are detected before a delivery starts.
 @Suite struct PreparationCredentialTests {
     private func problem(_ connector: Connector, _ kind: CredentialKind?, secondsLeft: Double? = nil) -> String? {
         let platform = connector.platform
@@ -137,7 +137,7 @@ import Testing
         guard type != .location else {
             for topics in [both, [], ["com.shop"]] {
                 #expect(
-                    problem(type, topics: topics)?.contains("locales.fr.ios.push_type: APNs takes push type location")
+                    problem(type, topics: topics)?.contains("locales.fr.ios.push_type: APNs accepts push type location")
                         == true
                 )
             }
@@ -145,7 +145,7 @@ import Testing
         }
         #expect(problem(type, topics: both) == nil)
         #expect(problem(type, topics: []) == nil, "one for a stand-in gateway names no topics")
-        // Whatever the locales say, the content for everyone else is an alert.
+        // Whatever the variants for locales say, the content for everyone else is an alert.
         let found = problem(type, topics: [topic + ".more"])
         #expect(found?.contains("push type alert has the topic com.shop, and") == true, "\(found ?? "")")
         guard !type.topicSuffix.isEmpty else { return }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct PreparationTurnTests {
     @Test(
-        "A delivery of weight 3 has three quarters of what leaves beside one of weight 1, whichever began first",
+        "A delivery of weight 3 gets three quarters next to one of weight 1, whichever started first",
         arguments: [0, 1]
     )
     func sharesFollowWeights(heavy: Int) async throws {
@@ -25,12 +25,12 @@ import Testing
             let parts = try await site.store.claimParts(application: 1, account: 1, child: child, limit: 1)
             claimed.append(try #require(parts.first).deliveryID)
         }
-        // At first there is what was made before the turns were those of the weights.
+        // The first parts were prepared before the weights took effect.
         let share = claimed.dropFirst(100).count { $0 == deliveries[heavy] }
         #expect((210...240).contains(share), "of 300 parts, \(share) were of the delivery of weight 3")
     }
 
-    @Test("However many are to begin, what is begun ends first")
+    @Test("However many deliveries wait, those already started are finished first")
     func whatIsBegunIsBounded() async throws {
         let site = try await SupervisorSite.make(subscriptions: 60)
         for _ in 0..<30 { _ = try await site.startDelivery() }
@@ -40,7 +40,7 @@ import Testing
             maxReadyParts: 10_000,
             chunkMade: { chunk in
                 open.withLock { open in
-                    // Two chunks each: with the first it is begun.
+                    // Each has two chunks; the first one starts it.
                     open.now += chunk.done ? -1 : 1
                     if chunk.done { open.ended += 1 }
                     open.most = max(open.most, open.now)
@@ -52,7 +52,7 @@ import Testing
         #expect(open.withLock { $0.most } <= 10)
     }
 
-    @Test("What is more urgent than all that are under way begins at once, however many these are")
+    @Test("A delivery more urgent than all in progress starts at once, however many these are")
     func urgentBesideMany() async throws {
         let site = try await SupervisorSite.make(subscriptions: 60)
         for _ in 0..<10 { _ = try await site.startDelivery() }
@@ -68,13 +68,13 @@ import Testing
         try await site.connection.run(
             script: "UPDATE pushmta_engine.delivery SET priority = 9 WHERE id = \(urgent)"
         )
-        // Its two chunks, and two of those that a busy machine makes beside them; the others have eight more.
+        // Its two chunks, and two that a busy machine prepares in parallel; the others have eight more.
         state.withLock { $0.most = 14 }
         _ = try await duty.prepareAll()
         #expect(try await site.store.deliveryProgress(urgent).state == .inProgress)
     }
 
-    /// Parts of ten messages, four a chunk, and no more than two chunks of two deliveries ahead.
+    /// Parts of ten messages, four parts a chunk, and at most two chunks of two deliveries ahead.
     private static func duty(
         _ store: Store,
         maxReadyParts: Int = 8,

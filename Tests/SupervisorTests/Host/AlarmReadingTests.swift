@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Alarms as metrics")
 struct AlarmReadingTests {
-    @Test("They are counted by code and severity, and those that are over are 0")
+    @Test("Alarms are counted by code and severity, and alarms that have ended count as 0")
     func counts() {
         func alarm(_ code: String, _ severity: AlarmRow.Severity = .warning) -> AlarmRow {
             AlarmRow(severity: severity, code: code, subjectKind: "delivery", text: "")

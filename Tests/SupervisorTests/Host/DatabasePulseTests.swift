@@ -1,9 +1,9 @@
 import ProcessEvents
 import Testing
 
-@Suite("Whether the database takes writes")
+@Suite("Whether the database accepts writes")
 struct DatabasePulseTests {
-    @Test("One that was committed counts for ten seconds, and one that was refused ends that")
+    @Test("A committed write counts for ten seconds; a refused write ends this")
     func pulse() {
         let begin = ContinuousClock.now
         let pulse = DatabasePulse()

@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    /// What a dying process leaves half written has not happened; a damaged disk may hide what has.
+    /// A record that a dying process left incomplete has not happened; a damaged disk may hide records that have.
     @Test func aTornEndIsReadAndADamagedJournalIsNot() throws {
         let temporary = try TemporaryFolder()
         var bytes: [UInt8] = []

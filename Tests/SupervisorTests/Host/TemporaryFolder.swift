@@ -1,6 +1,6 @@
 import SystemPackage
 
-/// A folder that a test has for itself.
+/// A folder of one test.
 final class TemporaryFolder: Sendable {
     let path: FilePath
 

@@ -8,7 +8,7 @@ import Testing
         LocalTime(day: day, second: (hour * 60 + minute) * 60 + second)
     }
 
-    /// Which of these looks find that the time has come.
+    /// The looks that find that the time has come.
     private func found(_ looks: [LocalTime], _ time: TimeOfDay? = TimeOfDay("06:00:00")) -> [Int] {
         var moment = DailyMoment()
         return looks.indices.filter { moment.hasCome(time, at: looks[$0]) }

@@ -12,12 +12,13 @@ import Testing
         .command(generation: generation, .drain, detail: nil)
     }
 
-    /// Who makes room gives back what is not on the wire: at a slow gateway the rest of its parts would take the whole drain time.
+    /// A child that makes room gives back the messages that are not in flight: with a slow gateway, sending the rest of
+    /// its parts would take the whole drain time.
     private func leave(_ generation: Int32) -> [SupervisorAction] {
         [drain(generation), .command(generation: generation, .fastShutdown, detail: nil)]
     }
 
-    /// Two children whose gateways take nothing, in the only two places.
+    /// Two children whose gateways accept nothing, in the only two places.
     private func brokenGateways() -> PlanHarness {
         var harness = PlanHarness()
         harness.start(broken)
@@ -43,7 +44,8 @@ import Testing
         #expect(harness.at(5.1, .work(all)) == leave(1))
     }
 
-    /// Waiting for a token at a slow gateway is no standstill: children that were ended for it began again, and nothing was ever sent.
+    /// Waiting for an access token from a slow gateway is not a standstill. Children that were ended for it started
+    /// over, and nothing was ever sent.
     @Test func aChildThatHasSentNothingYetKeepsItsPlaceForAWhile() {
         var harness = PlanHarness()
         harness.start(broken)
@@ -115,7 +117,8 @@ import Testing
         #expect(harness.gone(7, 4, .exited(status: 0)).contains(.spawn(generation: 5, PlanHarness.droid)))
     }
 
-    /// Fewer places than applications with work: the place that was made for one is not given back to the one that made it.
+    /// There are fewer places than applications with work. The place that one child made is not given back to its own
+    /// kind.
     @Test(arguments: [0, 9]) func healthyKindsTakeTurns(_ priorityOfTheFirst: Int) {
         var settings = SpawnSettings()
         settings.maxSpareServers = 1

@@ -1,4 +1,4 @@
-/// Instants that a test makes as it needs them.
+/// Instants that a test chooses.
 struct ManualTime {
     private let origin = ContinuousClock.now
 

@@ -4,11 +4,11 @@ import PushCore
 
 @testable import Supervisor
 
-/// A plan with a manual clock, and short words for what happens to it.
+/// A plan with a manual clock and short calls for its events.
 struct PlanHarness {
     let time = ManualTime()
     var plan: SupervisorPlan
-    /// All actions so far but log lines.
+    /// All actions so far, except log lines.
     var actions: [SupervisorAction] = []
     var logLines: [String] = []
 
@@ -23,7 +23,7 @@ struct PlanHarness {
         plan = SupervisorPlan(settings: settings)
     }
 
-    /// Hands an event to the plan and returns what it wants done, without log lines.
+    /// Passes an event to the plan and returns its actions, without log lines.
     @discardableResult
     mutating func at(_ seconds: Double, _ event: SupervisorEvent) -> [SupervisorAction] {
         var new: [SupervisorAction] = []
@@ -39,7 +39,7 @@ struct PlanHarness {
         return new
     }
 
-    /// Makes the database answer and shows work.
+    /// Makes the database available and offers work.
     @discardableResult
     mutating func start(_ work: [ReadyWorkOffer] = []) -> [SupervisorAction] {
         at(0, .work(work))
@@ -76,7 +76,7 @@ struct PlanHarness {
         return first + at(seconds, .childRecovered(generation: generation))
     }
 
-    /// Lets time pass as a running supervisor does, and returns what it wants done meanwhile.
+    /// Lets time pass as in a running supervisor, and returns the actions of that time.
     @discardableResult
     mutating func pass(from start: Double, to end: Double) -> [SupervisorAction] {
         var actions: [SupervisorAction] = []
@@ -90,6 +90,6 @@ struct PlanHarness {
 }
 
 extension SupervisorAction {
-    /// Whether it recovers what a dead child left, as follows each end.
+    /// Whether it recovers what a dead child left, which follows the end of every child.
     var isRecovering: Bool { if case .recover = self { true } else { false } }
 }

@@ -71,7 +71,7 @@ import Testing
         var harness = running()
         #expect(harness.at(2, .recycleRequested([1])) == [.spawn(generation: 3, PlanHarness.push)])
         #expect(harness.at(3, .recycleRequested([1])).isEmpty)
-        #expect(harness.logLines.count { $0.contains("An operator has asked for another child") } == 1)
+        #expect(harness.logLines.count { $0.contains("An operator has requested the replacement of") } == 1)
         #expect(harness.status(4, 3, parts: 1, sent: 5, progress: 2) == [drain(1)])
         harness.gone(5, 1, .exited(status: 0))
         #expect(harness.at(6, .recycleRequested([1])).isEmpty, "the row is not closed yet")

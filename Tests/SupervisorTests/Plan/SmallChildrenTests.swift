@@ -4,7 +4,7 @@ import Testing
 
 @testable import Supervisor
 
-/// Many applications with a little to send share the cores beyond the places of those that have much.
+/// Applications with little to send share places in addition to those of applications with much to send.
 @Suite struct SmallChildrenTests {
     private static let settings = SpawnSettings(maxSpareServers: 2, maxSmallChildren: 4)
     private let large = [1, 2, 3].map { PlanHarness.offer(PlanHarness.kind($0), parts: 900) }
@@ -36,7 +36,8 @@ import Testing
         #expect(started(harness).count { $0.applicationID < 10 } == 2)
     }
 
-    /// Each leaves when it is done, the next takes its place at once, and none is started for what its kind has sent.
+    /// Each child leaves when it is done, and the next takes its place at once. No child is started for messages that
+    /// were already sent.
     @Test func aCrowdIsServedWithOneChildEach() {
         var harness = PlanHarness(Self.settings)
         harness.start(small)
@@ -55,7 +56,7 @@ import Testing
     @Test func aSmallChildWhoseKindHasMuchToSendTakesALargePlaceOrLeaves() {
         var harness = PlanHarness(Self.settings)
         let kinds = [1, 11, 12].map(PlanHarness.kind)
-        // One part of so many messages is work for one child.
+        // One part with this many messages is work for one child.
         let grown = kinds.map { ReadyWorkOffer(kind: $0, readyParts: 1, priority: 0, messages: 1_000_000) }
         harness.start([grown[0], small[0], small[1]])
         for generation in harness.plan.children.keys.sorted() { harness.status(1, generation, parts: 1, sent: 5) }

@@ -54,7 +54,7 @@ import Testing
         for tick in 1...40 { harness.at(10 + Double(tick) / 10, .tick) }
         let started = harness.actions.compactMap { if case .spawn(_, let kind) = $0 { kind } else { nil } }
         #expect(Set(started) == Set(kinds) && started.count == 30)
-        // One that ends at once is started again once a second, however often there is work for it.
+        // A kind whose children end at once gets a new child only once a second, however often there is work for it.
         var last = harness.actions.count
         for tick in 0..<20 {
             let moment = 20 + Double(tick) / 10
@@ -86,7 +86,7 @@ import Testing
         #expect(actions == [.spawn(generation: 1, PlanHarness.droid)])
     }
 
-    /// The server's connections are everybody's: operators and backups get in, whatever waits.
+    /// The server's connections are shared: operators and backups can always connect, whatever work waits.
     @Test func noChildTakesTheLastConnections() {
         var harness = PlanHarness(SpawnSettings(maxSpareServers: 10))
         let work = (Int32(1)...10).map { PlanHarness.offer(PlanHarness.kind($0)) }

@@ -19,7 +19,7 @@ import Testing
         #expect(harness.at(182, .tick) == [.spawn(generation: 3, PlanHarness.push)])
     }
 
-    /// What the children died of is put right, and somebody says so.
+    /// An operator corrects the cause of the deaths and resumes the application.
     @Test func aResumedApplicationWaitsForNothing() {
         var harness = PlanHarness()
         let work = work + [PlanHarness.offer(PlanHarness.droid)]

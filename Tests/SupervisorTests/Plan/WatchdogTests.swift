@@ -34,7 +34,7 @@ import Testing
         for second in 1...200 { #expect(harness.status(Double(second), 1, state, parts: parts, progress: 7).isEmpty) }
     }
 
-    /// The next one would begin the pauses between its dials anew, and it has the one place from which probes go out.
+    /// A replacement would restart the pauses between dials, and this child holds the only place for probes.
     @Test func aChildThatReachesNoGatewayIsNotReplaced() {
         var harness = running()
         for second in 1...3_600 {

@@ -65,7 +65,7 @@ import Testing
         #expect(parser.parse(line.utf8) == [SupervisorMessage(.drain)])
     }
 
-    /// While a supervisor is upgraded under its children, both are of different versions.
+    /// During an upgrade a supervisor and its children may have different versions.
     @Test func anOlderAndANewerChildAreUnderstood() throws {
         var parser = LineParser<ChildMessage>()
         let head = #"{"version":1,"status":{"generation":1,"report":{"pid":1"#
@@ -77,7 +77,7 @@ import Testing
             parser.parse("\(head),\(more)},\"exitReason\":\"bored\",\"figures\":[]}}\n".utf8).first?.status
         )
         #expect(newer.report.counts.lateOutcomes == 8 && newer.report.connections == ChildConnections())
-        // It is at work, with what only it knows.
+        // An unknown state counts as sending; unknown members are ignored.
         #expect(newer.report.state == .sending && newer.exitReason == nil && newer.figures == nil)
         var whole = ChildStatus(generation: 2, report: status.report, exitReason: .circuitOpen)
         for (place, count) in ChildCounts.all.enumerated() {

@@ -17,7 +17,7 @@ import Darwin
 @Suite(.timeLimit(.minutes(3))) struct RecoveryTests {
     private let child = "SELECT id FROM pushmta_engine.mta_child ORDER BY id LIMIT 1"
 
-    /// A first run, in which a child starts and is drained; returns its id.
+    /// Runs the supervisor once, starts and drains a child, and returns the child's id.
     private func firstRun(_ site: SupervisorSite) async throws -> Int64 {
         _ = try await site.startDelivery()
         var child: Int64 = 0
@@ -88,7 +88,7 @@ import Darwin
         #expect(try await site.value(recovery) == "\(part.size - 2){3}", "all but the two with an outcome")
     }
 
-    /// A child that dies on a full disk at its start leaves a file without a header, and nothing that could be lost.
+    /// A child that dies on a full disk at its start leaves a file without a header. Nothing can be lost with it.
     @Test func aJournalWithoutAHeaderOfAChildThatHoldsNothingGoesAway() async throws {
         let site = try await SupervisorSite.make()
         let child = try await firstRun(site)
@@ -134,7 +134,7 @@ import Darwin
         #expect(doubted == "\(part.size)")
     }
 
-    /// One that was put back from a copy looks whole, and does not know of what was sent since.
+    /// A journal restored from a copy looks whole but lacks what was sent since.
     @Test(arguments: [false, true]) func ofAnOlderJournalTheAnswersCountAndTheRestIsAmbiguous(_ bySign: Bool)
         async throws
     {
@@ -163,7 +163,7 @@ import Darwin
         #expect(doubted == "\(part.size - 2)")
     }
 
-    /// A copied folder has the journals of living children; whose it was goes on saying that it lives.
+    /// A copied folder has the journals of living children, while the original host still sends heartbeats.
     @Test func aCopiedFolderBecomesANewHost() async throws {
         let site = try await SupervisorSite.make()
         let child = try await firstRun(site)
@@ -245,7 +245,7 @@ import Darwin
         }
     }
 
-    /// By the number of looks: of each only the fourth part of a lease counts.
+    /// The number of looks decides: a gap between looks counts as at most a quarter of a lease.
     @Test(.timeLimit(.minutes(1))) func afterAnOutageOwnersHaveAWholeLease() async throws {
         let site = try await SupervisorSite.make()
         let part = try await site.holdPart(child: site.lostChild(like: firstRun(site)))
@@ -265,7 +265,7 @@ import Darwin
         let made = store.connectionsMade
         let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name LIKE '%sweep%'"
         #expect(try await site.value(end) == "1")
-        // Somebody else hears of the loss, in an answer or between two questions; the next look finds a new connection.
+        // Another query notices the loss of the connection, so the next look uses a new connection.
         while store.connectionsMade == made { _ = try? await store.leases() }
         #expect(try await !isTaken(after: 4))
         #expect(try await isTaken(after: 2))

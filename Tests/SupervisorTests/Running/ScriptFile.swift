@@ -1,8 +1,8 @@
 import SystemPackage
 
-/// A shell script in the place of the children's executable.
+/// A shell script that replaces the children's executable.
 enum ScriptFile {
-    /// Says that it is idle after a first message, and ends when it is told to or its supervisor is gone.
+    /// Reports that it is idle after one message, and exits on request or when its supervisor is gone.
     static let obedient = """
         status idle 1
         while read -r line; do
@@ -10,7 +10,7 @@ enum ScriptFile {
         done
         """
 
-    /// Understands the child's command line, and can write a status line.
+    /// Parses the child's command line and can write a status line.
     private static let prelude = """
         #!/bin/sh
         echo "$@" > "$0.arguments"
@@ -37,7 +37,7 @@ enum ScriptFile {
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file)
     }
 
-    /// The command line of the child that was started last.
+    /// The command line of the last child that was started.
     static func arguments(in folder: TemporaryFolder) -> String {
         let data = FileManager.default.contents(atPath: path(in: folder).string + ".arguments")
         return String(decoding: data ?? Data(), as: UTF8.self)

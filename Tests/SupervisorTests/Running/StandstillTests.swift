@@ -12,7 +12,7 @@ import Glibc
 import Darwin
 #endif
 
-/// What lasts for hours elsewhere, and must not make this supervisor stand still.
+/// Locks and failures elsewhere may last for hours. They must not block this supervisor.
 @Suite(.timeLimit(.minutes(3))) struct StandstillTests {
     private let alive = "SELECT count(*) FROM pushmta_engine.mta_child WHERE exited_at IS NULL"
     private let child = "SELECT id FROM pushmta_engine.mta_child ORDER BY id LIMIT 1"
@@ -26,7 +26,7 @@ import Darwin
         "SELECT state FROM pushmta_engine.delivery_part WHERE id = \(part.id)"
     }
 
-    /// A site with two deliveries of one part each, after a first run; returns its child, too.
+    /// A site with two deliveries of one part each, after a first run, and its child.
     private func twoDeliveries() async throws -> (SupervisorSite, Int64) {
         let site = try await SupervisorSite.make()
         let ids = [try await site.startDelivery(), try await site.startDelivery()]
@@ -101,7 +101,7 @@ import Darwin
         #expect(line.contains("--set mta.lease.durationSec=15 --set mta.lease.renewalSec=4"))
     }
 
-    /// A directory in the place of the journal can be locked and not read, by root neither.
+    /// A directory in place of the journal can be locked but not read, not even by root.
     @Test func aJournalThatCannotBeReadLeavesItsPartsToTheirLeases() async throws {
         let site = try await SupervisorSite.make()
         _ = try await site.startDelivery()
@@ -118,7 +118,7 @@ import Darwin
             try await site.wait(for: "ready", from: state(part), within: .seconds(20))
             let doubted = "SELECT cardinality(ambiguous) FROM pushmta_engine.delivery_part_recovery"
             #expect(try await site.value(doubted) == "\(part.size)")
-            // Then the supervisor need not wait for it at its end.
+            // Without it the supervisor need not wait at its end.
             try FileManager.default.removeItem(atPath: journal)
         }
     }
@@ -127,7 +127,7 @@ import Darwin
         let site = try await SupervisorSite.make()
         let holder = try await site.hold("LOCK TABLE pushmta_engine.mta_child IN SHARE ROW EXCLUSIVE MODE")
         _ = try await site.startDelivery()
-        // Without a limit of its own, as of a server out of reach.
+        // Without a lock timeout, as with an unreachable server.
         let supervisor = site.supervisor(lockTimeout: 0)
         let ended = EventCollector()
         let run = Task {
@@ -163,7 +163,7 @@ import Darwin
                 WHERE application_name LIKE '%listen%' AND query ILIKE 'listen%'
                 """
             try await site.wait(for: "true", from: listening)
-            // The first look has been; what comes after it comes of the notification.
+            // After the first look, only the notification can finish the next delivery.
             try await site.wait(for: .finished, of: ended.deliveryID)
             try await site.finish(part)
             try await site.store.resumeDelivery(delivery)

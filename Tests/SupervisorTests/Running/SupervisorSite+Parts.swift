@@ -24,8 +24,7 @@ extension SupervisorSite {
         return JournalHeader(childID: child, generation: 1, hostID: try #require(UUID(uuidString: text)))
     }
 
-    /// Claims a part in the name of a child and, with a header, journals that half of it was about to be sent and what came
-    /// back.
+    /// Claims a part for a child. With a header, also journals the intents of half of its messages and some answers.
     func holdPart(child: Int64, header: JournalHeader? = nil, damage: Bool = false) async throws -> ClaimedPart {
         let row = try await row(of: child)
         let parts = try await store.claimParts(
@@ -48,7 +47,7 @@ extension SupervisorSite {
         return part
     }
 
-    /// Stores that all messages of a part were sent, and ends it.
+    /// Records all messages of a part as sent and closes the part.
     func finish(_ part: ClaimedPart) async throws {
         let loaded = try await store.loadPart(part, fieldNames: [])
         var batch = OutcomeBatch()
@@ -68,13 +67,13 @@ extension SupervisorSite {
         _ = try await store.storeOutcomes(batch)
     }
 
-    /// A child of another host, which nobody hears of any more, in the place of an own one.
+    /// Creates a child of a lost host, for the same application and account as one of our own.
     func lostChild(like own: Int64) async throws -> Int64 {
         let row = try await row(of: own)
         return try await lostChild(application: row.applicationID, account: row.accountID, row.connector)
     }
 
-    /// A child that is a row only.
+    /// Creates a child that is only a row.
     func lostChild(application: Int32 = 1, account: Int32 = 1, _ connector: Connector = .iosHTTP2) async throws -> Int64
     {
         let host = UUID().uuidString.lowercased()
@@ -94,15 +93,15 @@ extension SupervisorSite {
         )
     }
 
-    /// A connection in a transaction, as somebody else may have one open for hours.
+    /// Opens a transaction, as another user may keep one open for hours.
     func hold(_ script: String) async throws -> PostgresConnection {
         let connection = try await database.connect()
-        // Our own sessions are not allowed to.
+        // Sessions of PushMTA are not allowed to.
         try await connection.run(script: "SET idle_in_transaction_session_timeout = 0; BEGIN; \(script)")
         return connection
     }
 
-    /// Takes the database away from the supervisor, as a server that has gone does, or gives it back.
+    /// Makes the database unreachable for the supervisor, like a lost server, or reachable again.
     func setDatabaseAway(_ isAway: Bool) async throws {
         let statements = [
             "UPDATE pg_database SET datallowconn = \(!isAway) WHERE datname = current_database()",

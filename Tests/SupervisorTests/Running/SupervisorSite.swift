@@ -7,7 +7,7 @@ import Supervisor
 import SystemPackage
 import TestSupport
 
-/// A supervisor on a real database, whose children are real processes that run a shell script.
+/// A supervisor with a real database. Its children are real processes that run a shell script.
 final class SupervisorSite: Sendable {
     let folder: TemporaryFolder
     let database: TestDatabase
@@ -26,7 +26,7 @@ final class SupervisorSite: Sendable {
         self.connection = connection
     }
 
-    /// Makes a database with one iOS application, its account and credential, and some subscriptions.
+    /// Creates a database with one iOS application, its account and credential, and some subscriptions.
     static func make(subscriptions: Int64 = 10, script: String = ScriptFile.obedient) async throws -> SupervisorSite {
         let database = try await TestDatabase.create(template)
         let store = try await Store.connect(database.configuration())
@@ -69,7 +69,7 @@ final class SupervisorSite: Sendable {
         if subscriptions > 0 { try await store.seedSubscriptions(application: "shop-ios", count: subscriptions) }
     }
 
-    /// A supervisor that has not started, and what is different when it reads its settings again.
+    /// Makes a supervisor that has not started; `reread` changes its settings when it reads them again.
     func supervisor(
         _ change: (inout SupervisorSettings) -> Void = { _ in },
         reread: (inout SupervisorSettings) -> Void = { _ in },
@@ -102,7 +102,7 @@ final class SupervisorSite: Sendable {
         )
     }
 
-    /// Runs a supervisor while the closure looks at it, and drains it at the end.
+    /// Runs a supervisor during the closure and then drains it.
     func running(_ supervisor: Supervisor, _ body: () async throws -> Void) async throws {
         let run = Task { try await supervisor.run() }
         do {
@@ -116,7 +116,7 @@ final class SupervisorSite: Sendable {
         try await run.value
     }
 
-    /// Makes and starts a delivery to all subscriptions.
+    /// Creates and starts a delivery to all subscriptions.
     func startDelivery(content: String = #"{"ios":{"title":"Hello"}}"#) async throws -> Int64 {
         let new = NewDelivery(label: "test", applications: ["shop-ios"], content: content)
         let id = try await store.createDelivery(new)
@@ -124,7 +124,7 @@ final class SupervisorSite: Sendable {
         return id
     }
 
-    /// Waits until a delivery has come to a state.
+    /// Waits until a delivery has reached a state.
     func wait(for state: DeliveryState, of delivery: Int64) async throws {
         try await wait(for: state.rawValue, from: "SELECT state FROM pushmta_engine.delivery WHERE id = \(delivery)")
     }
@@ -134,22 +134,22 @@ final class SupervisorSite: Sendable {
         try await wait(for: "ready", from: "SELECT state FROM pushmta_engine.delivery_part WHERE id = \(part.id)")
     }
 
-    /// Waits until the supervisor says that it is running.
+    /// Waits until the supervisor reports that it is running.
     func waitUntilRunning() async throws {
         try await wait(for: "running", from: "SELECT state FROM pushmta_engine.mta_host")
     }
 
-    /// Waits until something has come true.
+    /// Waits until a condition holds.
     func wait(within time: Duration = .seconds(60), until isTrue: () -> Bool) async throws {
         try await eventually("what the supervisor was to do", within: time) { isTrue() }
     }
 
-    /// Waits until the query gives this text in its first column and row.
+    /// Waits until the first column of the query's first row has this text.
     func wait(for text: String, from sql: String, within time: Duration = .seconds(60)) async throws {
         try await eventually("'\(sql)' gives '\(text)'", within: time) { try await value(sql) == text }
     }
 
-    /// The text in the first column and row of a query; nil if there is no row or it is null.
+    /// The text in the first column of a query's first row; nil if there is no row or it is null.
     func value(_ sql: String) async throws -> String? {
         let result = try await connection.execute(PostgresStatement("SELECT (\(sql))::text", prepare: false))
         return result.rowCount > 0 ? try result.textOrNil(0, 0) : nil

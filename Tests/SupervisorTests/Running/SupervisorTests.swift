@@ -67,7 +67,7 @@ import Testing
 
     @Test func aBadDeliveryGoesBackWithItsReasonAndHarmsNoOther() async throws {
         let site = try await SupervisorSite.make()
-        // Such a content is refused where it is written; here it has come into the table in another way.
+        // Such a content is refused when it is written; this update bypasses the check.
         let bad = try await site.startDelivery()
         let content = #"{"android":{"title":"Hello"}}"#
         try await site.connection.run(
@@ -117,7 +117,7 @@ import Testing
             + " LEFT JOIN pushmta_engine.delivery_part p ON p.delivery_id = d.id WHERE d.id IN (\(first), \(second)) GROUP BY 1) n"
         try await site.running(site.supervisor(settings)) {
             try await site.wait(for: "2 2", from: ready)
-            // Seen while it waits: the supervisor has looked, and made no more.
+            // This shows that the supervisor has looked and prepared no more.
             let since = try await site.value("SELECT now()") ?? ""
             let seen =
                 "SELECT count(*) FROM pushmta_engine.delivery WHERE state = 'preparing' AND changed_at > '\(since)'"
@@ -282,5 +282,5 @@ import Glibc
 import Darwin
 #endif
 
-/// Why a connection cannot be made.
+/// Why a connection cannot be established.
 private struct NoDatabase: Error {}

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Supervisor
 
-/// Who may look at the wire, and that nobody waits for who looks.
+/// Who may read traces; a slow reader blocks nothing.
 @Suite("Traces of a supervisor", .timeLimit(.minutes(2)))
 struct TraceServerTests {
     private func request(_ change: (inout TraceRequest) -> Void = { _ in }) -> TraceRequest {
@@ -25,28 +25,28 @@ struct TraceServerTests {
         return TraceReport(trace: trace, counts: TraceCounts(), exchange: exchange)
     }
 
-    @Test("A reader that does not read loses lines, which are counted, and holds nobody up")
+    @Test("A slow reader loses lines, which are counted, and blocks nothing")
     func slowReader() async throws {
         let desk = TraceDesk()
         let (order, lines) = try #require(desk.open(request()))
         for _ in 0..<1_000 { desk.heard(report(order.id), from: 3) }
         var reader = lines.makeAsyncIterator()
-        for _ in 0..<2 * TraceLimits.mostPerSecond { #expect(await reader.next()?.missed == nil) }
+        for _ in 0..<2 * TraceLimits.maxPerSecond { #expect(await reader.next()?.missed == nil) }
         desk.heard(report(order.id), from: 3)
         let next = await reader.next()
-        #expect(next?.missed == Int64(1_000 - 2 * TraceLimits.mostPerSecond) && next?.child == 3)
+        #expect(next?.missed == Int64(1_000 - 2 * TraceLimits.maxPerSecond) && next?.child == 3)
         desk.heard(report(order.id), from: 3)
         #expect(await reader.next()?.missed == nil)
-        // Of a trace that is closed nothing more is said, nor of one of others.
+        // A closed trace reports nothing more.
         desk.close(order.id)
         desk.heard(report(order.id), from: 3)
         #expect(await reader.next() == nil)
     }
 
-    @Test("Children are asked for the traces of their application, four at once at most")
+    @Test("Children get the traces of their application, at most four at once")
     func orders() throws {
         let desk = TraceDesk()
-        for number in 0..<TraceLimits.mostTraces {
+        for number in 0..<TraceLimits.maxTraces {
             _ = try #require(desk.open(request { $0.applicationID = Int32(number % 2) }))
         }
         #expect(desk.open(request()) == nil)
@@ -55,13 +55,13 @@ struct TraceServerTests {
         #expect(desk.orders(ofApplication: 0).map(\.id) == [3] && desk.open(request()) != nil)
     }
 
-    @Test("Over the socket: its rights, a trace with its end, refusals")
+    @Test("The socket has the right permissions, ends a trace, and reports refusals")
     func socket() async throws {
         let folder = try TemporaryFolder()
         let registry = ChildRegistry()
         let inbox = registry.add(1, ChildKind(applicationID: 7, accountID: 1, connector: .iosHTTP2)).inbox
         let path = folder.path
-        // A supervisor that was killed leaves both.
+        // A killed supervisor leaves both files.
         let socket = path.appending(TraceServer.socketFile).string
         #expect(FileManager.default.createFile(atPath: socket, contents: nil))
         try FileManager.default.createDirectory(
@@ -88,8 +88,8 @@ struct TraceServerTests {
 
         for (line, words) in [
             (LineEncoder.line(request { $0.seconds = 0 }), "cannot last 0 s"),
-            (LineEncoder.line(request { ($0.isUnmasked, $0.person) = (true, "bob") }), "on record"),
-            (Array("{}\n".utf8), "no request of this version"),
+            (LineEncoder.line(request { ($0.isUnmasked, $0.person) = (true, "bob") }), "audit record"),
+            (Array("{}\n".utf8), "the request is not of this version"),
         ] {
             let refused = try await Self.trace(socket, line)
             #expect(refused.count == 1 && refused[0].isRefused == true && refused[0].end?.contains(words) == true)
@@ -99,7 +99,7 @@ struct TraceServerTests {
         #expect(!FileManager.default.fileExists(atPath: socket))
     }
 
-    @Test("A reader that goes without a word ends what children are asked for, and another trace goes on")
+    @Test("A reader that disconnects ends its trace in the children; another trace continues")
     func readerGone() async throws {
         let folder = try TemporaryFolder()
         let registry = ChildRegistry()
@@ -113,7 +113,7 @@ struct TraceServerTests {
         var commands = inbox.commands.makeAsyncIterator()
         let other = Task { try await Self.trace(socket, line) }
         let first = try #require(await commands.next()?.trace)
-        // As if it was killed.
+        // As if the reader had been killed.
         let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .connect(unixDomainSocketPath: socket).get()
         try await channel.writeAndFlush(ByteBuffer(bytes: line))
@@ -124,7 +124,7 @@ struct TraceServerTests {
         while next.seconds > 0 { next = try #require(await commands.next()?.trace) }
         #expect(next == second.ending)
         #expect(registry.traces.orders(ofApplication: 7).map(\.id) == [first.id])
-        // The end of the supervisor ends the rest.
+        // The end of the supervisor ends the other traces.
         running.cancel()
         await running.value
         #expect(try await other.value.allSatisfy { $0.isRefused == nil })
@@ -143,7 +143,7 @@ struct TraceServerTests {
             }
     }
 
-    /// All lines that come of a request, until the connection ends.
+    /// All lines that answer a request, until the connection closes.
     private static func trace(_ path: String, _ request: [UInt8], _ heard: (TraceLine) -> Void = { _ in })
         async throws -> [TraceLine]
     {

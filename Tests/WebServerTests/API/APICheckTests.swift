@@ -4,7 +4,7 @@ import Testing
 
 @testable import WebServer
 
-/// Checks by the API: what keeps messages from being sent is said before they are.
+/// The API's checks: problems are reported before messages are sent.
 @Suite struct APICheckTests {
     @Test func aContentIsCheckedBeforeThereIsADelivery() async throws {
         let site = try await APISite.start()
@@ -20,7 +20,7 @@ import Testing
         let typo = try await check(#"{"content": {"ios": {"titel": "a"}}}"#, key)
         #expect(typo["ok"] == "false" && typo["problems.0.path"] == "/ios/titel", "\(typo.answer)")
         #expect(typo["problems.0.subject"] == "content" && typo["problems.0.remedy"] != "null")
-        // What only the application knows: its platform, and what its gateway takes.
+        // Checks that depend on the application: its platform, and its gateway's limits.
         let silent = #"{"content": {"ios": {"title": "a"}}, "applications": ["shop-android"]}"#
         #expect(try await check(silent, key)["ok"] == "false")
         let long = String(repeating: "x", count: 5_000)
@@ -45,7 +45,7 @@ import Testing
         let id = try await site.web.admin.createDelivery(
             NewDelivery(label: "x", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
         )
-        // Applications of these tests have no credential.
+        // The applications in these tests have no credential.
         let found = try await site.call("GET", "/deliveries/\(id)/check", key: key)
         #expect(found.status == 200 && found["ok"] == "false", "\(found.answer)")
         #expect(found["problems.0.subject"] == "application" && found["problems.0.path"] == "null")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import WebServer
 
-/// Deliveries by the API.
+/// Deliveries through the API.
 @Suite struct APIDeliveryTests {
     private static let content = #""content": {"ios": {"title": "a"}, "android": {"title": "a"}}"#
 
@@ -47,14 +47,14 @@ import Testing
             SELECT string_agg(action || ' by ' || origin, '; ' ORDER BY id) FROM pushmta_engine.audit_log WHERE subject = '\(id)'
             """
         let verbs = ["add", "start", "pause", "resume", "stop"]
-        // Of a proxy the address of whom it speaks for.
+        // Behind a proxy, the client's address is recorded.
         let wanted = verbs.map { "delivery.\($0) by API key shop" + ($0 == "pause" ? ", 203.0.113.9" : "") + " by " }
         let logged = try #require(try await site.web.value(log)).split(separator: "; ")
         #expect(logged.count == wanted.count && zip(logged, wanted).allSatisfy { $0.hasPrefix($1) }, "\(logged)")
         try await site.finish()
     }
 
-    /// A command is what somebody types, and has no capital.
+    /// A command is typed as shown, so it does not get a capital letter.
     @Test func aRemedyThatIsACommandStaysOne() {
         #expect(APIDatabase.sentence("pushmta app list shows them") == "pushmta app list shows them.")
         #expect(APIDatabase.sentence("give a later time.") == "Give a later time.")
@@ -86,7 +86,7 @@ import Testing
             #"{"startAt": "2999-12-01T01:30:00.5+01:00"}"#
         )
         #expect(started["startAt"] == "2999-12-01T00:30:00.500000Z", "\(started.answer)")
-        // Null is what an answer says of a delivery without a time, and is taken as that.
+        // Answers show null for a delivery without a time, so null is accepted too.
         let other = try await site.call(
             "POST",
             "/deliveries",
@@ -162,7 +162,7 @@ import Testing
         #expect(nobody.status == 404 && nobody["remedy"]?.isEmpty == false)
         let list = #"{"label": "x", "applications": ["shop-ios"], \#(Self.content), "exclude": ["no such list"]}"#
         #expect(try await site.call("POST", "/deliveries", key: key, list).status == 404)
-        // All or nothing: the one that failed at its exclusion list is not there either.
+        // All or nothing: the delivery that failed at its exclusion list does not exist either.
         #expect(try await site.web.value("SELECT count(*) FROM pushmta_engine.delivery") == "0")
         try await site.finish()
     }
@@ -202,7 +202,7 @@ import Testing
             #expect(answer.status == 400 && answer["errors.0.path"] == path, "\(body): \(answer.answer)")
         }
         #expect(try await site.web.value("SELECT count(*) FROM pushmta.delivery_target") == "3")
-        // As many as are promised, which is more than other paths take.
+        // The documented maximum, which is more than other paths accept.
         let many = (0..<10_000).map { #"{"pushToken": "\#(String(repeating: "c7d9", count: 40))\#($0)"}"# }.joined(
             separator: ","
         )

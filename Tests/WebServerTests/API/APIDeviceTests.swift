@@ -4,7 +4,7 @@ import Testing
 
 @testable import WebServer
 
-/// Devices by the API, beside those that register by themselves.
+/// Devices registered through the API, in addition to those that register themselves.
 @Suite struct APIDeviceTests {
     private static let token = String(repeating: "AB", count: 32)
 
@@ -25,7 +25,7 @@ import Testing
         #expect(made["timeZone"] == "America/Montreal" && made["device.deviceName"] == "phone")
         #expect(made["parameters.city"] == "Lyon \"2\" é" && made["platform"] == "ios")
         #expect(made["enabled"] == "true" && made["optedOut"] == "false" && made["quarantineStatus"] == "valid")
-        // The same again is the same device, with what is new.
+        // Registering the same token again updates the same device.
         let again = try await site.call(
             "POST",
             "/devices",
@@ -37,7 +37,7 @@ import Testing
                 && again["locale"] == "fr-CA"
         )
         #expect(try await site.call("GET", "/devices/\(id)", key: key)["parameters.city"] == "Porto")
-        // Another user on the token: a device of its own.
+        // Another user with this token is a separate device.
         let other = try await site.call(
             "POST",
             "/devices",
@@ -66,10 +66,10 @@ import Testing
         let again = try await post(#", "timeZone": "Europe/Paris""#)
         #expect(again.status == 200 && again["id"] == id && again["userKey"] == "ada")
         #expect(again["deviceId"] == "d1" && again["locale"] == "he-IL")
-        // One that was taken away comes back as whose it was.
+        // A removed device that registers again has its previous user.
         _ = try await site.call("DELETE", "/devices/\(id ?? "")", key: key)
         #expect(try await post("")["id"] == id)
-        // The device's next token is its user's, and the old one is over.
+        // The device's next token belongs to the same user, and the old one is disabled.
         let next = String(repeating: "cd", count: 32)
         let renewed = try await post(#", "deviceId": "d1""#, token: next)
         #expect(renewed.status == 201 && renewed["userKey"] == "ada")
@@ -77,7 +77,7 @@ import Testing
         #expect(old["enabled"] == "false" && old["disabledReason"] == "token_renewed")
         let shortened = try await post(#", "userKey": "1.23457E+11""#)
         #expect(shortened.status == 400 && "\(shortened.answer)".contains("rewritten"), "\(shortened.answer)")
-        // What is empty empties.
+        // An empty value clears the stored one.
         let nobodys = try await post(#", "userKey": """#, token: next)
         #expect(nobodys.status == 201 && nobodys["userKey"] == "null")
         try await site.finish()
@@ -114,7 +114,8 @@ import Testing
         let id = try await site.call("GET", "/devices?userKey=ada", key: key)["devices.0.id"] ?? ""
         let out = try await site.call("PUT", "/devices/\(id)/opt-out", key: key)
         #expect(out["optedOut"] == "true" && out["enabled"] == "false" && out["disabledReason"] == "opted_out")
-        // An SDK registers by itself, at each start of the app: the same token, then a new one of the same device and user.
+        // The SDK registers at each start of the app: first the same token, then a new one for the same device and
+        // user.
         _ = try await site.web.registerAndroid(
             "registrationToken=token-one&mobileAppUuid=testIntegrationKey&userKey=ada&deviceImei=d1"
         )
@@ -146,7 +147,7 @@ import Testing
         func put(_ body: String, _ key: String) async throws -> APIExchange {
             try await site.call("PUT", "/opt-outs", key: key, body)
         }
-        // A key for other applications reaches nobody there.
+        // A key for other applications reaches none of these devices.
         #expect(try await put(#"{"userKey": "ada", "optedOut": true}"#, one)["changed"] == "0")
         let there = #"{"userKey": "ada", "optedOut": true, "application": "shop-android"}"#
         #expect(try await put(there, one).status == 404)
@@ -200,15 +201,15 @@ import Testing
         ),
         (
             #"{"application": "shop-ios", "pushToken": "ab", "userKey": "a\u0000b"}"#, "/userKey",
-            "it holds the character U+0000"
+            "it contains the character U+0000"
         ),
         (
             #"{"application": "shop-ios", "pushToken": "ab", "userKey": "a\nb"}"#, "/userKey",
-            "it has line breaks or control characters"
+            "it contains line breaks or control characters"
         ),
         (#"{"application": "shop-ios", "pushToken": "ab", "locale": "!!"}"#, "/locale", "it is not a locale"),
         (#"{"application": "shop-ios", "pushToken": "ab", "timeZone": "Europe Paris"}"#, "/timeZone", "it is not"),
-        (#"{"application": "shop-ios", "pushToken": "ab", "pushToken": "cd"}"#, "/pushToken", "it is there twice"),
+        (#"{"application": "shop-ios", "pushToken": "ab", "pushToken": "cd"}"#, "/pushToken", "it occurs twice"),
     ])
     func whatIsWrongIsToldWithItsPath(body: String, path: String, problem: String) async throws {
         let site = try await APISite.start()

@@ -8,9 +8,9 @@ import Testing
 
 @testable import WebServer
 
-/// The OpenAPI document says what there is, all of it and nothing else.
+/// The OpenAPI document describes exactly what the API has.
 @Suite struct APIDocumentTests {
-    /// A router that only notes what is added to it.
+    /// A router that only records the added routes.
     private final class RecordingRouter: RouterMethods, Sendable {
         typealias Context = WebContext
 
@@ -58,13 +58,13 @@ import Testing
         for scope in APIScope.allCases {
             #expect(document.compactText.contains("[\"\(scope.rawValue)\"]"), "\(scope) is no operation's")
         }
-        // An operation's names are those of functions in clients that are made from the document.
+        // An operation's name becomes the name of a function in generated clients.
         let names = site.web.api.routes.map(\.operation)
         #expect(Set(names).count == names.count)
         try await site.finish()
     }
 
-    /// What the check of answers itself is worth: it has to find what is wrong.
+    /// Tests the check of answers itself: it must find errors.
     @Test func theSchemaCheckFindsWhatDoesNotFit() async throws {
         let site = try await APISite.start()
         func problems(

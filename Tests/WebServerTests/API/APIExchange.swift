@@ -11,7 +11,7 @@ struct APIExchange: Sendable {
     var status: Int { answer.status }
     var headers: [String: String] { answer.headers }
 
-    /// The answer's JSON, null for what is none.
+    /// The answer's JSON; null if the answer is not JSON.
     let json: JSONValue
 
     init(method: String, path: String, body: String?, answer: RawAnswer) {
@@ -22,7 +22,7 @@ struct APIExchange: Sendable {
         json = (try? JSONValue(parsing: Array(answer.body.utf8))) ?? .null
     }
 
-    /// A value in the answer by its path, such as `counts.target` or `errors.0.path`, as it is written; texts without quotes.
+    /// A value in the answer as written, by its path, such as `counts.target` or `errors.0.path`; texts without quotes.
     subscript(_ path: String) -> String? {
         guard let value = value(path) else { return nil }
         if case .string(let text) = value { return text }

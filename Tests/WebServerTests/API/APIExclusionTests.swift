@@ -4,7 +4,7 @@ import Testing
 
 @testable import WebServer
 
-/// Exclusion lists by the API.
+/// Exclusion lists through the API.
 @Suite struct APIExclusionTests {
     private static let token = String(repeating: "AB", count: 32)
 
@@ -29,7 +29,7 @@ import Testing
         #expect(try await site.call("POST", path + "/add", key: key, people)["changed"] == "0")
         let read = try await site.call("GET", path, key: key)
         #expect(read["counts"] == #"{"userKeys":2,"devices":1,"pushTokens":1}"#)
-        // Keys and tokens as the list keeps them, and each answer at its place.
+        // Keys and tokens in the form that the list stores, and each answer at its index.
         let asked =
             #"{"addressees": [{"userKey": "zoe"}, {"userKey": "ada "}, {"deviceId": 71}, {"deviceId": 70}, {"pushToken": "\#(Self.token)"}, {"pushToken": "\#(Self.token.lowercased())"}, {"pushToken": "x"}]}"#
         let found = try await site.call("POST", path + "/find", key: key, asked)
@@ -96,7 +96,7 @@ import Testing
                 #expect(answer.status == 400 && answer["errors.0.path"] == path, "\(verb): \(answer.answer)")
             }
         }
-        // What the database refuses it refuses as a whole, too.
+        // The database also refuses such a call as a whole.
         for people in [#"{"userKey": "ok"}, {"userKey": "null"}"#, #"{"userKey": "ok"}, {"pushToken": "short"}"#] {
             let body = #"{"addressees": [\#(people)]}"#
             #expect(try await site.call("POST", "/exclusion-lists/a/add", key: key, body).status == 400, "\(people)")
@@ -127,7 +127,7 @@ import Testing
         }
         #expect(try await site.call("GET", "/exclusion-lists", key: one).count("exclusionLists") == 1)
         #expect(try await site.call("POST", "/exclusion-lists/a/find", key: one, people)["found"] == "[false]")
-        // Whoever may make deliveries only does not say who gets none.
+        // A key that may only create deliveries must not change exclusions.
         let delivers = try await site.key(.writeDeliveries, .readDeliveries)
         #expect(try await site.call("POST", "/exclusion-lists/a/remove", key: delivers, people).status == 403)
         try await site.finish()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import WebServer
 
-/// Requests that nobody should send.
+/// Malformed and hostile requests.
 @Suite struct APIHardeningTests {
     private static let device =
         #"{"application": "shop-ios", "pushToken": "abababababababab", "parameters": {"a": "b"}}"#
@@ -36,7 +36,7 @@ import Testing
             String(repeating: "[", count: 513),
             String(repeating: "[", count: 8_000), String(repeating: #"{"a":"#, count: 1_500), "\u{FEFF}{}",
             #"{"a":"\#u{1}"}"#,
-            // Half a pair is no character: repaired, two texts would become one.
+            // Half a surrogate pair is not a character. If it were repaired, two different texts would become equal.
             #"{"application": "shop-ios", "pushToken": "abababababababab", "userKey": "\ud800"}"#,
             #"{"application": "shop-ios", "pushToken": "abababababababab", "userKey": "a\udc00b"}"#,
             #"{"\ud800\u0041": 1}"#,
@@ -46,7 +46,7 @@ import Testing
         for bytes: [UInt8] in [[0xFF], Array(#"{"application": ""#.utf8) + [0xC3, 0x28] + Array(#""}"#.utf8)] {
             #expect(try await status(bytes) == (400, "malformed_request"))
         }
-        // Where no body belongs, what one says is not overlooked.
+        // A body where none belongs is refused, not ignored.
         let id = try await site.call("GET", "/devices?pushToken=abababababababab", key: key)["devices.0.id"] ?? ""
         let more = try await site.call("PUT", "/devices/\(id)/opt-out", key: key, #"{"reason": "x"}"#)
         #expect(more.status == 400 && more["errors.0.path"] == "/reason")
@@ -65,11 +65,11 @@ import Testing
         let wrong = try await site.call("PATCH", "/devices/7")
         #expect(wrong.status == 405 && wrong.headers["allow"] == "DELETE, GET" && wrong["code"] == "method_not_allowed")
         #expect(try await site.call("PATCH", "/messages").headers["allow"] == "GET, POST")
-        // The head of an answer to HEAD says how long the body would be, and no body follows: so this never is a whole answer.
+        // The answer to HEAD gives the length of the body, but no body follows. So this is never a complete answer.
         await #expect(throws: RawHTTPError.self) {
             try await site.call("HEAD", "/applications", headers: ["Connection: close"])
         }
-        // What is no path of the API's has the process's own short text.
+        // A path outside the API gets the process's own short text.
         let other = try await site.web.get("/api/v2/devices")
         #expect(other.status == 404 && other.headers["content-type"]?.hasPrefix("application/problem") != true)
         try await site.finish()
@@ -99,7 +99,7 @@ import Testing
         try await site.finish()
     }
 
-    /// Bodies made of pieces of right ones: each is taken or refused, and none is the server's fault.
+    /// Bodies made of pieces of valid ones: each is accepted or refused, and none causes a server error.
     @Test func mutatedBodiesAreNeverTheServersFault() async throws {
         let site = try await APISite.start()
         let key = try await site.key()
@@ -134,7 +134,7 @@ import Testing
             let answer = try await site.call("POST", path, key: key, bytes: bytes)
             #expect(answer.status < 500, "\(path) \(String(decoding: bytes, as: UTF8.self)): \(answer.answer)")
         }
-        // Nothing ended or is stuck.
+        // The process still runs, and no request is stuck.
         #expect(try await site.call("POST", "/devices", key: key, Self.device).status < 300)
         try await site.finish()
     }
@@ -143,7 +143,7 @@ import Testing
         let site = try await APISite.start()
         let key = try await site.key()
         #expect(try await site.call("GET", "/applications", key: key).status == 200)
-        // Its connections are cut in the middle of nothing: the next request makes new ones.
+        // Its idle database connections are cut: the next request opens new ones.
         try await site.web.run(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
@@ -170,9 +170,9 @@ import Testing
             ) != "0"
         }
         #expect(try await site.call("GET", "/applications", key: key).status == 200)
-        // It waits no longer than all waits of the engine, and its session is free again for others.
+        // It waits no longer than the engine's usual limit, and its session is then free for others.
         let busy = try await waiting.value
-        #expect(busy.status == 503 && "\(busy.answer)".contains("Another transaction holds"), "\(busy.answer)")
+        #expect(busy.status == 503 && "\(busy.answer)".contains("Another transaction has locked"), "\(busy.answer)")
         try await holder.run(script: "COMMIT")
         await holder.close()
         #expect(try await site.call("POST", "/deliveries/\(id)/start", key: key)["state"] == "pending")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import WebServer
 
-/// Who may do what.
+/// The scopes of API keys.
 @Suite struct APIKeyTests {
     @Test func aKeyHasOneFormAnd256RandomBits() throws {
         var random = SystemRandomNumberGenerator()
@@ -55,7 +55,7 @@ import Testing
             #expect(answer.headers["www-authenticate"]?.contains(#"error="invalid_token""#) == true)
             #expect(!answer.answer.body.contains(wrong) || wrong == "x", "a key is repeated")
         }
-        // Known by now, so the process itself compares: its secret still counts.
+        // The key is known by now, so the process itself compares the secret.
         #expect(try await site.call("GET", "/applications", key: key).status == 200)
         #expect(try await site.call("GET", "/applications", key: wrongs[2]).status == 401)
         let basic = try await site.call("GET", "/applications", headers: ["Authorization: Basic \(key)"])
@@ -70,7 +70,7 @@ import Testing
             let key = try await site.key(scope)
             for route in site.web.api.routes {
                 guard let first = route.scope else { continue }
-                // Of two scopes the first that is missing is told.
+                // If two scopes are missing, the first one is reported.
                 let needed = [first, route.secondScope].compactMap { $0 }.first { $0 != scope } ?? first
                 let path = route.path.replacing("{id}", with: "1").replacing("{name}", with: "x")
                 let answer = try await site.call(route.method.rawValue, path, key: key)
@@ -104,7 +104,7 @@ import Testing
         try await eventually("the key is refused") {
             try await site.call("GET", "/applications", key: key)["detail"] == "The key is not accepted: it is revoked."
         }
-        // Its name is free, and a revoked one stays so.
+        // Its name can be used again, and a revoked key stays revoked.
         let second = try await site.key(days: 1, name: "crm")
         #expect(try await site.call("GET", "/applications", key: second).status == 200)
         #expect(try await site.call("GET", "/applications", key: key).status == 401)

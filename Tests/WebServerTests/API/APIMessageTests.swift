@@ -4,9 +4,9 @@ import Testing
 
 @testable import WebServer
 
-/// Single messages by the API.
+/// Single messages through the API.
 @Suite struct APIMessageTests {
-    /// A continuous delivery that was started, with a device of ada's and two of ben's.
+    /// A started continuous delivery, with one device of ada's and two of ben's.
     private func prepare(_ site: APISite, _ key: String) async throws -> String {
         for (token, user) in [("token-of-ada", "ada"), ("token-of-ben-1", "ben"), ("token-of-ben-2", "ben")] {
             let body = #"{"application": "shop-android", "pushToken": "\#(token)", "userKey": "\#(user)"}"#
@@ -74,7 +74,7 @@ import Testing
         for query in ["", "?id=", "?id=\(id)&deliveryId=0", "?id=\(id)&by=1"] {
             #expect(try await site.call("GET", "/messages\(query)", key: key).status == 400, "\(query)")
         }
-        // Whoever may read another application only learns of none of it.
+        // A key for another application cannot see any of it.
         let stranger = try await site.key(applications: ["shop-ios"])
         for query in ["id=\(id)", "id=\(day)-99", "id=x&deliveryId=\(day)"] {
             let hidden = try await site.call("GET", "/messages?\(query)", key: stranger)
@@ -164,7 +164,7 @@ import Testing
         #expect(sent["results.1.refusal"] == "no_device" && sent["results.3.refusal"] == "key_in_use", "\(sent.answer)")
         #expect(sent.count("results.1.messages") == 0 && sent["results.1.reason"]?.isEmpty == false)
         #expect(sent["results.0.repeated"] == "false")
-        // The whole call again sends nothing.
+        // Repeating the whole call sends nothing.
         let again = try await site.call("POST", path, key: key, body)
         #expect(again.status == 202 && again["results.0.repeated"] == "true" && again["results.2.repeated"] == "true")
         #expect(again["results.0.messages.0.id"] == sent["results.0.messages.0.id"])

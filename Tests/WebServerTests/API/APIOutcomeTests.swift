@@ -6,9 +6,9 @@ import Testing
 
 @testable import WebServer
 
-/// Outcomes by the API: nothing is missed, in whatever order they come.
+/// Outcomes through the API: none is missed, in whatever order they arrive.
 @Suite struct APIOutcomeTests {
-    /// An outcome as a child stores it, without the part's counters, which pages do not read.
+    /// Stores an outcome like a child, but without the part's counters, which pages do not read.
     private static func insert(
         _ delivery: Int64,
         _ sequences: ClosedRange<Int>,
@@ -22,7 +22,7 @@ import Testing
         """
     }
 
-    /// All pages from a number on: what became of each message, and whether that is final.
+    /// Reads all pages from a number on: the outcome of each message, and whether it is final.
     private func read(
         _ site: APISite,
         _ key: String,
@@ -64,7 +64,7 @@ import Testing
         let none = try await read(site, key, sent.delivery, limit: 10)
         #expect(none.statuses.count == 25 && none.statuses.values.allSatisfy { $0 == "pending" } && !none.isFinal)
         #expect(none.next == "null")
-        // One transaction begins first and ends last: what it holds is behind what is read meanwhile.
+        // One transaction begins first and ends last, so its outcomes lie before a position that has already been read.
         let early = try await site.web.database.connect()
         try await early.run(script: "BEGIN; " + Self.insert(sent.delivery, 3...8))
         try await site.web.run(Self.insert(sent.delivery, 9...25, status: 2, failure: "2 * 256 + 1"))
@@ -77,7 +77,7 @@ import Testing
         #expect(second["outcomes.0.reason"] == "Unregistered" && second["outcomes.0.httpStatus"] == "410")
         try await early.run(script: "COMMIT")
         await early.close()
-        // A page that was not final is read again, and nothing of it was lost.
+        // A page that was not final is read again, and nothing is lost.
         let later = try await read(site, key, sent.delivery, limit: 10)
         #expect(later.statuses.filter { $0.value == "sent" }.keys.sorted() == Array(3...8))
         #expect(later.statuses.filter { $0.value == "pending" }.keys.sorted() == [1, 2])
@@ -108,7 +108,7 @@ import Testing
         try await site.finish()
     }
 
-    /// The same as the contract's view says, for parts of several sizes and a part that was handed over.
+    /// The same outcomes as in the contract's view, for parts of several sizes and a part that changed its owner.
     @Test func pagesSayWhatTheViewSays() async throws {
         let site = try await APISite.start()
         let key = try await site.key()

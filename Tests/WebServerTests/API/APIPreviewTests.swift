@@ -4,12 +4,12 @@ import Testing
 
 @testable import WebServer
 
-/// Previews by the API: what somebody would get, and why not.
+/// Previews through the API: the message that a person would get, or why not.
 @Suite struct APIPreviewTests {
     private static let content =
         #"{"ios": {"title": "Hello {{firstName}}"}, "android": {"title": "Hi"}, "locales": {"fr": {"ios": {"title": "Bonjour {{firstName}}"}}}}"#
 
-    /// A site with Ada's iPhone, which is French, and her second one as a seed address.
+    /// A site with Ada's iPhone, set to French, and her second iPhone as a seed address.
     private func ready() async throws -> (site: APISite, device: Int64) {
         let site = try await APISite.start()
         try await site.web.run(
@@ -48,11 +48,11 @@ import Testing
         #expect(ada.status == 200 && ada["sendable"] == "true" && ada["deviceId"] == "\(device)", "\(ada.answer)")
         #expect(ada["payload.aps.alert.title"] == "Bonjour Ada" && ada["locale"] == "fr" && ada["format"] == "apns")
         #expect(ada["application"] == "shop-ios" && ada["limit"] == "4096")
-        // No push token, of which nothing is known here.
+        // No push token: an unknown token has no values here.
         #expect(!ada.answer.body.contains("abab"))
         let english = try await preview(#"{"deviceId": \#(device), "locale": "en", "variables": {"firstName": "Eve"}}"#)
         #expect(english["payload.aps.alert.title"] == "Hello Eve" && english["locale"] == "null", "\(english.answer)")
-        // Its subscription is disabled, and gets proofs all the same.
+        // Its subscription is disabled, but it still gets proofs.
         let seed = try await preview(#"{"seed": "ada-phone"}"#)
         #expect(seed["payload.aps.alert.title"] == "Hello Seed" && seed["sendable"] == "true", "\(seed.answer)")
         let nobody = try await preview(#"{"application": "shop-ios", "variables": {"firstName": 7}}"#)

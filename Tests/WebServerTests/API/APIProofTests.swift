@@ -4,7 +4,7 @@ import Testing
 
 @testable import WebServer
 
-/// Proofs by the API.
+/// Proofs through the API.
 @Suite struct APIProofTests {
     private static let iosToken = String(repeating: "ab", count: 32)
 
@@ -31,7 +31,7 @@ import Testing
         #expect(made.status == 201 && made["parentId"] == "\(id)" && made["label"] == "Proof: Sale", "\(made.answer)")
         let proof = made["id"] ?? ""
         #expect(made.headers["location"] == "/api/v1/deliveries/\(proof)" && made["state"] == "pending")
-        // To all seed addresses of its applications, and not sent yet.
+        // It goes to all seed addresses of its applications, and is not sent yet.
         let later = try await site.call("POST", "/deliveries/\(id)/proofs", key: key, #"{"start": false}"#)
         #expect(later.status == 201 && later["state"] == "editing", "\(later.answer)")
         #expect(
@@ -67,7 +67,7 @@ import Testing
         #expect(try await prove(#"{"seeds": ["nobody"]}"#, key).status == 404)
         let elsewhere = try await prove(#"{"seeds": ["ben-phone"]}"#, key)
         #expect(elsewhere.status == 400 && elsewhere["detail"]?.contains("shop-android") == true)
-        // A key for one application learns of no other one's seed addresses.
+        // A key for one application cannot see the seed addresses of others.
         #expect(try await prove(#"{"seeds": ["ben-phone"]}"#, one).status == 404)
         #expect(try await prove(#"{"deviceIds": [9223372036854775807]}"#, key).status == 400)
         let token = try await prove(#"{"pushTokens": ["secret-token-of-nobody-at-all"]}"#, key)

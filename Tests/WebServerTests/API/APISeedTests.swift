@@ -4,7 +4,7 @@ import Testing
 
 @testable import WebServer
 
-/// Seed addresses by the API.
+/// Seed addresses through the API.
 @Suite struct APISeedTests {
     private static let token = "seed-token-" + String(repeating: "a", count: 40)
 
@@ -109,7 +109,7 @@ import Testing
             key: all,
             #"{"application": "shop-android", "pushToken": "android-token-0123456789", "userKey": "ada"}"#
         )["id"]
-        // Not by the id of a device either.
+        // A device id does not reach it either.
         #expect(
             try await site.call("POST", "/seeds", key: one, #"{"name": "b", "deviceId": \#(device ?? "")}"#).status
                 == 404

@@ -7,7 +7,7 @@ import Testing
 
 @testable import WebServer
 
-/// A web process whose API is asked over real HTTP; at the end every answer is checked against the document.
+/// A web process whose API is called over real HTTP. At the end, every answer is checked against the OpenAPI document.
 final class APISite: Sendable {
     let web: WebSite
     private let place: SiteGate.Place
@@ -23,7 +23,7 @@ final class APISite: Sendable {
         return APISite(try await WebSite.start(change), place)
     }
 
-    /// A key with these scopes, all if none are given.
+    /// A key with these scopes; all scopes if none are given.
     func key(
         _ scopes: APIScope...,
         applications: [String] = [],
@@ -45,7 +45,7 @@ final class APISite: Sendable {
         return key.secretText
     }
 
-    /// Asks for a path below `/api/v1`.
+    /// Requests a path below `/api/v1`.
     func call(
         _ method: String,
         _ path: String,
@@ -83,7 +83,7 @@ final class APISite: Sendable {
         return exchange
     }
 
-    /// Checks every answer against the document, with a validator of JSON Schema that is not ours, and ends the process.
+    /// Checks every answer against the document with an independent validator of JSON Schema, and ends the process.
     func finish(_ location: SourceLocation = #_sourceLocation) async throws {
         let problems = try await SchemaCheck.problems(exchanges.withLock { $0 }, document: web.api.document)
         #expect(problems == "", sourceLocation: location)

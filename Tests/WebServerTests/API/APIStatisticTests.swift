@@ -4,9 +4,9 @@ import Testing
 
 @testable import WebServer
 
-/// The statistics of deliveries by the API.
+/// Statistics of deliveries through the API.
 @Suite struct APIStatisticTests {
-    /// A delivery with two sent messages in one hour, one of them clicked, and a failed one in the next.
+    /// A delivery with two sent messages in one hour, one of them clicked, and a failed message in the next hour.
     private func counted(_ site: APISite) async throws -> Int64 {
         let id = try await site.web.admin.createDelivery(
             NewDelivery(label: "x", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import WebServer
 
-/// Delivery templates by the API.
+/// Delivery templates through the API.
 @Suite struct APITemplateTests {
     private static let sale =
         #""content": {"android": {"title": "Sale", "body": "Now"}}, "settings": {"priority": 7, "weight": 3, "validitySeconds": 3600, "onePerUser": true, "allSeeds": true, "ambiguityPolicy": "report", "maxRetries": 2, "retrySchedule": "exponential", "retryPeriodSeconds": 9, "messagesPerSecond": 12.5}, "filter": "locale = 'fr'""#
@@ -40,7 +40,7 @@ import Testing
         #expect(copy["settings"] == made["settings"] && copy["content"] == made["content"])
         let whole = try await site.call("POST", "/templates/sale/duplicate", key: key, #"{"name": "sale c"}"#)
         #expect(whole["filter"] == "locale = 'fr'" && whole["applications"] == #"["shop-android"]"#)
-        // As a whole: what is left out is gone.
+        // The template is replaced as a whole: omitted members are removed.
         let replaced = try await site.call("PUT", "/templates/sale", key: key, #"{"content": {"ios": {"title": "a"}}}"#)
         #expect(replaced.status == 200 && replaced["settings"] == "{}" && replaced["applications"] == "[]")
         #expect(replaced["content"] == #"{"ios":{"title":"a"}}"# && replaced["label"] == "")
@@ -149,7 +149,7 @@ import Testing
             (#"{"name": "a", \#(content), "exclude": ["none"]}"#, 404),
             (#"{"name": "Deliver on iOS", \#(content)}"#, 409),
         ] { #expect(try await site.call("POST", "/templates", key: key, body).status == status, "\(body)") }
-        // What came with the product stays as it is.
+        // The product's own templates cannot be changed.
         let readyMade = "/templates/Deliver%20on%20iOS"
         #expect(try await site.call("PUT", readyMade, key: key, "{\(content)}").status == 409)
         #expect(try await site.call("DELETE", readyMade, key: key).status == 409)
@@ -174,7 +174,7 @@ import Testing
         #expect(try await site.call("POST", "/templates", key: one, body("own", #""shop-ios""#)).status == 201)
         #expect(try await site.call("POST", "/templates", key: one, body("x", #""shop-android""#)).status == 404)
         #expect(try await site.call("POST", "/templates", key: one, body("x", "")).status == 403)
-        // Those without applications are there for all, to be read and sent.
+        // Templates without applications can be read and used by everyone.
         let names = try await site.call("GET", "/templates", key: one)
         #expect(
             names.count("templates") == 4 && names["templates.2.name"] == "open" && names["templates.3.name"] == "own"

@@ -2,9 +2,9 @@ import Foundation
 import PushCore
 import TestSupport
 
-/// Validates exchanges against an OpenAPI document with Python's `jsonschema`: software that knows nothing of ours.
+/// Validates exchanges against an OpenAPI document with Python's `jsonschema`, which is independent software.
 enum SchemaCheck {
-    /// What does not fit, a line each; "" if all does.
+    /// The deviations, one per line; "" if there are none.
     static func problems(_ exchanges: [APIExchange], document: String) async throws -> String {
         let folder = NSTemporaryDirectory() + "schema-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -29,7 +29,7 @@ enum SchemaCheck {
         )
     }
 
-    /// Every schema is checked itself, and members that it does not describe are taken for mistakes in answers, too.
+    /// Every schema is checked too, and an answer's members that it does not describe count as errors.
     private static let script = #"""
         import json, re, sys
         import jsonschema

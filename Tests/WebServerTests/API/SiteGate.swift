@@ -1,14 +1,14 @@
 import Synchronization
 
-/// Lets a few sites be there at once, however many tests run beside each other: each has several connections to the database, which
-/// takes two hundred, and all share the machine.
+/// Limits the number of sites that exist at once, however many tests run in parallel. Each site has several connections
+/// to the database, which accepts two hundred, and all share the machine.
 final class SiteGate: Sendable {
-    /// For sites whose API is asked.
+    /// For sites whose API is called.
     static let shared = SiteGate(3)
-    /// For sites with a database of their own.
+    /// For sites with their own database.
     static let sites = SiteGate(10)
 
-    /// A place at the gate; it is free again when this goes away, however its test ends.
+    /// A place at the gate. It is freed when this object is released, however the test ends.
     final class Place: Sendable {
         private let gate: SiteGate
 

@@ -1,10 +1,10 @@
-/// An HTTP answer as it came over the wire.
+/// An HTTP answer as received.
 struct RawAnswer: Sendable {
     let status: Int
     let headers: [String: String]
     let body: String
 
-    /// The first whole answer in the bytes, and how many it takes.
+    /// The first complete answer in the bytes, and its length.
     static func parse(_ bytes: [UInt8]) -> (RawAnswer, Int)? {
         let end = Array("\r\n\r\n".utf8)
         guard let range = bytes.firstRange(of: end) else { return nil }

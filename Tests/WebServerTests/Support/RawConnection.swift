@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A client's connection that sends bytes when it is told to, and keeps what comes, or never reads.
+/// A client connection that sends bytes on demand and collects what it receives, or never reads.
 final class RawConnection: Sendable {
     private final class Collector: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
@@ -33,7 +33,7 @@ final class RawConnection: Sendable {
 
     /// Opens a connection.
     ///
-    /// - Parameter reads: false for one that takes nothing, and has the system keep little for it.
+    /// - Parameter reads: false for a connection that never reads, with a small receive buffer.
     static func open(port: Int, reads: Bool = true) async throws -> RawConnection {
         let received = Received()
         var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -49,10 +49,10 @@ final class RawConnection: Sendable {
         return RawConnection(try await bootstrap.connect(host: "127.0.0.1", port: port).get(), received)
     }
 
-    /// Whether the server has ended it.
+    /// Whether the server has closed it.
     var isClosed: Bool { !channel.isActive }
 
-    /// The whole answers that came.
+    /// The complete answers received so far.
     var answers: [RawAnswer] {
         var bytes = received.bytes.withLock { $0 }
         var answers: [RawAnswer] = []

@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// An HTTP client that sends just the bytes it is given.
+/// An HTTP client that sends exactly the given bytes.
 enum RawHTTP {
     /// Sends bytes on a new connection and reads one answer.
     static func exchange(port: Int, _ text: String, tls: NIOSSLContext? = nil) async throws -> RawAnswer {
@@ -15,7 +15,7 @@ enum RawHTTP {
         return answer
     }
 
-    /// Sends pieces one after the other and reads answers until there are so many, or the connection ends.
+    /// Sends pieces one after the other, and reads until it has this many answers or the connection ends.
     static func exchange(
         port: Int,
         _ pieces: [[UInt8]],
@@ -52,7 +52,7 @@ enum RawHTTP {
                     if answers.count >= wanted { break }
                 }
             } catch  where !answers.isEmpty {
-                // A server that refuses may reset what is still under way.
+                // A server that refuses may reset the connection during the transfer.
             }
             return answers
         }

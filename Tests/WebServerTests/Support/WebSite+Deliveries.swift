@@ -4,7 +4,7 @@ import Store
 @testable import WebServer
 
 extension WebSite {
-    /// A delivery that was started and prepared, with its messages' ids.
+    /// A started and prepared delivery, with the ids of its messages.
     struct Sent {
         let delivery: Int64
         let codec: MessageIDCodec
@@ -48,7 +48,7 @@ extension WebSite {
         return Sent(delivery: delivery, codec: try MessageIDCodec(deliveryID: delivery, trackingKey: bytes))
     }
 
-    /// Hits of a delivery as `sequence kind first`, in the order in which they came.
+    /// The hits of a delivery as `sequence kind first`, in order of arrival.
     func hits(_ delivery: Int64) async throws -> [String] {
         let text = try await value(
             "SELECT string_agg(t.sequence || ' ' || t.kind || ' ' || t.first, ',' ORDER BY t.tracked_at, t.id) FROM pushmta_engine.tracking_log t WHERE t.delivery_id = \(delivery)"

@@ -9,7 +9,7 @@ import TestSupport
 
 @testable import WebServer
 
-/// A web process in this one, with a database of its own and an application for each platform.
+/// A web process inside this process, with its own database and an application for each platform.
 final class WebSite: Sendable {
     let database: TestDatabase
     let admin: Store
@@ -18,12 +18,12 @@ final class WebSite: Sendable {
     let server: WebServer
     let api: WebAPI
     private let running: Task<Void, any Error>
-    /// Given back when it has ended, as its test may go on with another one.
+    /// Released when the site has ended, because its test may continue with another one.
     private let place: Mutex<SiteGate.Place?>
 
-    /// One for all sites, as one process has many of them here.
+    /// Shared by all sites, because one process has many of them here.
     private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    /// What secrets are sealed with here.
+    /// The key that seals secrets in tests.
     static let sealKey = String(repeating: "5a", count: 32)
     static let iosKey = "integrationKey"
     static let androidKey = "testIntegrationKey"
@@ -48,14 +48,15 @@ final class WebSite: Sendable {
         self.running = running
     }
 
-    /// Starts a site; with a database and a folder given it is another process beside or after an earlier one.
+    /// Starts a site. With a given database and folder, it is another process in parallel with an earlier one, or after
+    /// it.
     static func start(
         database given: TestDatabase? = nil,
         folder: String? = nil,
         waits: Bool = true,
         _ change: (inout WebSettings) -> Void = { _ in }
     ) async throws -> WebSite {
-        // Another process beside one waits for nobody.
+        // Another process of an existing site does not wait for a place.
         let place = given == nil ? await SiteGate.sites.enter() : nil
         var database = given
         if database == nil { database = try await TestDatabase.create(.migrated) }
@@ -140,7 +141,7 @@ final class WebSite: Sendable {
     }
 
     func waitUntilReady() async throws {
-        // With short deadlines on a busy machine a connection may end before it was heard.
+        // With short deadlines on a busy machine, a connection may end before its request is read.
         try await eventually("the server is ready") { (try? await get("/health/ready").status) == 200 }
     }
 
@@ -160,7 +161,7 @@ final class WebSite: Sendable {
         try await post("/nms/mobile/1/registerAndroid.jssp", body)
     }
 
-    /// Asks it to end and waits until it has.
+    /// Asks the process to end, and waits until it has.
     func drain() async throws {
         server.drain()
         try await running.value
@@ -169,7 +170,7 @@ final class WebSite: Sendable {
         place.withLock { $0 = nil }
     }
 
-    /// The first column of the first row of a query of the test's own, as text.
+    /// The first column of the first row of a test's query, as text.
     func value(_ sql: String) async throws -> String? {
         let connection = try await database.connect()
         defer { Task { await connection.close() } }

@@ -64,7 +64,7 @@ import Testing
         #expect(try client("10.0.0.1", "nonsense") == "10.0.0.1")
         #expect(try client("10.0.0.1", "203.0.113.1, nonsense, 10.0.0.2") == "10.0.0.2")
         #expect(try client("192.0.2.1", "203.0.113.1") == "192.0.2.1")
-        // Only what a trusted proxy asks in its own name has no limit.
+        // Only requests that a trusted proxy makes in its own name have no limit.
         func isProxy(_ peer: String, _ list: String?) throws -> Bool {
             trust.client(of: try #require(IPAddress(peer)), forwardedFor: list).isProxy
         }
@@ -80,7 +80,7 @@ import Testing
         let one = try #require(IPAddress("192.0.2.1"))
         #expect((0..<5).map { _ in limit.allow(one, seconds: 10) } == [true, true, true, false, false])
         #expect((0..<3).map { _ in limit.allow(one, seconds: 11) } == [true, true, false])
-        // A clock that goes back gives nothing.
+        // A clock that goes back adds nothing.
         let early = limit.allow(one, seconds: 5)
         #expect(!early)
         let other = limit.allow(try #require(IPAddress("192.0.2.2")), seconds: 11)
@@ -92,7 +92,8 @@ import Testing
             _ = limit.allow(IPAddress(high: UInt64(number), low: 1), seconds: 20 + Double(number) / 100)
             #expect(limit.count <= 100)
         }
-        // A client that has used its requests up is remembered, however many others come: the fullest go.
+        // A client that has used up its requests is remembered, however many others come: those with the most requests
+        // left are dropped.
         var crowded = AddressRateLimit(perSecond: 1, burst: 10, capacity: 200)
         for _ in 0..<10 { _ = crowded.allow(one, seconds: 30) }
         for number in 0..<10_000 {
@@ -102,7 +103,7 @@ import Testing
         #expect(crowded.isExhausted(one, seconds: 30))
         let again = crowded.allow(one, seconds: 30)
         #expect(!again, "strangers cannot have it forgotten")
-        // A /48 has the requests of eight clients, however many /64 it uses.
+        // A /48 has the requests of eight clients, however many /64s it uses.
         var wide = AddressRateLimit(perSecond: 1, burst: 10, capacity: 1_000)
         let allowed = (0..<1_000).count {
             wide.allow(IPAddress(high: 0x2001_0DB8_0001_0000 + UInt64($0), low: 1), seconds: 30)

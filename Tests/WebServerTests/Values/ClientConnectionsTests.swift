@@ -16,7 +16,7 @@ import Testing
         let after = [connections.open(one), connections.open(one)]
         #expect(after == [true, false])
         for _ in 0..<3 { connections.close(one) }
-        // Given back once too often is nothing.
+        // Releasing once too often has no effect.
         connections.close(one)
         connections.close(try #require(IPAddress("192.0.2.2")))
         #expect(connections.count == 0)
@@ -25,10 +25,10 @@ import Testing
     @Test func aNetworkOfIPv6IsOneClientAndItsSiteHasTwice() {
         var connections = ClientConnections(most: 3)
         let site: UInt64 = 0x2001_0DB8_0001_0000
-        // All addresses of a /64 are one.
+        // All addresses of a /64 count as one client.
         let same = (0..<5).map { connections.open(IPAddress(high: site, low: $0)) }
         #expect(same == [true, true, true, false, false])
-        // Other /64 of the same /48.
+        // Other /64s of the same /48.
         #expect(
             (1...5).map { connections.open(IPAddress(high: site + $0, low: 1)) } == [true, true, true, false, false]
         )

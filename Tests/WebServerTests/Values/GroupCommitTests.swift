@@ -28,7 +28,7 @@ import Testing
         #expect(group.add(4).isWait)
         #expect(group.add(5).items == nil)
         #expect(group.add(6).items == [4, 5, 6])
-        // The timer of that batch comes late.
+        // The timer of that batch fires late.
         #expect(group.delayPassed().items == nil)
     }
 
@@ -41,7 +41,7 @@ import Testing
         #expect(!group.add(5).isRefusal)
     }
 
-    /// Whatever happens in which order: every item is committed once, in order, in batches of the size, and none is left.
+    /// In every order of events, each item is committed once, in order, in batches of the right size, and none is left.
     @Test func everyItemIsCommittedOnceAndInOrder() {
         var random = TestRandom(seed: TestRandom.seed(for: "everyItemIsCommittedOnceAndInOrder"))
         for _ in 0..<500 {

@@ -1,0 +1,85 @@
+import PushCore
+
+/// A field of a form.
+struct FormField: Sendable {
+    /// What a field holds.
+    enum Kind: Sendable {
+        /// A line of text.
+        case text
+        /// A line that is not shown while it is typed.
+        case secret
+        /// A line that is not shown again when the form is redisplayed, as it may be a push token.
+        case once
+        /// Several lines that are never shown again, with a file that a script can read into them.
+        case file
+        /// One of these; the first is "none" if the choice is optional.
+        case choice([FormOption])
+        /// Yes or no.
+        case tick
+    }
+
+    let name: String
+    let label: String
+    let kind: Kind
+    var hint = ""
+    var isRequired = false
+    /// The initial value.
+    var value = ""
+    /// The maximum length of a line in characters; the database checks names.
+    var most = 1_000
+
+    /// The field for the name of a declared thing.
+    static func ofName(_ name: String, _ hint: String, _ catalogue: Catalogue) -> FormField {
+        FormField(
+            name: name,
+            label: catalogue[.fieldName],
+            kind: .text,
+            hint: hint,
+            isRequired: true,
+            most: NameRule.maxNameLength
+        )
+    }
+
+    /// What a template shows; typed text replaces the initial value.
+    ///
+    /// - Parameter problem: what is wrong with the field, shown next to it.
+    func values(_ typed: [String: String]?, problem: String? = nil) -> PageValues {
+        let shown = typed.map { $0[name] ?? "" } ?? value
+        var values: PageValues = [
+            "name": .text(name), "label": .text(label), "isRequired": .flag(isRequired), "most": .text("\(most)"),
+            "value": .text(shown), "isLine": .flag(false), "isFile": .flag(false), "isChoice": .flag(false),
+            "isTick": .flag(false), "isWrong": .flag(problem != nil), "fieldProblem": .text(problem ?? ""),
+            "isDescribed": .flag(problem != nil || !hint.isEmpty),
+        ]
+        if !hint.isEmpty { values["hint"] = .text(hint) }
+        switch kind {
+        case .text:
+            values["isLine"] = .flag(true)
+            values["type"] = "text"
+        case .secret, .once:
+            values["isLine"] = .flag(true)
+            if case .secret = kind { values["type"] = "password" } else { values["type"] = "text" }
+            values["value"] = ""
+        case .file:
+            values["isFile"] = .flag(true)
+            values["value"] = ""
+        case .choice(let options):
+            values["isChoice"] = .flag(true)
+            values["options"] = .list(
+                options.map { option in
+                    [
+                        "value": .text(option.value), "name": .text(option.name),
+                        "isChosen": .flag(option.value == shown),
+                    ]
+                }
+            )
+        case .tick:
+            values["isTick"] = .flag(true)
+            values["isOn"] = .flag(shown == Self.yes)
+        }
+        return values
+    }
+
+    /// The value that a ticked box sends.
+    static let yes = "yes"
+}

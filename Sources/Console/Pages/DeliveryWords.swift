@@ -1,0 +1,40 @@
+import PushCore
+import Store
+
+/// What lists show of a delivery.
+struct DeliveryWords {
+    let row: DeliveryProgress
+    let catalogue: Catalogue
+
+    var other: Int64 { row.ignored + row.notApplicable + row.canceled + row.unknown }
+    /// Whether its messages are counted with its days.
+    var isInDays: Bool { row.kind == .continuous && row.parentID == nil }
+    /// Its name, or its number if it has none.
+    var name: String { row.label.isEmpty ? catalogue.text(.unnamedDelivery, "\(row.id)") : row.label }
+
+    var summary: PageValues {
+        let ended = row.sent + row.failed + other
+        return [
+            "id": .text("\(row.id)"), "label": .text(name),
+            "state": .text(row.standsStill ? catalogue[.stateWaiting] : catalogue.state(row.state)),
+            "stateClass": .text(row.standsStill ? "fair" : "state-" + row.state.rawValue),
+            "target": .text(count(row.target)),
+            "sent": .text(count(row.sent)), "failed": .text(count(row.failed)),
+            "pending": .text(count(row.pending)),
+            "done": .text(isInDays ? catalogue[.kindContinuous] : Figures.percent(ended, of: row.target)),
+            "started": .text(row.startedAt.map { Figures.minute($0) } ?? catalogue[.notStarted]),
+            "bar": .drawing(bar), "waiting": .text(row.waitingReason), "isWaiting": .flag(!row.waitingReason.isEmpty),
+        ]
+    }
+
+    private func count(_ value: Int64) -> String { isInDays ? "–" : Figures.count(value) }
+
+    /// Its progress: sent, failed, other.
+    var bar: Markup {
+        let whole = Double(max(row.target, 1))
+        return Bar.markup([
+            (Double(row.sent) / whole, "s-sent"), (Double(row.failed) / whole, "s-failed"),
+            (Double(other) / whole, "s-other"),
+        ])
+    }
+}

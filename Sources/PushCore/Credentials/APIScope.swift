@@ -1,0 +1,36 @@
+/// What an API key may be used for.
+package enum APIScope: String, Sendable, Hashable, CaseIterable {
+    /// Registers and unregisters devices; opts users out and in.
+    case writeDevices = "devices:write"
+    /// Reads devices, including their push tokens.
+    case readDevices = "devices:read"
+    /// Creates and controls deliveries; manages templates and seed addresses.
+    case writeDeliveries = "deliveries:write"
+    /// Reads deliveries and their outcomes, templates and seed addresses.
+    case readDeliveries = "deliveries:read"
+    /// Sends single messages.
+    case sendMessages = "messages:send"
+    /// Looks up single messages.
+    case readMessages = "messages:read"
+    case readApplications = "applications:read"
+    /// Creates and changes exclusion lists. It is separate from deliveries because a person removed from a list gets
+    /// messages again.
+    case writeExclusions = "exclusions:write"
+    /// Reads exclusion lists and looks up people on them.
+    case readExclusions = "exclusions:read"
+
+    /// What it allows, as shown to people.
+    package var meaning: String {
+        switch self {
+        case .writeDevices: "Register and unregister devices; opt users out and in."
+        case .readDevices: "Read devices, including their push tokens."
+        case .writeDeliveries: "Create, start, pause, resume and stop deliveries; manage templates and seed addresses."
+        case .readDeliveries: "Read deliveries and their outcomes, templates and seed addresses."
+        case .sendMessages: "Send single messages."
+        case .readMessages: "Look up single messages."
+        case .readApplications: "Read applications."
+        case .writeExclusions: "Create and delete exclusion lists, and change the people on them."
+        case .readExclusions: "Read exclusion lists, and look up people on them."
+        }
+    }
+}

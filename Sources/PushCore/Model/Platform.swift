@@ -1,0 +1,5 @@
+/// The mobile operating system that an application runs on.
+package enum Platform: String, Sendable, Hashable, Codable, CaseIterable {
+    case ios
+    case android
+}

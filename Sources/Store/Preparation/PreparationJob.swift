@@ -1,0 +1,38 @@
+/// A delivery that a supervisor prepares: check its content, then call `prepareChunk` until it is done.
+package struct PreparationJob: Sendable {
+    package let deliveryID: Int64
+    package let label: String
+    /// Its priority when it was claimed.
+    package internal(set) var priority: Int16 = 0
+    /// Its content, JSON.
+    package let content: String
+    package let applications: [ApplicationRow]
+    /// The account of each application, in the same order.
+    package let accounts: [AccountRow]
+    /// The credential of each application, in the same order; nil for none.
+    package let credentials: [CredentialNotice?]
+    /// Whether this preparation resumes an interrupted one.
+    package internal(set) var resumed: Bool
+    /// The target, compiled by the claim.
+    var target = ChunkTarget()
+    /// Whether the preparation was postponed and shows a reason.
+    var hasWaited = false
+
+    package init(
+        deliveryID: Int64,
+        label: String,
+        content: String,
+        applications: [ApplicationRow],
+        accounts: [AccountRow],
+        credentials: [CredentialNotice?],
+        resumed: Bool = false
+    ) {
+        self.deliveryID = deliveryID
+        self.label = label
+        self.content = content
+        self.applications = applications
+        self.accounts = accounts
+        self.credentials = credentials
+        self.resumed = resumed
+    }
+}
