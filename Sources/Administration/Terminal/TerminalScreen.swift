@@ -68,7 +68,7 @@ package final class TerminalScreen: Sendable {
         before.withLock { before in
             var now = termios()
             guard tcgetattr(Self.input, &now) == 0 else { return }
-            // If the program was stopped from outside, whoever resumed it may have set other modes: keep the first
+            // If the program was stopped from outside, the shell that resumed it may have set other modes: keep the first
             // ones.
             let kept = before ?? now
             before = kept

@@ -50,7 +50,7 @@ struct PasswordPage: Sendable {
         if let problem = problem(old: old, new: new, again: call.form[ConsoleForm.again] ?? "") {
             return try page(call, problem: problem)
         }
-        // Whoever finds an open browser has no more attempts than at the sign-in.
+        // A stranger at an open browser has no more attempts than at the sign-in.
         let lock = SignIn.lock(responder.setup.settings.console)
         let device = call.cookies.deviceToken.map { Tokens.hash($0) } ?? []
         let attempt = try await responder.database.run {

@@ -140,7 +140,7 @@ extension DispatchState {
             )
         } else {
             var outcome = outcome
-            // A token that has never worked is not disabled by one refusal, whoever is at fault; nor is one whose part
+            // A token that has never worked is not disabled by one refusal, whatever its fault; nor is one whose part
             // goes alone.
             if !part.isProven(row) || weight == .none, case .invalid = outcome.tokenEffect {
                 outcome.tokenEffect = .softError

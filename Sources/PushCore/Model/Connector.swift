@@ -18,7 +18,7 @@ package enum Connector: String, Sendable, Hashable, Codable, CaseIterable {
 
 /// What is to be known of a connector, in one place: its address, its credentials, the form of its payloads.
 ///
-/// Whoever adds a connector adds its row here. How its gateway is made and spoken to says a `GatewayKind`.
+/// A new connector needs a row here. A `GatewayKind` makes its gateway.
 package struct ConnectorFacts: Sendable {
     /// The platform whose applications it serves.
     package var platform: Platform

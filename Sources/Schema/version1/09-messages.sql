@@ -259,7 +259,7 @@ COMMENT ON FUNCTION pushmta_engine.named_subscriptions(bigint, bigint[], text[],
     'The subscriptions that elements of the arrays name, whether or not anything may be sent to them. Users and push tokens are looked up '
     'in the applications of a delivery.';
 
--- These settings apply whoever calls, here and below: plans use indexes even if a table was small when they were made, and their
+-- These settings apply to every caller, here and below: plans use indexes even if a table was small when they were made, and their
 -- estimated cost must not trigger JIT compilation.
 CREATE FUNCTION pushmta_engine.message_addressees(delivery bigint, subscription_ids bigint[], user_keys text[], push_tokens text[])
     RETURNS TABLE (element integer, id bigint, application_id integer, external_account_id integer, exclusion smallint)

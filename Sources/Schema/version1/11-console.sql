@@ -157,7 +157,7 @@ CREATE FUNCTION pushmta_engine.console_origin(address text) RETURNS text LANGUAG
     SET search_path = pushmta_engine, pg_temp AS $$
         SELECT 'address ' || CASE WHEN address LIKE '%:%' THEN network(set_masklen(address::inet, 64))::text ELSE left(address, 64) END $$;
 COMMENT ON FUNCTION pushmta_engine.console_origin(text) IS
-    'The key under which failures from an address are counted. For IPv6 it is the 64-bit network, because whoever has one of its '
+    'The key under which failures from an address are counted. For IPv6 it is the 64-bit network, because a host with one of its '
     'addresses has all of them.';
 
 CREATE FUNCTION pushmta_engine.console_name(user_name text) RETURNS text LANGUAGE sql IMMUTABLE

@@ -89,7 +89,7 @@ struct ConflictPath {
         return report
     }
 
-    /// A gateway's answer stays true, whoever holds the part now. An owner's own decision counts only while it holds
+    /// A gateway's answer stays true, even if the part has a new owner. An owner's own decision counts only while it holds
     /// the part: its successor may get another result for a message that this one gave up. A token that the part has
     /// not had yet is from another database, or from one that was set back.
     private func mayStore(_ row: OutcomeBatch.Row, _ found: [Int64: Found]) -> Bool {

@@ -183,7 +183,7 @@ struct ApplicationAddCommand: SentenceCommand {
     }
 
     /// Asks the user at the terminal. There is no default: an app that reads a uuid with `Integer.valueOf` crashes or
-    /// loses its receipts. Whoever made the app knows which form it reads.
+    /// loses its receipts. The app's developers know which form it reads.
     private static func askForFormat() throws -> MessageIDFormat {
         while isatty(STDIN_FILENO) == 1 {
             StandardError.write(

@@ -38,7 +38,7 @@ struct SizeLimitTests {
         }
     }
 
-    @Test("Variables of 16 KiB are accepted, larger ones are refused, whoever writes them")
+    @Test("Variables of 16 KiB are accepted, larger ones are refused, from every writer")
     func variables() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
