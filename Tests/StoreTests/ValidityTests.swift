@@ -26,7 +26,7 @@ struct ValidityTests {
                     )
                 )
             }
-            #expect(found?.message.contains("from 1 to 311040000 (3,600 days)") == true, "\(found as Any)")
+            #expect(found?.message.contains("from 1 to 311040000 (3600 days)") == true, "\(found as Any)")
         }
         let longest = try await store.createDelivery(
             NewDelivery(
@@ -72,7 +72,7 @@ struct ValidityTests {
                 settings: #"{"validity_seconds": 311040001}"#
             )
         }
-        #expect(found?.hint?.contains("from 1 to 311040000 (3,600 days)") == true, "\(found as Any)")
+        #expect(found?.hint?.contains("from 1 to 311040000 (3600 days)") == true, "\(found as Any)")
         try await store.addTemplate(
             name: "t",
             label: "",

@@ -79,7 +79,8 @@ package enum DeliverySetting: String, Sendable, CaseIterable {
     package var expectation: String {
         if self == .validity {
             let range = Self.validities
-            return "a number of seconds from \(range.lowerBound) to \(range.upperBound) (3,600 days)"
+            let days = range.upperBound / 86_400
+            return "a number of seconds from \(range.lowerBound) to \(range.upperBound) (\(days) days)"
         }
         return switch form {
         case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"

@@ -115,7 +115,7 @@ import Testing
             )
             #expect(
                 ending.errors.contains("--validity: \(validity) is out of range")
-                    && ending.errors.contains("3,600 days"),
+                    && ending.errors.contains("3600 days"),
                 "\(ending.errors)"
             )
         }
