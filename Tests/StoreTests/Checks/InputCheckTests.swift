@@ -36,7 +36,8 @@ struct InputCheckTests {
         let fixture = try await StoreFixture.make()
         let cases = [
             (#"{"ios": {"titel": "x"}}"#, "/ios/titel", "unknown"), (#"{"ios": {"badge": -1}}"#, "/ios/badge", "range"),
-            (#"{"ios": {"title": 5}}"#, "/ios/title", "number"), (#"{"android": {"title": "x"}}"#, "/ios", "no section"),
+            (#"{"ios": {"title": 5}}"#, "/ios/title", "number"),
+            (#"{"android": {"title": "x"}}"#, "/ios", "no section"),
             (#"{"ios": null, "android": {"title": "x"}}"#, "/ios", "no section"), ("{}", "/ios", "no section"),
             (#"{"ios": {"title": "x"}, "andriod": {}}"#, "/andriod", "unknown"),
             (#"{"ios": {"title": "x", "variables": {"_mId": "1"}}}"#, "/ios/variables/_mId", "name"),

@@ -100,7 +100,8 @@ struct SeedOfSubscriberTests {
         }
         #expect(try await store.seeds().map(\.problem) == ["opted_out"])
         #expect(
-            await refusal { _ = try await store.createProof(of: delivery, to: nil) }?.message.contains("has no recipient") == true
+            await refusal { _ = try await store.createProof(of: delivery, to: nil) }?
+                .message.contains("has no recipient") == true
         )
         #expect(try await store.loadSubscription(id, MessageFields(names: [])).decisions == [.disabled])
         // The marketing role sees the reason.
