@@ -262,13 +262,13 @@ extension ControlEndpoint {
         guard fleet.server != nil else {
             throw SimulatorError(.badRequest, "the devices have no web server: set it with POST /fleet")
         }
-        guard (0...FleetRegistration.most).contains(change.count), (0...FleetRegistration.most).contains(first),
+        guard (0...FleetRegistration.maxCount).contains(change.count), (0...FleetRegistration.maxCount).contains(first),
             change.integrationKey.utf8.allSatisfy(Self.isPlain)
         else {
             throw SimulatorError(
                 .badRequest,
-                "count and first must be from 0 to \(FleetRegistration.most), and the key may contain only letters, "
-                    + "digits and -._~"
+                "count and first must be from 0 to \(FleetRegistration.maxCount), and the key may contain only "
+                    + "letters, digits and -._~"
             )
         }
         fleet.register(

@@ -14,7 +14,7 @@ package struct GatewayStatus: Sendable, Hashable {
     /// Why it wants this many, in a word; empty if the number is fixed.
     package var reason: String
     /// The maximum number of connections; equal to ``wanted`` if it is fixed.
-    package var most: Int
+    package var maximum: Int
 
     /// Makes figures. Omitted values are 0.
     package init(
@@ -24,11 +24,11 @@ package struct GatewayStatus: Sendable, Hashable {
         streamLimit: Int = 0,
         wanted: Int? = nil,
         reason: String = "",
-        most: Int? = nil
+        maximum: Int? = nil
     ) {
         self.connections = connections
         self.wanted = wanted ?? connections
-        self.most = most ?? wanted ?? connections
+        self.maximum = maximum ?? wanted ?? connections
         self.reason = reason
         self.streamsInFlight = streamsInFlight
         self.queued = queued

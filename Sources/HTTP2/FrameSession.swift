@@ -470,10 +470,10 @@ struct AbandonedStreams {
     private var forgotten: Int32 = 0
     /// The maximum number that are stored. Beyond it they are dropped, and no frame on a stream as old counts as an
     /// error.
-    private static let most = 4_096
+    private static let maxStored = 4_096
 
     mutating func insert(_ streamID: Int32) {
-        if streams.count == Self.most {
+        if streams.count == Self.maxStored {
             forgotten = streams.max() ?? forgotten
             streams = []
         }

@@ -11,13 +11,13 @@ package struct AddressRange: Sendable, Hashable {
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(first), parts.count <= 2 else { return nil }
-        let most = address.isIPv4 ? 32 : 128
-        var length = most
+        let maxLength = address.isIPv4 ? 32 : 128
+        var length = maxLength
         if parts.count == 2 {
-            guard let given = Int(parts[1]), (0...most).contains(given) else { return nil }
+            guard let given = Int(parts[1]), (0...maxLength).contains(given) else { return nil }
             length = given
         }
-        bits = length + 128 - most
+        bits = length + 128 - maxLength
         base = Self.masked(address, bits)
     }
 

@@ -9,22 +9,22 @@ package struct ClientConnections: Sendable {
     package static let networkFactor = 2
 
     /// The maximum number of concurrent connections of a client; at least 1.
-    package var most: Int { didSet { most = max(1, most) } }
+    package var limit: Int { didSet { limit = max(1, limit) } }
     private var clients: [IPAddress: Int] = [:]
     private var networks: [IPAddress: Int] = [:]
 
-    package init(most: Int) {
-        self.most = max(1, most)
+    package init(limit: Int) {
+        self.limit = max(1, limit)
     }
 
     /// Counts a connection; false, without counting it, if the client is at its limit. Release each counted one with
     /// ``close(_:)``.
     package mutating func open(_ address: IPAddress) -> Bool {
         let client = address.client
-        guard clients[client, default: 0] < most else { return false }
+        guard clients[client, default: 0] < limit else { return false }
         if !address.isIPv4 {
             let network = AddressRange.masked(address, 48)
-            guard networks[network, default: 0] < most * Self.networkFactor else { return false }
+            guard networks[network, default: 0] < limit * Self.networkFactor else { return false }
             networks[network, default: 0] += 1
         }
         clients[client, default: 0] += 1

@@ -266,7 +266,7 @@ package final class MTAChild: Sendable {
     /// Follows the gateway's latency, unless the gateway sets a fixed size.
     private var dispatchWindow: DispatchWindow {
         DispatchWindow(
-            most: min(DispatchWindow.usual, settings.mta.child.dispatchWindow),
+            size: min(DispatchWindow.usual, settings.mta.child.dispatchWindow),
             ceiling: settings.mta.child.dispatchWindow,
             maxBytes: DispatchWindow.usualBytes
         )

@@ -143,9 +143,9 @@ private final class OpenConnections: Sendable {
     private let number = Mutex(0)
 
     /// Counts one more; false if the maximum is reached.
-    func open(atMost most: Int) -> Bool {
+    func open(atMost limit: Int) -> Bool {
         number.withLock { number in
-            guard number < most else { return false }
+            guard number < limit else { return false }
             number += 1
             return true
         }

@@ -73,8 +73,8 @@ import Testing
         func filter(_ count: Int) -> TargetFilter {
             .any((0..<count).map { .compare(.column(.locale), .equal, .text("x\($0)")) })
         }
-        #expect(FilterRows(filter(FilterRows.most)) != nil)
-        #expect(FilterRows(filter(FilterRows.most + 1)) == nil)
+        #expect(FilterRows(filter(FilterRows.maxRows)) != nil)
+        #expect(FilterRows(filter(FilterRows.maxRows + 1)) == nil)
     }
 
     /// Any typed value gives either the test that the row shows, or an error.

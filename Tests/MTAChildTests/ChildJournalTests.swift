@@ -89,8 +89,8 @@ import Testing
             JournalAnswer(sequence: $0, outcomeClass: .permanent, reason: String(repeating: "r", count: 60_000))
         }
         JournalEncoder.appendAnswers(part: 1, token: 1, timeMilliseconds: 0, answers, to: &record)
-        let most = Int(ChildJournal.longSize) / record.count
-        for _ in 0..<most { try journal.append(record) }
+        let limit = Int(ChildJournal.longSize) / record.count
+        for _ in 0..<limit { try journal.append(record) }
         #expect(journal.lengthToCut() == nil)
         for _ in 0..<2 { try journal.append(record) }
         let length = try #require(journal.lengthToCut())
@@ -98,7 +98,7 @@ import Testing
         #expect(journal.lengthToCut() == nil, "it was told")
         try journal.cut(upTo: length, keeping: claims(1))
         #expect(journal.lengthToCut() == nil, "what is kept is no growth")
-        for _ in 0...most + 1 { try journal.append(record) }
+        for _ in 0...limit + 1 { try journal.append(record) }
         #expect(journal.lengthToCut() == Int64(try contents(path).count))
     }
 

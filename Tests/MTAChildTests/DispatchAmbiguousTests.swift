@@ -20,7 +20,7 @@ import Testing
     /// A dispatch state that has sent the messages of a part.
     private func sent(_ part: PreparedPart) -> DispatchState {
         var dispatch = DispatchState(
-            window: DispatchWindow(most: 4_000, maxBytes: .max),
+            window: DispatchWindow(size: 4_000, maxBytes: .max),
             batchSize: 1_000,
             applicationID: 1
         )

@@ -10,7 +10,7 @@ import Testing
     private let now = DispatchFixture.start
 
     private func dispatch() -> DispatchState {
-        DispatchState(window: DispatchWindow(most: 4_000, maxBytes: .max), batchSize: 1_000, applicationID: 1)
+        DispatchState(window: DispatchWindow(size: 4_000, maxBytes: .max), batchSize: 1_000, applicationID: 1)
     }
 
     @Test func whatAnotherMessageHasCostIsSentAgainForFree() throws {
@@ -63,7 +63,7 @@ import Testing
         let part = DispatchFixture.part(1, size: 1_000, slice: 100, delivery: delivery)
         let bytes = part.slices[0].batch.byteCount
         var dispatch = DispatchState(
-            window: DispatchWindow(most: 4_000, maxBytes: bytes * 3),
+            window: DispatchWindow(size: 4_000, maxBytes: bytes * 3),
             batchSize: 1_000,
             applicationID: 1
         )
@@ -81,7 +81,7 @@ import Testing
         let outcomes = (0..<Int32(100)).map { Outcome(index: $0, outcomeClass: .accepted, reason: "Silence") }
         let next = dispatch.handle(.resolved(batchID: 100, outcomes: outcomes), now: now)
         #expect(next.contains { if case .mark = $0 { true } else { false } })
-        var tight = DispatchState(window: DispatchWindow(most: 4_000, maxBytes: 1), batchSize: 1_000, applicationID: 1)
+        var tight = DispatchState(window: DispatchWindow(size: 4_000, maxBytes: 1), batchSize: 1_000, applicationID: 1)
         let first = tight.handle(
             .prepared(DispatchFixture.part(1, size: 1_000, slice: 100, delivery: delivery)),
             now: now
@@ -130,7 +130,7 @@ import Testing
 
     @Test func aGatewayMayHaveAWindowOfItsOwn() {
         let dispatch = silentDispatch()
-        #expect(dispatch.window.most == 700 && dispatch.window.ceiling == 700)
+        #expect(dispatch.window.size == 700 && dispatch.window.ceiling == 700)
     }
 
     @Test(arguments: [true, false])

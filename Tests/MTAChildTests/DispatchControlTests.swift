@@ -11,7 +11,7 @@ import Testing
     private let first = PartToken(part: 1, token: 1)
 
     private func dispatch() -> DispatchState {
-        DispatchState(window: DispatchWindow(most: 4_000, maxBytes: .max), batchSize: 1_000, applicationID: 1)
+        DispatchState(window: DispatchWindow(size: 4_000, maxBytes: .max), batchSize: 1_000, applicationID: 1)
     }
 
     private func send(_ dispatch: inout DispatchState, _ part: PreparedPart) {
@@ -211,7 +211,7 @@ import Testing
 
     @Test func anUrgentPartPassesThoseThatWait() throws {
         var dispatch = DispatchState(
-            window: DispatchWindow(most: 2, maxBytes: .max),
+            window: DispatchWindow(size: 2, maxBytes: .max),
             batchSize: 1_000,
             applicationID: 1
         )

@@ -18,7 +18,7 @@ import Testing
         withErrors: Set<Int32> = []
     ) throws -> DispatchState {
         var dispatch = DispatchState(
-            window: DispatchWindow(most: 4_000, maxBytes: .max),
+            window: DispatchWindow(size: 4_000, maxBytes: .max),
             batchSize: 1_000,
             applicationID: 1
         )
@@ -150,7 +150,7 @@ import Testing
 
     @Test func aMessageThatCannotBeMadeIsAFailureOfItsKind() throws {
         var dispatch = DispatchState(
-            window: DispatchWindow(most: 4_000, maxBytes: .max),
+            window: DispatchWindow(size: 4_000, maxBytes: .max),
             batchSize: 1_000,
             applicationID: 1
         )

@@ -44,7 +44,7 @@ import Testing
     }
 
     private func dispatch() -> DispatchState {
-        DispatchState(window: DispatchWindow(most: 4_000, maxBytes: .max), batchSize: 1_000, applicationID: 1)
+        DispatchState(window: DispatchWindow(size: 4_000, maxBytes: .max), batchSize: 1_000, applicationID: 1)
     }
 
     @Test func aSmallDeliveryOfTheOtherEnvironmentFailsNoMessage() throws {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct DispatchStateTests {
     private func dispatch(window: Int = 4_000, batchSize: Int = 1_000) -> DispatchState {
-        DispatchState(window: DispatchWindow(most: window, maxBytes: .max), batchSize: batchSize, applicationID: 1)
+        DispatchState(window: DispatchWindow(size: window, maxBytes: .max), batchSize: batchSize, applicationID: 1)
     }
 
     private let now = DispatchFixture.start

@@ -10,7 +10,7 @@ import Testing
     private let now = DispatchFixture.start
 
     private func dispatch() -> DispatchState {
-        DispatchState(window: DispatchWindow(most: 8_000, maxBytes: .max), batchSize: 4_000, applicationID: 1)
+        DispatchState(window: DispatchWindow(size: 8_000, maxBytes: .max), batchSize: 4_000, applicationID: 1)
     }
 
     private func refused(_ index: Int32) -> Outcome {

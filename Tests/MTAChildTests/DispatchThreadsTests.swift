@@ -10,7 +10,7 @@ import Testing
     private let now = DispatchFixture.start
 
     private func dispatch() -> DispatchState {
-        DispatchState(window: DispatchWindow(most: 4_000, maxBytes: .max), batchSize: 1_000, applicationID: 1)
+        DispatchState(window: DispatchWindow(size: 4_000, maxBytes: .max), batchSize: 1_000, applicationID: 1)
     }
 
     private func send(_ dispatch: inout DispatchState, _ part: PreparedPart) {

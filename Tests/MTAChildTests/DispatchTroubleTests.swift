@@ -11,7 +11,7 @@ import Testing
     private let now = DispatchFixture.start
 
     private func dispatch() -> DispatchState {
-        DispatchState(window: DispatchWindow(most: 4_000, maxBytes: .max), batchSize: 1_000, applicationID: 1)
+        DispatchState(window: DispatchWindow(size: 4_000, maxBytes: .max), batchSize: 1_000, applicationID: 1)
     }
 
     @discardableResult

@@ -6,12 +6,12 @@ import Testing
 
 @Suite struct DispatchWindowTests {
     @Test func oneSliceAlwaysHasRoom() {
-        let window = DispatchWindow(most: 10, maxBytes: 100)
+        let window = DispatchWindow(size: 10, maxBytes: 100)
         #expect(window.admits(1_000, bytes: 1_000))
     }
 
     @Test func messagesAndBytesHaveLimits() {
-        var window = DispatchWindow(most: 10, maxBytes: 100)
+        var window = DispatchWindow(size: 10, maxBytes: 100)
         window.enter(6)
         #expect(window.admits(4, bytes: 100))
         #expect(!window.admits(5, bytes: 100))
@@ -19,14 +19,14 @@ import Testing
     }
 
     @Test func aSixteenthIsForUrgentMessages() {
-        var window = DispatchWindow(most: 4_000, maxBytes: .max)
+        var window = DispatchWindow(size: 4_000, maxBytes: .max)
         window.enter(3_750)
         #expect(!window.admits(1, bytes: 1) && window.admits(250, bytes: 1, isUrgent: true))
         #expect(!window.admits(251, bytes: 1, isUrgent: true), "the window is the bound of what may be lost")
     }
 
     @Test func whatWouldEndAsUnknownHasLessRoom() {
-        let window = DispatchWindow(most: 4_000, ceiling: 40_000, maxBytes: .max)
+        let window = DispatchWindow(size: 4_000, ceiling: 40_000, maxBytes: .max)
         #expect(window.admitsReported(1_000, beside: 1_000, unstored: 2_000))
         #expect(!window.admitsReported(1_000, beside: 1_001, unstored: 0))
         #expect(!window.admitsReported(1_000, beside: 1_000, unstored: 2_001), "their outcomes are not stored")
@@ -36,22 +36,22 @@ import Testing
     }
 
     @Test func aWindowFollowsTheStreams() {
-        var window = DispatchWindow(most: 4_000, ceiling: 60_000, maxBytes: .max)
-        for (streams, most, breadth) in [
+        var window = DispatchWindow(size: 4_000, ceiling: 60_000, maxBytes: .max)
+        for (streams, size, breadth) in [
             (0, 4_000, 1.0), (4_000, 7_000, 1), (5_000, 8_000, 1), (16_000, 19_000, 1), (24_000, 30_000, 1.5),
             (45_000, 54_000, 2),
             (55_000, 60_000, 2), (1_000, 4_000, 1),
         ] {
             window.adapt(streams: streams, batchSize: 2_000)
-            #expect(window.most == most && window.breadth == breadth, "\(streams)")
+            #expect(window.size == size && window.breadth == breadth, "\(streams)")
         }
-        var fixed = DispatchWindow(most: 1_000, maxBytes: .max)
+        var fixed = DispatchWindow(size: 1_000, maxBytes: .max)
         fixed.adapt(streams: 45_000, batchSize: 2_000)
-        #expect(fixed.most == 1_000 && fixed.breadth == 1, "the setting is smaller")
+        #expect(fixed.size == 1_000 && fixed.breadth == 1, "the setting is smaller")
     }
 
     @Test func theRoomOfMarksIsFreedOnce() {
-        var window = DispatchWindow(most: 10, maxBytes: .max)
+        var window = DispatchWindow(size: 10, maxBytes: .max)
         window.enter(3)
         window.reserve(1)
         window.reserve(3)
@@ -117,12 +117,12 @@ import Testing
 
     @Test func aQueueIsFullWithABatchOfTheBreadthOrWithWhatWouldEndAsUnknown() throws {
         var queue = Outbox(batchSize: 3)
-        let usual = DispatchWindow(most: 4_000, ceiling: 60_000, maxBytes: .max)
+        let usual = DispatchWindow(size: 4_000, ceiling: 60_000, maxBytes: .max)
         var wide = usual
         wide.adapt(streams: 32_000, batchSize: 3)
         for row in 1...5 {
             #expect(queue.isFull(for: usual) == (row > 3) && !queue.isFull(for: wide))
-            #expect(queue.isFull(for: DispatchWindow(most: 4, maxBytes: .max)) == (row > 2), "half the window")
+            #expect(queue.isFull(for: DispatchWindow(size: 4, maxBytes: .max)) == (row > 2), "half the window")
             add(Int32(row), of: try part(), to: &queue)
         }
         #expect(queue.isFull(for: usual) && !queue.isFull(for: wide))

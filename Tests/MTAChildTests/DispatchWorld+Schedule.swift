@@ -14,7 +14,7 @@ extension DispatchWorld {
         var world = DispatchWorld(
             random: TestRandom(seed: seed),
             dispatch: DispatchState(
-                window: DispatchWindow(most: window, maxBytes: .max),
+                window: DispatchWindow(size: window, maxBytes: .max),
                 batchSize: 5,
                 applicationID: 1,
                 random: TestRandom(seed: ~seed)

@@ -73,9 +73,9 @@ struct TraceSamplerTests {
     func hashing() {
         var sampler = TraceSampler(at: begin)
         _ = sampler.obey(order(1) { $0.tokenHash = PushTokenHash.text("token".utf8) }, at: begin)
-        let most = TraceLimits.maxHashesPerSecond
+        let limit = TraceLimits.maxHashesPerSecond
         let other = Array("other".utf8)[...]
-        #expect(sampler.choose(from: most + 500, ofDelivery: 7, token: { _ in other }, at: begin).isEmpty)
+        #expect(sampler.choose(from: limit + 500, ofDelivery: 7, token: { _ in other }, at: begin).isEmpty)
         #expect(sampler.counts(1)?.unchecked == 500 && sampler.counts(1)?.matched == 0)
         #expect(sees(&sampler, delivery: 7, token: token, at: begin).isEmpty)
         #expect(sees(&sampler, delivery: 7, token: token, at: begin + .seconds(1)) == [1])

@@ -241,7 +241,7 @@ import Testing
     /// The part goes back under its token as every part does, and the journal keeps its records until the database has
     /// it.
     @Test func aPartThatCannotBeReadIsOnItsWayBackUntilTheDatabaseHasIt() {
-        var dispatch = DispatchState(window: DispatchWindow(most: 10, maxBytes: .max), batchSize: 10, applicationID: 1)
+        var dispatch = DispatchState(window: DispatchWindow(size: 10, maxBytes: .max), batchSize: 10, applicationID: 1)
         let part = PartToken(part: 7, token: 3)
         let actions = dispatch.handle(.unloaded(part, reason: "gone"), now: DispatchFixture.start)
         let postponed = actions.compactMap { action -> String? in

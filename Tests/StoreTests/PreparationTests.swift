@@ -68,18 +68,18 @@ struct PreparationTests {
         let ids = jobs.map(\.deliveryID)
         // The delivery's applications are prepared one after the other, so its second one has nothing ready.
         for job in jobs { _ = try await store.prepareChunk(job, partSize: 10, partsPerChunk: 4) }
-        func waiting(own: Int, most: Int) async throws -> Set<Int64> {
-            try await store.waiting(ids, own, most)
+        func waiting(own: Int, limit: Int) async throws -> Set<Int64> {
+            try await store.waiting(ids, own, limit)
         }
-        #expect(try await waiting(own: 4, most: 9).isEmpty, "of the application eight parts are ready")
-        #expect(try await waiting(own: 4, most: 8) == [ids[0]], "the other one has an application without work")
-        #expect(try await waiting(own: 5, most: 8).isEmpty, "each has less than a chunk ready")
+        #expect(try await waiting(own: 4, limit: 9).isEmpty, "of the application eight parts are ready")
+        #expect(try await waiting(own: 4, limit: 8) == [ids[0]], "the other one has an application without work")
+        #expect(try await waiting(own: 5, limit: 8).isEmpty, "each has less than a chunk ready")
         try await fixture.sql("UPDATE pushmta_engine.delivery SET changed_at = now() - interval '1 minute'")
-        #expect(try await waiting(own: 4, most: 8) == [ids[0]])
+        #expect(try await waiting(own: 4, limit: 8) == [ids[0]])
         let other = try await fixture.other.claimDeliveriesToPrepare(host: "b", except: [ids[1]]).first
         #expect(other == nil, "who waits is at it")
         #expect(try await fixture.claim().count == 1)
-        #expect(try await waiting(own: 3, most: 8).isEmpty, "seven are ready")
+        #expect(try await waiting(own: 3, limit: 8).isEmpty, "seven are ready")
     }
 
     @Test("A delivery does not wait for those of lower priority")
@@ -169,11 +169,11 @@ struct PreparationTests {
     @Test("Due deliveries are claimed together, and another host may take at once what one releases")
     func claimedTogether() async throws {
         let (fixture, ids) = try await Self.due(4)
-        let jobs = try await fixture.store.claimDeliveriesToPrepare(host: "a", most: 3)
+        let jobs = try await fixture.store.claimDeliveriesToPrepare(host: "a", limit: 3)
         #expect(jobs.map(\.deliveryID) == Array(ids.prefix(3)) && jobs.allSatisfy { !$0.resumed })
-        #expect(try await fixture.other.claimDeliveriesToPrepare(host: "b", most: 3).map(\.deliveryID) == [ids[3]])
+        #expect(try await fixture.other.claimDeliveriesToPrepare(host: "b", limit: 3).map(\.deliveryID) == [ids[3]])
         try await fixture.store.leavePreparations([ids[1], ids[3]], host: "a")
-        let left = try await fixture.other.claimDeliveriesToPrepare(host: "b", except: [ids[3]], most: 3)
+        let left = try await fixture.other.claimDeliveriesToPrepare(host: "b", except: [ids[3]], limit: 3)
         #expect(left.map(\.deliveryID) == [ids[1]], "the fourth was not the first host's to leave")
         #expect(try await fixture.other.prepareChunk(try required(left.first)).messages == 10)
     }
@@ -184,7 +184,7 @@ struct PreparationTests {
         try await fixture.sql(
             "UPDATE pushmta_engine.delivery SET target_filter = 'nosuchfield = 1' WHERE id = \(ids[1])"
         )
-        let jobs = try await fixture.store.claimDeliveriesToPrepare(host: "a", most: 3)
+        let jobs = try await fixture.store.claimDeliveriesToPrepare(host: "a", limit: 3)
         #expect(jobs.map(\.deliveryID) == [ids[0], ids[2]])
         #expect(try await fixture.store.deliveryProgress(ids[1]).state == .editing)
     }
@@ -193,13 +193,13 @@ struct PreparationTests {
     func notPickedAtOnce() async throws {
         let (fixture, ids) = try await Self.due(3)
         try await fixture.sql("ALTER FUNCTION pushmta_engine.freeze_targets RENAME TO was_freeze_targets")
-        #expect(try await fixture.store.claimDeliveriesToPrepare(host: "a", most: 3).isEmpty)
+        #expect(try await fixture.store.claimDeliveriesToPrepare(host: "a", limit: 3).isEmpty)
         try await fixture.sql("ALTER FUNCTION pushmta_engine.was_freeze_targets RENAME TO freeze_targets")
         let due = "SELECT count(*) FROM pushmta_engine.delivery WHERE wait_until IS NULL OR wait_until <= now()"
         #expect(try await fixture.sql(due) == 0)
         #expect(try await fixture.store.deliveryProgress(ids[0]).waitingReason.contains("freeze_targets"))
         try await fixture.endWaits()
-        #expect(try await fixture.store.claimDeliveriesToPrepare(host: "a", most: 3).map(\.deliveryID) == ids)
+        #expect(try await fixture.store.claimDeliveriesToPrepare(host: "a", limit: 3).map(\.deliveryID) == ids)
     }
 
     /// Due deliveries, to ten subscribers each.
@@ -431,8 +431,8 @@ extension StoreFixture {
 
 extension Store {
     /// The deliveries whose next chunk waits.
-    fileprivate func waiting(_ ids: [Int64], _ own: Int, _ most: Int) async throws -> Set<Int64> {
-        let turns = try await chunksInTurn(ids, host: "a", ofDelivery: own, ofApplication: most)
+    fileprivate func waiting(_ ids: [Int64], _ own: Int, _ limit: Int) async throws -> Set<Int64> {
+        let turns = try await chunksInTurn(ids, host: "a", ofDelivery: own, ofApplication: limit)
         #expect(Set(turns.keys) == Set(ids))
         return Set(turns.filter { $0.value == 0 }.keys)
     }

@@ -28,12 +28,12 @@ import Testing
         func port(kept: Int) -> PortAdmission {
             let logger = Logger(label: "web") { _ in SwiftLogNoOpLogHandler() }
             let clients = ClientAdmission(
-                most: 10,
+                limit: 10,
                 trust: ProxyTrust(trusted: []),
                 counters: WebCounters(),
                 logger: logger
             )
-            return PortAdmission(clients: clients, most: 2, kept: kept)
+            return PortAdmission(clients: clients, limit: 2, kept: kept)
         }
         let plain = port(kept: 0)
         let tickets = (0..<4).map { _ in plain.open(nil) }

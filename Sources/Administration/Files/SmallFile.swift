@@ -13,9 +13,9 @@ package enum SmallFile {
     }
 
     /// The next bytes of a larger file; empty at its end. A directory can be opened like a file, but not read.
-    package static func piece(of handle: FileHandle, _ path: String, _ most: Int) throws -> Data {
+    package static func piece(of handle: FileHandle, _ path: String, _ limit: Int) throws -> Data {
         do {
-            return try handle.read(upToCount: most) ?? Data()
+            return try handle.read(upToCount: limit) ?? Data()
         } catch {
             throw CommandFailure(
                 .data,
@@ -29,14 +29,14 @@ package enum SmallFile {
     /// - Parameters:
     ///   - thing: what the file is, for people.
     ///   - remedy: what to give instead.
-    package static func contents(_ path: String, _ thing: String, _ remedy: String, most: Int = maxBytes) throws
+    package static func contents(_ path: String, _ thing: String, _ remedy: String, limit: Int = maxBytes) throws
         -> Data
     {
-        guard let data = read(path, most) else {
+        guard let data = read(path, limit) else {
             throw CommandFailure(.data, "The \(thing) \(path) cannot be read: \(remedy), and check your permissions.")
         }
-        guard data.count <= most else {
-            throw CommandFailure(.data, "The \(thing) \(path) has more than \(most >> 20) MiB: \(remedy).")
+        guard data.count <= limit else {
+            throw CommandFailure(.data, "The \(thing) \(path) has more than \(limit >> 20) MiB: \(remedy).")
         }
         guard !data.isEmpty else { throw CommandFailure(.data, "The \(thing) \(path) is empty: \(remedy).") }
         return data
@@ -53,14 +53,16 @@ package enum SmallFile {
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// Reads at most one byte more than `most`; nil if it cannot be read.
-    private static func read(_ path: String, _ most: Int) -> Data? {
+    /// Reads at most one byte more than `limit`; nil if it cannot be read.
+    private static func read(_ path: String, _ limit: Int) -> Data? {
         guard let handle = open(path) else { return nil }
         defer { try? handle.close() }
         var data = Data()
         do {
-            while data.count <= most {
-                guard let piece = try handle.read(upToCount: most + 1 - data.count), !piece.isEmpty else { return data }
+            while data.count <= limit {
+                guard let piece = try handle.read(upToCount: limit + 1 - data.count), !piece.isEmpty else {
+                    return data
+                }
                 data += piece
             }
         } catch {

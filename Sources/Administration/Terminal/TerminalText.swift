@@ -14,11 +14,11 @@ package enum TerminalText {
         escaped(text) { $0.isControl && $0 != "\n" && $0 != "\t" }
     }
 
-    /// Cuts a text to at most `most` characters. If something was cut off, the last one is an ellipsis.
-    package static func cut(_ text: String, to most: Int) -> String {
+    /// Cuts a text to at most `limit` characters. If something was cut off, the last one is an ellipsis.
+    package static func cut(_ text: String, to limit: Int) -> String {
         // Counting bytes needs no scan of the text, and there are never fewer bytes than characters.
-        guard text.utf8.count > most, text.count > most else { return text }
-        return text.prefix(max(most - 1, 0)) + "…"
+        guard text.utf8.count > limit, text.count > limit else { return text }
+        return text.prefix(max(limit - 1, 0)) + "…"
     }
 
     /// A control character as a JSON escape.

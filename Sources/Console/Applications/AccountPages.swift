@@ -10,7 +10,7 @@ struct AccountPages: Sendable {
 
     static let path = ServiceListPage.path + "/accounts"
     /// The rows of a page.
-    private static let most = 50
+    private static let maxRows = 50
     /// The maximum number of an account's applications that its page names.
     private static let maxApplications = 100
     /// The maximum length of a path in bytes: Linux's PATH_MAX without the terminating zero.
@@ -56,15 +56,16 @@ struct AccountPages: Sendable {
         var after = call.query["after"] ?? ""
         // One extra row shows whether there are more.
         func read(_ after: String) async throws -> [AccountRow] {
-            try await responder.database.run { try await $0.accounts(after: after, most: Self.most + 1) }
+            try await responder.database.run { try await $0.accounts(after: after, limit: Self.maxRows + 1) }
         }
         var accounts = try await read(after)
-        if let added = call.query[ConsoleRoute.added], !accounts.prefix(Self.most).contains(where: { $0.name == added })
+        if let added = call.query[ConsoleRoute.added],
+            !accounts.prefix(Self.maxRows).contains(where: { $0.name == added })
         {
             after = String(added.dropLast())
             accounts = try await read(after)
         }
-        let rows = accounts.prefix(Self.most).map { account -> PageValues in
+        let rows = accounts.prefix(Self.maxRows).map { account -> PageValues in
             [
                 "id": .text("\(account.id)"), "name": .text(account.name),
                 "connector": .text(account.connector.rawValue),
@@ -76,10 +77,10 @@ struct AccountPages: Sendable {
         }
         var values: PageValues = [
             "accounts": .list(Array(rows)), "hasAccounts": .flag(!rows.isEmpty), "mayDeclare": .flag(call.mayDeclare),
-            "isLater": .flag(!after.isEmpty), "hasPages": .flag(!after.isEmpty || accounts.count > Self.most),
+            "isLater": .flag(!after.isEmpty), "hasPages": .flag(!after.isEmpty || accounts.count > Self.maxRows),
         ]
-        if accounts.count > Self.most {
-            let name = SignIn.encoded(accounts[Self.most - 1].name)
+        if accounts.count > Self.maxRows {
+            let name = SignIn.encoded(accounts[Self.maxRows - 1].name)
             values["next"] = .group(["path": .text("\(Self.path)?after=\(name)")])
         }
         if call.query["done"] == "account" { values["done"] = .text(catalogue[.accountDone]) }
@@ -120,9 +121,9 @@ struct AccountPages: Sendable {
                     label: catalogue[.fieldHost],
                     kind: .text,
                     hint: catalogue[.fieldHostHint],
-                    most: 253
+                    maxLength: 253
                 ),
-                FormField(name: Name.port, label: catalogue[.fieldPort], kind: .text, most: 5),
+                FormField(name: Name.port, label: catalogue[.fieldPort], kind: .text, maxLength: 5),
                 authoritiesField(""),
             ],
             button: catalogue[.newAccountButton]
@@ -156,7 +157,7 @@ struct AccountPages: Sendable {
             kind: .text,
             hint: catalogue[.authoritiesHint],
             value: value,
-            most: Self.maxPathLength
+            maxLength: Self.maxPathLength
         )
     }
 
@@ -251,7 +252,7 @@ extension AccountPages {
         let (account, rate, applications) = try await responder.database.run { store in
             (
                 try await store.account(id), try await store.accountVersion(id).messagesPerSecond,
-                try await store.applications(account: id, most: Self.maxApplications)
+                try await store.applications(account: id, limit: Self.maxApplications)
             )
         }
         let options = AccountOptionValues(account)
@@ -298,8 +299,10 @@ extension AccountPages {
 
     private func changeForm(_ account: AccountRow, _ version: Version) -> FormPage {
         let options = AccountOptionValues(account)
-        func line(_ name: String, _ label: Phrase, _ hint: Phrase, _ value: String, most: Int = 5) -> FormField {
-            FormField(name: name, label: catalogue[label], kind: .text, hint: catalogue[hint], value: value, most: most)
+        func line(_ name: String, _ label: Phrase, _ hint: Phrase, _ value: String, maxLength: Int = 5) -> FormField {
+            var field = FormField(name: name, label: catalogue[label], kind: .text, hint: catalogue[hint], value: value)
+            field.maxLength = maxLength
+            return field
         }
         let own = ApplicationEnvironment.allCases.reversed().compactMap {
             GatewayAddress.standard(account.connector, $0)?.description
@@ -317,7 +320,7 @@ extension AccountPages {
                 ),
                 isRequired: true,
                 value: account.host,
-                most: 253
+                maxLength: 253
             ),
             FormField(
                 name: Name.port,
@@ -325,17 +328,17 @@ extension AccountPages {
                 kind: .text,
                 isRequired: true,
                 value: "\(account.port)",
-                most: 5
+                maxLength: 5
             ),
         ]
         if AccountOption.connections.isKnown(to: account.connector) {
             let value = options.connections.map(String.init) ?? ""
-            fields.append(line(Name.connections, .fieldConnections, .connectionsHint, value, most: 3))
+            fields.append(line(Name.connections, .fieldConnections, .connectionsHint, value, maxLength: 3))
         }
         if AccountOption.feedbackHost.isKnown(to: account.connector) {
             let port = options.feedbackPort.map(String.init) ?? ""
             fields.append(
-                line(Name.feedbackHost, .fieldFeedbackHost, .feedbackHint, options.feedbackHost ?? "", most: 253)
+                line(Name.feedbackHost, .fieldFeedbackHost, .feedbackHint, options.feedbackHost ?? "", maxLength: 253)
             )
             fields.append(line(Name.feedbackPort, .fieldFeedbackPort, .feedbackHint, port))
         }

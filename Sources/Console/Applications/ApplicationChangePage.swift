@@ -12,7 +12,7 @@ struct ApplicationChangePage: Sendable {
     /// An icon of 256 KiB in Base64 with some percent-encoded characters, and the rows.
     private static let maxBytes = 512 << 10
     /// The fields of all rows, and those above them.
-    private static let maxFields = DeclarationRows.most * 9 + 50
+    private static let maxFields = DeclarationRows.maxRows * 9 + 50
     /// No one scrolls through more; sites with more accounts choose one on the command line.
     private static let maxAccounts = 500
 
@@ -67,7 +67,7 @@ struct ApplicationChangePage: Sendable {
             let row = try await store.application(id)
             var credential: CredentialFacts?
             if let id = row.credentialID { credential = try await store.credentialFacts(id) }
-            var accounts = try await store.accounts(after: "", platform: row.platform, most: Self.maxAccounts)
+            var accounts = try await store.accounts(after: "", platform: row.platform, limit: Self.maxAccounts)
             if let id = row.accountID, !accounts.contains(where: { $0.id == id }) {
                 accounts.append(try await store.account(id))
             }
@@ -241,7 +241,7 @@ extension ApplicationChangePage {
                 label: catalogue[.fieldLabel],
                 kind: .text,
                 hint: catalogue[.labelHint],
-                most: NameRule.maxLabelLength
+                maxLength: NameRule.maxLabelLength
             ),
             FormField(
                 name: Name.account,
@@ -267,7 +267,7 @@ extension ApplicationChangePage {
                 kind: .text,
                 hint: catalogue[.bundleChangeHint],
                 isRequired: true,
-                most: 255
+                maxLength: 255
             ),
             FormField(
                 name: Name.key,
@@ -275,7 +275,7 @@ extension ApplicationChangePage {
                 kind: .text,
                 hint: catalogue[.keyChangeHint],
                 isRequired: true,
-                most: NameRule.maxIntegrationKeyLength
+                maxLength: NameRule.maxIntegrationKeyLength
             ),
             FormField(
                 name: Name.format,

@@ -92,14 +92,14 @@ struct CredentialPage: Sendable {
                 label: catalogue[.credentialKeyID],
                 kind: .text,
                 hint: catalogue[.keyIDHint],
-                most: 10
+                maxLength: 10
             ),
             FormField(
                 name: Name.teamID,
                 label: catalogue[.credentialTeamID],
                 kind: .text,
                 hint: catalogue[.teamIDHint],
-                most: 10
+                maxLength: 10
             ),
         ]
         let ofCertificate = [

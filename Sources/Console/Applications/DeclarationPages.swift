@@ -9,12 +9,12 @@ private struct DeclarationChoices: Sendable {
     let accounts: [AccountRow]
 
     /// No one scrolls through more; sites with more use the command line.
-    private static let most = 500
+    private static let maxRows = 500
 
     static func read(_ store: Store, _ platform: Platform) async throws -> DeclarationChoices {
         DeclarationChoices(
-            services: try await store.serviceNames(most: most),
-            accounts: try await store.accounts(after: "", platform: platform, most: most)
+            services: try await store.serviceNames(limit: maxRows),
+            accounts: try await store.accounts(after: "", platform: platform, limit: maxRows)
         )
     }
 
@@ -79,7 +79,7 @@ struct DeclarationPages: Sendable {
             intro: catalogue[.newServiceText],
             fields: [
                 .ofName(Name.name, catalogue[.fieldNameHint], catalogue),
-                FormField(name: Name.label, label: catalogue[.fieldLabel], kind: .text, most: 500),
+                FormField(name: Name.label, label: catalogue[.fieldLabel], kind: .text, maxLength: 500),
             ],
             button: catalogue[.newServiceButton]
         )
@@ -99,7 +99,7 @@ struct DeclarationPages: Sendable {
     private func changeForm(_ call: ConsoleCall) async throws -> (form: FormPage, facts: ServiceFacts) {
         let name = call.query[Name.service] ?? ""
         let (service, mappings) = try await responder.database.run { store in
-            (try await store.serviceFacts(name), try await store.mappingNames(most: Self.maxMappings))
+            (try await store.serviceFacts(name), try await store.mappingNames(limit: Self.maxMappings))
         }
         let (facts, version) = service
         // The current mapping is always offered, however many there are.
@@ -115,7 +115,7 @@ struct DeclarationPages: Sendable {
                     kind: .text,
                     hint: catalogue[.serviceLabelHint],
                     value: facts.label,
-                    most: NameRule.maxLabelLength
+                    maxLength: NameRule.maxLabelLength
                 ),
                 FormField(
                     name: Name.mapping,
@@ -333,7 +333,7 @@ extension DeclarationPages {
             hint: catalogue[platform == .ios ? .bundleHint : .packageHint],
             isRequired: true,
             value: value,
-            most: 255
+            maxLength: 255
         )
     }
 

@@ -27,7 +27,7 @@ struct DeclarationRows: Sendable {
     /// The origin of a sound of the system.
     static let system = "system"
     /// The maximum number of rows in a list: no one declares more, and a form with all of them is accepted.
-    static let most = 300
+    static let maxRows = 300
 
     private(set) var rows: [Kind: [Row]]
     /// The row that was just added, which gets the focus.
@@ -50,7 +50,7 @@ struct DeclarationRows: Sendable {
         rows = [:]
         for kind in Kind.allCases {
             var list: [Row] = []
-            while list.count < Self.most, form[Self.field(kind, list.count, .name)] != nil {
+            while list.count < Self.maxRows, form[Self.field(kind, list.count, .name)] != nil {
                 let place = list.count
                 let typed = kind.columns.map { ($0, form[Self.field(kind, place, $0)] ?? "") }
                 list.append(Dictionary(typed) { first, _ in first })
@@ -73,7 +73,7 @@ struct DeclarationRows: Sendable {
         guard words.count >= 2, let kind = Kind(rawValue: words[1]) else { return false }
         if words[0] == "add" {
             let count = rows[kind]?.count ?? 0
-            guard count < Self.most else { return true }
+            guard count < Self.maxRows else { return true }
             rows[kind, default: []].append(Dictionary(uniqueKeysWithValues: kind.columns.map { ($0, "") }))
             added = (kind, count)
             return true

@@ -26,7 +26,7 @@ struct FormField: Sendable {
     /// The initial value.
     var value = ""
     /// The maximum length of a line in characters; the database checks names.
-    var most = 1_000
+    var maxLength = 1_000
 
     /// The field for the name of a declared thing.
     static func ofName(_ name: String, _ hint: String, _ catalogue: Catalogue) -> FormField {
@@ -36,7 +36,7 @@ struct FormField: Sendable {
             kind: .text,
             hint: hint,
             isRequired: true,
-            most: NameRule.maxNameLength
+            maxLength: NameRule.maxNameLength
         )
     }
 
@@ -46,7 +46,7 @@ struct FormField: Sendable {
     func values(_ typed: [String: String]?, problem: String? = nil) -> PageValues {
         let shown = typed.map { $0[name] ?? "" } ?? value
         var values: PageValues = [
-            "name": .text(name), "label": .text(label), "isRequired": .flag(isRequired), "most": .text("\(most)"),
+            "name": .text(name), "label": .text(label), "isRequired": .flag(isRequired), "most": .text("\(maxLength)"),
             "value": .text(shown), "isLine": .flag(false), "isFile": .flag(false), "isChoice": .flag(false),
             "isTick": .flag(false), "isWrong": .flag(problem != nil), "fieldProblem": .text(problem ?? ""),
             "isDescribed": .flag(problem != nil || !hint.isEmpty),

@@ -73,7 +73,7 @@ enum RateField: Equatable {
             kind: .text,
             hint: catalogue[.rateHint],
             value: value.map(RateNumber.text) ?? "",
-            most: 20
+            maxLength: 20
         )
     }
 

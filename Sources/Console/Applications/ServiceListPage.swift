@@ -8,7 +8,7 @@ struct ServiceListPage: Sendable {
 
     static let path = "/services"
     /// The rows of a page: what fits on three screens.
-    private static let most = 50
+    private static let maxRows = 50
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
@@ -20,22 +20,23 @@ struct ServiceListPage: Sendable {
         var after = (service: call.query["service"] ?? "", application: call.query["application"] ?? "")
         // One extra row shows whether there are more.
         func read(_ after: (service: String, application: String)) async throws -> [ServiceLine] {
-            try await responder.database.run { try await $0.serviceLines(after: after, most: Self.most + 1) }
+            try await responder.database.run { try await $0.serviceLines(after: after, limit: Self.maxRows + 1) }
         }
         var lines = try await read(after)
-        if let added = call.query[ConsoleRoute.added], !lines.prefix(Self.most).contains(where: { $0.service == added })
+        if let added = call.query[ConsoleRoute.added],
+            !lines.prefix(Self.maxRows).contains(where: { $0.service == added })
         {
             after = (String(added.dropLast()), "")
             lines = try await read(after)
         }
-        let shown = Array(lines.prefix(Self.most))
+        let shown = Array(lines.prefix(Self.maxRows))
         let icons = try await ApplicationIcons.read(responder.database)
         var values: PageValues = [
             "services": .list(services(shown, icons, call)), "hasServices": .flag(!shown.isEmpty),
             "mayDeclare": .flag(call.mayDeclare), "isLater": .flag(!after.service.isEmpty),
-            "hasPages": .flag(!after.service.isEmpty || lines.count > Self.most),
+            "hasPages": .flag(!after.service.isEmpty || lines.count > Self.maxRows),
         ]
-        if lines.count > Self.most, let last = shown.last {
+        if lines.count > Self.maxRows, let last = shown.last {
             let name = SignIn.encoded(last.application?.name ?? "")
             let path = "\(Self.path)?service=\(SignIn.encoded(last.service))&application=\(name)"
             values["next"] = .group(["path": .text(path)])

@@ -48,7 +48,7 @@ struct TestPushPage: Sendable {
             let application = try await store.application(id)
             var account: AccountRow?
             if let id = application.accountID { account = try await store.account(id) }
-            let seeds = try await store.testAddresses(application: id, most: Self.maxSeeds, by: call.actor)
+            let seeds = try await store.testAddresses(application: id, limit: Self.maxSeeds, by: call.actor)
             return (application, account, seeds)
         }
         let path = ApplicationPage.path("\(id)")
@@ -91,7 +91,7 @@ struct TestPushPage: Sendable {
                 label: catalogue[.fieldSubscription],
                 kind: .text,
                 hint: catalogue[.fieldSubscriptionHint] + (hasSeeds ? "" : " " + catalogue[.fieldSeedHint]),
-                most: 19
+                maxLength: 19
             ),
             FormField(
                 name: Name.title,
@@ -99,14 +99,14 @@ struct TestPushPage: Sendable {
                 kind: .text,
                 isRequired: true,
                 value: catalogue[.testTitleWords],
-                most: Self.longestTitle
+                maxLength: Self.longestTitle
             ),
             FormField(
                 name: Name.text,
                 label: catalogue[.fieldTestBody],
                 kind: .text,
                 value: catalogue[.testBodyWords],
-                most: Self.maxTextLength
+                maxLength: Self.maxTextLength
             ),
         ]
     }

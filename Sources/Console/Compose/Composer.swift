@@ -84,7 +84,7 @@ struct Composer: Sendable {
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
         let (drafts, choices) = try await responder.database.run { store in
             (
-                try await store.consoleDrafts(most: Self.maxDrafts, by: call.actor),
+                try await store.consoleDrafts(limit: Self.maxDrafts, by: call.actor),
                 try await store.composerChoices(by: call.actor)
             )
         }

@@ -210,8 +210,8 @@ struct ContentFormView {
 
     /// The description of a list, and the allowed number of objects.
     private func hint(of list: ContentField.List) -> String {
-        let (least, most) = ("\(list.count.lowerBound)", "\(list.count.upperBound)")
-        let count = least == most ? most : catalogue.text(.listCount, least, most)
+        let (minimum, maximum) = ("\(list.count.lowerBound)", "\(list.count.upperBound)")
+        let count = minimum == maximum ? maximum : catalogue.text(.listCount, minimum, maximum)
         return "\(hint(list.summary)) (\(count))" + (list.isRequired ? " " + catalogue[.fieldRequired] : "")
     }
 

@@ -56,7 +56,7 @@ struct FilterBuilder: Sendable {
         if var rows = FilterRows(form), filter == text(FilterRows.Name.made) {
             let button = form[Composer.Field.go] ?? ""
             if button == Button.add {
-                if rows.rows.count < FilterRows.most { rows.rows.append(FilterRows.Row()) }
+                if rows.rows.count < FilterRows.maxRows { rows.rows.append(FilterRows.Row()) }
             } else if button.hasPrefix(Button.remove) {
                 let place = Int(button.dropFirst(Button.remove.count))
                 if let place, rows.rows.indices.contains(place) { rows.rows.remove(at: place) }
@@ -87,7 +87,7 @@ struct FilterBuilder: Sendable {
                 }
             ),
             "rows": .list(rows.rows.enumerated().map(row)), "fields": .list(unique.map { ["value": .text($0)] }),
-            "mayAdd": .flag(rows.rows.count < FilterRows.most),
+            "mayAdd": .flag(rows.rows.count < FilterRows.maxRows),
         ]
     }
 

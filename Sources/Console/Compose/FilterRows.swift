@@ -53,7 +53,7 @@ struct FilterRows: Sendable, Hashable {
     var rows: [Row] = []
 
     /// The maximum number of rows; a longer filter is better written as text.
-    static let most = 20
+    static let maxRows = 20
 
     init() {}
 
@@ -66,7 +66,7 @@ struct FilterRows: Sendable, Hashable {
         case .any(let filters): (tests, join) = (filters, .any)
         default: tests = [filter]
         }
-        guard tests.count <= Self.most else { return nil }
+        guard tests.count <= Self.maxRows else { return nil }
         for test in tests {
             guard let row = Row(test) else { return nil }
             rows.append(row)
@@ -198,7 +198,7 @@ extension FilterRows {
     init?(_ form: FormParameters) {
         guard let join = form[Name.join].flatMap({ Join(rawValue: $0) }) else { return nil }
         self.join = join
-        for place in 0..<Self.most {
+        for place in 0..<Self.maxRows {
             guard let field = form[Name.field(place)] else { break }
             rows.append(
                 Row(
@@ -214,7 +214,7 @@ extension FilterRows {
     init?(kept fields: [String: String]) {
         guard let join = fields[Name.kept + Name.join].flatMap({ Join(rawValue: $0) }) else { return nil }
         self.join = join
-        for place in 0..<Self.most {
+        for place in 0..<Self.maxRows {
             guard let field = fields[Name.kept + Name.field(place)] else { break }
             let comparison = fields[Name.kept + Name.comparison(place)].flatMap { Comparison(rawValue: $0) }
             rows.append(

@@ -257,11 +257,11 @@ extension SettingsForm {
 
     private func problem(_ setting: Setting) -> String {
         guard let range = setting.range else { return catalogue.text(.settingUnknown, text(setting)) }
-        let most = setting == .validity ? range.upperBound / unit.seconds : range.upperBound
-        let least =
+        let maximum = setting == .validity ? range.upperBound / unit.seconds : range.upperBound
+        let minimum =
             setting == .rate
             ? RateNumber.shown(DeliverySetting.rates.lowerBound) : Figures.count(range.lowerBound)
-        let words = catalogue.text(.settingNoNumber, text(setting), least, Figures.count(most))
+        let words = catalogue.text(.settingNoNumber, text(setting), minimum, Figures.count(maximum))
         return RateNumber.isGrouped(text(setting)) ? words + " " + catalogue[.settingSeparator] : words
     }
 

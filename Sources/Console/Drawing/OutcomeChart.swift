@@ -15,10 +15,10 @@ struct OutcomeChart {
 
     /// The top of the scale.
     var top: Int64 {
-        let most = hour.minutes.map { $0.sent + $0.failed + $0.other }.max() ?? 0
+        let highest = hour.minutes.map { $0.sent + $0.failed + $0.other }.max() ?? 0
         var step: Int64 = 1
         while true {
-            for factor: Int64 in [1, 2, 5] where step * factor >= most { return max(step * factor, 1) }
+            for factor: Int64 in [1, 2, 5] where step * factor >= highest { return max(step * factor, 1) }
             step *= 10
         }
     }

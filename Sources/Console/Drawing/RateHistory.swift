@@ -59,10 +59,10 @@ struct Sparkline {
     /// The sparkline in one sentence, for users who cannot see it.
     var words: String {
         let known = rates.compactMap(\.self)
-        guard let least = known.min(), let most = known.max(), let now = known.last else {
+        guard let lowest = known.min(), let highest = known.max(), let now = known.last else {
             return catalogue[.trendEmpty]
         }
-        return catalogue.text(.trendWords, Figures.rate(least), Figures.rate(most), Figures.rate(now))
+        return catalogue.text(.trendWords, Figures.rate(lowest), Figures.rate(highest), Figures.rate(now))
     }
 
     var markup: Markup {

@@ -9,7 +9,7 @@ struct AlarmsPage: Sendable {
     static let path = "/alarms"
 
     /// The alarms of a page: the active ones, then those that ended last.
-    private static let most = 100
+    private static let maxRows = 100
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
@@ -27,7 +27,7 @@ struct AlarmsPage: Sendable {
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
         let (alarms, records) = try await responder.database.run { store in
-            (try await store.alarms(), try await store.alarmHistory(most: Self.most))
+            (try await store.alarms(), try await store.alarmHistory(limit: Self.maxRows))
         }
         let rows = alarms.map { alarm -> PageValues in
             var values = Self.values(alarm, catalogue)

@@ -7,7 +7,7 @@ struct AuditPage: Sendable {
     let responder: ConsoleResponder
 
     /// The rows of a page.
-    private static let most = 50
+    private static let maxRows = 50
     /// No search needs more characters.
     private static let maxTextLength = 200
 
@@ -18,17 +18,17 @@ struct AuditPage: Sendable {
                 // One extra row shows whether there are more.
                 let text = String((call.query["text"] ?? "").prefix(Self.maxTextLength))
                 let rows = try await responder.database.run {
-                    try await $0.auditLog(below: below, with: text, most: Self.most + 1, by: call.actor)
+                    try await $0.auditLog(below: below, with: text, limit: Self.maxRows + 1, by: call.actor)
                 }
                 let catalogue = responder.pages.catalogue
                 var values: PageValues = [
-                    "rows": .list(rows.prefix(Self.most).map { Self.values($0, catalogue) }),
+                    "rows": .list(rows.prefix(Self.maxRows).map { Self.values($0, catalogue) }),
                     "hasRows": .flag(!rows.isEmpty), "text": .text(text), "hasText": .flag(!text.isEmpty),
                     "isLater": .flag(below != .max),
                 ]
-                if rows.count > Self.most {
+                if rows.count > Self.maxRows {
                     let filter = text.isEmpty ? "" : "&text=\(SignIn.encoded(text))"
-                    values["next"] = .group(["path": .text("/audit?below=\(rows[Self.most - 1].id)\(filter)")])
+                    values["next"] = .group(["path": .text("/audit?below=\(rows[Self.maxRows - 1].id)\(filter)")])
                 }
                 return .page(ConsolePage("audit", title: catalogue[.auditTitle], values))
             }

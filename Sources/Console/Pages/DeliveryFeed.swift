@@ -56,7 +56,7 @@ struct DeliveryFacts: Sendable {
         // One extra day shows whether there are more.
         let days =
             isContinuous
-            ? try await store.days(ofDelivery: id, below: daysBelow, most: DeliveryDetailPage.maxDays + 1) : []
+            ? try await store.days(ofDelivery: id, below: daysBelow, limit: DeliveryDetailPage.maxDays + 1) : []
         let shown = Array(days.prefix(DeliveryDetailPage.maxDays))
         return Counts(
             progress: progress,
@@ -71,7 +71,7 @@ struct DeliveryFacts: Sendable {
         let all = [progress.id] + counts.days.map(\.id)
         return Reasons(
             byApplication: try await store.outcomesByApplication(deliveries: all),
-            failures: try await store.failureCounts(deliveries: all, most: maxReasons),
+            failures: try await store.failureCounts(deliveries: all, limit: maxReasons),
             words: try await store.refusals(deliveries: all),
             exclusions: try await store.boundedExclusions(delivery: progress.id),
             limits: progress.state.isFinal || progress.state == .editing

@@ -7,7 +7,7 @@ struct DeliveryListPage: Sendable {
     let responder: ConsoleResponder
 
     /// The rows of a page: what fits on two screens.
-    private static let most = 25
+    private static let maxRows = 25
     /// A search text is at most as long as a label.
     private static let maxTextLength = 500
 
@@ -25,7 +25,7 @@ struct DeliveryListPage: Sendable {
             below: call.query["below"].flatMap { Int64($0) } ?? .max
         )
         let (page, names) = try await responder.database.run { store in
-            (try await store.deliveryPage(filter, most: Self.most), try await store.applicationNames())
+            (try await store.deliveryPage(filter, maxRows: Self.maxRows), try await store.applicationNames())
         }
         let icons = try await ApplicationIcons.read(responder.database)
         let rows = page.rows.map { row in

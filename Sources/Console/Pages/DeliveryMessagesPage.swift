@@ -8,7 +8,7 @@ struct DeliveryMessagesPage: Sendable {
     let responder: ConsoleResponder
 
     /// The rows of a page: what fits on two screens.
-    private static let most = 25
+    private static let maxRows = 25
     /// The maximum number of reasons to choose from; the rest are rare.
     private static let maxReasons = 30
     /// The longest reason that a search accepts, as gateways write them.
@@ -43,8 +43,8 @@ struct DeliveryMessagesPage: Sendable {
         let (progress, failures, page) = try await responder.database.run { store in
             (
                 try await store.deliveryProgress(id),
-                try await store.failureCounts(deliveries: [id], most: Self.maxReasons),
-                try await store.messages(ofDelivery: id, filter, most: Self.most, by: call.actor)
+                try await store.failureCounts(deliveries: [id], limit: Self.maxReasons),
+                try await store.messages(ofDelivery: id, filter, limit: Self.maxRows, by: call.actor)
             )
         }
         let name = DeliveryWords(row: progress, catalogue: catalogue).name
@@ -52,7 +52,7 @@ struct DeliveryMessagesPage: Sendable {
             "id": .text("\(id)"), "subject": .text(name), "rows": .list(page.rows.map { row(id, $0) }),
             "hasRows": .flag(!page.rows.isEmpty), "choices": .list(choices(filter, failures)),
             "isLater": .flag(filter.below != .max), "isFiltered": .flag(filter.status != nil),
-            "isCut": .flag(page.next != nil && page.rows.count < Self.most),
+            "isCut": .flag(page.next != nil && page.rows.count < Self.maxRows),
             "first": .text(path(id, filter, below: nil)),
         ]
         if let next = page.next { values["next"] = .group(["path": .text(path(id, filter, below: next))]) }

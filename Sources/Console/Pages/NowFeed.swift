@@ -138,13 +138,13 @@ actor NowFeed {
         let least = pause / 2
         let alarms = try await PacedFigure.read(known.alarms, least: least, trip: trip) { try await store.alarms() }
         let history = try await PacedFigure.read(known.history, least: hourPause, trip: trip) {
-            try await store.alarmHistory(most: NowSnapshot.maxMarks)
+            try await store.alarmHistory(limit: NowSnapshot.maxMarks)
         }
         let queues = try await PacedFigure.read(known.queues, least: least, trip: trip) {
             try await store.waitingMessages()
         }
         let deliveries = try await PacedFigure.read(known.deliveries, least: least, trip: trip * 3) {
-            try await store.openDeliveries(most: NowSnapshot.maxDeliveries)
+            try await store.openDeliveries(limit: NowSnapshot.maxDeliveries)
         }
         let snapshot = NowSnapshot(
             hosts: hosts,

@@ -8,7 +8,7 @@ struct TemplatesPage: Sendable {
 
     static let path = "/templates"
     /// The rows of a page.
-    private static let most = 50
+    private static let maxRows = 50
     /// The characters of a filter that a row shows.
     private static let filterCharacters = 80
 
@@ -36,15 +36,15 @@ struct TemplatesPage: Sendable {
         let behind = String((call.query["behind"] ?? "").prefix(NameRule.maxNameLength))
         // One extra row shows whether there are more.
         let rows = try await responder.database.run {
-            try await $0.templateList(behind: behind, most: Self.most + 1)
+            try await $0.templateList(behind: behind, limit: Self.maxRows + 1)
         }
         var values: PageValues = [
-            "rows": .list(rows.prefix(Self.most).map(row)), "hasRows": .flag(!rows.isEmpty),
+            "rows": .list(rows.prefix(Self.maxRows).map(row)), "hasRows": .flag(!rows.isEmpty),
             "isLater": .flag(!behind.isEmpty), "mayCompose": .flag(call.mayCompose),
         ]
         if call.query["done"] == "delete" { values["done"] = .text(catalogue[.doneTemplateDelete]) }
-        if rows.count > Self.most {
-            let path = Self.path + "?behind=" + SignIn.encoded(rows[Self.most - 1].name)
+        if rows.count > Self.maxRows {
+            let path = Self.path + "?behind=" + SignIn.encoded(rows[Self.maxRows - 1].name)
             values["next"] = .group(["path": .text(path)])
         }
         return .page(ConsolePage("templates", title: catalogue[.templatesTitle], values))

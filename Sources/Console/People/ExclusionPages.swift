@@ -9,7 +9,7 @@ struct ExclusionPages: Sendable {
 
     static let path = "/exclusions"
     /// The rows of a page.
-    private static let most = 50
+    private static let maxRows = 50
     /// The maximum number of people in a form, one per line. Larger lists are imported from a file with `pushmta
     /// exclusion import`.
     private static let maxPeople = 5_000
@@ -50,15 +50,15 @@ struct ExclusionPages: Sendable {
         let behind = String((call.query["behind"] ?? "").prefix(NameRule.maxNameLength))
         // One extra row shows whether there are more.
         let rows = try await responder.database.run {
-            try await $0.listsOfExclusions(behind: behind, most: Self.most + 1, by: call.actor)
+            try await $0.listsOfExclusions(behind: behind, limit: Self.maxRows + 1, by: call.actor)
         }
         var values: PageValues = [
-            "rows": .list(rows.prefix(Self.most).map(row)), "hasRows": .flag(!rows.isEmpty),
+            "rows": .list(rows.prefix(Self.maxRows).map(row)), "hasRows": .flag(!rows.isEmpty),
             "isLater": .flag(!behind.isEmpty),
         ]
         if call.query["done"] == "delete" { values["done"] = .text(catalogue[.doneListDelete]) }
-        if rows.count > Self.most {
-            let path = Self.path + "?behind=" + SignIn.encoded(rows[Self.most - 1].name)
+        if rows.count > Self.maxRows {
+            let path = Self.path + "?behind=" + SignIn.encoded(rows[Self.maxRows - 1].name)
             values["next"] = .group(["path": .text(path)])
         }
         return .page(ConsolePage("exclusions", title: catalogue[.listsLabel], values))

@@ -10,7 +10,7 @@ struct QuarantinePage: Sendable {
     /// The maximum number counted per application; counting them takes some 5 milliseconds.
     private static let maxCounted = 2_000
     /// The rows of a page.
-    private static let most = 25
+    private static let maxRows = 25
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
@@ -29,21 +29,21 @@ struct QuarantinePage: Sendable {
         let place = Self.place(call.query["before"])
         let (counts, rows) = try await responder.database.run { store in
             (
-                try await store.quarantineCounts(most: Self.maxCounted, by: call.actor),
+                try await store.quarantineCounts(limit: Self.maxCounted, by: call.actor),
                 // One extra row shows whether there are more.
-                try await store.quarantined(from: place, most: Self.most + 1, by: call.actor)
+                try await store.quarantined(from: place, limit: Self.maxRows + 1, by: call.actor)
             )
         }
         var values: PageValues = [
             "counts": .list(counts.map(count)), "hasCounts": .flag(!counts.isEmpty),
-            "rows": .list(rows.prefix(Self.most).map { row($0, mayLift: call.mayOperate) }),
+            "rows": .list(rows.prefix(Self.maxRows).map { row($0, mayLift: call.mayOperate) }),
             "hasRows": .flag(!rows.isEmpty), "isLater": .flag(place != nil), "mayLift": .flag(call.mayOperate),
         ]
         if let id = call.query["done"].flatMap({ Int64($0) }) {
             values["done"] = .group(["text": .text(catalogue[.doneLift]), "subject": .text("\(id)")])
         }
-        if rows.count > Self.most {
-            let last = rows[Self.most - 1]
+        if rows.count > Self.maxRows {
+            let last = rows[Self.maxRows - 1]
             let before = "\(last.since.microsecondsSince1970)-\(last.id)"
             values["next"] = .group(["path": .text("\(Self.path)?before=\(before)#latest-title")])
         }

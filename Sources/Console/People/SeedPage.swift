@@ -9,7 +9,7 @@ struct SeedPage: Sendable {
 
     static let path = "/seeds"
     /// The rows of a page.
-    private static let most = 50
+    private static let maxRows = 50
     /// The names of the form fields.
     private enum Name {
         static let (name, label, application) = ("name", "label", "application")
@@ -38,22 +38,24 @@ struct SeedPage: Sendable {
         // One extra row shows whether there are more.
         func read(_ behind: String) async throws -> [ListedSeed] {
             try await responder.database.run {
-                try await $0.seedList(behind: behind, most: Self.most + 1, by: call.actor)
+                try await $0.seedList(behind: behind, limit: Self.maxRows + 1, by: call.actor)
             }
         }
         var rows = try await read(behind)
-        if let added = call.query[ConsoleRoute.added], !rows.prefix(Self.most).contains(where: { $0.name == added }) {
+        if let added = call.query[ConsoleRoute.added],
+            !rows.prefix(Self.maxRows).contains(where: { $0.name == added })
+        {
             behind = String(added.prefix(NameRule.maxNameLength).dropLast())
             rows = try await read(behind)
         }
         var values: PageValues = [
-            "rows": .list(rows.prefix(Self.most).map(row)), "hasRows": .flag(!rows.isEmpty),
+            "rows": .list(rows.prefix(Self.maxRows).map(row)), "hasRows": .flag(!rows.isEmpty),
             "isLater": .flag(!behind.isEmpty),
         ]
         if call.query["done"] == "add" { values["done"] = .text(catalogue[.doneSeedAdd]) }
         if call.query["done"] == "remove" { values["done"] = .text(catalogue[.doneSeedRemove]) }
-        if rows.count > Self.most {
-            let path = Self.path + "?behind=" + SignIn.encoded(rows[Self.most - 1].name)
+        if rows.count > Self.maxRows {
+            let path = Self.path + "?behind=" + SignIn.encoded(rows[Self.maxRows - 1].name)
             values["next"] = .group(["path": .text(path)])
         }
         return .page(ConsolePage("seeds", title: catalogue[.seedsTitle], values))
@@ -115,8 +117,8 @@ extension SeedPage {
     private func form(_ call: ConsoleCall) async throws -> FormPage {
         let names = try await responder.database.run { try await $0.applicationNames() }
         let applications = names.map { FormOption($0, $0) }
-        func line(_ name: String, _ label: Phrase, _ hint: Phrase, most: Int = 1_000) -> FormField {
-            FormField(name: name, label: catalogue[label], kind: .text, hint: catalogue[hint], most: most)
+        func line(_ name: String, _ label: Phrase, _ hint: Phrase, maxLength: Int = 1_000) -> FormField {
+            FormField(name: name, label: catalogue[label], kind: .text, hint: catalogue[hint], maxLength: maxLength)
         }
         return FormPage(
             title: catalogue[.newSeedTitle],
@@ -143,10 +145,10 @@ extension SeedPage {
                     kind: .once,
                     hint: catalogue[.seedWantedHint],
                     isRequired: true,
-                    most: PushTokenForm.androidLength.upperBound
+                    maxLength: PushTokenForm.androidLength.upperBound
                 ),
-                line(Name.locale, .localeLabel, .seedLocaleHint, most: 64),
-                line(Name.variables, .seedVariables, .seedVariablesHint, most: 4_000),
+                line(Name.locale, .localeLabel, .seedLocaleHint, maxLength: 64),
+                line(Name.variables, .seedVariables, .seedVariablesHint, maxLength: 4_000),
             ],
             button: catalogue[.newSeedButton],
             obstacle: names.isEmpty ? catalogue[.noApplications] : ""

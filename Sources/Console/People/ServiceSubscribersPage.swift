@@ -7,7 +7,7 @@ struct ServiceSubscribersPage: Sendable {
     let responder: ConsoleResponder
 
     /// The rows of a page: what fits on three screens.
-    private static let most = 50
+    private static let maxRows = 50
     private static let serviceField = "service"
     private static let path = ServiceListPage.path + "/subscriptions"
 
@@ -29,15 +29,15 @@ struct ServiceSubscribersPage: Sendable {
         let below = call.query["below"].flatMap { Int64($0) }
         // One extra row shows whether there are more.
         let rows = try await responder.database.run {
-            try await $0.subscribers(ofService: service, below: below ?? .max, most: Self.most + 1, by: call.actor)
+            try await $0.subscribers(ofService: service, below: below ?? .max, limit: Self.maxRows + 1, by: call.actor)
         }
         var values: PageValues = [
             "isList": .flag(true), "hasRows": .flag(!rows.isEmpty),
-            "rows": .list(rows.prefix(Self.most).map(catalogue.subscriberRow)), "isLater": .flag(below != nil),
-            "hasPages": .flag(below != nil || rows.count > Self.most),
+            "rows": .list(rows.prefix(Self.maxRows).map(catalogue.subscriberRow)), "isLater": .flag(below != nil),
+            "hasPages": .flag(below != nil || rows.count > Self.maxRows),
         ]
-        if rows.count > Self.most {
-            let next = "\(Self.path(service))&below=\(rows[Self.most - 1].id)"
+        if rows.count > Self.maxRows {
+            let next = "\(Self.path(service))&below=\(rows[Self.maxRows - 1].id)"
             values["next"] = .group(["path": .text(next)])
         }
         return page(service, .userKey, values)

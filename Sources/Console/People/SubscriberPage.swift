@@ -43,7 +43,7 @@ struct SubscriberPage: Sendable {
         let (row, history) = try await responder.database.run { store in
             (
                 try await store.subscriber(id, by: call.actor),
-                try await store.history(ofSubscription: id, below: below, most: Self.maxMessages, by: call.actor)
+                try await store.history(ofSubscription: id, below: below, limit: Self.maxMessages, by: call.actor)
             )
         }
         var values: PageValues = ["id": .text("\(id)"), "facts": .list(facts(id, row))]

@@ -49,7 +49,7 @@ struct SubscriberSearch: Sendable {
     /// The names of the form fields.
     private static let (keyField, textField) = ("by", "wanted")
     /// The maximum number of subscriptions on a page: a person has few devices; a key shared by many names no person.
-    private static let most = 50
+    private static let maxRows = 50
     /// The digits of an id; the database has at most 18.
     private static let idDigits = 1...18
 
@@ -67,7 +67,7 @@ struct SubscriberSearch: Sendable {
         found =
             problem == nil
             ? try await responder.database.run {
-                try await $0.findSubscribers(key, text, service: service, most: Self.most + 1, by: call.actor)
+                try await $0.findSubscribers(key, text, service: service, limit: Self.maxRows + 1, by: call.actor)
             } : []
     }
 
@@ -83,9 +83,9 @@ struct SubscriberSearch: Sendable {
         var values: PageValues = [
             // No page shows a push token.
             "wanted": .text(key == .pushToken ? "" : text), "isSearched": .flag(true), "hasRows": .flag(!found.isEmpty),
-            "rows": .list(found.prefix(Self.most).map(catalogue.subscriberRow)),
+            "rows": .list(found.prefix(Self.maxRows).map(catalogue.subscriberRow)),
         ]
-        if found.count > Self.most { values["cut"] = .text(catalogue.text(.findCut, "\(Self.most)")) }
+        if found.count > Self.maxRows { values["cut"] = .text(catalogue.text(.findCut, "\(Self.maxRows)")) }
         return values
     }
 

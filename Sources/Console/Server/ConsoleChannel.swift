@@ -73,8 +73,8 @@ final class ConsoleClients: Sendable {
     private let connections: Mutex<ClientConnections>
     private let proxies: Set<IPAddress>
 
-    init(most: Int, proxies: Set<IPAddress>) {
-        connections = Mutex(ClientConnections(most: most))
+    init(limit: Int, proxies: Set<IPAddress>) {
+        connections = Mutex(ClientConnections(limit: limit))
         self.proxies = proxies
     }
 

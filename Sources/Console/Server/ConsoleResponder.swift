@@ -151,7 +151,7 @@ final class ConsoleResponder: Sendable {
         _ cookies: ConsoleCookies
     ) async throws -> ConsoleCall {
         var query = FormParameters()
-        var form = FormParameters(most: route.maxFields)
+        var form = FormParameters(limit: route.maxFields)
         do {
             try query.read(Array((request.uri.query ?? "").utf8))
             if route.method == .post {

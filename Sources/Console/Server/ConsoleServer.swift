@@ -170,7 +170,7 @@ package final class ConsoleServer: Sendable {
 
     private func builder() -> HTTPServerBuilder {
         let clients = ConsoleClients(
-            most: Self.connections / Self.clientsOfAll,
+            limit: Self.connections / Self.clientsOfAll,
             proxies: setup.settings.console.proxies ?? []
         )
         return HTTPServerBuilder { [certificate] responder in

@@ -246,8 +246,8 @@ enum SchemaWriter {
 
     private static let seconds: Entries = [("minimum", .number("0"))]
 
-    private static func bounds(_ least: String, _ most: String) -> Entries {
-        [("minimum", .number(least)), ("maximum", .number(most))]
+    private static func bounds(_ minimum: String, _ maximum: String) -> Entries {
+        [("minimum", .number(minimum)), ("maximum", .number(maximum))]
     }
 
     private static func type(_ name: String) -> JSONValue { entries([("type", .string(name))]) }

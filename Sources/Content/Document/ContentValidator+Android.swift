@@ -43,9 +43,9 @@ extension ContentValidator {
             checkLiteral(text, path, "is not allowed", "write \(Self.list(words))") { word in
                 words.contains { $0 == word || $0.lowercased() == word }
             }
-        case (.duration(let most), .string(let text)):
+        case (.duration(let limit), .string(let text)):
             checkLiteral(text, path, "is not such a duration", "write \(Self.expectation(key.kind))") {
-                Self.isDuration($0, atMost: most)
+                Self.isDuration($0, atMost: limit)
             }
         case (.durations, .array(let elements)):
             for element in elements {
@@ -104,14 +104,14 @@ extension ContentValidator {
     }
 
     /// Whether a text has the form of protobuf's `Duration`: seconds with at most nine decimal places, and an `s`.
-    static func isDuration(_ text: String, atMost most: Double) -> Bool {
+    static func isDuration(_ text: String, atMost limit: Double) -> Bool {
         guard text.utf8.last == UInt8(ascii: "s"), text.utf8.count <= 24 else { return false }
         let parts = text.dropLast().split(separator: ".", omittingEmptySubsequences: false)
         guard (1...2).contains(parts.count),
             parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
             parts.count == 1 || parts[1].utf8.count <= 9, let seconds = Double(text.dropLast())
         else { return false }
-        return seconds <= most
+        return seconds <= limit
     }
 
     /// Whether a text can be the id of an Android app: two or more words separated by dots. Each word starts with a

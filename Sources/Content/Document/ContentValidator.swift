@@ -288,7 +288,7 @@ extension ContentValidator {
         case .time: "a string: 2030-01-31T12:00:00Z"
         case .label: "a string of letters, digits and -_.~%"
         case .word(let words): list(words)
-        case .duration(let most): "a string of seconds from \"0s\" to \"\(Int(most))s\", such as \"3.5s\""
+        case .duration(let limit): "a string of seconds from \"0s\" to \"\(Int(limit))s\", such as \"3.5s\""
         case .durations: "a list of strings of seconds, such as \"0.5s\""
         case .packageName: "a package name, such as com.example.app"
         case .strings: "an object whose values are strings"

@@ -70,7 +70,7 @@ struct FleetRegistration: Sendable, Equatable {
     var seed: UInt64
 
     /// The maximum number of devices in one request to the control port.
-    static let most = 100_000_000
+    static let maxCount = 100_000_000
 
     /// The body of a device's request, as Adobe's SDKs write it.
     func body(_ number: Int) -> String {

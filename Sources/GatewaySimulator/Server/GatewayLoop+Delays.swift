@@ -221,7 +221,7 @@ struct AnswerQueue {
     private static var share: UInt64 { 50 }
     /// …up to this many times half a millisecond, because a flush is cheap by then. Windows double in size, so that
     /// answers with different delays share their moments.
-    private static var most: UInt64 { 8 }
+    private static var maxFactor: UInt64 { 8 }
 
     private var moments: [UInt64: AnswerGroup] = [:]
     /// The keys of `moments` as a binary heap.
@@ -233,7 +233,7 @@ struct AnswerQueue {
     /// Passes the group of answers due at about a time, in nanoseconds of the event loop's clock.
     mutating func withMoment(of due: UInt64, delay: UInt64, _ body: (inout AnswerGroup) -> Void) {
         var together = Self.shortest
-        while together < Self.most * Self.shortest, 2 * together <= delay / Self.share { together *= 2 }
+        while together < Self.maxFactor * Self.shortest, 2 * together <= delay / Self.share { together *= 2 }
         let moment = (due + together - 1) / together * together
         body(&moments[moment, default: AnswerGroup()])
         if moments.count > heap.count { push(moment) }

@@ -115,7 +115,7 @@ package final class GatewayEngine: Gateway {
             streamLimit: status.streamLimit,
             wanted: status.size.target,
             reason: status.size.reason.rawValue,
-            most: status.size.maximum
+            maximum: status.size.maximum
         )
     }
 

@@ -494,8 +494,8 @@ extension HTTP2ClientPool {
             spread(over: ready, &shares, &leaving)
         }
         for (place, connection) in ready.enumerated() where leaving < pending.urgent && shares[place] == 0 {
-            let most = min(connection.room, pending.urgent - leaving)
-            shares[place] = connection.fitting(pending, behind: leaving, atMost: most)
+            let maxCount = min(connection.room, pending.urgent - leaving)
+            shares[place] = connection.fitting(pending, behind: leaving, atMost: maxCount)
             leaving += shares[place]
         }
         guard leaving > 0, announce(leaving) else { return }
@@ -520,8 +520,8 @@ extension HTTP2ClientPool {
             let left = takers.count - position
             let share = max(connection.block, (pending.count - leaving + left - 1) / left)
             let urgent = min(connection.room, pending.urgent - leaving)
-            let most = min(max(taker.open, urgent), share)
-            shares[taker.place] = connection.fitting(pending, behind: leaving, atMost: most)
+            let maxCount = min(max(taker.open, urgent), share)
+            shares[taker.place] = connection.fitting(pending, behind: leaving, atMost: maxCount)
             leaving += shares[taker.place]
         }
     }

@@ -51,10 +51,10 @@ struct HeaderBlockWriter {
     /// Appends an integer after the bits that mark its kind (RFC 7541, section 5.1).
     /// - Parameter prefix: the number of the integer's bits in the first byte, 4 to 7.
     static func append(_ integer: Int, prefix: Int, mark: UInt8, to block: inout [UInt8]) {
-        let most = (1 << prefix) - 1
-        guard integer >= most else { return block.append(mark | UInt8(integer)) }
-        block.append(mark | UInt8(most))
-        var rest = integer - most
+        let maximum = (1 << prefix) - 1
+        guard integer >= maximum else { return block.append(mark | UInt8(integer)) }
+        block.append(mark | UInt8(maximum))
+        var rest = integer - maximum
         while rest >= 128 {
             block.append(UInt8(rest & 127) | 128)
             rest >>= 7

@@ -221,7 +221,7 @@ struct BenchAllReport: BenchReport {
         let (left, width, height) = (330.0, 420.0, 24.0)
         var bars: [String] = []
         for (number, row) in rows.enumerated() {
-            let most = rows.filter { $0.unit == row.unit }.map(\.value).max() ?? 1
+            let highest = rows.filter { $0.unit == row.unit }.map(\.value).max() ?? 1
             let y = 40 + Double(number) * height
             bars.append(
                 String(
@@ -234,8 +234,8 @@ struct BenchAllReport: BenchReport {
                     row.name,
                     left,
                     y - 12,
-                    max(1, width * row.value / max(most, 1)),
-                    left + 8 + max(1, width * row.value / max(most, 1)),
+                    max(1, width * row.value / max(highest, 1)),
+                    left + 8 + max(1, width * row.value / max(highest, 1)),
                     y,
                     Self.grouped(Int64(row.value)),
                     row.unit

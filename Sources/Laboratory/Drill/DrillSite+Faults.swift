@@ -54,18 +54,18 @@ extension DrillSite {
         let limit = limit ?? Self.loadLimit
         let deadline = ContinuousClock.now.advanced(by: limit)
         var refillAt = ContinuousClock.now.advanced(by: Self.refillInterval)
-        var most: Int64 = 0
+        var highest: Int64 = 0
         while ContinuousClock.now < deadline {
             let open = try await ifReachable { try await streams() } ?? 0
             if open >= least { return open }
-            most = max(most, open)
+            highest = max(highest, open)
             if ContinuousClock.now >= refillAt {
                 try await ifReachable { try await refill() }
                 refillAt = .now.advanced(by: Self.refillInterval)
             }
             try await Task.sleep(for: Self.lookInterval)
         }
-        throw DrillFailure("fewer than \(least) streams were open within \(limit); the maximum was \(most)")
+        throw DrillFailure("fewer than \(least) streams were open within \(limit); the maximum was \(highest)")
     }
 
     /// Waits until the rate is steady, so that the rate after a fault can be compared with it.

@@ -174,12 +174,12 @@ actor IdleConnections {
         self.connectionString = connectionString
     }
 
-    /// Opens connections until the server refuses one, or until `most` are open.
+    /// Opens connections until the server refuses one, or until `maximum` are open.
     ///
     /// - Returns: The number of open connections.
     /// - Throws: `PostgresError` if the server refuses for any reason other than that all slots are taken.
-    func takeAll(atMost most: Int) async throws -> Int {
-        while open.count < most {
+    func takeAll(atMost maximum: Int) async throws -> Int {
+        while open.count < maximum {
             do {
                 open.append(try await PostgresConnection.connect(configuration))
             } catch let error where Self.isSlotRefusal(error) {

@@ -91,15 +91,15 @@ struct Gateway429Drill: Drill {
     /// each child tries again at its own time.)
     private func expectPauses(_ site: DrillSite, _ starts: [Double]) throws {
         let arrivals = try site.arrivals()
-        let most = Self.children * site.hosts[0].settings.mta.child.maxGCMConnectPerChild * Self.streamsOfAConnection
+        let maximum = Self.children * site.hosts[0].settings.mta.child.maxGCMConnectPerChild * Self.streamsOfAConnection
         for (round, start) in starts.enumerated() {
             guard let first = arrivals.first(where: { $0.status == 429 && $0.time >= start })?.time else { continue }
             let pause = first..<(first + Double(Self.retryAfterSeconds))
             let came = arrivals.count { pause.contains($0.time) }
             site.expect(
-                came <= most,
+                came <= maximum,
                 "round \(round + 1): \(came) requests arrived while sending to the project should pause; the maximum "
-                    + "is \(most)"
+                    + "is \(maximum)"
             )
         }
     }
@@ -274,8 +274,8 @@ struct GatewayLimitDrill: Drill {
 extension DrillSite {
     /// Announces a stream limit, or with `nil` each gateway's own. FCM never allows more than 100.
     fileprivate func setLimit(_ limit: Int64?) async throws {
-        for (gateway, most) in [("apns", Int64.max), ("fcm", 100)] {
-            let faults: [(String, Cell)] = limit.map { [("max_concurrent_streams", .integer(min($0, most)))] } ?? []
+        for (gateway, maximum) in [("apns", Int64.max), ("fcm", 100)] {
+            let faults: [(String, Cell)] = limit.map { [("max_concurrent_streams", .integer(min($0, maximum)))] } ?? []
             try await setPlan(GatewayPlan(faults), gateway)
         }
     }

@@ -124,7 +124,7 @@ struct TestAudience: Sendable {
 
     private func options(_ route: TestRoute) -> [(String, Cell)] {
         var trust = [("ca_file", Cell.text(simulator.ca))]
-        if let most = connections[route.platform] { trust.append(("connections", .integer(most))) }
+        if let maximum = connections[route.platform] { trust.append(("connections", .integer(maximum))) }
         guard route.connector == .iosBinary, let feedback = simulator.apnsFeedback else { return trust }
         return trust + [("feedback_host", .text(feedback.host)), ("feedback_port", .integer(Int64(feedback.port)))]
     }

@@ -21,7 +21,7 @@ package struct APNsFeedbackReader: Sendable {
     private static let batch = 1_000
     /// More tokens than any service keeps, as it forgets those that were read. A server that sends more is not a
     /// feedback service.
-    private static let most = 10_000_000
+    private static let maxEntries = 10_000_000
 
     private let options: GatewayOptions
     private let certificate: ClientCertificate
@@ -65,7 +65,7 @@ package struct APNsFeedbackReader: Sendable {
                     try decoder.read(buffer.readableBytesView, into: &entries)
                     // Stored at once, because the service has already forgotten these tokens.
                     try await Self.hand(&entries, to: store, &report)
-                    if report.entries >= Self.most {
+                    if report.entries >= Self.maxEntries {
                         report.trouble = "it does not stop sending"
                         break
                     }

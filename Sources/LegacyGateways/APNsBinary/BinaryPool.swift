@@ -54,7 +54,7 @@ final class BinaryPool {
             firstMilliseconds: options.connections.firstBackOffMilliseconds,
             maxMilliseconds: options.connections.maxBackOffMilliseconds
         )
-        sendAhead = SendAhead(most: options.binary.dispatchWindow)
+        sendAhead = SendAhead(maximum: options.binary.dispatchWindow)
         reports = GatewayReports(gateway: "APNs binary", address: options.address)
     }
 
@@ -306,25 +306,25 @@ struct SendAhead: Sendable {
     /// With fewer, the connection would idle until the gateway has answered.
     static let least = 64
 
-    private let most: Int
+    private let maximum: Int
     private var taken = 0
     /// The current window, in messages.
     private(set) var limit: Int
 
-    /// - Parameter most: the largest window.
-    init(most: Int) {
-        self.most = max(1, most)
-        limit = self.most
+    /// - Parameter maximum: the largest window.
+    init(maximum: Int) {
+        self.maximum = max(1, maximum)
+        limit = self.maximum
     }
 
     mutating func taken(_ number: Int) {
-        taken = min(taken + number, most)
-        limit = max(limit, min(most, taken * 2))
+        taken = min(taken + number, maximum)
+        limit = max(limit, min(maximum, taken * 2))
     }
 
     /// A message was refused, and later ones were not processed.
     mutating func refused() {
-        limit = min(most, max(Self.least, taken * 2))
+        limit = min(maximum, max(Self.least, taken * 2))
         taken = 0
     }
 }

@@ -115,9 +115,9 @@ final class ChildReporter: Sendable {
         report.connections.open = Int32(clamping: gateway.connections)
         report.connections.wanted = Int32(clamping: gateway.wanted)
         report.connections.reason = gateway.reason
-        report.connections.limit = Int32(clamping: gateway.most)
+        report.connections.limit = Int32(clamping: gateway.maximum)
         report.connections.streamsInFlight = Int32(clamping: gateway.streamsInFlight)
-        report.connections.dispatchWindow = Int32(clamping: seen.window.most)
+        report.connections.dispatchWindow = Int32(clamping: seen.window.size)
         report.connections.dispatchWindowLimit = Int32(clamping: seen.window.ceiling)
         report.connections.limitedBy = limit
         report.counts = seen.counters.counts

@@ -175,10 +175,10 @@ final class Claimer: Sendable {
     /// - Parameter room: the result of ``roomForClaims()``.
     /// - Returns: whether there were any.
     private func claimSingleMessages(_ room: Int?) async throws -> Bool {
-        guard let most = room.map({ $0 + Self.maxMessagesBeside }), most > 0,
+        guard let maxMessages = room.map({ $0 + Self.maxMessagesBeside }), maxMessages > 0,
             hasMessages.exchange(false, ordering: .relaxed)
         else { return false }
-        let parts = try await claim(atMost: Self.maxMessagesAtOnce, messages: most)
+        let parts = try await claim(atMost: Self.maxMessagesAtOnce, messages: maxMessages)
         if !parts.isEmpty { hasMessages.store(true, ordering: .relaxed) }
         return !parts.isEmpty
     }
@@ -435,7 +435,7 @@ struct LoadTroubles: Sendable {
     private static let firstWait = Duration.seconds(5)
     private static let maxWait = Duration.seconds(60)
     /// A child serves few deliveries at a time.
-    private static let most = 64
+    private static let maxCount = 64
 
     private(set) var troubles: [Int64: Trouble] = [:]
 
@@ -458,7 +458,7 @@ struct LoadTroubles: Sendable {
             guard now >= last.until else { return }
             wait = min(last.wait * 2, Self.maxWait)
         }
-        if troubles.count >= Self.most { troubles = troubles.filter { now < $0.value.until } }
+        if troubles.count >= Self.maxCount { troubles = troubles.filter { now < $0.value.until } }
         troubles[id] = Trouble(reason: reason, until: now + wait, wait: wait)
     }
 

@@ -18,7 +18,7 @@ final class ViewLoads: Sendable {
     /// A load that took longer is slow; with an index on the key it takes hundredths of a second.
     private static let slow = Duration.seconds(1)
     /// A child serves few deliveries at a time.
-    private static let most = 64
+    private static let maxCount = 64
 
     private let quickStore: Store
     private let slowStore: Store
@@ -95,7 +95,7 @@ final class ViewLoads: Sendable {
     private func note(_ delivery: Int64, _ pace: Pace) {
         paces.withLock { paces in
             // Forgotten paces are measured again.
-            if paces.count >= Self.most, paces[delivery] == nil { paces.removeAll() }
+            if paces.count >= Self.maxCount, paces[delivery] == nil { paces.removeAll() }
             paces[delivery] = pace.isSlow ? pace : nil
         }
     }

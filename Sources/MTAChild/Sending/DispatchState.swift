@@ -174,8 +174,8 @@ struct DispatchState: Sendable {
     private mutating func gatewayOpened(_ limits: GatewayLimits, _ answers: GatewayAnswers) {
         gatewayAnswers = answers
         gateway.open(maxSilence: limits.maxSilence)
-        guard let most = limits.maxUnresolvedMessages else { return }
-        window = DispatchWindow(most: most, maxBytes: DispatchWindow.usualBytes)
+        guard let maximum = limits.maxUnresolvedMessages else { return }
+        window = DispatchWindow(size: maximum, maxBytes: DispatchWindow.usualBytes)
     }
 
     /// Decides what may follow from any event.

@@ -22,7 +22,7 @@ struct DispatchWindow: Sendable {
     /// The maximum number of messages without a stored outcome, at any latency of the gateway.
     let ceiling: Int
     /// The number of messages that may be without a stored outcome now.
-    private(set) var most: Int
+    private(set) var size: Int
     /// The factor by which more than usual is stored and loaded at once, so that more messages share the fixed cost of
     /// each step. 700,000 messages at 200 ms reached 196,000 a second instead of 187,000.
     private(set) var breadth = 1.0
@@ -40,11 +40,11 @@ struct DispatchWindow: Sendable {
     private var reserved = 0
 
     /// - Parameters:
-    ///   - most: the initial size.
+    ///   - size: the initial size.
     ///   - ceiling: the maximum size; the initial size by default.
-    init(most: Int, ceiling: Int? = nil, maxBytes: Int) {
-        self.ceiling = max(most, ceiling ?? most)
-        self.most = most
+    init(size: Int, ceiling: Int? = nil, maxBytes: Int) {
+        self.ceiling = max(size, ceiling ?? size)
+        self.size = size
         self.maxBytes = maxBytes
     }
 
@@ -55,18 +55,18 @@ struct DispatchWindow: Sendable {
         breadth = min(Self.maxBreadth, max(1, Double(streams) / Self.streamsOfUsual))
         // More outcomes gather while others are stored.
         let more = Int((breadth - 1) * Double(3 * batchSize))
-        most = min(ceiling, max(Self.usual, Self.beside + streams + more))
-        maxBytes = most > Self.usual ? Self.longBytes : Self.usualBytes
+        size = min(ceiling, max(Self.usual, Self.beside + streams + more))
+        maxBytes = size > Self.usual ? Self.longBytes : Self.usualBytes
     }
 
     /// Whether this many more messages have room, with this many bytes then in the gateway. The slices of a single mark
     /// always have room in an empty window.
     func admits(_ rows: Int, bytes: Int, isUrgent: Bool = false) -> Bool {
-        unresolved == 0 || unresolved + rows <= (isUrgent ? most : most - most / Self.keptShare) && bytes <= maxBytes
+        unresolved == 0 || unresolved + rows <= (isUrgent ? size : size - size / Self.keptShare) && bytes <= maxBytes
     }
 
     /// The maximum number of outcomes stored at once: meanwhile the other half is on the wire.
-    var maxStored: Int { max(1, most / 2) }
+    var maxStored: Int { max(1, size / 2) }
 
     /// The maximum number of messages of deliveries with the policy `report` on the wire. There may be fewer of them
     /// than of others, because each one on its way ends as `unknown` when its host is lost. Together with those without

@@ -123,7 +123,7 @@ struct Outbox: Sendable {
 /// The number of recently answered messages in batches without a refused token, since the last batch with one. Only the
 /// last minutes count: answers long before a refusal say nothing about the minute of the refusal.
 struct AnsweredLately: Sendable {
-    private static let most = 1_000
+    private static let maxCount = 1_000
     private static let span = Duration.seconds(60)
 
     private var present = 0
@@ -137,11 +137,11 @@ struct AnsweredLately: Sendable {
             present = 0
             begin = moment
         }
-        return min(before + present, Self.most)
+        return min(before + present, Self.maxCount)
     }
 
     mutating func add(_ number: Int, at moment: Duration) {
         _ = count(at: moment)
-        present = min(present + number, Self.most)
+        present = min(present + number, Self.maxCount)
     }
 }

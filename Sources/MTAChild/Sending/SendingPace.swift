@@ -151,16 +151,16 @@ struct SendingPace: Sendable {
     private func demand(_ limit: Limit, _ id: Int64) -> Int {
         guard common.contains(id), !deliveries.isEmpty else { return limit.waiting }
         var ofLimited = 0
-        var most = 0.0
+        var usable = 0.0
         for other in Set(deliveries.values) {
             guard let delivery = limits[other] else { continue }
             ofLimited += delivery.waiting
-            most += min(
+            usable += min(
                 Double(delivery.waiting),
                 (delivery.share.rate * (RateShare.slice / .seconds(1))).rounded(.up)
             )
         }
-        return limit.waiting - min(limit.waiting, ofLimited) + Int(min(most, 1_000_000_000))
+        return limit.waiting - min(limit.waiting, ofLimited) + Int(min(usable, 1_000_000_000))
     }
 
     /// Takes the granted slices; a requested limit without one counts as a failed request.

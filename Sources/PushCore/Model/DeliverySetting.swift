@@ -140,8 +140,8 @@ package enum DeliverySetting: String, Sendable, CaseIterable {
 
     /// The JSON Schema of a value.
     private var rule: [JSONEntry] {
-        let bounds = { (least: String, most: String) in
-            [JSONEntry(name: "minimum", value: .number(least)), JSONEntry(name: "maximum", value: .number(most))]
+        let bounds = { (minimum: String, maximum: String) in
+            [JSONEntry(name: "minimum", value: .number(minimum)), JSONEntry(name: "maximum", value: .number(maximum))]
         }
         let type = { (name: String) in JSONEntry(name: "type", value: .string(name)) }
         switch form {

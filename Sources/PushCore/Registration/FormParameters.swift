@@ -11,10 +11,10 @@ package struct FormParameters: Sendable, Equatable {
     package private(set) var values: [String: String] = [:]
     /// The number of pairs read, including repeated names.
     private var count = 0
-    private let most: Int
+    private let limit: Int
 
     /// Starts without parameters and accepts at most this many.
-    package init(most: Int = Self.maxCount) { self.most = most }
+    package init(limit: Int = Self.maxCount) { self.limit = limit }
 
     /// Reads pairs `name=value`, separated by `&`. A later value replaces an earlier one.
     package mutating func read(_ bytes: [UInt8]) throws(FormError) {
@@ -36,7 +36,7 @@ package struct FormParameters: Sendable, Equatable {
 
     private mutating func add(_ bytes: [UInt8], _ start: Int, _ equals: Int, _ end: Int) throws(FormError) {
         count += 1
-        guard count <= most else { throw FormError(.tooManyParameters(most: most)) }
+        guard count <= limit else { throw FormError(.tooManyParameters(limit: limit)) }
         let name = try Self.decode(bytes, start, equals, name: "")
         values[name] = equals < end ? try Self.decode(bytes, equals + 1, end, name: name) : ""
     }
@@ -79,7 +79,7 @@ package struct FormError: Error, Sendable, Hashable, CustomStringConvertible {
         /// A value contains the character U+0000.
         case nulCharacter
         /// There are more parameters than the limit.
-        case tooManyParameters(most: Int)
+        case tooManyParameters(limit: Int)
     }
 
     package let code: Code
@@ -98,7 +98,7 @@ package struct FormError: Error, Sendable, Hashable, CustomStringConvertible {
         case .malformedEscape: "\(place) has a % without two hexadecimal digits."
         case .notUTF8: "\(place) is not UTF-8."
         case .nulCharacter: "\(place) contains the character U+0000."
-        case .tooManyParameters(let most): "There are more than \(most) parameters."
+        case .tooManyParameters(let limit): "There are more than \(limit) parameters."
         }
     }
 }

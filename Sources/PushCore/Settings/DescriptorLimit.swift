@@ -3,7 +3,7 @@ import Foundation
 /// The maximum number of files and connections that this process may have open at once.
 package enum DescriptorLimit {
     /// The default of Linux's fs.nr_open, the upper bound for a process.
-    private static let most: rlim_t = 1_048_576
+    private static let maximum: rlim_t = 1_048_576
 
     #if canImport(Glibc)
     private static let kind = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -20,7 +20,7 @@ package enum DescriptorLimit {
     /// to raise it.
     package static func raise() {
         guard var limit else { return }
-        limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, most))
+        limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, maximum))
         _ = setrlimit(kind, &limit)
     }
 

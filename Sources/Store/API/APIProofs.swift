@@ -21,12 +21,12 @@ package struct DeliveryProblem: Sendable, Hashable {
 
 extension Store {
     /// The reasons why a delivery cannot be sent, as far as they are known before its preparation: at most this many.
-    package func checkDelivery(_ id: Int64, most: Int32) async throws -> [DeliveryProblem] {
+    package func checkDelivery(_ id: Int64, limit: Int32) async throws -> [DeliveryProblem] {
         let result = try await query(
             """
             SELECT p.subject, coalesce(p.pointer, ''), p.problem, coalesce(p.remedy, '') FROM pushmta.check_delivery($1) p LIMIT $2::integer
             """,
-            [.int64(id), .int32(most)]
+            [.int64(id), .int32(limit)]
         )
         return try all(result) { row in
             DeliveryProblem(

@@ -86,7 +86,7 @@ extension Store {
     /// A page of services with their applications, by name.
     ///
     /// - Parameter after: the last line of the previous page, service and application.
-    package func serviceLines(after: (service: String, application: String), most: Int) async throws -> [ServiceLine] {
+    package func serviceLines(after: (service: String, application: String), limit: Int) async throws -> [ServiceLine] {
         let result = try await query(
             """
             SELECT l.service, l.label, m.name, l.user_key_trust, l.id, l.name, l.platform, l.environment, l.bundle_id, e.name, l.credential_id IS NOT NULL,
@@ -105,7 +105,7 @@ extension Store {
             LEFT JOIN pushmta.target_mapping m ON m.id = l.target_mapping_id
             ORDER BY l.service, l.name
             """,
-            [.text(after.service), .text(after.application), .int64(Int64(most))]
+            [.text(after.service), .text(after.application), .int64(Int64(limit))]
         )
         return try all(result) { row in
             ServiceLine(
@@ -134,10 +134,10 @@ extension Store {
     }
 
     /// The names of services, as a form offers them.
-    package func serviceNames(most: Int) async throws -> [String] {
+    package func serviceNames(limit: Int) async throws -> [String] {
         let result = try await query(
             "SELECT v.name FROM pushmta.service v ORDER BY v.name LIMIT $1",
-            [.int64(Int64(most))]
+            [.int64(Int64(limit))]
         )
         return try all(result) { row in try row.text() }
     }
@@ -163,19 +163,19 @@ extension Store {
     }
 
     /// The names of target mappings, in order.
-    package func mappingNames(most: Int) async throws -> [String] {
+    package func mappingNames(limit: Int) async throws -> [String] {
         let result = try await query(
             "SELECT m.name FROM pushmta.target_mapping m ORDER BY m.name LIMIT $1",
-            [.int64(Int64(most))]
+            [.int64(Int64(limit))]
         )
         return try all(result) { row in try row.text() }
     }
 
     /// The applications, by name, whose deliveries use an external account by default.
-    package func applications(account id: Int32, most: Int) async throws -> [(id: Int32, name: String)] {
+    package func applications(account id: Int32, limit: Int) async throws -> [(id: Int32, name: String)] {
         let result = try await query(
             "SELECT a.id, a.name FROM pushmta_engine.application a WHERE a.external_account_id = $1 ORDER BY a.name LIMIT $2",
-            [.int32(id), .int64(Int64(most))]
+            [.int32(id), .int64(Int64(limit))]
         )
         return try all(result) { row in (try row.int32(), try row.text()) }
     }
@@ -183,13 +183,13 @@ extension Store {
     /// External accounts by name, after the given name.
     ///
     /// - Parameter platform: accounts of one platform; nil for all.
-    package func accounts(after name: String, platform: Platform? = nil, most: Int) async throws -> [AccountRow] {
+    package func accounts(after name: String, platform: Platform? = nil, limit: Int) async throws -> [AccountRow] {
         let result = try await query(
             """
             SELECT \(AccountRow.columns) FROM pushmta_engine.external_account e
             WHERE e.name > $1 AND ($2::text IS NULL OR e.connector LIKE $2 || '-%') ORDER BY e.name LIMIT $3
             """,
-            [.text(name), .textOrNull(platform?.rawValue), .int64(Int64(most))]
+            [.text(name), .textOrNull(platform?.rawValue), .int64(Int64(limit))]
         )
         return try all(result, AccountRow.init)
     }

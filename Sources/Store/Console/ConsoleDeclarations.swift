@@ -146,12 +146,12 @@ extension Store {
     }
 
     /// The seed addresses that a test push of an application can go to, by name, with their labels.
-    package func testAddresses(application id: Int32, most: Int, by actor: ConsoleActor) async throws -> [(
+    package func testAddresses(application id: Int32, limit: Int, by actor: ConsoleActor) async throws -> [(
         name: String, label: String
     )] {
         let result = try await query(
             "SELECT s.name, s.label FROM pushmta_engine.console_seeds(\(ConsoleActor.caller), $5, $6) s",
-            actor.values + [.int32(id), .int32(Int32(clamping: most))]
+            actor.values + [.int32(id), .int32(Int32(clamping: limit))]
         )
         return try all(result) { row in (try row.text(), try row.text()) }
     }

@@ -90,27 +90,27 @@ extension Store {
     private static let maxChoices: Int32 = 200
 
     /// The drafts that a signed-in user may change, last changed first.
-    package func consoleDrafts(most: Int, by actor: ConsoleActor) async throws -> [ConsoleDraft] {
-        try await drafts(nil, most: most, actor)
+    package func consoleDrafts(limit: Int, by actor: ConsoleActor) async throws -> [ConsoleDraft] {
+        try await drafts(nil, limit: limit, actor)
     }
 
     /// A draft, for a signed-in user who may change it.
     ///
     /// Throws ``StoreError`` of code `notFound`.
     package func consoleDraft(_ id: Int64, by actor: ConsoleActor) async throws -> ConsoleDraft {
-        guard let draft = try await drafts(id, most: 1, actor).first else {
+        guard let draft = try await drafts(id, limit: 1, actor).first else {
             throw StoreError(.notFound, "There is no draft \(id), or it belongs to another user.")
         }
         return draft
     }
 
-    private func drafts(_ id: Int64?, most: Int, _ actor: ConsoleActor) async throws -> [ConsoleDraft] {
+    private func drafts(_ id: Int64?, limit: Int, _ actor: ConsoleActor) async throws -> [ConsoleDraft] {
         let result = try await query(
             """
             SELECT d.id, d.owner, d.label, d.applications, d.fields::text, d.version, d.delivery_id, d.changed_at
             FROM pushmta_engine.console_drafts(\(ConsoleActor.caller), $5, $6) d
             """,
-            actor.values + [.int64OrNull(id), .int32(Int32(clamping: most))]
+            actor.values + [.int64OrNull(id), .int32(Int32(clamping: limit))]
         )
         return try all(result) { row in
             ConsoleDraft(

@@ -74,8 +74,8 @@ package struct QuarantinePlace: Sendable, Hashable {
 extension Store {
     /// Messages to a subscription in deliveries below an id, for a signed-in user.
     ///
-    /// - Parameter most: after this many messages no further delivery is searched.
-    package func history(ofSubscription id: Int64, below: Int64 = .max, most: Int, by actor: ConsoleActor)
+    /// - Parameter limit: after this many messages no further delivery is searched.
+    package func history(ofSubscription id: Int64, below: Int64 = .max, limit: Int, by actor: ConsoleActor)
         async throws -> SubscriberHistory
     {
         let result = try await query(
@@ -83,7 +83,7 @@ extension Store {
             SELECT h.delivery, coalesce(h.label, ''), h.sequence, h.status, h.http_status, h.reason, h.at, h.received, h.clicked, h.is_cut
             FROM pushmta_engine.console_history(\(ConsoleActor.caller), $5, $6, $7) h
             """,
-            actor.values + [.int64(id), .int64(below), .int32(Int32(clamping: most))]
+            actor.values + [.int64(id), .int64(below), .int32(Int32(clamping: limit))]
         )
         var messages: [SubscriberMessage] = []
         var next: Int64?
@@ -111,14 +111,14 @@ extension Store {
 
     /// The number of quarantined subscriptions, by application and reason, for a signed-in user.
     ///
-    /// - Parameter most: the maximum to count for an application, newest first.
-    package func quarantineCounts(most: Int, by actor: ConsoleActor) async throws -> [QuarantineCount] {
+    /// - Parameter limit: the maximum to count for an application, newest first.
+    package func quarantineCounts(limit: Int, by actor: ConsoleActor) async throws -> [QuarantineCount] {
         let result = try await query(
             """
             SELECT q.application, q.reason, q.is_dead, q.n, q.is_cut
             FROM pushmta_engine.console_quarantine(\(ConsoleActor.caller), $5) q
             """,
-            actor.values + [.int32(Int32(clamping: most))]
+            actor.values + [.int32(Int32(clamping: limit))]
         )
         return try all(result) { row in
             QuarantineCount(
@@ -134,7 +134,7 @@ extension Store {
     /// Subscriptions in quarantine, newest first, for a signed-in user.
     ///
     /// - Parameter place: where to continue; nil for the newest of all.
-    package func quarantined(from place: QuarantinePlace? = nil, most: Int, by actor: ConsoleActor)
+    package func quarantined(from place: QuarantinePlace? = nil, limit: Int, by actor: ConsoleActor)
         async throws -> [QuarantinedSubscription]
     {
         let before = place.map { PostgresValue.timestamp(microsecondsSince2000: $0.before.microsecondsSince2000) }
@@ -143,7 +143,7 @@ extension Store {
             SELECT q.id, q.application, q.reason, q.is_dead, q.quarantined_at, q.registered_at
             FROM pushmta_engine.console_quarantined(\(ConsoleActor.caller), coalesce($5::timestamptz, 'infinity'), $6, $7) q
             """,
-            actor.values + [before ?? .null, .int64(place?.below ?? .max), .int32(Int32(clamping: most))]
+            actor.values + [before ?? .null, .int64(place?.below ?? .max), .int32(Int32(clamping: limit))]
         )
         return try all(result) { row in
             QuarantinedSubscription(

@@ -121,7 +121,7 @@ extension Store {
     /// Messages of a delivery, highest number first, for a signed-in user. It searches within the time for a page.
     ///
     /// - Returns: the messages, and the number below which to continue; nil if nothing is left.
-    package func messages(ofDelivery id: Int64, _ filter: MessageFilter, most: Int, by actor: ConsoleActor)
+    package func messages(ofDelivery id: Int64, _ filter: MessageFilter, limit: Int, by actor: ConsoleActor)
         async throws -> (rows: [ListedMessage], next: Int32?)
     {
         let result = try await query(
@@ -132,7 +132,7 @@ extension Store {
             """,
             actor.values + [
                 .int64(id), filter.status.map { .int16($0.rawValue) } ?? .null, .text(filter.reason),
-                .int32(filter.below), .int32(Int32(clamping: most)),
+                .int32(filter.below), .int32(Int32(clamping: limit)),
             ]
         )
         var page: (rows: [ListedMessage], next: Int32?) = ([], nil)

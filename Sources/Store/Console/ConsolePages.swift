@@ -158,14 +158,14 @@ extension Store {
     }
 
     /// Deliveries that were started and have not ended, in the order in which they are served.
-    package func openDeliveries(most: Int) async throws -> [DeliveryProgress] {
+    package func openDeliveries(limit: Int) async throws -> [DeliveryProgress] {
         let found = try await query(
             """
             SELECT d.id FROM pushmta_engine.delivery d
             WHERE d.state IN ('pending', 'preparing', 'in_progress', 'paused') AND d.parent_delivery_id IS NULL
             ORDER BY d.priority DESC, d.start_at, d.id LIMIT $1
             """,
-            [.int64(Int64(most))]
+            [.int64(Int64(limit))]
         )
         return try await pageRows(try all(found) { row in try row.int64() }).rows
     }
@@ -174,7 +174,7 @@ extension Store {
     ///
     /// State and application have indexes. Text has none: labels are searched within the time for a page, and the page
     /// says so.
-    package func deliveryPage(_ filter: DeliveryFilter, most: Int, within limit: Duration = listLimit) async throws
+    package func deliveryPage(_ filter: DeliveryFilter, maxRows: Int, within limit: Duration = listLimit) async throws
         -> DeliveryPage
     {
         let deadline = ContinuousClock.now.advanced(by: limit)
@@ -185,16 +185,16 @@ extension Store {
                 DeliveryListSQL(filter: filter).sql,
                 [
                     .int64(lowest ?? 0), .textOrNull(filter.state?.rawValue), .text(filter.text),
-                    .text(filter.application), .int64(Int64(most + 1 - ids.count)),
+                    .text(filter.application), .int64(Int64(maxRows + 1 - ids.count)),
                 ]
             )
             let seen = try all(found) { row in (id: try row.int64OrNil(), lowest: try row.int64OrNil()) }
             ids += seen.compactMap(\.id)
             lowest = seen.first?.lowest
-        } while ids.count <= most && lowest != nil && ContinuousClock.now < deadline
+        } while ids.count <= maxRows && lowest != nil && ContinuousClock.now < deadline
         // One more than requested shows whether there are more.
-        let isFull = ids.count > most
-        if isFull { ids.removeLast(ids.count - most) }
+        let isFull = ids.count > maxRows
+        if isFull { ids.removeLast(ids.count - maxRows) }
         let page = try await pageRows(ids)
         return DeliveryPage(
             rows: page.rows,
@@ -359,7 +359,7 @@ extension Store {
     }
 
     /// Why messages of some deliveries failed, most frequent reason first; from parts that are done.
-    package func failureCounts(deliveries ids: [Int64], most: Int) async throws -> [FailureCount] {
+    package func failureCounts(deliveries ids: [Int64], limit: Int) async throws -> [FailureCount] {
         let result = try await query(
             """
             SELECT coalesce(f.application, ''), f.status, concat_ws(', ', f.failure_type, f.failure_reason), f.reason,
@@ -367,7 +367,7 @@ extension Store {
             FROM pushmta.delivery_failures f WHERE f.delivery_id = ANY($1)
             GROUP BY 1, 2, 3, 4 ORDER BY 5 DESC, 1, 2, 3, 4 LIMIT $2
             """,
-            [.int64Array(ids), .int64(Int64(most))]
+            [.int64Array(ids), .int64(Int64(limit))]
         )
         return try all(result) { row in
             FailureCount(

@@ -236,7 +236,7 @@ extension Store {
     /// The newest rows of the audit log below an id, for a signed-in administrator.
     ///
     /// - Parameter text: only rows that contain this text; "" for all.
-    package func auditLog(below id: Int64 = .max, with text: String = "", most: Int, by actor: ConsoleActor)
+    package func auditLog(below id: Int64 = .max, with text: String = "", limit: Int, by actor: ConsoleActor)
         async throws -> [AuditRow]
     {
         let result = try await query(
@@ -244,7 +244,7 @@ extension Store {
             SELECT a.id, a.at, a.who, a.action, a.subject, a.detail, a.origin
             FROM pushmta_engine.console_audit(\(ConsoleActor.caller), $5, $6, $7) a ORDER BY a.id DESC
             """,
-            actor.values + [.int64(id), .text(text), .int32(Int32(clamping: most))]
+            actor.values + [.int64(id), .text(text), .int32(Int32(clamping: limit))]
         )
         return try all(result) { row in
             AuditRow(

@@ -115,7 +115,7 @@ extension Store {
         _ key: SubscriberKey,
         _ text: String,
         service: String = "",
-        most: Int,
+        limit: Int,
         by actor: ConsoleActor
     ) async throws -> [FoundSubscriber] {
         let result = try await query(
@@ -124,7 +124,7 @@ extension Store {
             ORDER BY f.registered_at DESC, f.id DESC
             """,
             actor.values + [
-                .text(key.rawValue), .text(text), .int32(Int32(clamping: most)), .text(service),
+                .text(key.rawValue), .text(text), .int32(Int32(clamping: limit)), .text(service),
             ]
         )
         return try all(result, Self.found)
@@ -133,7 +133,7 @@ extension Store {
     /// The subscriptions of a service below an id, newest first, for a signed-in user. Logs the look-up.
     ///
     /// Throws ``StoreError`` of code `notFound` if there is no such service.
-    package func subscribers(ofService name: String, below id: Int64 = .max, most: Int, by actor: ConsoleActor)
+    package func subscribers(ofService name: String, below id: Int64 = .max, limit: Int, by actor: ConsoleActor)
         async throws -> [FoundSubscriber]
     {
         let result = try await query(
@@ -141,7 +141,7 @@ extension Store {
             SELECT \(Self.foundColumns) FROM pushmta_engine.console_service_people(\(ConsoleActor.caller), $5, $6, $7) f
             ORDER BY f.id DESC
             """,
-            actor.values + [.text(name), .int64(id), .int32(Int32(clamping: most))]
+            actor.values + [.text(name), .int64(id), .int32(Int32(clamping: limit))]
         )
         return try all(result, Self.found)
     }

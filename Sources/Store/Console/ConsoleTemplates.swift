@@ -22,11 +22,11 @@ package struct TemplateSummary: Sendable, Hashable {
 
 extension Store {
     /// Delivery templates by name, after the given name.
-    package func templateList(behind name: String = "", most: Int) async throws -> [TemplateSummary] {
+    package func templateList(behind name: String = "", limit: Int) async throws -> [TemplateSummary] {
         let columns = Self.templateColumns(content: "t.content ? 'ios'", settings: "t.content ? 'android'")
         let result = try await query(
             "SELECT \(columns) FROM pushmta.delivery_template t WHERE t.name > $1 ORDER BY t.name LIMIT $2",
-            [.text(name), .int64(Int64(most))]
+            [.text(name), .int64(Int64(limit))]
         )
         return try all(result) { row in
             TemplateSummary(

@@ -24,8 +24,8 @@ extension Store {
     ///
     /// - Parameters:
     ///   - openOnly: only active alarms.
-    ///   - most: the maximum number.
-    package func alarmHistory(openOnly: Bool = false, most: Int) async throws -> [AlarmRecord] {
+    ///   - limit: the maximum number.
+    package func alarmHistory(openOnly: Bool = false, limit: Int) async throws -> [AlarmRecord] {
         let result = try await query(
             """
             SELECT r.id, r.severity, r.code, r.subject_kind, r.subject, r.text, r.remedy, r.began_at, r.began_at, r.ended_at,
@@ -33,7 +33,7 @@ extension Store {
             FROM pushmta.alarm_history r WHERE NOT $1 OR r.ended_at IS NULL
             ORDER BY r.ended_at DESC NULLS FIRST, r.severity, r.began_at DESC, r.id LIMIT $2
             """,
-            [.bool(openOnly), .int64(Int64(most))]
+            [.bool(openOnly), .int64(Int64(limit))]
         )
         return try all(result) { row in
             let (id, alarm, beganAt) = (try row.int64(), try Self.alarm(&row), try row.time())

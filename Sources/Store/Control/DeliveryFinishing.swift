@@ -31,13 +31,13 @@ extension Store {
     private func finish(_ delivery: Int64, limit: Int) async throws -> Int {
         var changed = 0
         while changed < limit {
-            let most = min(limit - changed, Self.partsAtOnce)
+            let maxParts = min(limit - changed, Self.partsAtOnce)
             let finished = try await query(
                 "SELECT pushmta_engine.finish_delivery($1, $2)",
-                [.int64(delivery), .int32(Int32(clamping: most))]
+                [.int64(delivery), .int32(Int32(clamping: maxParts))]
             ).one { Int(try $0.int32()) }
             changed += finished
-            if finished < most { break }
+            if finished < maxParts { break }
         }
         return changed
     }

@@ -48,15 +48,15 @@ extension Store {
     ///
     /// - Parameters:
     ///   - below: only days with a lower id.
-    ///   - most: the maximum number.
-    package func days(ofDelivery id: Int64, below: Int64 = .max, most: Int = .max) async throws -> [DeliveryDay] {
+    ///   - limit: the maximum number.
+    package func days(ofDelivery id: Int64, below: Int64 = .max, limit: Int = .max) async throws -> [DeliveryDay] {
         let result = try await query(
             """
             SELECT d.day_id, d.log_day, d.state, d.target, d.pending, d.sent, d.failed, d.ignored, d.not_applicable, d.canceled,
                 d.unknown, d.waiting_reason
             FROM pushmta.delivery_day d WHERE d.delivery_id = $1 AND d.day_id < $2 ORDER BY d.day_id DESC LIMIT $3
             """,
-            [.int64(id), .int64(below), .int64(Int64(most))]
+            [.int64(id), .int64(below), .int64(Int64(limit))]
         )
         let statuses: [MessageStatus] = [.pending, .sent, .failed, .ignored, .notApplicable, .canceled, .unknown]
         return try all(result) { row in

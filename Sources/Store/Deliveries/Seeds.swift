@@ -218,13 +218,13 @@ package struct ListedSeed: Sendable, Hashable {
 
 extension Store {
     /// Seed addresses after a name, for a signed-in user who may compose deliveries.
-    package func seedList(behind name: String, most: Int, by actor: ConsoleActor) async throws -> [ListedSeed] {
+    package func seedList(behind name: String, limit: Int, by actor: ConsoleActor) async throws -> [ListedSeed] {
         let result = try await query(
             """
             SELECT s.name, s.label, s.application, s.platform, s.subscription, s.locale, s.variables::text, s.is_seed_only, s.problem
             FROM pushmta_engine.console_seed_list(\(ConsoleActor.caller), $5, $6) s
             """,
-            actor.values + [.text(name), .int32(Int32(clamping: most))]
+            actor.values + [.text(name), .int32(Int32(clamping: limit))]
         )
         return try all(result, Self.listedSeed)
     }

@@ -30,14 +30,14 @@ extension Store {
         let healing = PostgresValue.int32(Int32(clamping: rules.healingDays))
         let doubtDays = PostgresValue.int32(Int32(clamping: rules.doubtDays))
         let open = try await query(Self.openTokenEventSQL, [healing, doubtDays]).one(Self.openTokenEvents)
-        let most = PostgresValue.int32(Int32(clamping: limit))
+        let limitValue = PostgresValue.int32(Int32(clamping: limit))
         var decided: Int64 = 0
         if open.applies {
             let count = try await fenced(
                 "pushmta_engine.apply_token_effects($2, $3, $4 * interval '1 second', $5 * interval '1 day')",
                 worker,
                 [
-                    most, .int32(Int32(clamping: rules.maxSoftErrors)),
+                    limitValue, .int32(Int32(clamping: rules.maxSoftErrors)),
                     .int32(Int32(clamping: rules.significantErrorDelaySec)), healing,
                 ]
             )
@@ -48,7 +48,7 @@ extension Store {
             let count = try await fenced(
                 "pushmta_engine.heal_soft_errors($2, $3 * interval '1 day')",
                 worker,
-                [most, healing]
+                [limitValue, healing]
             )
             guard let count else { return nil }
             decided += count
@@ -57,7 +57,7 @@ extension Store {
             let count = try await fenced(
                 "pushmta_engine.resolve_doubted_tokens(NULL, $2, $3 * interval '1 day', $4)",
                 worker,
-                [.bool(rules.believesDoubted), doubtDays, most]
+                [.bool(rules.believesDoubted), doubtDays, limitValue]
             )
             guard let count else { return nil }
             decided += count

@@ -79,24 +79,24 @@ extension Store {
         let healing = PostgresValue.int32(Int32(clamping: rules.healingDays))
         let open = try await query(Self.openTokenEventSQL, [healing, .int32(Int32(clamping: rules.doubtDays))])
             .one(Self.openTokenEvents)
-        let most = PostgresValue.int32(Int32(clamping: limit))
+        let limitValue = PostgresValue.int32(Int32(clamping: limit))
         var decided = 0
         if open.applies {
             let result = try await query(
                 Self.applySQL,
                 [
-                    most, .int32(Int32(clamping: rules.maxSoftErrors)),
+                    limitValue, .int32(Int32(clamping: rules.maxSoftErrors)),
                     .int32(Int32(clamping: rules.significantErrorDelaySec)), healing,
                 ]
             )
             decided += try result.one { Int(try $0.int32()) }
         }
         if open.heals {
-            decided += try await query(Self.healSQL, [most, healing]).one { Int(try $0.int32()) }
+            decided += try await query(Self.healSQL, [limitValue, healing]).one { Int(try $0.int32()) }
         }
         if open.resolves {
             let doubt: [PostgresValue] = [
-                .bool(rules.believesDoubted), .int32(Int32(clamping: rules.doubtDays)), most,
+                .bool(rules.believesDoubted), .int32(Int32(clamping: rules.doubtDays)), limitValue,
             ]
             decided += try await query(Self.doubtSQL, doubt).one { Int(try $0.int32()) }
         }

@@ -63,7 +63,7 @@ extension Store {
             wanted.map { "m.\(SQLName.quoted(try mapping.column($0.column).name))::text" },
             oneByOne: true
         )
-        let most = max(Self.maxUnreadable, loaded.count / 10)
+        let limit = max(Self.maxUnreadable, loaded.count / 10)
         var values: [Int: [String?]] = [:]
         // The last piece is the next one. They are sorted, so that two reads of a part make the same queries.
         var pieces = [rowsOf.keys.sorted()]
@@ -86,10 +86,10 @@ extension Store {
                 for row in rowsOf[keys[0]] ?? [] {
                     loaded.unreadable[row] = LoadedPart.unreadableReason(problem.text)
                 }
-                guard loaded.unreadable.count <= most else {
+                guard loaded.unreadable.count <= limit else {
                     throw LoadProblem(
                         .part,
-                        "more than \(most) of the \(loaded.count) messages of a part cannot be read: \(problem.text)"
+                        "more than \(limit) of the \(loaded.count) messages of a part cannot be read: \(problem.text)"
                     )
                 }
             }

@@ -13,20 +13,20 @@ extension Store {
     /// - Parameters:
     ///   - taken: deliveries that the host is already preparing.
     ///   - least: the minimum priority: the host already has more urgent ones.
-    ///   - most: the maximum number.
+    ///   - limit: the maximum number.
     /// - Returns: an empty list if there is nothing to claim.
     package func claimDeliveriesToPrepare(
         host: String,
         except taken: [Int64] = [],
         atLeast least: Int16 = .min,
-        most: Int = 1
+        limit: Int = 1
     ) async throws -> [PreparationJob] {
         var passed = taken
         var beyond = Self.looksBeyond
         while true {
             let picked = try await query(
                 Self.pickSQL,
-                [.text(host), .int64Array(passed), .int16(least), .int32(Int32(clamping: most)), .int32(beyond)]
+                [.text(host), .int64Array(passed), .int16(least), .int32(Int32(clamping: limit)), .int32(beyond)]
             )
             let (ids, hasMore) = try picked.one { row in (try row.int64Array(), try row.bool()) }
             if hasMore, beyond < Self.maxBeyond {

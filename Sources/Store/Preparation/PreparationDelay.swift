@@ -72,17 +72,17 @@ extension Store {
     /// - Parameters:
     ///   - host: the host that prepares them. They stay with it.
     ///   - own: the number of ready parts at which a delivery of weight 1 waits.
-    ///   - most: the number of ready parts of an application and account that is enough.
+    ///   - limit: the number of ready parts of an application and account that is enough.
     package func chunksInTurn(
         _ ids: [Int64],
         host: String,
         ofDelivery own: Int,
-        ofApplication most: Int
+        ofApplication limit: Int
     ) async throws -> [Int64: Int] {
         guard !ids.isEmpty else { return [:] }
         let result = try await query(
             Self.turnsSQL,
-            [.int64Array(ids), .text(host), .int32(Int32(clamping: own)), .int32(Int32(clamping: most))]
+            [.int64Array(ids), .text(host), .int32(Int32(clamping: own)), .int32(Int32(clamping: limit))]
         )
         let turns = try all(result) { row in (try row.int64(), Int(try row.int16())) }
         return Dictionary(turns) { first, _ in first }

@@ -68,15 +68,15 @@ extension Store {
 /// The maximum number of connections of the database server, and how many of them are in use.
 package struct ConnectionRoom: Sendable, Hashable {
     /// Connections that are not reserved for superusers.
-    package let most: Int
+    package let limit: Int
     /// Connections in use, including those of other programs.
     package let used: Int
 
-    package var left: Int { max(0, most - used) }
+    package var left: Int { max(0, limit - used) }
 
     /// A maximum, and the number in use.
-    package init(most: Int, used: Int) {
-        self.most = most
+    package init(limit: Int, used: Int) {
+        self.limit = limit
         self.used = used
     }
 }
@@ -85,7 +85,7 @@ extension Store {
     /// The server's connections now. Any role may ask, and the sessions of all roles and databases count.
     package func connectionRoom() async throws -> ConnectionRoom {
         try await query(Self.connectionRoomSQL).one { row in
-            ConnectionRoom(most: Int(try row.int64()), used: Int(try row.int64()))
+            ConnectionRoom(limit: Int(try row.int64()), used: Int(try row.int64()))
         }
     }
 

@@ -23,7 +23,7 @@ extension Store {
                 subject: try row.text(),
                 limit: try row.text(),
                 now: try row.text(),
-                most: try row.text(),
+                maximum: try row.text(),
                 setBy: try row.text(),
                 binds: try row.bool(),
                 why: try row.text()

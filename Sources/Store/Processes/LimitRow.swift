@@ -7,7 +7,7 @@ package struct LimitRow: Sendable, Hashable {
     /// The present value, as text; "" if there is none.
     package let now: String
     /// The maximum, as text; "" if there is no such number.
-    package let most: String
+    package let maximum: String
     /// What sets it: a setting, a command, the gateway, the child itself.
     package let setBy: String
     /// Whether it is what keeps messages from being sent faster now.

@@ -99,8 +99,8 @@ extension Store {
                     )
                 }
                 // Nothing of the batch was stored. Another session may hold a lock for seconds.
-                let most = error.isLockTimeout ? 500 : 10
-                try await Task.sleep(for: .milliseconds(Int.random(in: 1...most * attempt)))
+                let maxDelay = error.isLockTimeout ? 500 : 10
+                try await Task.sleep(for: .milliseconds(Int.random(in: 1...maxDelay * attempt)))
                 attempt += 1
             }
         }

@@ -165,22 +165,23 @@ extension Store {
     package static let maxDeletedOfList: Int32 = 500_000
 
     /// The exclusion lists that come after a name, for a signed-in user who may compose deliveries.
-    package func listsOfExclusions(behind name: String, most: Int, by actor: ConsoleActor) async throws -> [CountedList]
+    package func listsOfExclusions(behind name: String, limit: Int, by actor: ConsoleActor) async throws
+        -> [CountedList]
     {
-        try await lists(nil, behind: name, most: most, actor)
+        try await lists(nil, behind: name, limit: limit, actor)
     }
 
     /// An exclusion list by its id, for a signed-in user who may compose deliveries.
     ///
     /// Throws ``StoreError`` of code `notFound` if there is none.
     package func listOfExclusions(_ id: Int32, by actor: ConsoleActor) async throws -> CountedList {
-        guard let list = try await lists(id, behind: "", most: 1, actor).first else {
+        guard let list = try await lists(id, behind: "", limit: 1, actor).first else {
             throw StoreError(.notFound, "There is no exclusion list \(id).")
         }
         return list
     }
 
-    private func lists(_ id: Int32?, behind name: String, most: Int, _ actor: ConsoleActor) async throws
+    private func lists(_ id: Int32?, behind name: String, limit: Int, _ actor: ConsoleActor) async throws
         -> [CountedList]
     {
         let result = try await query(
@@ -189,7 +190,7 @@ extension Store {
             FROM pushmta_engine.console_lists(\(ConsoleActor.caller), $5, $6, $7, $8) l
             """,
             actor.values + [
-                id.map { .int32($0) } ?? .null, .text(name), .int32(Int32(clamping: most)),
+                id.map { .int32($0) } ?? .null, .text(name), .int32(Int32(clamping: limit)),
                 .int32(Int32(clamping: Self.maxCountedOfList)),
             ]
         )
@@ -236,13 +237,13 @@ extension Store {
     /// Throws ``StoreError`` of code `conflict` if a delivery uses it, with `sqlState` `PM135` if it has too many
     /// people to be deleted within a page's time limit.
     ///
-    /// - Parameter most: the maximum number of people on it.
-    package func deleteExclusionList(_ id: Int32, most: Int32 = Store.maxDeletedOfList, by actor: ConsoleActor)
+    /// - Parameter limit: the maximum number of people on it.
+    package func deleteExclusionList(_ id: Int32, limit: Int32 = Store.maxDeletedOfList, by actor: ConsoleActor)
         async throws
     {
         try await query(
             "SELECT pushmta_engine.console_remove_list(\(ConsoleActor.caller), $5, $6)",
-            actor.values + [.int32(id), .int32(most)]
+            actor.values + [.int32(id), .int32(limit)]
         )
     }
 }

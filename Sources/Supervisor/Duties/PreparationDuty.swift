@@ -89,7 +89,7 @@ actor PreparationDuty {
             except: (jobs + slowJobs).map(\.deliveryID),
             // A more urgent delivery begins however many are in preparation.
             atLeast: room > 0 ? least : Int16(clamping: Int(least) + 1),
-            most: room > 0 ? room : Self.newAtOnce
+            limit: room > 0 ? room : Self.newAtOnce
         )
         let end = ContinuousClock.now + Self.beginningTime
         var left: [Int64] = []

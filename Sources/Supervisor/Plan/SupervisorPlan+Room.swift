@@ -22,8 +22,8 @@ extension SupervisorPlan {
         letSmallOnesLeave(starving, &actions)
         // Leaving children free their places first. Large children leave one at a time, as each has much to finish.
         var leaving = children.values.count(where: \.isLeaving)
-        let most = min(starving.count, max(1, settings.maxSmallChildren / 4))
-        for offer in starving.sorted(by: { isFirst($0, $1) }) where leaving < most {
+        let limit = min(starving.count, max(1, settings.maxSmallChildren / 4))
+        for offer in starving.sorted(by: { isFirst($0, $1) }) where leaving < limit {
             guard leaving == 0 || !offer.isLarge, let preempted = childToPreempt(for: offer, at: now) else { continue }
             if let child = children[preempted] {
                 let text = "\(name(child)) makes room for \(text(offer.kind)), which has work and no child."
@@ -44,9 +44,9 @@ extension SupervisorPlan {
 
     /// Why no more children are started when connections are short.
     var connectionText: String {
-        let room = connections?.room ?? ConnectionRoom(most: 0, used: 0)
+        let room = connections?.room ?? ConnectionRoom(limit: 0, used: 0)
         return
-            "The database has \(room.left) of \(room.most) connections left, and \(settings.freeConnections) are kept free, so no more children are started."
+            "The database has \(room.left) of \(room.limit) connections left, and \(settings.freeConnections) are kept free, so no more children are started."
     }
 
     private func isFirst(_ left: ReadyWorkOffer, _ right: ReadyWorkOffer) -> Bool {

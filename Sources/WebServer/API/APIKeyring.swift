@@ -17,7 +17,7 @@ final class APIKeyring: Sendable {
     /// How long a result of the database is valid.
     static let keptFor = Duration.seconds(5)
     /// The maximum number of cached keys; further ones are verified each time.
-    private static let most = 1_000
+    private static let maxKeys = 1_000
     /// The limit of refused keys from one address. A client with a wrong setting keeps trying: 20 at once and one a
     /// second are enough to show its owner.
     private static let refusalsPerSecond = 1
@@ -171,8 +171,8 @@ final class APIKeyring: Sendable {
         let now = ContinuousClock.now
         return state.withLock { state in
             if isNew {
-                if state.refused.count >= Self.most { state.refused = state.refused.filter { $0.value.until > now } }
-                if state.refused.count >= Self.most { state.refused = [:] }
+                if state.refused.count >= Self.maxKeys { state.refused = state.refused.filter { $0.value.until > now } }
+                if state.refused.count >= Self.maxKeys { state.refused = [:] }
                 state.refused[hash] = Refusal(cause: cause, until: now + Self.keptFor)
             }
             let isFew = client.map { state.refusals.allow($0, seconds: Self.seconds) } ?? true
@@ -184,8 +184,8 @@ final class APIKeyring: Sendable {
 
     private func keep(_ publicID: String, _ entry: Entry) {
         state.withLock { state in
-            if state.accepted.count >= Self.most { state.accepted = state.accepted.filter { $0.value.until > .now } }
-            if state.accepted.count < Self.most { state.accepted[publicID] = entry }
+            if state.accepted.count >= Self.maxKeys { state.accepted = state.accepted.filter { $0.value.until > .now } }
+            if state.accepted.count < Self.maxKeys { state.accepted[publicID] = entry }
         }
     }
 }

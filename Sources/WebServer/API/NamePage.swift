@@ -7,7 +7,7 @@ struct NamePage: Sendable {
     let limit: Int32
 
     private static let usual: Int32 = 20
-    private static let most: Int32 = 100
+    private static let maximum: Int32 = 100
 
     static let details = "Pass `next` of one page as `after` of the following one."
     static let parameters = [
@@ -16,7 +16,11 @@ struct NamePage: Sendable {
             APIText.nameCursor.schema(mayBeEmpty: false),
             "Only those after this name."
         ),
-        .query("limit", #"{"type": "integer", "minimum": 1, "maximum": \#(most), "default": \#(usual)}"#, "Page size."),
+        .query(
+            "limit",
+            #"{"type": "integer", "minimum": 1, "maximum": \#(maximum), "default": \#(usual)}"#,
+            "Page size."
+        ),
     ]
 
     init(_ call: APICall) throws(APIProblem) {
@@ -26,7 +30,7 @@ struct NamePage: Sendable {
         if after.unicodeScalars.count > APIText.nameCursor.maxLength {
             query.note("after", "at most \(APIText.nameCursor.maxLength) characters are allowed")
         }
-        limit = query.integer("limit", 1...Self.most) ?? Self.usual
+        limit = query.integer("limit", 1...Self.maximum) ?? Self.usual
         self.after = after
         try query.close()
     }

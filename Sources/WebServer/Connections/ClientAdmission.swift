@@ -25,16 +25,16 @@ final class ClientAdmission: Sendable {
     private let counters: WebCounters
     private let logger: Logger
 
-    init(most: Int, trust: ProxyTrust, counters: WebCounters, logger: Logger) {
-        state = Mutex(State(clients: ClientConnections(most: most)))
+    init(limit: Int, trust: ProxyTrust, counters: WebCounters, logger: Logger) {
+        state = Mutex(State(clients: ClientConnections(limit: limit)))
         self.trust = trust
         self.counters = counters
         self.logger = logger
     }
 
     /// Sets the maximum number of concurrent connections of a client.
-    func limit(to most: Int) {
-        state.withLock { $0.clients.most = most }
+    func limit(to maximum: Int) {
+        state.withLock { $0.clients.limit = maximum }
     }
 
     /// Counts a connection or a concurrent request of a client; false if it exceeds the limit. A trusted proxy has no

@@ -19,11 +19,11 @@ final class PortAdmission: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - most: the maximum number of connections of the port.
+    ///   - limit: the maximum number of connections of the port.
     ///   - kept: how many of them are reserved for the API.
-    init(clients: ClientAdmission, most: Int, kept: Int) {
+    init(clients: ClientAdmission, limit: Int, kept: Int) {
         self.clients = clients
-        maxOrdinary = most - kept
+        maxOrdinary = limit - kept
         maxKept = kept
     }
 

@@ -41,7 +41,7 @@ final class WebListeners: Sendable {
         let clients = responder.admission
         clients.limit(to: share.maxOfClient(limits.maxConnectionsPerClient))
         func admission() -> PortAdmission {
-            PortAdmission(clients: clients, most: share.connections, kept: share.kept(limits.apiConnections))
+            PortAdmission(clients: clients, limit: share.connections, kept: share.kept(limits.apiConnections))
         }
         let executors = Dictionary(
             group.makeIterator().map { (ObjectIdentifier($0), LoopExecutor($0)) },

@@ -51,7 +51,7 @@ final class AccessLog: Sendable {
     private let queue = DispatchQueue(label: "pushmta.access-log")
 
     /// The maximum number of bytes that wait; about 30,000 lines.
-    private static let most = 4 << 20
+    private static let maxBytes = 4 << 20
     private static let writePause = Duration.milliseconds(200)
 
     /// - Parameters:
@@ -104,7 +104,7 @@ final class AccessLog: Sendable {
             microseconds: nanoseconds / 1_000
         )
         state.withLock { state in
-            guard state.bytes.count < Self.most else {
+            guard state.bytes.count < Self.maxBytes else {
                 state.dropped += 1
                 return
             }

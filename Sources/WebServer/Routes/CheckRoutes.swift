@@ -49,7 +49,7 @@ struct CheckRoutes: Sendable {
         let id = try call.id("delivery")
         let problems = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
-            return try await store.checkDelivery(id, most: Int32(Self.maxProblems))
+            return try await store.checkDelivery(id, limit: Int32(Self.maxProblems))
         }
         return Self.reply(problems)
     }

@@ -160,7 +160,7 @@ package final class WebServer: Sendable {
             routes: router.buildResponder(),
             trust: ProxyTrust(trusted: trusted),
             admission: ClientAdmission(
-                most: settings.limits.maxConnectionsPerClient,
+                limit: settings.limits.maxConnectionsPerClient,
                 trust: ProxyTrust(trusted: trusted),
                 counters: counters,
                 logger: logger

@@ -25,7 +25,7 @@ struct ContentText {
     /// - Throws: `CommandFailure` if it cannot be read.
     init(file path: String, of thing: String = "content") throws {
         let remedy = "give the path of a UTF-8 JSON file, or - for standard input"
-        let data = try SmallFile.contents(path, "\(thing) file", remedy, most: SmallFile.maxContentBytes)
+        let data = try SmallFile.contents(path, "\(thing) file", remedy, limit: SmallFile.maxContentBytes)
         guard let text = String(validating: data, as: UTF8.self) else {
             throw CommandFailure(.data, "The \(thing) file \(path) is not UTF-8: save it as UTF-8.")
         }

@@ -33,7 +33,7 @@ struct AlarmListCommand: PushMTACommand {
 
     func execute(_ loaded: LoadedSettings) async throws {
         let (records, seconds) = try await StoreSession.run(loaded.values) { store in
-            (try await store.alarmHistory(openOnly: open, most: limit.rows), try await store.secondsSinceAlarmLook())
+            (try await store.alarmHistory(openOnly: open, limit: limit.rows), try await store.secondsSinceAlarmLook())
         }
         let notice = Self.notice(secondsSinceLook: seconds)
         guard json else {

@@ -60,7 +60,7 @@ struct ExplainCommand: PushMTACommand {
         var table = Table(["subject", "limit", "now", "most", "set_by", "binds", "why"])
         for row in rows {
             table.add([
-                .text(row.subject), .text(row.limit), .text(row.now), .text(row.most), .text(row.setBy),
+                .text(row.subject), .text(row.limit), .text(row.now), .text(row.maximum), .text(row.setBy),
                 .flag(row.binds), .text(row.why),
             ])
         }
@@ -75,7 +75,7 @@ struct ExplainCommand: PushMTACommand {
         ])
         for row in rows {
             table.add(
-                [row.binds ? "now" : "", row.subject, row.limit, row.now, row.most],
+                [row.binds ? "now" : "", row.subject, row.limit, row.now, row.maximum],
                 notes: [row.setBy.isEmpty ? "" : "Set by: \(row.setBy)", row.why]
             )
         }

@@ -90,9 +90,9 @@ actor TopReader {
         case .processes: return (.processes(try await store.hosts(), try await store.children()), 2)
         case .queues: return (.queues(try await store.circuits(), try await store.queue()), 2)
         case .deliveries:
-            let most = TopFigures.maxDeliveries
-            let rows = try await store.deliveriesUnderWay(atMost: most + 1)
-            return (.deliveries(Array(rows.prefix(Int(most))), isCut: rows.count > Int(most)), 1)
+            let limit = TopFigures.maxDeliveries
+            let rows = try await store.deliveriesUnderWay(atMost: limit + 1)
+            return (.deliveries(Array(rows.prefix(Int(limit))), isCut: rows.count > Int(limit)), 1)
         case .alarms: return (.alarms((isReadOnly ? [.readOnly] : []) + (try await store.alarms())), 1)
         }
     }

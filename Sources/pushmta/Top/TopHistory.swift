@@ -71,12 +71,12 @@ enum Sparkline {
     /// The last values, as many as fit, relative to the greatest of them; "" for a single value or if all are zero.
     static func text(_ values: [Double], width: Int) -> String {
         let shown = values.suffix(max(0, width))
-        guard shown.count > 1, let most = shown.max(), most > 0, most.isFinite else { return "" }
+        guard shown.count > 1, let highest = shown.max(), highest > 0, highest.isFinite else { return "" }
         return String(
             shown.map { value in
                 guard value > 0 else { return bars[0] }
                 // Any value above zero is visible.
-                return bars[max(1, min(bars.count - 1, Int((value / most * Double(bars.count - 1)).rounded())))]
+                return bars[max(1, min(bars.count - 1, Int((value / highest * Double(bars.count - 1)).rounded())))]
             }
         )
     }

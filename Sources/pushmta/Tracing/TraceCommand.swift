@@ -78,7 +78,7 @@ struct TraceCommand: PushMTACommand {
         }
         let request = request(id)
         let path = Supervisor.traceSocket(in: loaded.values.mta.workingPath)
-        let printer = TracePrinter(json: json, most: count)
+        let printer = TracePrinter(json: json, limit: count)
         let end = try await UntilSignal.run { try await TraceClient(path: path).trace(request) { printer.show($0) } }
         if case .told(let line) = end, line.isRefused == true {
             throw CommandFailure(.temporary, "Nothing is traced: \(TerminalText.line(line.end ?? ""))")
@@ -166,13 +166,13 @@ final class TracePrinter: Sendable {
 
     private let json: Bool
     /// The number of exchanges after which it ends.
-    private let most: Int?
+    private let limit: Int?
     private let state = Mutex(State())
 
     /// Prints in one of two forms.
-    init(json: Bool, most: Int? = nil) {
+    init(json: Bool, limit: Int? = nil) {
         self.json = json
-        self.most = most
+        self.limit = limit
     }
 
     /// Shows a line from the supervisor.
@@ -185,7 +185,7 @@ final class TracePrinter: Sendable {
             if line.exchange != nil { state.shown += 1 }
             let isNew =
                 line.notice != nil && state.notices.updateValue(line.notice ?? "", forKey: line.child) != line.notice
-            return (isNew, most.map { state.shown >= $0 } ?? false)
+            return (isNew, limit.map { state.shown >= $0 } ?? false)
         }
         if let missed = line.missed {
             StandardError.write("(\(missed) exchanges were not shown: this reader is too slow)\n")

@@ -106,10 +106,10 @@ import Testing
         let all = "{\"missing\": \"exclude\", \"ios\": {\"body\": \"\(fields.joined())\"}}"
         #expect(try Rendering(all, .apns).template.fields.count == fields.count)
         #expect(throws: TextTemplate.SyntaxError.self) { try TextTemplate("{{#a}}\(fields.joined()){{/a}}") }
-        let most = SectionText.maxPieces - 2
-        _ = try TextTemplate("{{#a}}\(fields.prefix(most).joined()){{/a}}")
+        let limit = SectionText.maxPieces - 2
+        _ = try TextTemplate("{{#a}}\(fields.prefix(limit).joined()){{/a}}")
         #expect(throws: TextTemplate.SyntaxError.self) {
-            try TextTemplate("{{#a}}\(fields.prefix(most + 1).joined()){{/a}}")
+            try TextTemplate("{{#a}}\(fields.prefix(limit + 1).joined()){{/a}}")
         }
     }
 

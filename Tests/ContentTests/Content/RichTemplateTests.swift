@@ -100,8 +100,8 @@ import Testing
             let keys = kind.keys(platform).map { key in
                 var text = key.isRequired ? "**`\(key.name)`**" : "`\(key.name)`"
                 if case .items(_, let count) = key.kind {
-                    let most = count.count == 1 ? "" : "–\(count.upperBound)"
-                    text += " (\(count.lowerBound)\(most))"
+                    let upper = count.count == 1 ? "" : "–\(count.upperBound)"
+                    text += " (\(count.lowerBound)\(upper))"
                 }
                 return text
             }

@@ -13,7 +13,7 @@ import Testing
             subject: "child 12 on push-1",
             limit: "rate",
             now: "800 messages/s",
-            most: "",
+            maximum: "",
             setBy: "nobody",
             binds: true,
             why: String(repeating: why, count: 3)
@@ -29,7 +29,7 @@ import Testing
             subject: "sample-android over sample-android-with-a-long-name",
             limit: "account",
             now: "not active",
-            most: "",
+            maximum: "",
             setBy: command,
             binds: true,
             why: ""

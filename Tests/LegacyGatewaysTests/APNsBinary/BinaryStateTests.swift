@@ -291,7 +291,7 @@ struct BinaryStateTests {
 
     @Test("The window follows the distance between error packets")
     func sendAhead() {
-        var ahead = SendAhead(most: 4_000)
+        var ahead = SendAhead(maximum: 4_000)
         #expect(ahead.limit == 4_000)
         ahead.taken(19)
         ahead.refused()
@@ -303,10 +303,10 @@ struct BinaryStateTests {
         #expect(ahead.limit == 3_000, "it grows without waiting for the next error")
         ahead.taken(.max / 2)
         #expect(ahead.limit == 4_000)
-        var small = SendAhead(most: 10)
+        var small = SendAhead(maximum: 10)
         small.refused()
         #expect(small.limit == 10)
-        #expect(SendAhead(most: 0).limit == 1)
+        #expect(SendAhead(maximum: 0).limit == 1)
     }
 
     @Test("The ring keeps order through growth and wrapping")

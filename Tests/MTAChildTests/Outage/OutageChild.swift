@@ -49,7 +49,7 @@ final class OutageChild {
         role = isProber ? .probing : .sending
         prober = Prober(at: .zero, random: TestRandom(seed: world.random.next()))
         dispatch = DispatchState(
-            window: DispatchWindow(most: 4_000, maxBytes: .max),
+            window: DispatchWindow(size: 4_000, maxBytes: .max),
             batchSize: 1_000,
             applicationID: 1
         )

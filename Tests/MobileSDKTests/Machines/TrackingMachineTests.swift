@@ -94,11 +94,11 @@ import Testing
         _ = machine.handle(.trackingHost("trackserver"))
         _ = track("/bad", call: 1)
         _ = track("/good", call: 2)
-        let most = UInt64(TrackingMachine.mostRefusals)
-        for attempt in 1...most {
+        let limit = UInt64(TrackingMachine.mostRefusals)
+        for attempt in 1...limit {
             let actions = machine.handle(.answered(attempt: attempt, Self.busy))
             #expect(actions.contains { if case .startTimer = $0 { true } else { false } }, "it is left alone each time")
-            let next = request(attempt == most ? "/good" : "/bad")
+            let next = request(attempt == limit ? "/good" : "/bad")
             #expect(machine.handle(.retryNow) == [.send(attempt: attempt + 1, next)])
         }
     }

@@ -87,13 +87,13 @@ import Testing
 
     @Test func aPeriodThatADeliveryNamesIsAlwaysMeant() {
         var random = TestRandom(seed: TestRandom.seed(for: "period"))
-        for (isContinuous, most) in [(false, Int64(72_000)), (true, 60_000)] {
+        for (isContinuous, longest) in [(false, Int64(72_000)), (true, 60_000)] {
             let policy = RetryPolicy(maxRetries: 5, setting: .byKind, isContinuous: isContinuous, periodSeconds: 60)
             #expect(policy.period == .seconds(60))
             let first = pause(
                 policy.decide(attempt: 1, nowMilliseconds: 0, validUntilMilliseconds: .max, using: &random)
             )
-            #expect((30_000...most).contains(first))
+            #expect((30_000...longest).contains(first))
             #expect(policy.schedule == (isContinuous ? .exponential : .daily))
         }
         let daily = RetryPolicy(maxRetries: 1, setting: .daily, isContinuous: true, periodSeconds: 60)

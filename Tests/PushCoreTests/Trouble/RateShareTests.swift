@@ -58,19 +58,19 @@ import Testing
         // From the third second on: the first slices are there by then.
         for second in 2..<seconds - 10 {
             let count = all.count { (second * 1_000..<(second + 10) * 1_000).contains($0) }
-            let most = max(rate * 10 * 0.02, Double(processes) + 1)
-            #expect(abs(Double(count) - rate * 10) <= most, "\(words): \(count) in 10 s")
+            let margin = max(rate * 10 * 0.02, Double(processes) + 1)
+            #expect(abs(Double(count) - rate * 10) <= margin, "\(words): \(count) in 10 s")
         }
         for second in 2..<seconds {
             let count = all.count { (second * 1_000..<(second + 1) * 1_000).contains($0) }
-            let most = max(rate * 0.1, Double(processes) + 1)
-            #expect(abs(Double(count) - rate) <= most, "\(words): \(count) in second \(second)")
+            let margin = max(rate * 0.1, Double(processes) + 1)
+            #expect(abs(Double(count) - rate) <= margin, "\(words): \(count) in second \(second)")
         }
         // Each has its share.
         let fair = Double(all.count) / Double(processes)
         for (process, messages) in left.enumerated() {
-            let most = max(fair * 0.15, 3)
-            #expect(abs(Double(messages.count) - fair) <= most, "\(words): process \(process) had \(messages.count)")
+            let margin = max(fair * 0.15, 3)
+            #expect(abs(Double(messages.count) - fair) <= margin, "\(words): process \(process) had \(messages.count)")
         }
     }
 

@@ -21,7 +21,7 @@ struct AlarmHistoryTests {
     }
 
     private func hosts(_ fixture: StoreFixture) async throws -> [AlarmRecord] {
-        try await fixture.store.alarmHistory(most: 100).filter { $0.alarm.code == "host_gone" }
+        try await fixture.store.alarmHistory(limit: 100).filter { $0.alarm.code == "host_gone" }
     }
 
     @Test(
@@ -102,7 +102,7 @@ struct AlarmHistoryTests {
         func record() async throws -> AlarmRecord {
             try await look(fixture)
             return try required(
-                try await fixture.store.alarmHistory(most: 100).first { $0.alarm.code == "credential_expiry" }
+                try await fixture.store.alarmHistory(limit: 100).first { $0.alarm.code == "credential_expiry" }
             )
         }
         let warning = try await record()

@@ -38,7 +38,7 @@ struct ConsoleScaleTests {
             """
         )
         try await fixture.sql("ANALYZE pushmta_engine.delivery_statistic")
-        let failures = try await fixture.store.failureCounts(deliveries: [id], most: 5)
+        let failures = try await fixture.store.failureCounts(deliveries: [id], limit: 5)
         #expect(failures.map(\.count) == [10_000])
         #expect(try await fixture.store.outcomesByApplication(deliveries: [id]).map(\.sent) == [10_000])
         #expect(try await fixture.viewsAgree(id))
@@ -83,8 +83,8 @@ struct ConsoleScaleTests {
             WHERE t.subscription_ids[n.number - t.first_sequence + 1] = s.id
             """
         #expect(try await fixture.sql(right) == 400)
-        let most = "SELECT max(n.looked) FROM pushmta_engine.subscription s CROSS JOIN LATERAL \(numbers) n"
-        #expect(try await fixture.sql(most) ?? 99 <= 20)
+        let highest = "SELECT max(n.looked) FROM pushmta_engine.subscription s CROSS JOIN LATERAL \(numbers) n"
+        #expect(try await fixture.sql(highest) ?? 99 <= 20)
         let none = "SELECT count(n.number) FROM (VALUES (0), (100000)) s(id) CROSS JOIN LATERAL \(numbers) n"
         #expect(try await fixture.sql(none) == 0)
     }
@@ -106,7 +106,7 @@ struct ConsoleScaleTests {
         )
         try await fixture.sql("VACUUM ANALYZE pushmta_engine.delivery, pushmta_engine.delivery_application")
         func page(_ filter: DeliveryFilter, _ limit: Duration = .seconds(60)) async throws -> DeliveryPage {
-            try await fixture.store.deliveryPage(filter, most: 25, within: limit)
+            try await fixture.store.deliveryPage(filter, maxRows: 25, within: limit)
         }
         for filter in [
             DeliveryFilter(state: .failed), DeliveryFilter(application: "shop-android"),
@@ -249,7 +249,7 @@ struct ConsoleScaleTests {
         func listed(_ status: MessageStatus, below: Int32 = .max) async throws -> (rows: [ListedMessage], next: Int32?)
         {
             let filter = MessageFilter(status: status, below: below)
-            return try await fixture.store.messages(ofDelivery: id, filter, most: 25, by: reader)
+            return try await fixture.store.messages(ofDelivery: id, filter, limit: 25, by: reader)
         }
         let first = try await listed(.pending)
         #expect(first.rows.map(\.sequence) == Array((902_975...902_999).reversed()) && first.next == 902_975)

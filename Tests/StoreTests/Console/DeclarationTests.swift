@@ -96,7 +96,7 @@ struct DeclarationTests {
         }
         for (who, state) in [(nobody, "PM090"), (marketing, "PM091")] {
             await expect(.invalid, state) { try await store.resumeApplication(1, believingRefusals: false, by: who) }
-            await expect(.invalid, state) { _ = try await store.testAddresses(application: 1, most: 9, by: who) }
+            await expect(.invalid, state) { _ = try await store.testAddresses(application: 1, limit: 9, by: who) }
             await expect(.invalid, state) {
                 _ = try await store.sendTestPush(application: 1, content: "{}", to: .subscription(1), by: who)
             }
@@ -133,14 +133,14 @@ struct DeclarationTests {
             // Android's declarations do not apply to iOS.
             try await store.declareApplications([application("c", "c")], copying: 2, by: ada)
         }
-        let lines = try await store.serviceLines(after: ("", ""), most: 10)
+        let lines = try await store.serviceLines(after: ("", ""), limit: 10)
         #expect(lines.map(\.service) == ["bank", "shop", "shop", "shop", "shop"])
         #expect(lines.map { $0.application?.name } == [nil, "a", "b", "shop-android", "shop-ios"])
-        let rest = try await store.serviceLines(after: ("shop", "a"), most: 2)
+        let rest = try await store.serviceLines(after: ("shop", "a"), limit: 2)
         #expect(rest.map { $0.application?.name } == ["b", "shop-android"])
         let first = try #require(lines[1].application)
         #expect(first.account == "apns" && !first.hasCredential && first.circuit == .closed && !first.isInTrouble)
-        #expect(try await store.accounts(after: "apns", platform: .ios, most: 9).map(\.name) == ["own"])
+        #expect(try await store.accounts(after: "apns", platform: .ios, limit: 9).map(\.name) == ["own"])
         #expect(try await count(fixture, "audit_log", "action = 'application.add' AND who = 'admin'") == 2)
     }
 
@@ -322,7 +322,7 @@ struct DeclarationTests {
             VALUES (1, 'open', 'InvalidProviderToken', 'set the right key', now(), now() + interval '1 hour')
             """
         )
-        let before = try await fixture.store.serviceLines(after: ("", ""), most: 9)
+        let before = try await fixture.store.serviceLines(after: ("", ""), limit: 9)
         #expect(before.last?.application?.circuit == .open)
         try await fixture.store.resumeApplication(1, believingRefusals: false, by: oda)
         #expect(try await fixture.store.applicationHealth(1)?.state == .closed)
@@ -342,8 +342,8 @@ struct DeclarationTests {
         try await fixture.sql(
             "SELECT pushmta.add_seed(name => 'phone', application => 'shop-ios', push_token => repeat('ab', 32))"
         )
-        #expect(try await store.testAddresses(application: 1, most: 9, by: ada).map(\.name) == ["phone"])
-        #expect(try await store.testAddresses(application: 2, most: 9, by: ada).isEmpty)
+        #expect(try await store.testAddresses(application: 1, limit: 9, by: ada).map(\.name) == ["phone"])
+        #expect(try await store.testAddresses(application: 2, limit: 9, by: ada).isEmpty)
         let content = #"{"ios": {"title": "a"}}"#
         await expect(.invalid, "PM114") {
             _ = try await store.sendTestPush(application: 1, content: content, to: .seed("phone"), by: ada)

@@ -50,20 +50,20 @@ struct PeopleHistoryTests {
         try await outcomes(fixture)
         let second = try await fixture.startedDelivery()
         try await fixture.prepare(partSize: 7)
-        let one = try await fixture.store.history(ofSubscription: 1, most: 10, by: oda)
+        let one = try await fixture.store.history(ofSubscription: 1, limit: 10, by: oda)
         #expect(one.messages.map(\.delivery) == [second, first] && one.next == nil && !one.isCut)
         #expect(
             one.messages.map(\.status) == ["pending", "failed"] && one.messages.map(\.reason) == ["", "=BadTopic"]
         )
         #expect(one.messages.map { $0.at == nil } == [true, false] && one.messages[1].httpStatus == 400)
         // In the last part, which the binary search reaches last.
-        let last = try await fixture.store.history(ofSubscription: 30, most: 10, by: oda)
+        let last = try await fixture.store.history(ofSubscription: 30, limit: 10, by: oda)
         #expect(last.messages.map(\.delivery) == [second, first] && last.messages.map(\.sequence) == [30, 30])
-        let page = try await fixture.store.history(ofSubscription: 1, most: 1, by: oda)
+        let page = try await fixture.store.history(ofSubscription: 1, limit: 1, by: oda)
         #expect(page.messages.map(\.delivery) == [second] && page.next == second)
-        let next = try await fixture.store.history(ofSubscription: 1, below: try required(page.next), most: 1, by: oda)
+        let next = try await fixture.store.history(ofSubscription: 1, below: try required(page.next), limit: 1, by: oda)
         #expect(next.messages.map(\.delivery) == [first])
-        #expect(try await fixture.store.history(ofSubscription: 99, most: 10, by: oda).messages.isEmpty)
+        #expect(try await fixture.store.history(ofSubscription: 99, limit: 10, by: oda).messages.isEmpty)
     }
 
     @Test("Outcomes are read by numbers and logged; deleted ones are not found")

@@ -39,16 +39,16 @@ struct PeopleTests {
     func looks() async throws {
         let fixture = try await fixture()
         let (reader, oda) = (try await fixture.actor(.read), try await fixture.actor(.operate))
-        let found = try await fixture.store.findSubscribers(.userKey, "customer-4711", most: 10, by: oda)
+        let found = try await fixture.store.findSubscribers(.userKey, "customer-4711", limit: 10, by: oda)
         #expect(found.map(\.id).sorted() == [1, 2] && found.allSatisfy { $0.userKey == "customer-4711" })
-        let masked = try await fixture.store.findSubscribers(.userKey, "customer-4711", most: 10, by: reader)
+        let masked = try await fixture.store.findSubscribers(.userKey, "customer-4711", limit: 10, by: reader)
         #expect(masked.map(\.userKey) == ["cu…", "cu…"])
-        #expect(try await fixture.store.findSubscribers(.userKey, "customer-4711", most: 1, by: reader).count == 1)
-        #expect(try await fixture.store.findSubscribers(.subscription, "3", most: 10, by: reader).map(\.id) == [3])
+        #expect(try await fixture.store.findSubscribers(.userKey, "customer-4711", limit: 1, by: reader).count == 1)
+        #expect(try await fixture.store.findSubscribers(.subscription, "3", limit: 10, by: reader).map(\.id) == [3])
         for text in ["customer-471", "CUSTOMER-4711", "%", ""] {
-            #expect(try await fixture.store.findSubscribers(.userKey, text, most: 10, by: reader).isEmpty, "\(text)")
+            #expect(try await fixture.store.findSubscribers(.userKey, text, limit: 10, by: reader).isEmpty, "\(text)")
         }
-        #expect(try await fixture.store.findSubscribers(.subscription, "1 OR true", most: 10, by: reader).isEmpty)
+        #expect(try await fixture.store.findSubscribers(.subscription, "1 OR true", limit: 10, by: reader).isEmpty)
         #expect(try await noted(fixture, "action = 'subscriber.find'") == 9)
         #expect(try await noted(fixture, "action = 'subscriber.find' AND detail = 'nobody' AND who = 'read'") == 5)
         #expect(try await noted(fixture, "to_jsonb(audit_log)::text LIKE '%customer%'") == 0, "what was typed stays")
@@ -70,26 +70,26 @@ struct PeopleTests {
         try await fixture.sql(#"UPDATE pushmta_engine.subscription SET push_token = 'ab\x\' WHERE id = 4"#)
         // printf %s 'ab\x\' | sha256sum
         let known = "db49f0d97ee03479c2b1043647918c16d03779562c825f009efaecab689f5b07"
-        let found = try await fixture.store.findSubscribers(.pushToken, #"ab\x\"#, most: 10, by: reader)
+        let found = try await fixture.store.findSubscribers(.pushToken, #"ab\x\"#, limit: 10, by: reader)
         #expect(found.map(\.id) == [4])
         let shown = try await fixture.store.subscriber(4, by: reader)
         #expect(shown.quarantine.tokenHash == known)
         for text in [known, "AB", ""] {
-            #expect(try await fixture.store.findSubscribers(.pushToken, text, most: 10, by: reader).isEmpty, "\(text)")
+            #expect(try await fixture.store.findSubscribers(.pushToken, text, limit: 10, by: reader).isEmpty, "\(text)")
         }
         // In the form in which people copy it, and for a disabled one, too.
         let digits = String(repeating: "ab12", count: 16)
         try await fixture.sql(
             "UPDATE pushmta_engine.subscription SET push_token = '\(digits)', enabled = false WHERE id = 3"
         )
-        let disabled = try await fixture.store.findSubscribers(.pushToken, digits.uppercased(), most: 10, by: reader)
+        let disabled = try await fixture.store.findSubscribers(.pushToken, digits.uppercased(), limit: 10, by: reader)
         #expect(disabled.map(\.id) == [3])
         #expect(try await noted(fixture, "action = 'subscriber.find' AND subject = 'push_token' AND detail = '4'") == 1)
         #expect(try await noted(fixture, "to_jsonb(audit_log)::text ~* 'ab12|ab.{1,2}x'") == 0)
         try await fixture.sql(
             "UPDATE pushmta_engine.subscription SET enabled = false, disabled_reason = 'forgotten' WHERE id = 4"
         )
-        #expect(try await fixture.store.findSubscribers(.pushToken, #"ab\x\"#, most: 10, by: reader).isEmpty)
+        #expect(try await fixture.store.findSubscribers(.pushToken, #"ab\x\"#, limit: 10, by: reader).isEmpty)
         #expect(try await fixture.store.subscriber(4, by: reader).quarantine.tokenHash == "")
     }
 
@@ -105,12 +105,12 @@ struct PeopleTests {
         await expect(.invalid) { _ = try await fixture.store.beginOutcomes(ofDelivery: 1, by: reader) }
         await expect(.invalid) { _ = try await fixture.store.outcomes(ofDelivery: 1, numbers: 1...9, by: reader) }
         await expect(.invalid) {
-            _ = try await fixture.store.findSubscribers(.subscription, "1", most: 1, by: nobody)
+            _ = try await fixture.store.findSubscribers(.subscription, "1", limit: 1, by: nobody)
         }
         await expect(.invalid) { _ = try await fixture.store.subscriber(1, by: nobody) }
-        await expect(.invalid) { _ = try await fixture.store.history(ofSubscription: 1, most: 1, by: nobody) }
-        await expect(.invalid) { _ = try await fixture.store.quarantineCounts(most: 1, by: nobody) }
-        await expect(.invalid) { _ = try await fixture.store.quarantined(most: 1, by: nobody) }
+        await expect(.invalid) { _ = try await fixture.store.history(ofSubscription: 1, limit: 1, by: nobody) }
+        await expect(.invalid) { _ = try await fixture.store.quarantineCounts(limit: 1, by: nobody) }
+        await expect(.invalid) { _ = try await fixture.store.quarantined(limit: 1, by: nobody) }
         #expect(try await isThere(fixture, 1, "user_key = 'customer-4711' AND NOT opted_out"))
         #expect(try await noted(fixture, "action LIKE 'subscriber.%'") == 0)
         try await fixture.store.change(.optOut, subscription: 1, by: oda)
@@ -211,16 +211,16 @@ struct PeopleTests {
         try await fixture.sql(
             "UPDATE pushmta_engine.subscription SET quarantined_at = date_trunc('hour', now()) WHERE id IN (8, 9)"
         )
-        let counts = try await fixture.store.quarantineCounts(most: 100, by: reader)
+        let counts = try await fixture.store.quarantineCounts(limit: 100, by: reader)
         #expect(counts.map(\.count) == [6, 3] && counts.map(\.reason) == ["BadDeviceToken", "Unregistered"])
         #expect(
             counts.map(\.isDead) == [true, false] && counts.allSatisfy { $0.application == "shop-ios" && !$0.isCut }
         )
-        let some = try await fixture.store.quarantineCounts(most: 5, by: reader)
+        let some = try await fixture.store.quarantineCounts(limit: 5, by: reader)
         #expect(some.map(\.count).reduce(0, +) == 5 && some.allSatisfy(\.isCut))
         var (seen, place): ([Int64], QuarantinePlace?) = ([], nil)
         for _ in 0..<5 {
-            let rows = try await fixture.store.quarantined(from: place, most: 2, by: reader)
+            let rows = try await fixture.store.quarantined(from: place, limit: 2, by: reader)
             seen += rows.map(\.id)
             guard let last = rows.last else { break }
             place = QuarantinePlace(before: last.since, below: last.id)

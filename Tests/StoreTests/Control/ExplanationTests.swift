@@ -45,7 +45,7 @@ struct ExplanationTests {
         #expect(ill["shop-ios over apns: gateway"]?.binds == true)
         #expect(ill["shop-ios over apns: gateway"]?.why == "503 ServiceUnavailable")
         let rate = try #require(ill["delivery \(id): messages a second"])
-        #expect(rate.binds && rate.most == "20.0" && rate.setBy == "pushmta delivery rate \(id)")
+        #expect(rate.binds && rate.maximum == "20.0" && rate.setBy == "pushmta delivery rate \(id)")
     }
 
     @Test("A delivery that is not sent says why, and its weight binds if others of its priority are due")
@@ -105,7 +105,7 @@ struct ExplanationTests {
         for subject in [ExplainedSubject.application(1), .host(fixture.host)] {
             let rows = try await limits(fixture, subject)
             let connections = try #require(rows["child \(child) on one: connections"])
-            #expect(connections.binds && connections.most == "32")
+            #expect(connections.binds && connections.maximum == "32")
             #expect(connections.setBy == "mta.child.maxAPNsConnectPerChild")
             #expect(connections.why.hasPrefix("the gateway is slow; requests waited for a stream"))
             #expect(rows["child \(child) on one: dispatch window"]?.binds == false)

@@ -141,7 +141,7 @@ struct StrangerLockTests {
             SELECT pushmta.set_delivery_weight(d, 5) FROM unnest(ARRAY\(held)) d
             """
         )
-        let claimed = try await fixture.store.claimDeliveriesToPrepare(host: fixture.host, most: 2)
+        let claimed = try await fixture.store.claimDeliveriesToPrepare(host: fixture.host, limit: 2)
         #expect(claimed.map(\.deliveryID) == [other])
         let named = """
             SELECT count(*) FROM pushmta.alarm a

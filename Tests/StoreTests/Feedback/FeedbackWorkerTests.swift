@@ -153,7 +153,7 @@ struct FeedbackWorkerTests {
     /// Applies dead tokens in a transaction that ends with its connection; returns how many, and a statistic of
     /// PostgreSQL about the tables.
     private func cost(
-        of most: Int,
+        of maxTokens: Int,
         _ measure: String,
         in fixture: StoreFixture,
         settings: String = ""
@@ -161,7 +161,7 @@ struct FeedbackWorkerTests {
         let connection = try await fixture.database.connect()
         try await connection.run(script: "\(settings) BEGIN")
         let applied = try await connection.execute(
-            PostgresStatement("SELECT pushmta_engine.apply_invalid_tokens(\(most))", prepare: false)
+            PostgresStatement("SELECT pushmta_engine.apply_invalid_tokens(\(maxTokens))", prepare: false)
         )
         let spent = try await connection.execute(
             PostgresStatement(

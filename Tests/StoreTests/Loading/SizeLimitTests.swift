@@ -26,12 +26,12 @@ struct SizeLimitTests {
     func contents() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
-        let most = MessageLimits.maxContentBytes
-        for (bytes, isTaken) in [(most, true), (most + 1, false)] {
+        let limit = MessageLimits.maxContentBytes
+        for (bytes, isTaken) in [(limit, true), (limit + 1, false)] {
             let delivery = NewDelivery(label: "x", applications: ["shop-ios"], content: content(bytes: bytes))
             let refused = await refusal { _ = try await store.createDelivery(delivery) }
             #expect((refused == nil) == isTaken)
-            #expect(isTaken || refused?.code == .invalid && refused?.message.contains("\(most + 1) bytes") == true)
+            #expect(isTaken || refused?.code == .invalid && refused?.message.contains("\(limit + 1) bytes") == true)
             let template = "SELECT pushmta.add_template('t\(bytes)', $1::jsonb)"
             let refusedTemplate = await refusal { try await store.query(template, [.text(content(bytes: bytes))]) }
             #expect((refusedTemplate == nil) == isTaken)
@@ -42,17 +42,17 @@ struct SizeLimitTests {
     func variables() async throws {
         let fixture = try await StoreFixture.make()
         let store = fixture.store
-        let most = MessageLimits.maxVariablesBytes
+        let limit = MessageLimits.maxVariablesBytes
         let id = try await fixture.startedDelivery(explicit: true)
         let targets = { (bytes: Int) in [ExplicitTarget(.user("a"), variables: self.variables(bytes: bytes))] }
-        try await store.addTargets(targets(most), toDelivery: id)
-        let refused = await refusal { try await store.addTargets(targets(most + 1), toDelivery: id) }
+        try await store.addTargets(targets(limit), toDelivery: id)
+        let refused = await refusal { try await store.addTargets(targets(limit + 1), toDelivery: id) }
         #expect(
             refused?.sqlState == "PM065"
-                && refused?.message.contains("\(most + 1) bytes; the maximum is \(most)") == true
+                && refused?.message.contains("\(limit + 1) bytes; the maximum is \(limit)") == true
         )
         await #expect(throws: PostgresError.self, "an update too") {
-            let long = variables(bytes: most + 1)
+            let long = variables(bytes: limit + 1)
             try await fixture.sql("UPDATE pushmta.delivery_target SET variables = '\(long)' WHERE delivery_id = \(id)")
         }
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta.delivery_target WHERE delivery_id = \(id)") == 1)

@@ -108,13 +108,13 @@ struct ExclusionTests {
         #expect(try await connection.execute(scans).int64(0, 0) == 0)
         await connection.close()
         // It is refused as a whole, with the command that deletes it.
-        await #expect { try await store.deleteExclusionList(lists[2], most: 2, by: marketing) } throws: {
+        await #expect { try await store.deleteExclusionList(lists[2], limit: 2, by: marketing) } throws: {
             let error = $0 as? StoreError
             return error?.code == .conflict && error?.sqlState == "PM135"
                 && error?.message.contains("pushmta exclusion delete \"small\"") == true
         }
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.exclusion_entry") == 20_000)
-        try await store.deleteExclusionList(lists[2], most: 3, by: marketing)
+        try await store.deleteExclusionList(lists[2], limit: 3, by: marketing)
         try await store.deleteExclusionList(name: "large")
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.exclusion_entry") == 0)
         // A delivery that starts to use the list at the same time.

@@ -187,7 +187,7 @@ struct TemplateTests {
         #expect(
             try await store.template(named: "open").target == TemplateTarget(applications: row.target.applications)
         )
-        #expect(try await store.templateList(most: 10).map(\.name).contains("copy"))
+        #expect(try await store.templateList(limit: 10).map(\.name).contains("copy"))
         let open = DeliveryFromTemplate(template: "Deliver on iOS", label: "two", content: content)
         await #expect { try await store.createDelivery(open) } throws: { ($0 as? StoreError)?.code == .invalid }
         let wrong = [

@@ -34,7 +34,7 @@ import Testing
     func whatIsBegunIsBounded() async throws {
         let site = try await SupervisorSite.make(subscriptions: 60)
         for _ in 0..<30 { _ = try await site.startDelivery() }
-        let open = Mutex((now: 0, most: 0, ended: 0))
+        let open = Mutex((now: 0, maximum: 0, ended: 0))
         let duty = Self.duty(
             site.store,
             maxReadyParts: 10_000,
@@ -43,24 +43,24 @@ import Testing
                     // Each has two chunks; the first one starts it.
                     open.now += chunk.done ? -1 : 1
                     if chunk.done { open.ended += 1 }
-                    open.most = max(open.most, open.now)
+                    open.maximum = max(open.maximum, open.now)
                 }
             }
         )
         _ = try await duty.prepareAll()
         #expect(open.withLock { $0.ended } == 30)
-        #expect(open.withLock { $0.most } <= 10)
+        #expect(open.withLock { $0.maximum } <= 10)
     }
 
     @Test("A delivery more urgent than all in progress starts at once, however many these are")
     func urgentBesideMany() async throws {
         let site = try await SupervisorSite.make(subscriptions: 60)
         for _ in 0..<10 { _ = try await site.startDelivery() }
-        let state = Mutex((chunks: [ChunkResult](), most: 10))
+        let state = Mutex((chunks: [ChunkResult](), maximum: 10))
         let duty = Self.duty(
             site.store,
             maxReadyParts: 10_000,
-            isClaiming: { state.withLock { $0.chunks.count < $0.most } },
+            isClaiming: { state.withLock { $0.chunks.count < $0.maximum } },
             chunkMade: { chunk in state.withLock { $0.chunks.append(chunk) } }
         )
         _ = try await duty.prepareAll()
@@ -69,7 +69,7 @@ import Testing
             script: "UPDATE pushmta_engine.delivery SET priority = 9 WHERE id = \(urgent)"
         )
         // Its two chunks, and two that a busy machine prepares in parallel; the others have eight more.
-        state.withLock { $0.most = 14 }
+        state.withLock { $0.maximum = 14 }
         _ = try await duty.prepareAll()
         #expect(try await site.store.deliveryProgress(urgent).state == .inProgress)
     }

@@ -90,13 +90,13 @@ import Testing
     @Test func noChildTakesTheLastConnections() {
         var harness = PlanHarness(SpawnSettings(maxSpareServers: 10))
         let work = (Int32(1)...10).map { PlanHarness.offer(PlanHarness.kind($0)) }
-        harness.at(0, .connections(ConnectionRoom(most: 97, used: 75)))
+        harness.at(0, .connections(ConnectionRoom(limit: 97, used: 75)))
         harness.start(work)
         #expect(harness.actions.count == 4, "22 are left, ten are kept, and a child takes three")
         #expect(harness.logLines.count { $0.hasPrefix("The database has 22 of 97 connections left, and 10") } == 1)
         for second in 2...4 { harness.at(Double(second), .work(work)) }
         #expect(harness.logLines.count { $0.hasPrefix("The database has 22") } == 1, "it is said once")
-        harness.at(5, .connections(ConnectionRoom(most: 97, used: 20)))
+        harness.at(5, .connections(ConnectionRoom(limit: 97, used: 20)))
         for tick in 0...20 { harness.at(5 + Double(tick) / 10, .tick) }
         #expect(harness.actions.count == 10)
         harness.at(9, .work(work))

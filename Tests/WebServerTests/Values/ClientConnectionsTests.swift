@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ClientConnectionsTests {
     @Test func eachClientHasItsOwnAndGivesThemBack() throws {
-        var connections = ClientConnections(most: 3)
+        var connections = ClientConnections(limit: 3)
         let one = try #require(IPAddress("192.0.2.1"))
         let opened = (0..<5).map { _ in connections.open(one) }
         #expect(opened == [true, true, true, false, false])
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func aNetworkOfIPv6IsOneClientAndItsSiteHasTwice() {
-        var connections = ClientConnections(most: 3)
+        var connections = ClientConnections(limit: 3)
         let site: UInt64 = 0x2001_0DB8_0001_0000
         // All addresses of a /64 count as one client.
         let same = (0..<5).map { connections.open(IPAddress(high: site, low: $0)) }
