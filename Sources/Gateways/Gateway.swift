@@ -12,8 +12,8 @@
 //   and a credential. The child calls start(), submit(_:) any number of times, and shutdown() at the end. The owner is
 //   a GatewayDelegate. It gets aboutToSend(_:) before messages get streams, and can refuse; resolved(...) for the
 //   outcomes of one read; and gatewayEvent(_:) for what concerns more than one message. Each message of a batch is
-//   resolved exactly once. A gateway states its own peculiarities: in outcomes, in the sign of an event (HealthSign)
-//   and in its GatewayLimits. The commands use accounts, credentials and the answer table; the web process uses the
+//   resolved exactly once. A gateway states its own peculiarities: in outcomes, in the sign (HealthSign) and the remedy
+//   of an event, and in its GatewayLimits. The commands use accounts, credentials and the answer table; the web process uses the
 //   credential key. trace(with:) shows HTTP/2 exchanges to a GatewayTracer, as copies without secrets (CopiedExchange,
 //   TraceMask).
 //
@@ -54,7 +54,7 @@ package protocol Gateway: AnyObject, Sendable {
     /// Its limits.
     var limits: GatewayLimits { get }
 
-    /// The gateway whose answer table rows apply.
+    /// The meaning of its answers.
     var answers: GatewayAnswers { get }
 
     /// Why it cannot be traced, if ``trace(with:)`` returns false.
@@ -103,9 +103,6 @@ package protocol Gateway: AnyObject, Sendable {
 extension Gateway {
     /// The gateway has no rate limit per project.
     package var project: String? { nil }
-
-    /// The rows of the gateway with this payload format.
-    package var answers: GatewayAnswers { AnswerTable.of(AnswerGateway(payloadFormat)) }
 
     package var untraced: String { "nothing is traced: the gateway's protocol cannot be traced" }
 

@@ -60,6 +60,8 @@ package struct GatewayEvent: Sendable, Hashable, CustomStringConvertible {
     /// The message without its momentary details (number of the attempt, time of the next one): the text shown while
     /// the condition lasts.
     package var standing: String
+    /// What an operator can do about it; nil for the usual remedy of its kind.
+    package var remedy: String?
     /// When the gateway tries again, in milliseconds from now; nil if it does not, or already does.
     package var retryInMilliseconds: Int64?
 
@@ -69,9 +71,11 @@ package struct GatewayEvent: Sendable, Hashable, CustomStringConvertible {
         status: Int16 = 0,
         message: String,
         standing: String? = nil,
+        remedy: String? = nil,
         retryInMilliseconds: Int64? = nil
     ) {
         self.standing = standing ?? message
+        self.remedy = remedy
         self.kind = kind
         sign = kind.usualSign
         self.reason = reason

@@ -15,7 +15,7 @@ package protocol GatewayKind: Sendable {
     /// The payload format that it accepts.
     var format: PayloadFormat { get }
 
-    /// The gateway whose answer table rows apply.
+    /// The meaning of its gateway's answers.
     var answers: GatewayAnswers { get }
 
     /// Makes a gateway, not yet started.

@@ -14,9 +14,6 @@ package struct GatewayRegistry: Sendable {
         kinds.first { $0.connectors.contains(connector) && $0.credentials.contains(credential) }
     }
 
-    /// The kind that accepts payloads of a format.
-    package func kind(of format: PayloadFormat) -> (any GatewayKind)? { kinds.first { $0.format == format } }
-
     /// The kind that represents a connector until a credential selects another.
     package func kind(of connector: Connector) -> (any GatewayKind)? {
         kinds.first { $0.connectors.contains(connector) }

@@ -181,6 +181,7 @@ package final class MTAChild: Sendable {
                 application: application,
                 // The gateway's own format: the credential in the database may have changed since the gateway was made.
                 format: gateway.payloadFormat,
+                messagesPerRequest: gateway.limits.maxMessagesPerRequest,
                 clock: clock,
                 sendsLost: settings.mta.child.retryLostMessages,
                 measures: sender.measures

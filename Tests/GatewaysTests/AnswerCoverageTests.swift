@@ -16,10 +16,12 @@ import Testing
             let rows = AnswerTable.rows.filter { $0.reason == reason && $0.source != .goAway }
             #expect(rows.allSatisfy { !$0.isRetried }, "\(reason)")
         }
-        for reason in DocumentedAnswers.apnsGoAways { #expect(AnswerTable.apnsGoAway(reason: reason).reason == reason) }
+        for reason in DocumentedAnswers.apnsGoAways {
+            #expect(GatewayAnswers.apnsHTTP2.goAway(reason: reason).reason == reason)
+        }
         for (_, reason) in DocumentedAnswers.apns {
             let response = AnswerTable.apnsResponses.first { $0.reason == reason }
-            let goAway = AnswerTable.apnsGoAway(reason: reason)
+            let goAway = GatewayAnswers.apnsHTTP2.goAway(reason: reason)
             #expect(goAway.application == response?.application && goAway.connection == .replace, "\(reason)")
             #expect(goAway.outcomeClass == .unprocessed && goAway.token == .none && !goAway.isDoubtful, "\(reason)")
         }
@@ -38,10 +40,10 @@ import Testing
             #expect(row.status == status && row.reason == reason)
         }
         for reason in DocumentedAnswers.fcmV1GoAways {
-            #expect(AnswerTable.fcmV1GoAway(reason: reason).reason == reason)
+            #expect(GatewayAnswers.fcmV1.goAway(reason: reason).reason == reason)
         }
         for error in DocumentedAnswers.tokenEndpoint {
-            #expect(AnswerTable.tokenEndpoint(.fcmV1, status: 400, error: error).reason == error)
+            #expect(GatewayAnswers.fcmV1.tokenEndpoint(status: 400, error: error).reason == error)
         }
     }
 
@@ -63,9 +65,8 @@ import Testing
 
     @Test(arguments: DocumentedAnswers.adobeHTTP2 + DocumentedAnswers.adobeFCMv1 + DocumentedAnswers.adobeBinary)
     func adobesTableStandsUnlessAnotherIsSafer(_ adobe: DocumentedAnswers.AdobeRow) throws {
-        let row = try #require(
-            AnswerTable.row(adobe.gateway, adobe.source, adobe.status, adobe.reason, adobe.condition)
-        )
+        let answers = try #require(AnswerTable.gateways.first { $0.gateway == adobe.gateway })
+        let row = try #require(answers.row(adobe.source, adobe.status, adobe.reason, adobe.condition))
         switch adobe.difference {
         case nil:
             #expect(row.failure == adobe.failure)
@@ -85,7 +86,7 @@ import Testing
 
     @Test func endpointsOfAccessTokensAreClassedByErrorThenByStatus() {
         func effect(_ status: Int, _ error: String = "") -> ApplicationEffect {
-            AnswerTable.tokenEndpoint(.fcmV1, status: status, error: error).application
+            GatewayAnswers.fcmV1.tokenEndpoint(status: status, error: error).application
         }
         for status in [0, 200, 204, 408, 429, 500, 502, 503, 599, 100_000] {
             #expect(effect(status) == .none, "\(status)")

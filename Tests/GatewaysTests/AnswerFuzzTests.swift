@@ -81,7 +81,7 @@ import Testing
             let name = FCMSuccessBody.name(in: body) ?? ""
             let apnsRow = AnswerTable.apns(status: status, reason: apns.reason)
             let fcmRow = AnswerTable.fcmV1(status: status, reason: fcm.reason, tokenAtFault: fcm.tokenAtFault)
-            let goAway = AnswerTable.fcmV1GoAway(reason: ReasonText.storable(String(decoding: body, as: UTF8.self)))
+            let goAway = GatewayAnswers.fcmV1.goAway(reason: ReasonText.storable(String(decoding: body, as: UTF8.self)))
             let isSound =
                 isBounded(apns.reason) && isBounded(fcm.reason) && isBounded(fcm.message)
                 && isBounded(name)

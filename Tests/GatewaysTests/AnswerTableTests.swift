@@ -37,21 +37,20 @@ struct AnswerTableTests {
     }
 
     @Test("Every row is found by its gateway's answer", arguments: AnswerTable.rows)
-    func lookUp(_ row: AnswerRow) {
-        #expect(found(row) == row)
+    func lookUp(_ row: AnswerRow) throws {
+        #expect(try found(row) == row)
     }
 
-    private func found(_ row: AnswerRow) -> AnswerRow {
+    private func found(_ row: AnswerRow) throws -> AnswerRow {
+        let answers = try #require(AnswerTable.gateways.first { $0.gateway == row.gateway })
         // A row without a reason is for unknown ones.
         let reason = row.reason.isEmpty && row.outcomeClass != .accepted ? "NeverHeardOf" : row.reason
         let isWritten = row.condition == AnswerTable.writtenCondition
         switch (row.gateway, row.source) {
-        case (let gateway, .noAnswer): return AnswerTable.noAnswer(gateway, reason: reason, isWritten: isWritten)
-        case (let gateway, .check): return AnswerTable.check(gateway, reason: reason + ": and more")
-        case (let gateway, .tokenEndpoint):
-            return AnswerTable.tokenEndpoint(gateway, status: Int(row.status), error: row.reason)
-        case (.apnsHTTP2, .goAway): return AnswerTable.apnsGoAway(reason: reason)
-        case (.fcmV1, .goAway): return AnswerTable.fcmV1GoAway(reason: reason)
+        case (_, .noAnswer): return answers.noAnswer(reason: reason, isWritten: isWritten)
+        case (_, .check): return answers.check(reason: reason + ": and more")
+        case (_, .tokenEndpoint): return answers.tokenEndpoint(status: Int(row.status), error: row.reason)
+        case (_, .goAway): return answers.goAway(reason: reason)
         case (.apnsHTTP2, _):
             return AnswerTable.apns(status: row.status, reason: reason, isSuffixed: !row.condition.isEmpty)
         case (.fcmV1, _):
@@ -59,9 +58,8 @@ struct AnswerTableTests {
         case (.apnsBinary, .response): return AnswerTable.apnsBinary(status: row.reason.isEmpty ? 77 : row.status)
         case (.fcmLegacy, .response) where row.token == .replaced: return AnswerTable.fcmLegacyReplaced
         case (.fcmLegacy, .response): return AnswerTable.fcmLegacy(status: row.status, reason: reason)
-        case (let gateway, let source):
-            return AnswerTable.row(gateway, source, row.status, row.reason, row.condition)
-                ?? AnswerTable.foreign(gateway)
+        case (_, let source):
+            return answers.row(source, row.status, row.reason, row.condition) ?? answers.foreign
         }
     }
 
@@ -243,15 +241,15 @@ struct AnswerTableTests {
     @Test("GOAWAY")
     func goAway() {
         for reason in ["BadCertificate", "BadCertificateEnvironment", "TopicDisallowed", "InvalidProviderToken"] {
-            let row = AnswerTable.apnsGoAway(reason: reason)
+            let row = GatewayAnswers.apnsHTTP2.goAway(reason: reason)
             #expect(row.application == .stop)
             #expect(row.outcomeClass == .unprocessed)
         }
         for reason in ["Shutdown", "IdleTimeout", "Maximum active streams violated for this endpoint.", "New"] {
-            #expect(AnswerTable.apnsGoAway(reason: reason).application == .none)
+            #expect(GatewayAnswers.apnsHTTP2.goAway(reason: reason).application == .none)
         }
         for reason in ["session_timed_out", "too_many_pings", "exceeded_max_concurrent_streams", "new"] {
-            #expect(AnswerTable.fcmV1GoAway(reason: reason).outcomeClass == .unprocessed)
+            #expect(GatewayAnswers.fcmV1.goAway(reason: reason).outcomeClass == .unprocessed)
         }
     }
 

@@ -53,6 +53,6 @@ import Testing
 private enum APNsReason {
     static func goAway(_ bytes: [UInt8]) -> (String, AnswerRow) {
         let reason = ReasonText.storable(String(decoding: bytes, as: UTF8.self))
-        return (reason, AnswerTable.apnsGoAway(reason: reason))
+        return (reason, GatewayAnswers.apnsHTTP2.goAway(reason: reason))
     }
 }

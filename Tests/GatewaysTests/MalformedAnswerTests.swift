@@ -22,7 +22,7 @@ import Testing
             let outcome = try #require(fixture.collector.outcomes(1)[1])
             #expect(outcome.outcomeClass == .ambiguous && outcome.status == 200)
             #expect(outcome.reason == "MalformedAnswer" && outcome.gatewayMessageID == nil)
-            let row = AnswerTable.malformed(connector == .iosHTTP2 ? .apnsHTTP2 : .fcmV1)
+            let row = (connector == .iosHTTP2 ? GatewayAnswers.apnsHTTP2 : .fcmV1).malformed
             #expect(outcome.failure == row.failure && row.failure != nil && row.outcomeClass == .ambiguous)
             #expect(row.explanation.contains("proxy"))
             await gateway.shutdown()

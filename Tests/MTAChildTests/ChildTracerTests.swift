@@ -17,6 +17,7 @@ struct ChildTracerTests {
         let tracers = Mutex<[Bool]>([])
         let canBeShown: Bool
         let untraced = "it is binary"
+        let answers = GatewayAnswers.apnsHTTP2
         var payloadFormat: PayloadFormat { .apns }
         var limits: GatewayLimits { GatewayLimits(maxPayloadBytes: 4_096) }
 

@@ -58,6 +58,16 @@ import Testing
         #expect(dispatch.counters.counts.sent == 875)
     }
 
+    /// A gateway without statuses says of its refusals that they are answers.
+    @Test(arguments: [true, false])
+    func anOutcomeSaysWhetherItIsAnAnswer(_ isAnswer: Bool) throws {
+        var dispatch = dispatch()
+        try send(&dispatch, DispatchFixture.part(1, size: 2, delivery: try DispatchFixture.delivery()))
+        let refused = Outcome(index: 0, outcomeClass: .permanent, reason: "Gone", isAnswer: isAnswer)
+        _ = dispatch.handle(.resolved(batchID: 100, outcomes: [refused]), now: now)
+        #expect(dispatch.guards.application.answersInWindow == (isAnswer ? 1 : 0))
+    }
+
     @Test func largeMessagesFillTheWindowSooner() throws {
         let delivery = try DispatchFixture.delivery()
         let part = DispatchFixture.part(1, size: 1_000, slice: 100, delivery: delivery)
@@ -124,7 +134,7 @@ import Testing
     private func silentDispatch() -> DispatchState {
         var dispatch = dispatch()
         let limits = GatewayLimits(maxPayloadBytes: 2_048, maxUnresolvedMessages: 700, maxSilence: nil)
-        _ = dispatch.handle(.gatewayOpened(limits, AnswerTable.of(.apnsBinary)), now: now)
+        _ = dispatch.handle(.gatewayOpened(limits, .apnsBinary), now: now)
         return dispatch
     }
 

@@ -154,6 +154,7 @@ import Testing
             batchSize: 1_000,
             applicationID: 1
         )
+        dispatch.gatewayAnswers = .apnsHTTP2
         var part = DispatchFixture.part(1, size: 3, delivery: try DispatchFixture.delivery())
         part.slices = []
         part.decided = [

@@ -81,6 +81,18 @@ import Testing
         #expect(dispatch.window.unresolved == dispatch.outbox.windowRows)
     }
 
+    @Test func theReasonComesFromTheRowsOfItsGateway() throws {
+        let own = AnswerGateway(rawValue: "own")
+        let row = AnswerRow(own, 400, "TopicDisallowed", .stopDelivery, failure: .softRefused, "ask the operator")
+        var dispatch = dispatch()
+        dispatch.gatewayAnswers = GatewayAnswers(own, [row])
+        send(&dispatch, DispatchFixture.part(1, size: 1, type: .voip, delivery: try DispatchFixture.delivery()))
+        let held = holds(dispatch.handle(.resolved(batchID: 100, outcomes: [disallowed(0)]), now: now))
+        #expect(
+            held.map(\.1) == ["The gateway answers 400 TopicDisallowed to push type voip: ask the operator."]
+        )
+    }
+
     @Test func whatIsHeldDoesNotLeaveUntilTheDatabaseKnows() throws {
         var dispatch = dispatch()
         var part = DispatchFixture.part(1, size: 4, slice: 2, type: .location, delivery: try DispatchFixture.delivery())

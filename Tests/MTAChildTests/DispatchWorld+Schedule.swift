@@ -1,3 +1,4 @@
+import Gateways
 import PushCore
 import TestSupport
 
@@ -20,6 +21,7 @@ extension DispatchWorld {
                 random: TestRandom(seed: ~seed)
             )
         )
+        world.dispatch.gatewayAnswers = .apnsHTTP2
         for id in 1...Int64(3) {
             let delivery = try DispatchFixture.delivery(
                 id: id * 16,

@@ -34,6 +34,18 @@ import Testing
         #expect(slice.batch.tokens.string(1) == "5a5a2")
     }
 
+    /// Messages that share a request have to be in one batch.
+    @Test(arguments: [(1, [200, 200, 50]), (300, [300, 150]), (1_000, [450])])
+    func batchesAreAsLargeAsRequests(_ messagesPerRequest: Int, _ sizes: [Int]) throws {
+        var renderer = SliceRenderer(
+            delivery: try DispatchFixture.delivery(),
+            loaded: loaded(450),
+            messagesPerRequest: messagesPerRequest
+        )
+        let rendered = renderer.render(Array(0..<Int32(450))[...], newBatchID: { 1 })
+        #expect(rendered.batches.map(\.batch.count) == sizes)
+    }
+
     @Test func messageIDsAreThoseOfTheSequence() throws {
         let delivery = try DispatchFixture.delivery()
         var renderer = SliceRenderer(delivery: delivery, loaded: loaded(4))

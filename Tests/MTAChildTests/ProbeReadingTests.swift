@@ -7,7 +7,7 @@ import Testing
 /// How `app test` describes an outcome.
 @Suite struct ProbeReadingTests {
     private func result(_ format: PayloadFormat, _ outcome: Outcome, hasToken: Bool = true) throws -> ProbeResult {
-        let kind = try #require(GatewayRegistry.standard.kind(of: format))
+        let kind = try #require(GatewayRegistry.standard.kinds.first { $0.format == format })
         var reading = ProbeReading(kind: kind, address: "gateway:443", hasToken: hasToken)
         let results = reading.read(.outcome(outcome), sends: true)
         #expect(reading.isDone)

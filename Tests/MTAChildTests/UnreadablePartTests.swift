@@ -101,7 +101,7 @@ import Testing
         #expect(prepared.decided.count == 1 && decided.status == .failed)
         #expect(prepared.subscriptionIDs[Int(decided.row)] == 17)
         #expect(decided.reason.hasPrefix("FieldsUnreadable: ") && decided.reason.contains("22012"))
-        #expect(AnswerTable.check(.apnsHTTP2, reason: decided.reason).explanation.contains("mapping"))
+        #expect(GatewayAnswers.apnsHTTP2.check(reason: decided.reason).explanation.contains("mapping"))
         #expect(world.titles(prepared).contains { $0.contains("Your share: 500") })
     }
 

@@ -79,10 +79,11 @@ import Testing
     /// Switched-off protocols are reached through the registry, like every gateway: a child asks the kind and never
     /// checks which one it is.
     @Test func childrenKnowNoGateway() throws {
-        let names = #/\.(iosHTTP2|iosBinary|androidV1|androidV2|apnsBinary|fcmV1|fcmLegacy)\b/#
+        let names = #/\.(iosHTTP2|iosBinary|androidV1|androidV2|apns\w*|fcm\w*)\b/#
         for file in try PackageRoot.files(target: "MTAChild") where !file.path.hasSuffix("/GatewayRegistry.swift") {
             let found = file.code.matches(of: names).map { String($0.0) }
             #expect(found.isEmpty, "\(file.path) names \(found): ask the GatewayKind or the Gateway")
+            #expect(!file.literals.contains("nmac.binary"), "\(file.path) names a setting of one gateway")
             #expect(!file.imports.contains("LegacyGateways"), "\(file.path): the registry alone names gateways")
         }
         let users = try PackageRoot.allFiles().filter { $0.imports.contains("LegacyGateways") }.map(\.path)

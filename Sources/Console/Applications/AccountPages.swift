@@ -97,7 +97,9 @@ struct AccountPages: Sendable {
     }
 
     private var form: FormPage {
-        let connectors: [Connector] = [.iosHTTP2, .androidV2, .androidV1, .iosBinary]
+        // One that works only with a stand-in comes last.
+        let connectors =
+            Connector.allCases.filter { !$0.facts.isClosed } + Connector.allCases.filter { $0.facts.isClosed }
         let environments = ApplicationEnvironment.allCases.reversed().map { environment in
             FormOption(environment.rawValue, ApplicationWords(catalogue: catalogue).environment(environment, .ios))
         }

@@ -1,5 +1,3 @@
-import PushCore
-
 /// A gateway whose answers have rows, by the name that people look it up by.
 package struct AnswerGateway: RawRepresentable, Sendable, Hashable, Codable, CaseIterable {
     package let rawValue: String
@@ -17,16 +15,4 @@ package struct AnswerGateway: RawRepresentable, Sendable, Hashable, Codable, Cas
     package static let fcmV1 = AnswerGateway(rawValue: "fcm-v1")
     /// FCM's legacy HTTP API.
     package static let fcmLegacy = AnswerGateway(rawValue: "fcm-legacy")
-}
-
-extension AnswerGateway {
-    /// The gateway that takes payloads of this format.
-    package init(_ format: PayloadFormat) {
-        switch format {
-        case .apns: self = .apnsHTTP2
-        case .apnsBinary: self = .apnsBinary
-        case .fcmV1: self = .fcmV1
-        case .fcmLegacy: self = .fcmLegacy
-        }
-    }
 }

@@ -3,6 +3,11 @@
 
 import PushCore
 
+extension GatewayAnswers {
+    /// The answers of APNs over HTTP/2.
+    package static let apnsHTTP2 = GatewayAnswers(.apnsHTTP2, AnswerTable.apnsRows)
+}
+
 extension AnswerTable {
     /// All rows of APNs over HTTP/2.
     static let apnsRows: [AnswerRow] =

@@ -3,6 +3,11 @@
 
 import PushCore
 
+extension GatewayAnswers {
+    /// The answers of the binary protocol.
+    package static let apnsBinary = GatewayAnswers(.apnsBinary, AnswerTable.apnsBinaryRows)
+}
+
 extension AnswerTable {
     /// All answers of the binary protocol and its feedback service, and what silence means.
     ///
@@ -129,6 +134,6 @@ extension AnswerTable {
 
     /// What an error packet means for the message that it names or, with status 10, for those after it.
     package static func apnsBinary(status: Int16) -> AnswerRow {
-        apnsBinaryByStatus[status] ?? other(.apnsBinary, 0, isGatewaysForm: true)
+        apnsBinaryByStatus[status] ?? GatewayAnswers.apnsBinary.other(0, isGatewaysForm: true)
     }
 }

@@ -3,6 +3,11 @@
 
 import PushCore
 
+extension GatewayAnswers {
+    /// The answers of legacy FCM. It reports a wrong key or address as an HTML page.
+    package static let fcmLegacy = GatewayAnswers(.fcmLegacy, AnswerTable.fcmLegacyRows, refusesWithPages: true)
+}
+
 extension AnswerTable {
     /// All rows of legacy FCM.
     ///
@@ -18,22 +23,18 @@ extension AnswerTable {
     ///
     /// - Parameter isPage: the body is an HTML page or missing. FCM describes a faulty request in one line of text.
     package static func fcmLegacy(status: Int16, reason: String, isPage: Bool = false) -> AnswerRow {
-        if !reason.isEmpty, let row = row(.fcmLegacy, .response, status, reason) { return row }
+        let answers = GatewayAnswers.fcmLegacy
+        if !reason.isEmpty, let row = answers.row(.response, status, reason) { return row }
         if status == 200, !reason.isEmpty {
-            return row(.fcmLegacy, .response, 200, "", errorCondition) ?? foreign(.fcmLegacy)
+            return answers.row(.response, 200, "", errorCondition) ?? answers.foreign
         }
-        let isKnown = row(.fcmLegacy, .response, status, "") != nil
-        return other(.fcmLegacy, status, isGatewaysForm: isKnown && !isPage)
+        let isKnown = answers.row(.response, status, "") != nil
+        return answers.other(status, isGatewaysForm: isKnown && !isPage)
     }
 
     /// The meaning of an accepted message whose result names another token.
     package static var fcmLegacyReplaced: AnswerRow {
-        row(.fcmLegacy, .response, 200, "", canonicalCondition) ?? foreign(.fcmLegacy)
-    }
-
-    /// The meaning of an answer with status 200 from which the message's result cannot be read.
-    package static var fcmLegacyUnreadable: AnswerRow {
-        row(.fcmLegacy, .response, 200, NoAnswerReason.malformed) ?? foreign(.fcmLegacy)
+        GatewayAnswers.fcmLegacy.row(.response, 200, "", canonicalCondition) ?? GatewayAnswers.fcmLegacy.foreign
     }
 
     /// The condition of the row for results with a canonical id.

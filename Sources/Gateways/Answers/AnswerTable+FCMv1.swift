@@ -3,6 +3,11 @@
 
 import PushCore
 
+extension GatewayAnswers {
+    /// The answers of FCM HTTP v1.
+    package static let fcmV1 = GatewayAnswers(.fcmV1, AnswerTable.fcmV1Rows)
+}
+
 extension AnswerTable {
     /// All rows of FCM HTTP v1.
     static let fcmV1Rows: [AnswerRow] =

@@ -10,7 +10,7 @@ import Foundation
 /// The APNs specifics: its requests, its answers, its provider tokens.
 final class APNsDialect: GatewayDialect {
     let name = "APNs"
-    let answers = AnswerGateway.apnsHTTP2
+    let answers = GatewayAnswers.apnsHTTP2
     /// APNs allows one token change per connection in 20 minutes, and a young connection may carry an old token.
     let bindsTokenToConnection = true
     /// A placeholder for the token, which a certificate makes unnecessary; it never changes.
@@ -220,7 +220,7 @@ final class APNsDialect: GatewayDialect {
     func goAway(debugData: [UInt8]) -> (reason: String, row: AnswerRow) {
         let body = APNsErrorBody(debugData)
         let reason = body.reason.isEmpty ? ReasonText.storable(String(decoding: debugData, as: UTF8.self)) : body.reason
-        return (reason, AnswerTable.apnsGoAway(reason: reason))
+        return (reason, answers.goAway(reason: reason))
     }
 }
 

@@ -5,7 +5,7 @@ package struct APNsKind: GatewayKind {
     package let connectors: [Connector] = [.iosHTTP2]
     package let credentials: [CredentialKind] = [.apnsKey, .apnsCertificate]
     package let format = PayloadFormat.apns
-    package var answers: GatewayAnswers { AnswerTable.of(.apnsHTTP2) }
+    package let answers = GatewayAnswers.apnsHTTP2
 
     package init() {}
 

@@ -10,7 +10,7 @@ import Foundation
 /// The FCM HTTP v1 specifics: its requests, its answers, its access tokens.
 final class FCMv1Dialect: GatewayDialect {
     let name = "FCM"
-    let answers = AnswerGateway.fcmV1
+    let answers = GatewayAnswers.fcmV1
     let bindsTokenToConnection = false
     private let authority: String
     private let path: String
@@ -122,7 +122,7 @@ final class FCMv1Dialect: GatewayDialect {
 
     func goAway(debugData: [UInt8]) -> (reason: String, row: AnswerRow) {
         let reason = ReasonText.storable(String(decoding: debugData, as: UTF8.self))
-        return (reason, AnswerTable.fcmV1GoAway(reason: reason))
+        return (reason, answers.goAway(reason: reason))
     }
 }
 

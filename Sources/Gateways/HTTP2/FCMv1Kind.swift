@@ -5,7 +5,7 @@ package struct FCMv1Kind: GatewayKind {
     package let connectors: [Connector] = [.androidV1, .androidV2]
     package let credentials: [CredentialKind] = [.fcmServiceAccount]
     package let format = PayloadFormat.fcmV1
-    package var answers: GatewayAnswers { AnswerTable.of(.fcmV1) }
+    package let answers = GatewayAnswers.fcmV1
 
     package init() {}
 

@@ -6,8 +6,8 @@ protocol GatewayDialect: AnyObject {
     /// The gateway's name in texts.
     var name: String { get }
 
-    /// The gateway whose answer table rows apply.
-    var answers: AnswerGateway { get }
+    /// The meaning of the gateway's answers.
+    var answers: GatewayAnswers { get }
 
     /// Whether a connection must not change its token, so that a new token requires new connections.
     var bindsTokenToConnection: Bool { get }

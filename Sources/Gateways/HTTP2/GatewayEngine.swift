@@ -50,6 +50,7 @@ package final class GatewayEngine: Gateway {
 
     package let payloadFormat: PayloadFormat
     package let limits: GatewayLimits
+    package let answers: GatewayAnswers
     package let project: String?
     private let configuration: HTTP2ClientConfiguration
     private let eventLoop: any EventLoop
@@ -72,6 +73,7 @@ package final class GatewayEngine: Gateway {
     ) {
         self.payloadFormat = payloadFormat
         self.limits = limits
+        answers = dialect.answers
         self.project = project
         self.configuration = configuration
         self.eventLoop = eventLoop
@@ -465,7 +467,7 @@ extension GatewayEngine {
     private func unanswered(_ row: Int32, _ outcomeClass: OutcomeClass, _ cause: HTTP2Failure.Cause) -> Outcome {
         let isWritten = outcomeClass == .ambiguous
         let reason = NoAnswerReason.text(cause, isWritten: isWritten)
-        let meaning = AnswerTable.noAnswer(state.dialect.answers, reason: reason, isWritten: isWritten)
+        let meaning = answers.noAnswer(reason: reason, isWritten: isWritten)
         return Outcome(
             index: row,
             outcomeClass: outcomeClass,
@@ -477,7 +479,7 @@ extension GatewayEngine {
 
     /// A 200 that is not the gateway's: a proxy or a page in its place accepted the message or discarded it.
     private func malformed(_ row: Int32) -> Outcome {
-        let meaning = AnswerTable.malformed(state.dialect.answers)
+        let meaning = answers.malformed
         return Outcome(
             index: row,
             outcomeClass: meaning.outcomeClass,

@@ -341,7 +341,7 @@ enum TokenEndpointAnswer {
     }
 
     private static func kind(status: Int, error: String) -> TokenFailure.Kind {
-        AnswerTable.tokenEndpoint(.fcmV1, status: status, error: error).application == .stop ? .refused : .unavailable
+        GatewayAnswers.fcmV1.tokenEndpoint(status: status, error: error).application == .stop ? .refused : .unavailable
     }
 
     /// The characters of a bearer token (RFC 6750 section 2.1), so that a header can carry it.

@@ -15,6 +15,7 @@ import Foundation
 /// gateway named a later message first.
 package final class APNsBinaryGateway: Gateway {
     package let payloadFormat = PayloadFormat.apnsBinary
+    package let answers = GatewayAnswers.apnsBinary
     package let limits: GatewayLimits
     package let untraced =
         "nothing is traced: the binary protocol of APNs has no headers, and no answer to accepted messages"

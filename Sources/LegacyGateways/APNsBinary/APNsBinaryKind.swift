@@ -6,7 +6,7 @@ package struct APNsBinaryKind: GatewayKind {
     package let connectors: [Connector] = [.iosBinary]
     package let credentials: [CredentialKind] = [.apnsCertificate]
     package let format = PayloadFormat.apnsBinary
-    package var answers: GatewayAnswers { AnswerTable.of(.apnsBinary) }
+    package let answers = GatewayAnswers.apnsBinary
     /// The gateway says nothing about a good message and closes the connection after a bad one.
     package let answersWithoutDevice = false
     package let handshake = GatewayHandshake(offersHTTP2: false, endsWithoutCertificate: true)

@@ -12,7 +12,7 @@ enum BinaryJudge {
         case .presumedTaken:
             return (Outcome(index: row, outcomeClass: .accepted, reason: AnswerTable.silence), nil)
         case .discarded(let isFree):
-            let meaning = AnswerTable.noAnswer(.apnsBinary, reason: NoAnswerReason.discarded, isWritten: false)
+            let meaning = GatewayAnswers.apnsBinary.noAnswer(reason: NoAnswerReason.discarded, isWritten: false)
             let outcome = Outcome(
                 index: row,
                 outcomeClass: meaning.outcomeClass,
@@ -22,7 +22,7 @@ enum BinaryJudge {
             )
             return (outcome, nil)
         case .ambiguous(let ambiguity):
-            let meaning = AnswerTable.noAnswer(.apnsBinary, reason: ambiguity.rawValue, isWritten: true)
+            let meaning = GatewayAnswers.apnsBinary.noAnswer(reason: ambiguity.rawValue, isWritten: true)
             let outcome = Outcome(
                 index: row,
                 outcomeClass: meaning.outcomeClass,
@@ -44,7 +44,9 @@ enum BinaryJudge {
                 applicationWide: meaning.application == .stop || meaning.application == .pause,
                 isTokenDoubtful: meaning.isDoubtful,
                 failure: meaning.failure,
-                fault: meaning.answerFault
+                fault: meaning.answerFault,
+                // Whatever its number, which may be 0.
+                isAnswer: true
             )
             return (outcome, Decision(outcome: outcome, row: meaning))
         }
@@ -84,7 +86,7 @@ struct BinaryAdmission {
     }
 
     private func refusal(_ row: Int32, _ reason: String) -> Outcome {
-        let meaning = AnswerTable.check(.apnsBinary, reason: reason)
+        let meaning = GatewayAnswers.apnsBinary.check(reason: reason)
         return Outcome(
             index: row,
             outcomeClass: meaning.outcomeClass,

@@ -23,7 +23,8 @@ extension GatewayReports {
             status: Int16(packet.status),
             message:
                 "\(gateway) gateway \(address) sent error \(packet.status) (\(row.reason)) after more than \(milliseconds) ms: "
-                + "\(number) messages that had been presumed accepted by then were not. " + Self.remedy
+                + "\(number) messages that had been presumed accepted by then were not. " + Self.consequence,
+            remedy: Self.remedy
         )
     }
 
@@ -38,11 +39,12 @@ extension GatewayReports {
             message:
                 "a connection to \(gateway) gateway \(address) ended without an error packet that proves them: \(number) messages "
                 + "were presumed accepted on it after \(milliseconds) ms of silence and may not have been\(sum). "
-                + Self.remedy
+                + Self.consequence,
+            remedy: Self.remedy
         )
     }
 
-    private static let remedy =
-        "They have the reason \(AnswerTable.silence) and are not sent again; "
-        + "increase nmac.binary.presumedAcceptedMs if this repeats."
+    private static let setting = "increase nmac.binary.presumedAcceptedMs if this repeats"
+    private static let consequence = "They have the reason \(AnswerTable.silence) and are not sent again; \(setting)."
+    private static let remedy = "find out whether the gateway was stuck; \(setting)"
 }

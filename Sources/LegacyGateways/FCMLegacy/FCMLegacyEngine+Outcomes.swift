@@ -37,7 +37,7 @@ extension FCMLegacyEngine {
                 work.note(decision, of: request.batch.deliveryID)
                 outcomes.append(decision.outcome)
             case .unreadable:
-                outcomes.append(refused(row, status, LegacyAnswer.unreadable, AnswerTable.fcmLegacyUnreadable, nil))
+                outcomes.append(refused(row, status, LegacyAnswer.unreadable, GatewayAnswers.fcmLegacy.malformed, nil))
             }
         }
         resolve(request, outcomes, latency: transfer.latency(now: .now()))
@@ -93,7 +93,7 @@ extension FCMLegacyEngine {
             case .responseTooLarge: "AnswerTooLarge"
             default: "ConnectionLost"
             }
-        let meaning = AnswerTable.noAnswer(.fcmLegacy, reason: reason, isWritten: error.mayHaveBeenSent)
+        let meaning = GatewayAnswers.fcmLegacy.noAnswer(reason: reason, isWritten: error.mayHaveBeenSent)
         resolve(
             transfer.request,
             transfer.request.rows.map { row in
@@ -105,7 +105,7 @@ extension FCMLegacyEngine {
 
     /// Resolves messages that have not left.
     func giveBack(_ requests: [LegacyRequest]) {
-        let meaning = AnswerTable.noAnswer(.fcmLegacy, reason: NoAnswerReason.cancelled, isWritten: false)
+        let meaning = GatewayAnswers.fcmLegacy.noAnswer(reason: NoAnswerReason.cancelled, isWritten: false)
         var resolved = ResolvedBatches(expected: 0)
         for request in requests {
             for row in request.rows {
@@ -127,7 +127,7 @@ extension FCMLegacyEngine {
     /// Resolves messages whose body cannot be made into a request.
     func refuse(_ request: LegacyRequest) {
         let reason = "MalformedPayload: the payload is not a JSON object"
-        let meaning = AnswerTable.check(.fcmLegacy, reason: reason)
+        let meaning = GatewayAnswers.fcmLegacy.check(reason: reason)
         let outcomes = request.rows.map { row in
             Outcome(
                 index: row,

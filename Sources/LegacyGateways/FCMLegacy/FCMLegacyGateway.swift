@@ -15,6 +15,7 @@ import Foundation
 /// bodies share a request.
 package final class FCMLegacyGateway: Gateway {
     package let payloadFormat = PayloadFormat.fcmLegacy
+    package let answers = GatewayAnswers.fcmLegacy
     package let limits = GatewayLimits(
         maxPayloadBytes: PayloadLimits.fcm,
         maxMessagesPerRequest: LegacyRequest.maxMessages

@@ -6,7 +6,7 @@ package struct FCMLegacyKind: GatewayKind {
     package let connectors: [Connector] = [.androidV1, .androidV2]
     package let credentials: [CredentialKind] = [.fcmProjectKey]
     package let format = PayloadFormat.fcmLegacy
-    package var answers: GatewayAnswers { AnswerTable.of(.fcmLegacy) }
+    package let answers = GatewayAnswers.fcmLegacy
 
     package init() {}
 

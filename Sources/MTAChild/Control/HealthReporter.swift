@@ -54,12 +54,12 @@ struct HealthReporter: Sendable {
         + "if the tokens really are bad, run pushmta app resume --believe-refusals"
 
     private static func remedy(_ trouble: GatewayEvent) -> String {
-        switch trouble.kind {
+        if let remedy = trouble.remedy { return remedy }
+        return switch trouble.kind {
         case .unreachable: "check host and port of the external account, DNS, firewall and network"
         case .untrusted: "check the gateway's certificate, the account's CA file and this machine's clock"
         case .tokenUnavailable: "check that the token endpoint of the service account can be reached"
-        case .unproved:
-            "find out whether the gateway was stuck; increase nmac.binary.presumedAcceptedMs if this repeats"
+        case .unproved: "find out whether the gateway was stuck"
         case .applicationThrottled: "nothing: sending continues automatically; a higher quota makes it faster"
         default: stopRemedy
         }

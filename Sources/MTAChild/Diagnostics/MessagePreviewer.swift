@@ -9,7 +9,7 @@ package struct MessagePreviewer: Sendable {
     private let application: ApplicationRow
     private let account: AccountRow
     private let projectID: String?
-    private let registry: GatewayRegistry
+    private let kind: (any GatewayKind)?
 
     /// The fields to read of the subscription.
     package var fields: MessageFields { delivery.fields }
@@ -17,41 +17,53 @@ package struct MessagePreviewer: Sendable {
     /// The locales with variants of the content; the first one, "", is for all others.
     package var locales: [String] { delivery.content.locales }
 
+    /// - Parameter credential: the kind of the application's credential. As for a child, it and the account's connector
+    ///   determine the gateway.
     init(
         _ delivery: CompiledDelivery,
         application: ApplicationRow,
         account: AccountRow,
+        credential: CredentialKind?,
         projectID: String? = nil,
         registry: GatewayRegistry = .standard
     ) {
-        self.registry = registry
+        kind =
+            credential.flatMap { registry.kind(of: account.connector, with: $0) }
+            ?? registry.kind(of: account.connector)
         self.delivery = delivery
         self.application = application
         self.account = account
         self.projectID = projectID
     }
 
-    /// Compiles a delivery for one of its applications, with the account that determines the format of its payloads.
+    /// Compiles a delivery for one of its applications, as its account and its credential require.
     ///
-    /// - Parameter projectID: Google's name of the project, for the address of FCM HTTP v1; nil if no credential has it
-    ///   yet.
+    /// - Parameters:
+    ///   - credential: the kind of the application's credential; nil if it has none.
+    ///   - projectID: Google's name of the project, for the address of FCM HTTP v1; nil if no credential has it yet.
     /// - Throws: `ContentError`, `MessageIDError` or `StoreError` of code `invalid` when the delivery cannot be sent by this
     ///   application at all.
     package static func make(
         _ delivery: SendingDelivery,
         application: ApplicationRow,
         account: AccountRow,
-        format: PayloadFormat,
+        credential: CredentialKind?,
         projectID: String? = nil,
         store: Store
     ) async throws -> MessagePreviewer {
         let compiled = try await CompiledDelivery.compile(
             delivery,
             application: application,
-            format: format,
+            format: PayloadFormat(connector: account.connector, credential: credential),
             store: store
         )
-        return MessagePreviewer(compiled, application: application, account: account, projectID: projectID)
+        return MessagePreviewer(
+            compiled,
+            application: application,
+            account: account,
+            credential: credential,
+            projectID: projectID
+        )
     }
 
     /// The first message of a loaded part.
@@ -106,7 +118,7 @@ package struct MessagePreviewer: Sendable {
             projectID: projectID,
             now: now
         )
-        return registry.kind(of: delivery.format)?.fields(message) ?? []
+        return kind?.fields(message) ?? []
     }
 }
 

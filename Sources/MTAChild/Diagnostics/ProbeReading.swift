@@ -85,7 +85,7 @@ struct ProbeReading: Sendable {
                 "the message was refused before it was sent, \(outcome.reason): \(meaning)"
             )
         }
-        let isTokenAtFault = row(outcome)?.isDoubtful == true || outcome.tokenEffect != .none
+        let isTokenAtFault = kind.answers.row(of: outcome)?.isDoubtful == true || outcome.tokenEffect != .none
         if !hasToken, isTokenAtFault, outcome.outcomeClass == .permanent {
             return ProbeResult(
                 "message",
@@ -103,21 +103,7 @@ struct ProbeReading: Sendable {
 
     /// Cause and remedy from the answer table.
     private func explanation(_ outcome: Outcome) -> String {
-        row(outcome)?.explanation ?? "PushMTA does not know this answer"
-    }
-
-    private func row(_ outcome: Outcome) -> AnswerRow? {
-        let answers = kind.answers
-        let isAmbiguous = outcome.outcomeClass == .ambiguous
-        if outcome.outcomeClass == .permanent, outcome.neverLeft {
-            return answers.check(reason: outcome.reason)
-        }
-        if outcome.outcomeClass == .unprocessed || isAmbiguous, outcome.status == 0 {
-            return answers.noAnswer(reason: outcome.reason, isWritten: isAmbiguous)
-        }
-        let rows = answers.rows.lazy.filter { $0.source == .response && $0.status == outcome.status }
-        return rows.first { $0.reason == outcome.reason && $0.outcomeClass == outcome.outcomeClass }
-            ?? rows.first { $0.reason == outcome.reason } ?? rows.first { $0.reason.isEmpty }
+        kind.answers.row(of: outcome)?.explanation ?? "PushMTA does not know this answer"
     }
 }
 

@@ -19,6 +19,7 @@ final class PartPreparer: Sendable {
     private let views: ViewLoads
     private let application: ApplicationRow
     private let format: PayloadFormat
+    private let messagesPerRequest: Int
     private let clock: DatabaseClock
     /// Whether messages that a lost owner may have sent follow their delivery's policy; if not, they end as `unknown`.
     private let sendsLost: Bool
@@ -28,12 +29,15 @@ final class PartPreparer: Sendable {
         RecentlyUsed<CompiledDelivery>(maxEntries: maxCompiled, maxWeight: maxCompiledBytes)
     )
 
-    /// - Parameter views: loads parts whose content reads a view.
+    /// - Parameters:
+    ///   - views: loads parts whose content reads a view.
+    ///   - messagesPerRequest: how many messages the gateway takes in one request.
     init(
         store: Store,
         views: ViewLoads,
         application: ApplicationRow,
         format: PayloadFormat,
+        messagesPerRequest: Int = 1,
         clock: DatabaseClock,
         sendsLost: Bool,
         measures: ChildMeasures = ChildMeasures()
@@ -42,6 +46,7 @@ final class PartPreparer: Sendable {
         self.views = views
         self.application = application
         self.format = format
+        self.messagesPerRequest = messagesPerRequest
         self.clock = clock
         self.sendsLost = sendsLost
         self.measures = measures
@@ -160,6 +165,7 @@ final class PartPreparer: Sendable {
         var renderer = SliceRenderer(
             delivery: delivery,
             loaded: loaded,
+            messagesPerRequest: messagesPerRequest,
             isUrgent: isUrgent,
             dueMilliseconds: isUrgent ? part.dueAt.microsecondsSince1970 / 1_000 : 0,
             validity: ends.compactMap(\.self).min().map { ($0, clock.nowMilliseconds) }

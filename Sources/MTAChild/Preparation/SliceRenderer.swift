@@ -12,15 +12,15 @@ struct SliceRenderer {
         var refused: [PreparedPart.Decided] = []
     }
 
-    /// The maximum number of messages in a request batch, except for legacy FCM, where messages of a batch share
-    /// requests.
+    /// The maximum number of messages in a request batch, unless more of them can share a request.
     ///
     /// A batch frees most of its memory when three quarters of its messages have answers, and the rest with the last
     /// answer. Assume a gateway that answers half of all messages within 80 ms and one in a hundred after more than 800
     /// ms. There the last answer comes after 1.0 s with 200 messages, and after 1.7 s with 1,000.
-    static let batchSize = 200
+    static let usualBatchSize = 200
 
     private let delivery: CompiledDelivery
+    private let batchSize: Int
     private let loaded: LoadedPart
     private let isUrgent: Bool
     private let dueMilliseconds: Int64
@@ -32,6 +32,7 @@ struct SliceRenderer {
     private var average: (token: Int, body: Int)?
 
     /// - Parameters:
+    ///   - messagesPerRequest: how many messages the gateway takes in one request.
     ///   - isUrgent: whether the messages go before others that wait for a stream.
     ///   - dueMilliseconds: when they were due, if that is measured.
     ///   - validity: until when they are valid, and now, in milliseconds since 1970 of one clock; nil if there is no
@@ -39,12 +40,14 @@ struct SliceRenderer {
     init(
         delivery: CompiledDelivery,
         loaded: LoadedPart,
+        messagesPerRequest: Int = 1,
         isUrgent: Bool = false,
         dueMilliseconds: Int64 = 0,
         validity: (until: Int64, now: Int64)? = nil
     ) {
         self.delivery = delivery
         self.loaded = loaded
+        batchSize = max(Self.usualBatchSize, messagesPerRequest)
         self.isUrgent = isUrgent
         self.dueMilliseconds = dueMilliseconds
         validUntil = validity.map { $0.until / 1_000 }
@@ -54,15 +57,14 @@ struct SliceRenderer {
     /// Renders messages, in batches with the same headers, which may differ by locale.
     mutating func render(_ candidates: ArraySlice<Int32>, newBatchID: () -> Int64) -> Rendered {
         var rendered = Rendered()
-        let size = delivery.format.sharesRequests ? candidates.count : Self.batchSize
         for group in 0..<delivery.groupCount {
             var rest = candidates
             if delivery.groupCount > 1 {
                 rest = candidates.filter { delivery.groups[delivery.template(row: Int($0), loaded)] == group }[...]
             }
             while !rest.isEmpty {
-                render(rest.prefix(size), group: group, newBatchID: newBatchID, into: &rendered)
-                rest = rest.dropFirst(size)
+                render(rest.prefix(batchSize), group: group, newBatchID: newBatchID, into: &rendered)
+                rest = rest.dropFirst(batchSize)
             }
         }
         return rendered

@@ -133,10 +133,9 @@ extension DispatchState {
     func isTopicAmbiguous(_ delivery: Int64) -> Bool { guards.topics[delivery]?.hasWorked != true }
 
     /// Why a delivery is held when the gateway refuses its topic.
-    static func topicReason(_ outcome: Outcome, _ type: PushType) -> String {
-        let row = AnswerTable.apns(status: outcome.status, reason: outcome.reason, isSuffixed: true)
-        return
-            "The gateway answers \(outcome.status) \(outcome.reason) to push type \(type.rawValue): \(row.explanation)."
+    func topicReason(_ outcome: Outcome, _ type: PushType) -> String {
+        let explanation = gatewayAnswers?.row(of: outcome).map { ": \($0.explanation)" } ?? ""
+        return "The gateway answers \(outcome.status) \(outcome.reason) to push type \(type.rawValue)\(explanation)."
     }
 
     /// Holds a delivery if every message was refused because of its token, and decides once one gets through.

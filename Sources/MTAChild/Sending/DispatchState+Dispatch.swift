@@ -26,7 +26,7 @@ extension DispatchState {
                 reason: decided.reason,
                 httpStatus: 0,
                 gatewayMessageID: nil,
-                failure: decided.status == .failed ? failure(decided.reason, part) : nil,
+                failure: decided.status == .failed ? gatewayAnswers?.check(reason: decided.reason).failure : nil,
                 isDecision: true
             )
         }
@@ -42,11 +42,6 @@ extension DispatchState {
     private mutating func wait(_ part: HeldPart) {
         let place = waiting.firstIndex { (parts[$0]?.claimed.priority ?? .min) < part.claimed.priority }
         waiting.insert(part.claim, at: place ?? waiting.endIndex)
-    }
-
-    /// The kind of failure when a message cannot be rendered.
-    private func failure(_ reason: String, _ part: HeldPart) -> MessageFailure? {
-        (gatewayAnswers ?? AnswerTable.of(AnswerGateway(part.delivery.format))).check(reason: reason).failure
     }
 
     /// Requests marks for as many of the next slices as the window admits, and resends messages that waited for it.

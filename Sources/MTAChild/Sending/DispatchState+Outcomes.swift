@@ -73,7 +73,7 @@ extension DispatchState {
         case .stopDelivery:
             flight.unsent.append(outcome.index)
             if results.holdReason == nil {
-                results.holdReason = Self.topicReason(outcome, flight.batch.attributes.pushType)
+                results.holdReason = topicReason(outcome, flight.batch.attributes.pushType)
             }
         case .retry where outcome.fault == .credential:
             waitForCredential(outcome, &flight, &part, now, &answer)
@@ -101,10 +101,7 @@ extension DispatchState {
             if outcome.outcomeClass == .accepted, flight.hasSuffixedTopic {
                 guards.topics[part.claimed.deliveryID, default: TopicGuard()].noteWorking()
             }
-            // The binary protocol has no status for success.
-            if outcome.status != 0 || outcome.outcomeClass == .accepted {
-                guards.application.count(hasWorked: Self.hasWorked(outcome))
-            }
+            if outcome.isAnswer { guards.application.count(hasWorked: Self.hasWorked(outcome)) }
             if Self.hasWorked(outcome) { results.hasWorked = true }
             // A message refused by this child's own checks says nothing about the gateway.
             if outcome.outcomeClass == .ambiguous {
@@ -411,13 +408,16 @@ extension DispatchState {
         part.isDecided(row)
         part.lastBatch = outbox.number
         counters.outcomes.add(status, OutcomeCounts.ReasonClass(status, reason, failure))
-        outbox.append(
-            of: part,
-            row: row,
+        outbox.outcomes.append(
+            part: part.claimed.id,
+            token: part.claimed.fencingToken,
+            sequence: part.sequences[Int(row)],
+            subscriptionID: part.subscriptionIDs[Int(row)],
             status: status,
             httpStatus: httpStatus,
             reason: reason,
             gatewayMessageID: gatewayMessageID,
+            attempt: part.claimed.attempt,
             tokenEffect: tokenEffect,
             failure: failure,
             healsErrors: healsErrors,

@@ -10,10 +10,10 @@ package enum PayloadFormat: String, Sendable, Hashable, Codable, CaseIterable {
     /// messages with equal bodies can share a request.
     case fcmLegacy = "fcm-legacy"
 
-    /// The format of a connector. For FCM it also depends on the credential: a project key means legacy HTTP.
-    package init(connector: Connector, usesProjectKey: Bool = false) {
+    /// The format of a connector with a credential; the usual one without a credential that the connector accepts.
+    package init(connector: Connector, credential: CredentialKind? = nil) {
         let facts = connector.facts
-        self = (usesProjectKey ? facts.formats[.fcmProjectKey] : nil) ?? facts.usualFormat
+        self = credential.flatMap { facts.formats[$0] } ?? facts.usualFormat
     }
 
     /// The platform whose section of the content it uses.
@@ -23,7 +23,4 @@ package enum PayloadFormat: String, Sendable, Hashable, Codable, CaseIterable {
         case .fcmV1, .fcmLegacy: .android
         }
     }
-
-    /// Whether messages with equal bodies share a request, so that batches are as large as can be.
-    package var sharesRequests: Bool { self == .fcmLegacy }
 }

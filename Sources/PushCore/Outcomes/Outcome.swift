@@ -32,8 +32,12 @@ package struct Outcome: Sendable, Hashable {
     /// Whether another message was the cause and the gateway has decided about that one. Sending this message again
     /// does not count as an attempt.
     package var isCollateral: Bool
+    /// Whether the gateway answered, however it does that. The guard against mass failures counts answers.
+    package var isAnswer: Bool
 
     /// Makes an outcome; omitted values are absent.
+    ///
+    /// - Parameter isAnswer: nil if its class or its status shows that.
     package init(
         index: Int32,
         outcomeClass: OutcomeClass,
@@ -48,7 +52,8 @@ package struct Outcome: Sendable, Hashable {
         failure: MessageFailure? = nil,
         fault: AnswerFault? = nil,
         neverLeft: Bool = false,
-        isCollateral: Bool = false
+        isCollateral: Bool = false,
+        isAnswer: Bool? = nil
     ) {
         self.index = index
         self.outcomeClass = outcomeClass
@@ -64,5 +69,6 @@ package struct Outcome: Sendable, Hashable {
         self.fault = fault ?? outcomeClass.usualFault
         self.neverLeft = neverLeft
         self.isCollateral = isCollateral
+        self.isAnswer = isAnswer ?? (outcomeClass == .accepted || status != 0)
     }
 }

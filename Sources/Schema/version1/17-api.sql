@@ -99,10 +99,10 @@ COMMENT ON FUNCTION pushmta_engine.api_deliveries(bigint, bigint, integer[], int
 CREATE FUNCTION pushmta_engine.api_forms(delivery bigint, names text[], only_applications integer[])
     RETURNS TABLE (id integer, service_id integer, name text, label text, platform text, environment text, integration_key text,
         bundle_id text, message_id_format text, external_account_id integer, credential_id bigint, variables text, sounds text,
-        connector text, uses_project_key boolean)
+        connector text, credential_kind text)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
         SELECT a.id, a.service_id, a.name, a.label, a.platform, a.environment, a.integration_key, a.bundle_id, a.message_id_format,
-            e.id, a.credential_id, a.variables::text, a.sounds::text, e.connector, coalesce(c.kind = 'fcm_project_key', false)
+            e.id, a.credential_id, a.variables::text, a.sounds::text, e.connector, c.kind
         FROM application a
         LEFT JOIN delivery_application x ON x.delivery_id = api_forms.delivery AND x.application_id = a.id
         LEFT JOIN external_account e ON e.id = coalesce(x.external_account_id, a.external_account_id)
@@ -112,7 +112,7 @@ CREATE FUNCTION pushmta_engine.api_forms(delivery bigint, names text[], only_app
         ORDER BY a.name $$;
 COMMENT ON FUNCTION pushmta_engine.api_forms(bigint, text[], integer[]) IS
     'The applications that determine the form of messages: those of a delivery, or (null) those of these names among the given ones. '
-    'Includes the connector of the account that each uses.';
+    'Includes the connector of the account that each uses, and the kind of its credential.';
 
 CREATE FUNCTION pushmta_engine.api_content(delivery bigint)
     RETURNS TABLE (content text, continuous boolean, one_time_code boolean, has_validity boolean)

@@ -7,11 +7,11 @@ package struct MessageForm: Sendable {
     package let application: ApplicationRow
     /// The protocol of the account that sends its messages; nil if it has none yet.
     package let connector: Connector?
-    /// Whether its credential is a project key of FCM's legacy API.
-    package let usesProjectKey: Bool
+    /// The kind of its credential; nil if it has none yet.
+    package let credential: CredentialKind?
 
     /// The form of its messages.
-    package var format: PayloadFormat { application.format(over: connector, usesProjectKey: usesProjectKey) }
+    package var format: PayloadFormat { application.format(over: connector, credential: credential) }
 
     /// A content as children render it for the application; throws what they would refuse.
     ///
@@ -20,7 +20,7 @@ package struct MessageForm: Sendable {
         try application.template(
             of: json,
             over: connector,
-            usesProjectKey: usesProjectKey,
+            credential: credential,
             delivery: delivery?.id ?? .max,
             isContinuous: delivery?.isContinuous ?? false,
             carriesValidity: delivery?.carriesValidity ?? false
@@ -58,7 +58,7 @@ extension Store {
         let result = try await query(
             """
             SELECT a.id, a.service_id, a.name, a.label, a.platform, a.environment, a.integration_key, a.bundle_id, a.message_id_format,
-                a.external_account_id, a.credential_id, a.variables, a.sounds, a.connector, a.uses_project_key
+                a.external_account_id, a.credential_id, a.variables, a.sounds, a.connector, a.credential_kind
             FROM pushmta_engine.api_forms($1::bigint, $2::text[], $3::integer[]) a
             """,
             parameters
@@ -67,7 +67,7 @@ extension Store {
             MessageForm(
                 application: try ApplicationRow(&row),
                 connector: try row.textOrNil().flatMap(Connector.init(rawValue:)),
-                usesProjectKey: try row.bool()
+                credential: try row.textOrNil().flatMap(CredentialKind.init(rawValue:))
             )
         }
     }

@@ -71,17 +71,15 @@ extension ApplicationRow {
     }
 
     /// The form of its messages over a connector; nil for the default connector of its platform.
-    package func format(over connector: Connector?, usesProjectKey: Bool = false) -> PayloadFormat {
-        PayloadFormat(
-            connector: connector ?? (platform == .ios ? .iosHTTP2 : .androidV1),
-            usesProjectKey: usesProjectKey
-        )
+    package func format(over connector: Connector?, credential: CredentialKind? = nil) -> PayloadFormat {
+        PayloadFormat(connector: connector ?? (platform == .ios ? .iosHTTP2 : .androidV1), credential: credential)
     }
 
     /// A content as children render it for this application, for people to read; throws what they would refuse.
     ///
     /// - Parameters:
     ///   - connector: that of its account; nil for the default of its platform.
+    ///   - credential: the kind of its credential; nil for the usual one.
     ///   - delivery: the id in its messages. By default the longest one: a message that fits with it fits with every
     ///     other.
     ///   - isContinuous: whether it belongs to a continuous delivery.
@@ -89,7 +87,7 @@ extension ApplicationRow {
     package func template(
         of json: String,
         over connector: Connector?,
-        usesProjectKey: Bool = false,
+        credential: CredentialKind? = nil,
         delivery: Int64 = .max,
         isContinuous: Bool = false,
         carriesValidity: Bool = false
@@ -99,7 +97,7 @@ extension ApplicationRow {
         let document = try PushContent(json: completed(content: json))
         return try LocalisedTemplate.compile(
             content: isContinuous ? document.ofContinuous : document,
-            format: format(over: connector, usesProjectKey: usesProjectKey),
+            format: format(over: connector, credential: credential),
             deliveryID: delivery,
             messageIDFormat: messageIDFormat,
             carriesValidity: carriesValidity

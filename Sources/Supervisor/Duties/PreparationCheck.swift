@@ -86,10 +86,7 @@ package enum PreparationCheck {
             // Compiles it for all of its locales and checks the gateway's size limit.
             let template = try LocalisedTemplate.compile(
                 content: PushContent(json: application.completed(content: content)),
-                format: PayloadFormat(
-                    connector: account.connector,
-                    usesProjectKey: credential?.kind == .fcmProjectKey
-                ),
+                format: PayloadFormat(connector: account.connector, credential: credential?.kind),
                 deliveryID: deliveryID,
                 messageIDFormat: application.messageIDFormat
             )

@@ -1,3 +1,5 @@
+import PushCore
+
 /// The schemas of checks, proofs, statistics and previews.
 extension OpenAPISchemas {
     static let checks = #"""
@@ -80,7 +82,7 @@ extension OpenAPISchemas {
             "properties": {
               "application": {"type": "string"},
               "platform": {"$ref": "#/components/schemas/Platform"},
-              "format": {"enum": ["apns", "apns-binary", "fcm-v1", "fcm-legacy"], "description": "The format of the payload, which depends on the application's account."},
+              "format": {"enum": [\#(payloadFormats)], "description": "The format of the payload, which depends on the application's account."},
               "deviceId": {"type": ["integer", "null"]},
               "locale": {"$ref": "#/components/schemas/TextOrNull", "description": "The language variant of the content; null for the default."},
               "payload": {"type": ["object", "null"], "additionalProperties": true, "description": "null if the content cannot be rendered."},
@@ -92,6 +94,8 @@ extension OpenAPISchemas {
           }
         }
         """#
+
+    private static let payloadFormats = PayloadFormat.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
 
     private static let previewMembers = #"""
         "application": \#(APIText.name.schema("Its name. Required if the content is sent to several applications and no device is named.")),

@@ -2,6 +2,7 @@ import Administration
 import ArgumentParser
 import Foundation
 import Gateways
+import MTAChild
 import PushCore
 import Store
 
@@ -342,9 +343,10 @@ enum AccountAddress {
 
     /// A notice about a connector, shown when an account gets it.
     static func note(_ connector: Connector, host: String) -> String? {
-        guard GatewayAddress(host: host).isClosed(connector) else { return nil }
-        return
-            "Apple closed its binary gateway on 31 March 2021: name a stand-in with --host, or use ios-http2."
+        guard GatewayAddress(host: host).isClosed(connector),
+            let remark = GatewayRegistry.standard.kind(of: connector)?.remark
+        else { return nil }
+        return "\(remark). Name another gateway with --host."
     }
 }
 

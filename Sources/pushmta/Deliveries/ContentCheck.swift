@@ -144,10 +144,13 @@ enum ContentCheckReport {
 /// The route of an application's messages, as far as payloads depend on it.
 struct ApplicationRouting {
     let account: AccountRow
-    /// The format of the payloads; without a credential, that of the connector's current protocol.
-    let format: PayloadFormat
+    /// The kind of the application's credential; nil if it has none.
+    let credential: CredentialKind?
     /// Google's name of the project, which is part of the address of FCM HTTP v1; nil if no credential names it.
     let projectID: String?
+
+    /// The format of the payloads; without a credential, that of the connector's current protocol.
+    var format: PayloadFormat { PayloadFormat(connector: account.connector, credential: credential) }
 
     /// The route over the application's own account.
     ///
@@ -167,13 +170,13 @@ struct ApplicationRouting {
     init(_ application: ApplicationRow, account: AccountRow, _ store: Store) async throws {
         self.account = account
         guard application.credentialID != nil else {
-            format = PayloadFormat(connector: account.connector)
+            credential = nil
             projectID = nil
             return
         }
-        let credential = try await store.credential(application: application.id)
-        format = PayloadFormat(connector: account.connector, usesProjectKey: credential.kind == .fcmProjectKey)
-        let attributes = try? JSONSerialization.jsonObject(with: Data(credential.attributes.utf8)) as? [String: Any]
+        let row = try await store.credential(application: application.id)
+        credential = row.kind
+        let attributes = try? JSONSerialization.jsonObject(with: Data(row.attributes.utf8)) as? [String: Any]
         projectID = attributes?["project_id"] as? String
     }
 }

@@ -128,7 +128,7 @@ struct PreviewSource {
             delivery,
             application: applications[place],
             account: routing.account,
-            format: routing.format,
+            credential: routing.credential,
             projectID: routing.projectID,
             store: store
         )

@@ -104,8 +104,11 @@ enum AnswerListing {
     /// The status for people. A round one without a reason stands for its whole hundred.
     static func status(_ row: AnswerRow) -> String {
         guard row.source == .response || row.source == .tokenEndpoint else { return "-" }
-        if row.gateway == .apnsBinary { return row.reason.isEmpty ? "other" : "\(row.status)" }
-        if row.status == 0 { return row.reason.isEmpty ? "other" : "any" }
+        if row.status == 0 {
+            if row.reason.isEmpty { return "other" }
+            // An error of the token endpoint may come with any status, a response only with its own.
+            return row.source == .tokenEndpoint ? "any" : "0"
+        }
         let standsForMany = row.reason.isEmpty && row.status % 100 == 0 && row.status != 200
         return standsForMany ? "other \(row.status / 100)xx" : "\(row.status)"
     }

@@ -54,6 +54,7 @@ struct BinaryAmbiguityTests {
             let event = try await fixture.collector.waitForEvent(.unproved)
             #expect(event.reason == "Silence")
             #expect(event.message.contains("120 messages") && event.message.contains("presumedAcceptedMs"))
+            #expect(event.remedy?.contains("nmac.binary.presumedAcceptedMs") == true)
             #expect(fixture.simulator.counters().apnsBinary.accepted == 0)
             await gateway.shutdown()
         }

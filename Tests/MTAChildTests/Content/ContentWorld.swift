@@ -82,7 +82,7 @@ struct ContentWorld {
             store.deliveryForPreview(delivery),
             application: application,
             account: store.account(account),
-            format: platform == .ios ? .apns : .fcmV1,
+            credential: nil,
             store: store
         )
         let loaded = try await store.loadSubscription(id, previewer.fields)

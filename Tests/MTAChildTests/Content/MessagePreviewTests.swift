@@ -16,7 +16,10 @@ import Testing
             """
     }
 
-    private func previewer(_ format: PayloadFormat) throws -> (MessagePreviewer, CompiledDelivery) {
+    private func previewer(
+        _ format: PayloadFormat,
+        _ registry: GatewayRegistry = .standard
+    ) throws -> (MessagePreviewer, CompiledDelivery) {
         let sending = SendingDelivery(
             id: 16,
             label: "",
@@ -30,11 +33,12 @@ import Testing
             logDay: LogDay(daysSince2000: 9_800),
             hasVariables: false
         )
-        let connector: Connector =
+        let (connector, credential): (Connector, CredentialKind) =
             switch format {
-            case .apns: .iosHTTP2
-            case .apnsBinary: .iosBinary
-            case .fcmV1, .fcmLegacy: .androidV2
+            case .apns: (.iosHTTP2, .apnsKey)
+            case .apnsBinary: (.iosBinary, .apnsCertificate)
+            case .fcmV1: (.androidV2, .fcmServiceAccount)
+            case .fcmLegacy: (.androidV2, .fcmProjectKey)
             }
         let account = AccountRow(
             id: 1,
@@ -47,7 +51,24 @@ import Testing
         )
         let application = ContentFixture.application(format.platform)
         let delivery = try CompiledDelivery(sending, application: application, format: format)
-        return (MessagePreviewer(delivery, application: application, account: account), delivery)
+        let previewer = MessagePreviewer(
+            delivery,
+            application: application,
+            account: account,
+            credential: credential,
+            registry: registry
+        )
+        return (previewer, delivery)
+    }
+
+    /// Of two gateways that take the same payloads, a child chooses the one that serves connector and credential.
+    @Test func theGatewayIsTheOneThatAChildChooses() throws {
+        let registry = GatewayRegistry([LineKind() as any GatewayKind] + GatewayRegistry.standard.kinds)
+        let (previewer, delivery) = try previewer(.fcmLegacy, registry)
+        let loaded = ContentFixture.loaded(delivery, locales: ["en"], ["firstName": ["Ada"]])
+        let preview = try #require(previewer.preview(loaded, now: 0))
+        // The line serves android-v1 only, and this account speaks android-v2.
+        #expect(preview.headers.contains(ShownField(":path", "/fcm/send")))
     }
 
     @Test(arguments: [PayloadFormat.apns, .apnsBinary, .fcmV1, .fcmLegacy], ["en", "fr"])
