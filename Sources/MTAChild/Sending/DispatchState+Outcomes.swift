@@ -408,16 +408,13 @@ extension DispatchState {
         part.isDecided(row)
         part.lastBatch = outbox.number
         counters.outcomes.add(status, OutcomeCounts.ReasonClass(status, reason, failure))
-        outbox.outcomes.append(
-            part: part.claimed.id,
-            token: part.claimed.fencingToken,
-            sequence: part.sequences[Int(row)],
-            subscriptionID: part.subscriptionIDs[Int(row)],
+        outbox.append(
+            of: part,
+            row: row,
             status: status,
             httpStatus: httpStatus,
             reason: reason,
             gatewayMessageID: gatewayMessageID,
-            attempt: part.claimed.attempt,
             tokenEffect: tokenEffect,
             failure: failure,
             healsErrors: healsErrors,

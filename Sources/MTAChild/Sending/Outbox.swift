@@ -10,7 +10,7 @@ struct Outbox: Sendable {
     /// This many outcomes are usually stored without waiting for more, unless the window is too small for that.
     let batchSize: Int
     /// The outcomes that gather for the next transaction.
-    var outcomes: OutcomeBatch
+    private(set) var outcomes: OutcomeBatch
     /// The number of messages of the window that they end.
     private(set) var windowRows = 0
     /// Of these, the messages whose delivery's policy is `report`.
@@ -44,6 +44,43 @@ struct Outbox: Sendable {
 
     /// Takes the last count back: that outcome ends no message of the window.
     mutating func uncountRow() { windowRows -= 1 }
+
+    /// Adds an outcome of a part's message.
+    ///
+    /// - Parameters:
+    ///   - firstOf: the application, if no message to the push token was accepted before; nil if one was.
+    ///   - isDecision: whether this child decided a `failed` that the gateway did not send; other statuses need no such
+    ///     mark.
+    mutating func append(
+        of part: HeldPart,
+        row: Int32,
+        status: MessageStatus,
+        httpStatus: Int16,
+        reason: String,
+        gatewayMessageID: String?,
+        tokenEffect: TokenEffect,
+        failure: MessageFailure?,
+        healsErrors: Bool,
+        firstOf application: Int32?,
+        isDecision: Bool
+    ) {
+        outcomes.append(
+            part: part.claimed.id,
+            token: part.claimed.fencingToken,
+            sequence: part.sequences[Int(row)],
+            subscriptionID: part.subscriptionIDs[Int(row)],
+            status: status,
+            httpStatus: httpStatus,
+            reason: reason,
+            gatewayMessageID: gatewayMessageID,
+            attempt: part.claimed.attempt,
+            tokenEffect: tokenEffect,
+            failure: failure,
+            healsErrors: healsErrors,
+            firstOf: application,
+            isDecision: isDecision
+        )
+    }
 
     /// Adds the end of a part.
     mutating func end(_ part: ClosingPart) { outcomes.closing.append(part) }
