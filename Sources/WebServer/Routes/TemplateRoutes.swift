@@ -310,20 +310,17 @@ struct TemplateDeliveryBody: Sendable {
         delivery.messagesPerSecond = settings.messagesPerSecond
         delivery.filter = reader.filter()
         delivery.excludedLists = reader.nameList("exclude")
-        let hasFilter = delivery.filter.map { !$0.isEmpty } ?? false
+        reader.checkTarget(
+            isContinuous: delivery.isContinuous,
+            isExplicit: delivery.explicitTargets == true,
+            filter: delivery.filter,
+            exclude: delivery.excludedLists
+        )
         if delivery.isContinuous {
-            if delivery.explicitTargets == true || hasFilter || delivery.excludedLists.map({ !$0.isEmpty }) ?? false {
-                reader.note(
-                    "kind",
-                    "a continuous delivery has no target: omit explicitTargets, filter and exclude"
-                )
-            }
             // Each of its messages names its addressee, so the template's target does not apply.
             delivery.explicitTargets = false
             delivery.filter = ""
             delivery.excludedLists = []
-        } else if delivery.explicitTargets == true, hasFilter {
-            reader.note("filter", "a filter cannot be combined with explicit targets")
         }
         try reader.close()
         self.delivery = delivery
