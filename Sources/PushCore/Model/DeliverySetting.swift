@@ -118,6 +118,9 @@ package enum DeliverySetting: String, Sendable, CaseIterable {
             case .number(let range): range.contains(number)
             case .flag, .choice: false
             }
+        if case .integer = form, number.isFinite, number.rounded() != number {
+            return "\(number) is not a whole number; \(remedy)"
+        }
         return isTaken ? nil : "\(Self.plain(number)) is out of range; \(remedy)"
     }
 

@@ -116,7 +116,9 @@ COMMENT ON FUNCTION pushmta_engine.limit_project(text) IS
 CREATE FUNCTION pushmta_engine.require_rate(subject text, rate double precision) RETURNS void
     LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
-    IF rate <> 'Infinity' THEN
+    IF rate IN ('NaN', '-Infinity') THEN
+        PERFORM refuse_setting(subject, 'messages_per_second', rate::text);
+    ELSIF rate <> 'Infinity' THEN
         PERFORM require_settings(subject, jsonb_build_object('messages_per_second', rate));
     END IF;
 END $$;
