@@ -54,6 +54,16 @@ struct ContractTests {
             """
         )
         #expect(count == 1)
+        let defaults = try await fixture.sql(
+            """
+            SELECT count(*) FROM pushmta_engine.delivery d WHERE d.priority = \(DeliverySetting.defaultPriority)
+                AND d.validity = make_interval(secs => \(DeliverySetting.defaultValiditySeconds))
+                AND d.ambiguity_policy = '\(DeliverySetting.defaultAmbiguityPolicy.rawValue)'
+                AND d.max_retries = \(DeliverySetting.defaultMaxRetries) AND d.retry_schedule = 'default'
+                AND d.retry_period_seconds IS NULL AND d.weight = \(DeliverySetting.defaultWeight)
+            """
+        )
+        #expect(defaults == Int64(names.count + 1))
     }
 
     @Test("The targets of a started delivery are frozen, even for inserts under way", .timeLimit(.minutes(2)))

@@ -327,9 +327,9 @@ COMMENT ON FUNCTION pushmta_engine.make_delivery(text, text[], text, jsonb, text
     'is kept as an interval.';
 
 CREATE FUNCTION pushmta.create_delivery(
-    label text, applications text[], content text, priority integer DEFAULT 0, validity interval DEFAULT '5 days',
-    explicit_targets boolean DEFAULT false, one_per_user boolean DEFAULT false, ambiguity_policy text DEFAULT 'resend',
-    accounts text[] DEFAULT NULL, max_retries integer DEFAULT 5, retry_period_seconds integer DEFAULT NULL,
+    label text, applications text[], content text, priority integer DEFAULT NULL, validity interval DEFAULT NULL,
+    explicit_targets boolean DEFAULT NULL, one_per_user boolean DEFAULT NULL, ambiguity_policy text DEFAULT NULL,
+    accounts text[] DEFAULT NULL, max_retries integer DEFAULT NULL, retry_period_seconds integer DEFAULT NULL,
     retry_schedule text DEFAULT NULL, messages_per_second double precision DEFAULT NULL
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
@@ -339,13 +339,13 @@ END $$;
 COMMENT ON FUNCTION pushmta.create_delivery(
     text, text[], text, integer, interval, boolean, boolean, text, text[], integer, integer, text, double precision) IS
     'Creates a delivery in state editing to the subscribers of applications, named as in pushmta.application, and returns its id. A '
-    'setting that is null has its default. Without retry_period_seconds the period is the schedule''s own, without messages_per_second '
-    'there is no limit.';
+    'setting that is null has its default, which pushmta delivery create --help shows. Without retry_period_seconds the period is the '
+    'schedule''s own, without messages_per_second there is no limit.';
 
 CREATE FUNCTION pushmta.create_delivery(
-    label text, applications text[], content jsonb, priority integer DEFAULT 0, validity interval DEFAULT '5 days',
-    explicit_targets boolean DEFAULT false, one_per_user boolean DEFAULT false, ambiguity_policy text DEFAULT 'resend',
-    accounts text[] DEFAULT NULL, max_retries integer DEFAULT 5, retry_period_seconds integer DEFAULT NULL,
+    label text, applications text[], content jsonb, priority integer DEFAULT NULL, validity interval DEFAULT NULL,
+    explicit_targets boolean DEFAULT NULL, one_per_user boolean DEFAULT NULL, ambiguity_policy text DEFAULT NULL,
+    accounts text[] DEFAULT NULL, max_retries integer DEFAULT NULL, retry_period_seconds integer DEFAULT NULL,
     retry_schedule text DEFAULT NULL, messages_per_second double precision DEFAULT NULL
 ) RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
     SELECT pushmta.create_delivery(label, applications, content::text, priority, validity, explicit_targets, one_per_user,
@@ -415,10 +415,6 @@ BEGIN
     IF wanted IS NOT NULL AND kind = 'explicit' THEN
         RAISE EXCEPTION 'Delivery % has explicit targets, to which no filter applies.', delivery
             USING ERRCODE = 'PM007', HINT = 'Remove unwanted recipients from pushmta.delivery_target, or use exclusions.';
-    END IF;
-    IF octet_length(wanted) > 65536 THEN
-        RAISE EXCEPTION 'The filter of delivery % has % bytes.', delivery, octet_length(wanted)
-            USING ERRCODE = 'PM007', HINT = 'A filter has at most 65,536 bytes. Use explicit targets or an exclusion list.';
     END IF;
     IF wanted IS NOT NULL THEN
         wrong := filter_problem(delivery, wanted);

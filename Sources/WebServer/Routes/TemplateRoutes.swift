@@ -404,13 +404,7 @@ enum TemplateJSON {
     private static func settings(_ stored: String) -> JSONValue {
         guard case .object(let entries) = JSONValue.stored(stored) else { return .object([]) }
         return .object(
-            entries.map { entry in
-                let words = entry.name.split(separator: "_")
-                let name =
-                    words.prefix(1).joined()
-                    + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
-                return JSONEntry(name: name, value: entry.value)
-            }
+            entries.map { JSONEntry(name: DeliverySetting.memberName(of: $0.name), value: $0.value) }
         )
     }
 }

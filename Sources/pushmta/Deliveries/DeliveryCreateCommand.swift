@@ -69,7 +69,10 @@ struct DeliveryCreateCommand: PushMTACommand {
     )
     var retrySchedule: RetryPolicy.ScheduleSetting?
 
-    @Option(help: "Seconds before the first retry (default: 3600 for a daily schedule, 10 for an exponential one).")
+    @Option(
+        help:
+            "Seconds before the first retry, \(DeliverySetting.retryPeriod.expectation) (default: \(DeliverySetting.usualRetryPeriods))."
+    )
     var retryPeriod: Int32?
 
     @Option(

@@ -160,7 +160,7 @@ struct DeliveryWeightCommand: SentenceCommand {
     @Argument(help: "The delivery's id.")
     var id: Int64
 
-    @Argument(help: "From 1, the default, to 10.")
+    @Argument(help: "Its weight, \(DeliverySetting.weight.expectation) (default: \(DeliverySetting.defaultWeight)).")
     var weight: Int
 
     func execute(_ loaded: LoadedSettings) async throws {

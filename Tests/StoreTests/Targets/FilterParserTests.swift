@@ -178,6 +178,22 @@ struct FilterParserTests {
         }
     }
 
+    @Test("The program and the database agree on what is a letter of a name")
+    func letters() async throws {
+        let store = try await Store(configuration: TestDatabase.create().configuration())
+        var numbers: [UInt32] = [0x301, 0x1680, 0x180E, 0x3000, 0xFEFF, 0x1F600]
+        numbers += 0x1...0x17F
+        numbers += 0x2000...0x206F
+        let scalars = numbers.compactMap { Unicode.Scalar($0) }
+        let names = scalars.flatMap { ["a\($0)", "\($0)a"] }
+        let parsed = try await store.parseFilters(names.map { "device.\($0) is null" })
+        for (name, parsed) in zip(names, parsed) {
+            let isRead = parsed == .success(.isNull(.device(name)))
+            #expect(TargetField.isWritten("device.\(name)") == isRead, "\(name.debugDescription): \(parsed)")
+        }
+        await store.close()
+    }
+
     @Test("Length, depth, tests and lists have limits, and filters just within them are read")
     func limits() async throws {
         func nested(_ depth: Int, _ open: String, _ close: String) -> String {
