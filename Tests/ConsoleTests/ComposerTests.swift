@@ -187,9 +187,33 @@ import Testing
         let minus = SettingsForm(values: ["settings.priority": "\u{2212}100"], catalogue: .english)
         #expect(minus.json.contains("-100") && !minus.isWrong)
         for language in Language.allCases {
-            #expect(language.texts[Phrase.settingPriorityHint.rawValue]?.contains("\u{2212}100") == true)
+            Language.$current.withValue(language) {
+                let fields = "\(SettingsForm(values: [:], catalogue: Catalogue.current).fields)"
+                #expect(fields.contains("\u{2212}100") && !fields.contains("{0}"), "\(language)")
+            }
         }
         #expect(problems(["settings.priority": "-101"]).contains("from \u{2212}100 to 100"))
+    }
+
+    /// Hints and defaults come from the table of settings.
+    @Test func theFormTellsRangesAndDefaults() throws {
+        let fields = "\(SettingsForm(values: [:], catalogue: .english).fields)"
+        for words in [
+            "Empty: 5 days.", "From \u{2212}100 to 100; higher priorities are sent first. Empty: 0.",
+            "From 1 to 10: its share among deliveries of the same priority. Empty: 1.",
+            "from 0 to 1,000. Empty: 5.", "Empty: 3,600 seconds if daily, 10 if growing.",
+        ] { #expect(fields.contains(words), "\(words)") }
+        for setting in SettingsForm.Setting.allCases where !setting.choices.isEmpty {
+            let usual = setting.choices.filter { $0.value == setting.usualChoice }
+            #expect(usual.count == 1, "\(setting)")
+            var form = FormParameters()
+            try form.read(Array("\(setting.field)=\(setting.usualChoice ?? "")".utf8))
+            var values = [setting.field: "x"]
+            SettingsForm.take(form, into: &values)
+            #expect(values.isEmpty, "an empty field means the default of \(setting)")
+        }
+        let names = SettingsForm.Setting.allCases.compactMap(\.definition)
+        #expect(Set(names) == Set(DeliverySetting.allCases).subtracting([.explicitTargets]))
     }
 
     @Test func anExclusionListThatIsGoneIsSaidAndStays() async throws {

@@ -88,7 +88,7 @@ import Testing
         let fields =
             TargetColumn.allCases.map(\.rawValue) + [
                 "", "parameters.tier", "recipient.\"first name\"", "mapping.points", "nothing", "parameters", "not",
-                "null",
+                "null", "recipient.", "recipient.not", "recipient.in",
                 "recipient.\"a\"\u{301} or locale", "locale = 'x' or user_key", "(locale", "locale)", "'locale'",
                 "locale or", "not locale", "now",
             ]
@@ -128,6 +128,17 @@ import Testing
             }
         }
         #expect(right > 1_000)
+        await store.close()
+    }
+
+    /// A group without a name must not take the first word of the comparison for it.
+    @Test(arguments: ["recipient.", "recipient..city", "recipient.city.", ".city", "parameters."])
+    func aFieldWithoutItsNameIsWrong(field: String) async throws {
+        let rows = FilterRows.Comparison.allCases.map { Row(field: field, comparison: $0, value: "a") }
+        let store = try await store()
+        for (row, parsed) in zip(rows, try await store.parseFilters(rows.map(\.text))) {
+            #expect(row.problem(parsed) != nil, "\(row.text)")
+        }
         await store.close()
     }
 

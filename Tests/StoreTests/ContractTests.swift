@@ -35,6 +35,37 @@ struct ContractTests {
         )
     }
 
+    @Test("Each setting that is null has its default")
+    func nullSettings() async throws {
+        let fixture = try await StoreFixture.make()
+        let names = [
+            "priority", "validity", "explicit_targets", "one_per_user", "ambiguity_policy", "max_retries",
+            "retry_period_seconds", "retry_schedule", "messages_per_second",
+        ]
+        for given in [""] + names.map({ ", \($0) => NULL" }) {
+            try await fixture.sql(
+                #"SELECT pushmta.create_delivery('x', '{shop-ios}', '{"ios": {"title": "a"}}'\#(given))"#
+            )
+        }
+        let count = try await fixture.sql(
+            """
+            SELECT count(*) FROM (SELECT DISTINCT d.priority, d.validity, d.target_kind, d.one_per_user, d.ambiguity_policy,
+                d.max_retries, d.retry_period_seconds, d.retry_schedule FROM pushmta_engine.delivery d) x
+            """
+        )
+        #expect(count == 1)
+        let defaults = try await fixture.sql(
+            """
+            SELECT count(*) FROM pushmta_engine.delivery d WHERE d.priority = \(DeliverySetting.defaultPriority)
+                AND d.validity = make_interval(secs => \(DeliverySetting.defaultValiditySeconds))
+                AND d.ambiguity_policy = '\(DeliverySetting.defaultAmbiguityPolicy.rawValue)'
+                AND d.max_retries = \(DeliverySetting.defaultMaxRetries) AND d.retry_schedule = 'default'
+                AND d.retry_period_seconds IS NULL AND d.weight = \(DeliverySetting.defaultWeight)
+            """
+        )
+        #expect(defaults == Int64(names.count + 1))
+    }
+
     @Test("The targets of a started delivery are frozen, even for inserts under way", .timeLimit(.minutes(2)))
     func frozen() async throws {
         let fixture = try await StoreFixture.make()

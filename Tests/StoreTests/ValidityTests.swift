@@ -60,6 +60,21 @@ struct ValidityTests {
         await connection.close()
     }
 
+    @Test(
+        "A refusal tells the seconds that were written",
+        arguments: [("100000 days", "8640000000"), ("-1 s", "-1"), ("178000000 years", "5536512000000000")]
+    )
+    func seconds(_ validity: String, _ seconds: String) async throws {
+        let fixture = try await StoreFixture.make()
+        await #expect {
+            try await fixture.sql(
+                "SELECT pushmta.create_delivery('x', '{shop-ios}', '{}', validity => '\(validity)')"
+            )
+        } throws: {
+            ($0 as? PostgresError)?.message == "Delivery \"x\": validity_seconds: \(seconds) is out of range."
+        }
+    }
+
     @Test("A template cannot have a validity with which all its deliveries would be refused")
     func templates() async throws {
         let fixture = try await StoreFixture.make()

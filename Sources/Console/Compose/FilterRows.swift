@@ -88,8 +88,7 @@ extension FilterRows.Row {
     var text: String {
         // The database reports an unknown name. Anything that is not a name becomes a quoted text, which is not a
         // field.
-        let isName = field.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_.]*/) != nil
-        let field = isName || TargetField(field) != nil ? field : TargetFilter.quoted(field)
+        let field = TargetField.isWritten(field) ? field : TargetFilter.quoted(field)
         guard comparison.takesValue else { return "\(field) \(comparison.rawValue)" }
         // The database reports the missing value.
         guard !value.isEmpty else { return "\(field) \(comparison.rawValue)" }

@@ -5,24 +5,35 @@ import PushCore
 ///
 /// A value's name is a prefix and the name of a template's setting. An empty value means the default.
 struct SettingsForm: Sendable {
-    /// The settings, by their names in templates.
-    enum Setting: String, Sendable, CaseIterable {
-        case rate = "messages_per_second"
-        case validity = "validity_seconds"
-        case priority, weight
-        case retries = "max_retries"
-        case schedule = "retry_schedule"
-        case pause = "retry_period_seconds"
-        case policy = "ambiguity_policy"
-        case person = "one_per_user"
-        case code = "one_time_code"
-        case seeds = "all_seeds"
-
-        /// The name of the setting's field.
-        var field: String { SettingsForm.prefix + rawValue }
+    /// The settings, in the order of the form.
+    enum Setting: Sendable, CaseIterable {
+        case rate, validity, priority, weight, retries, schedule, pause, policy, person, code, seeds
 
         /// The setting's definition; nil for one-time codes, which are not a setting of templates.
-        fileprivate var definition: DeliverySetting? { DeliverySetting(rawValue: rawValue) }
+        var definition: DeliverySetting? {
+            switch self {
+            case .rate: .rate
+            case .validity: .validity
+            case .priority: .priority
+            case .weight: .weight
+            case .retries: .maxRetries
+            case .schedule: .retrySchedule
+            case .pause: .retryPeriod
+            case .policy: .ambiguityPolicy
+            case .person: .onePerUser
+            case .code: nil
+            case .seeds: .allSeeds
+            }
+        }
+
+        /// The setting's name in templates.
+        var name: String { definition?.rawValue ?? "one_time_code" }
+
+        /// The name of the setting's field.
+        var field: String { SettingsForm.prefix + name }
+
+        /// Whether it is true or false.
+        fileprivate var isFlag: Bool { definition.map { $0.form == .flag } ?? true }
 
         /// The range of a number; nil for a choice.
         fileprivate var range: ClosedRange<Int64>? {
@@ -49,8 +60,24 @@ struct SettingsForm: Sendable {
             }
         }
 
-        /// The choices, the default first.
-        fileprivate var choices: [(value: String, name: Phrase)] {
+        /// The choice that an empty field means, the setting's default; nil for a number.
+        var usualChoice: String? {
+            switch definition?.defaultValue {
+            case .boolean(let flag)?: return flag ? "true" : "false"
+            case .string(let word)?: return choice(word)
+            default: return isFlag ? "false" : nil
+            }
+        }
+
+        /// The choice for a template's word. The schedule by kind is that of a batch delivery: only these are composed
+        /// here.
+        fileprivate func choice(_ word: String) -> String {
+            guard self == .schedule, let setting = RetryPolicy.ScheduleSetting(rawValue: word) else { return word }
+            return setting.schedule(isContinuous: false).rawValue
+        }
+
+        /// The choices.
+        var choices: [(value: String, name: Phrase)] {
             switch self {
             case .schedule:
                 [
@@ -107,27 +134,25 @@ struct SettingsForm: Sendable {
         var texts = ContentForm.texts(json: json)
         // A template may write a number in any way; the form shows it in its own.
         for setting in Setting.allCases where setting.range != nil {
-            guard let number = texts[setting.rawValue].flatMap({ Double($0) }) else { continue }
-            texts[setting.rawValue] = setting == .rate ? RateNumber.text(number) : RateNumber.plain(number)
+            guard let number = texts[setting.name].flatMap({ Double($0) }) else { continue }
+            texts[setting.name] = setting == .rate ? RateNumber.text(number) : RateNumber.plain(number)
         }
         var values: [String: String] = [:]
-        if let seconds = texts[Setting.validity.rawValue].flatMap({ Int64($0) }) {
+        if let seconds = texts[Setting.validity.name].flatMap({ Int64($0) }) {
             let unit = Unit.allCases.first { seconds.isMultiple(of: $0.seconds) } ?? .seconds
-            texts[Setting.validity.rawValue] = "\(seconds / unit.seconds)"
+            texts[Setting.validity.name] = "\(seconds / unit.seconds)"
             values[unitField] = unit.rawValue
         }
         for setting in Setting.allCases {
-            let text = texts[setting.rawValue]
-            // The schedule by kind is daily for the batch deliveries that are composed here.
-            let isByKind = setting == .schedule && text == RetryPolicy.ScheduleSetting.byKind.rawValue
-            values[setting.field] = isByKind || text == setting.choices.first?.value ? nil : text
+            let text = texts[setting.name].map(setting.choice)
+            values[setting.field] = text == setting.usualChoice ? nil : text
         }
         return values
     }
 
     /// Takes the settings of a form; settings that the form does not have stay.
     static func take(_ form: FormParameters, into values: inout [String: String]) {
-        let usual = Setting.allCases.map { ($0.field, $0.choices.first?.value ?? "") }
+        let usual = Setting.allCases.map { ($0.field, $0.usualChoice ?? "") }
         for (name, usual) in usual + [(unitField, Unit.days.rawValue)] {
             guard let text = form[name]?.trimmed else { continue }
             values[name] = text.isEmpty || text == usual ? nil : text
@@ -137,7 +162,7 @@ struct SettingsForm: Sendable {
     /// The settings as JSON for a template, without defaults and invalid values.
     var json: String {
         let entries = Setting.allCases.compactMap { setting in
-            value(setting).map { JSONEntry(name: setting.rawValue, value: $0) }
+            value(setting).map { JSONEntry(name: setting.name, value: $0) }
         }
         return JSONValue.object(entries).compactText
     }
@@ -156,7 +181,7 @@ struct SettingsForm: Sendable {
         let text = text(setting)
         guard let range = setting.range else {
             guard setting.choices.contains(where: { $0.value == text }) else { return nil }
-            return [.person, .code, .seeds].contains(setting) ? .boolean(text == "true") : .string(text)
+            return setting.isFlag ? .boolean(text == "true") : .string(text)
         }
         switch setting {
         case .rate:
@@ -194,12 +219,12 @@ extension SettingsForm {
         var values: PageValues = [
             "name": .text(setting.field), "label": .text(catalogue[words.label]), "value": .text(text(setting)),
             "placeholder": .text(placeholder(setting)),
-            "hint": .text(catalogue[words.hint]), "hasHint": .flag(true), "isWrong": .flag(isWrong(setting)),
+            "hint": .text(hint(setting)), "hasHint": .flag(true), "isWrong": .flag(isWrong(setting)),
             "problems": .list(isWrong(setting) ? [["words": .text(problem(setting))]] : []),
             "isLine": .flag(!isChoice), "isTall": .flag(false),
         ]
         if isChoice {
-            let chosen = text(setting).isEmpty ? setting.choices.first?.value : text(setting)
+            let chosen = text(setting).isEmpty ? setting.usualChoice : text(setting)
             values["choice"] = .group([
                 "words": .list(
                     setting.choices.map { value, name in
@@ -245,13 +270,31 @@ extension SettingsForm {
     /// The default of `create_delivery`.
     private func usual(_ setting: Setting) -> String {
         switch setting {
-        case .rate: catalogue[.settingRateUsual]
-        case .validity: "\(Self.usualDays) \(catalogue[.unitDays])"
-        case .priority: "\(DeliverySetting.defaultPriority)"
-        case .weight: "\(DeliverySetting.defaultWeight)"
-        case .retries: "\(DeliverySetting.defaultMaxRetries)"
-        case .pause: catalogue[.settingPauseUsual]
-        case .schedule, .policy, .person, .code, .seeds: setting.choices.first.map { catalogue[$0.name] } ?? ""
+        case .rate: return catalogue[.settingRateUsual]
+        case .validity: return "\(Self.usualDays) \(catalogue[.unitDays])"
+        case .pause: return catalogue[.settingPauseUsual]
+        case .priority, .weight, .retries:
+            guard case .number(let digits)? = setting.definition?.defaultValue else { return "" }
+            return digits
+        case .schedule, .policy, .person, .code, .seeds:
+            let choice = setting.choices.first { $0.value == setting.usualChoice }
+            return choice.map { catalogue[$0.name] } ?? ""
+        }
+    }
+
+    /// What a setting means, with its range and its default.
+    private func hint(_ setting: Setting) -> String {
+        let phrase = setting.words.hint
+        switch setting {
+        case .validity: return catalogue.text(phrase, usual(setting))
+        case .priority, .weight, .retries:
+            guard let range = setting.range else { return catalogue[phrase] }
+            let (least, most) = (Figures.count(range.lowerBound), Figures.count(range.upperBound))
+            return catalogue.text(phrase, least, most, usual(setting))
+        case .pause:
+            let seconds = { (schedule: RetryPolicy.Schedule) in Figures.count(schedule.usualSeconds) }
+            return catalogue.text(phrase, seconds(.daily), seconds(.exponential))
+        case .rate, .schedule, .policy, .person, .code, .seeds: return catalogue[phrase]
         }
     }
 

@@ -85,3 +85,37 @@ struct ContentKey: Sendable {
         }
     }
 }
+
+extension ContentKey {
+    /// The entries of an object of these keys, with each whole number in plain digits: a content may say `5.0`, and the
+    /// gateways get 5.
+    static func plain(_ entries: [JSONEntry], _ keys: [ContentKey]) -> [JSONEntry] {
+        entries.map { entry in
+            guard let key = keys.first(where: { $0.name == entry.name }) else { return entry }
+            return JSONEntry(name: entry.name, value: key.plain(entry.value))
+        }
+    }
+
+    private func plain(_ value: JSONValue) -> JSONValue {
+        switch (kind, value) {
+        case (.integer, .number(let digits)), (.personalisedInteger, .number(let digits)),
+            (.integerChoice, .number(let digits)):
+            guard let number = JSONNumber.whole(digits) else { return value }
+            return .number(String(number))
+        case (.group(let keys), .object(let entries)), (.textOrGroup(let keys), .object(let entries)):
+            return .object(Self.plain(entries, keys))
+        case (.items(let keys, _), .array(let elements)):
+            return .array(
+                elements.map { element in
+                    guard case .object(let entries) = element else { return element }
+                    return .object(Self.plain(entries, keys))
+                }
+            )
+        case (.template(let platform), .object(let entries)):
+            let type = ContentSection(platform: platform, entries: entries).string(RichTemplateKind.typeName)
+            let keys = type.flatMap(RichTemplateKind.init(rawValue:))?.keys(platform) ?? []
+            return .object(Self.plain(entries, keys))
+        default: return value
+        }
+    }
+}

@@ -11,7 +11,7 @@ extension ContentValidator {
         case (.boolean, .boolean):
             break
         case (.integer(let range), .number(let digits)), (.personalisedInteger(let range), .number(let digits)):
-            checkInteger(digits, range, path)
+            checkInteger(JSONNumber.whole(digits), digits, range, path)
         case (.personalisedInteger(let range), .string(let text)):
             checkNumberText(text, range, path)
         case (.number(let range), .number(let digits)):
@@ -33,7 +33,7 @@ extension ContentValidator {
                 add(path, "\"\(Self.short(word))\" is not allowed", "write \(Self.list(words))")
             }
         case (.integerChoice(let numbers), .number(let digits)):
-            if Int64(digits).map(numbers.contains) != true {
+            if JSONNumber.whole(digits).map(numbers.contains) != true {
                 add(path, "\(Self.short(digits)) is not allowed", "write \(Self.list(numbers.map(String.init)))")
             }
         case (.color, .string(let text)):
@@ -92,9 +92,13 @@ extension ContentValidator {
         }
     }
 
-    private mutating func checkInteger(_ digits: String, _ range: ClosedRange<Int64>, _ path: String) {
-        // Int64 accepts a plus sign; neither JSON nor the rendering of a message does.
-        guard digits.utf8.first == UInt8(ascii: "+") || Int64(digits).map(range.contains) != true else { return }
+    private mutating func checkInteger(
+        _ number: Int64?,
+        _ digits: String,
+        _ range: ClosedRange<Int64>,
+        _ path: String
+    ) {
+        guard number.map(range.contains) != true else { return }
         add(
             path,
             "\(Self.short(digits)) is out of range",
@@ -107,7 +111,10 @@ extension ContentValidator {
         guard let template = try? TextTemplate(text), let literal = template.literalText else {
             return checkTemplate(text, path)
         }
-        if !literal.isEmpty { checkInteger(literal, range, path) }
+        guard !literal.isEmpty else { return }
+        // Int64 accepts a plus sign; the rendering of a message does not.
+        let number = literal.utf8.first == UInt8(ascii: "+") ? nil : Int64(literal)
+        checkInteger(number, literal, range, path)
     }
 
     /// FCM's durations have at most nine decimal places and no exponent (protobuf, JSON mapping of `Duration`).

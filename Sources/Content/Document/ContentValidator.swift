@@ -76,16 +76,17 @@ struct ContentValidator {
         check(entries, keys: ContentKey.keys(platform), path, platform)
         let isSound = problems.count == before
         if locale.isEmpty, !isSound { unsound.insert(platform) }
+        let plain = ContentKey.plain(entries, ContentKey.keys(platform))
         guard let main else {
-            let section = ContentSection(platform: platform, entries: entries)
+            let section = ContentSection(platform: platform, entries: plain)
             checkWhole(section, path, isSound: isSound)
             return ContentVariant(locale: locale, section: section)
         }
-        let section = main.variant(entries)
+        let section = main.variant(plain)
         checkVariant(
             section,
             path,
-            says: Set(entries.map(\.name)),
+            says: Set(plain.map(\.name)),
             main: main,
             isSound: isSound && !unsound.contains(platform)
         )

@@ -55,10 +55,23 @@ package struct ChildCounts: Sendable, Equatable {
 }
 
 extension ChildCounts: Codable {
-    /// Reads the counts that this version knows; missing counts are 0.
+    /// The name of a count, as the key of its member.
+    private struct Name: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { return nil }
+    }
+
+    /// Reads the counts that this version knows; missing counts are 0. Other members, which a newer child may send, are
+    /// not read at all.
     package init(from decoder: any Decoder) throws {
-        let named = try [String: Int64](from: decoder)
-        for count in Self.all { self[keyPath: count.path] = named[count.name] ?? 0 }
+        let members = try decoder.container(keyedBy: Name.self)
+        for count in Self.all {
+            let name = Name(stringValue: count.name)
+            self[keyPath: count.path] = try members.decodeIfPresent(Int64.self, forKey: name) ?? 0
+        }
     }
 
     package func encode(to encoder: any Encoder) throws {

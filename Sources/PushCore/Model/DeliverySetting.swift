@@ -39,6 +39,13 @@ package enum DeliverySetting: String, Sendable, CaseIterable {
     package static let defaultMaxRetries: Int32 = 5
     package static let defaultAmbiguityPolicy = AmbiguityPolicy.resend
 
+    /// The default of ``retryPeriod``, in words, as each schedule has its own.
+    package static let usualRetryPeriods: String = {
+        let (daily, exponential) = (RetryPolicy.Schedule.daily, RetryPolicy.Schedule.exponential)
+        return "\(daily.usualSeconds) with a \(daily.rawValue) schedule and "
+            + "\(exponential.usualSeconds) with an \(exponential.rawValue) one"
+    }()
+
     package var form: Form {
         switch self {
         case .onePerUser, .explicitTargets, .allSeeds: .flag
@@ -68,8 +75,11 @@ package enum DeliverySetting: String, Sendable, CaseIterable {
     }
 
     /// The name of its member in the API.
-    package var memberName: String {
-        let words = rawValue.split(separator: "_")
+    package var memberName: String { Self.memberName(of: rawValue) }
+
+    /// The API's name of a setting; the setting may be one that only a newer program knows.
+    package static func memberName(of name: String) -> String {
+        let words = name.split(separator: "_")
         return words.dropFirst().reduce(into: words.first.map(String.init) ?? "") {
             $0 += $1.prefix(1).uppercased() + $1.dropFirst()
         }
@@ -105,7 +115,7 @@ package enum DeliverySetting: String, Sendable, CaseIterable {
         case .retrySchedule:
             "daily: maxRetries on the first day, then one a day until the validity ends. exponential: maxRetries, after pauses that double. default: daily for a batch delivery, exponential for a continuous one."
         case .retryPeriod:
-            "Seconds before the first retry; by default 3,600 with a daily schedule and 10 with an exponential one."
+            "Seconds before the first retry; by default \(Self.usualRetryPeriods)."
         case .rate: "The maximum number of messages a second, over all hosts; by default there is no limit."
         }
     }
@@ -118,6 +128,9 @@ package enum DeliverySetting: String, Sendable, CaseIterable {
             case .number(let range): range.contains(number)
             case .flag, .choice: false
             }
+        if case .integer = form, number.isFinite, number.rounded() != number {
+            return "\(number) is not a whole number; \(remedy)"
+        }
         return isTaken ? nil : "\(Self.plain(number)) is out of range; \(remedy)"
     }
 

@@ -12,7 +12,10 @@ package struct RetryPolicy: Sendable, Hashable {
         case exponential
 
         /// The period of a delivery that sets none: Adobe's hour, or the 10 s that Firebase asks for between attempts.
-        package var usualPeriod: Duration { self == .daily ? .seconds(3_600) : .seconds(10) }
+        package var usualPeriod: Duration { .seconds(usualSeconds) }
+
+        /// ``usualPeriod`` in seconds.
+        package var usualSeconds: Int64 { self == .daily ? 3_600 : 10 }
     }
 
     /// The schedule setting of a delivery.
@@ -26,7 +29,7 @@ package struct RetryPolicy: Sendable, Hashable {
 
         /// The schedule that the setting selects. By kind, a batch delivery uses Adobe's; a continuous delivery uses
         /// the exponential one, as its messages are wanted soon.
-        func schedule(isContinuous: Bool) -> Schedule {
+        package func schedule(isContinuous: Bool) -> Schedule {
             switch self {
             case .byKind: isContinuous ? .exponential : .daily
             case .daily: .daily

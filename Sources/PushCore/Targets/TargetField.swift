@@ -33,18 +33,19 @@ package enum TargetField: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads a field's name, as ``description`` writes it; nil if the text is not one.
     package init?(_ text: String) {
-        if let column = TargetColumn(rawValue: text) {
+        guard let (word, name) = Self.parts(text) else { return nil }
+        if let name {
+            guard let field = Self.named(word, name) else { return nil }
+            self = field
+        } else {
+            guard let column = TargetColumn(rawValue: word) else { return nil }
             self = .column(column)
-            return
         }
-        let scalars = text.unicodeScalars
-        let group = scalars.prefix { $0 != "." }
-        let written = String(String.UnicodeScalarView(scalars.dropFirst(group.count + 1)))
-        guard let name = Self.isPlain(written) ? written : Self.unquoted(written),
-            let field = Self.named(String(String.UnicodeScalarView(group)), name)
-        else { return nil }
-        self = field
     }
+
+    /// Whether a text has the form of a field: `NAME`, `NAME.NAME` or `NAME."any NAME"`. The database knows whether there
+    /// is such a field.
+    package static func isWritten(_ text: String) -> Bool { parts(text) != nil }
 
     /// The field of a group whose names are open. `parameter` is accepted too, as in imports.
     static func named(_ group: String, _ name: String) -> TargetField? {
@@ -64,25 +65,35 @@ package enum TargetField: Sendable, Hashable, CustomStringConvertible {
     static let known = TargetColumn.allCases.map(\.rawValue) + groups.filter { $0 != "parameter" }
 
     private static func path(_ group: String, _ name: String) -> String {
-        group + "." + (isPlain(name) ? name : TargetFilter.quoted(name, by: "\""))
+        group + "." + (isWord(name) ? name : TargetFilter.quoted(name, by: "\""))
     }
 
-    /// Whether a name needs no quotes. The database accepts some other characters as letters, too.
-    private static func isPlain(_ name: String) -> Bool {
+    /// The word of a column or a group, and the name behind the group's dot; nil if the text has another form.
+    private static func parts(_ text: String) -> (word: String, name: String?)? {
+        let scalars = text.unicodeScalars
+        let word = String(String.UnicodeScalarView(scalars.prefix { $0 != "." }))
+        guard isWord(word) else { return nil }
+        let length = word.unicodeScalars.count
+        guard length < scalars.count else { return (word, nil) }
+        let written = String(String.UnicodeScalarView(scalars.dropFirst(length + 1)))
+        guard let name = isWord(written) ? written : unquoted(written) else { return nil }
+        return (word, name)
+    }
+
+    /// Whether a name needs no quotes, by the rules of the database's parser (`filter_tokens`).
+    private static func isWord(_ name: String) -> Bool {
         let scalars = name.unicodeScalars
         return scalars.first.map(isLetter) == true
-            && scalars.allSatisfy { scalar in
-                isLetter(scalar) || ("0"..."9").contains(scalar)
-                    || (!scalar.isASCII && scalar.properties.generalCategory == .nonspacingMark)
-            }
+            && scalars.allSatisfy { isLetter($0) || ("0"..."9").contains($0) }
     }
 
+    /// Of the characters beyond ASCII, all but spaces and quotation marks count as letters.
     private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
-        guard !scalar.isASCII else {
-            return scalar == "_" || ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
-        }
-        return scalar.properties.isAlphabetic
+        guard scalar.isASCII else { return !scalar.properties.isWhitespace && !typographicQuotes.contains(scalar) }
+        return scalar == "_" || ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
     }
+
+    private static let typographicQuotes: Set<Unicode.Scalar> = ["\u{2018}", "\u{2019}", "\u{201C}", "\u{201D}"]
 
     /// The name in double quotes; nil if the text is anything else.
     private static func unquoted(_ text: String) -> String? {

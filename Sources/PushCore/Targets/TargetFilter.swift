@@ -36,6 +36,9 @@ package indirect enum TargetFilter: Sendable, Hashable {
     /// The maximum distance of a time from `now`, the delivery's start, in seconds: a hundred years.
     package static let maxSeconds: Int64 = 100 * 366 * 86_400
 
+    /// Whether a text is no filter, as in `set_target`, which removes the same blanks.
+    package static func isNone(_ text: String) -> Bool { text.utf8.allSatisfy { " \t\r\n".utf8.contains($0) } }
+
     /// The columns of the mapping's view that the filter uses.
     package var mappingColumns: Set<String> {
         switch self {

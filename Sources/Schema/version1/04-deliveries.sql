@@ -155,9 +155,8 @@ CREATE INDEX delivery_finished ON pushmta_engine.delivery (finished_at) WHERE fi
 CREATE INDEX delivery_unpurged ON pushmta_engine.delivery ((coalesce(log_day, (finished_at AT TIME ZONE 'UTC')::date)), id)
     WHERE NOT purged AND finished_at IS NOT NULL;
 COMMENT ON COLUMN pushmta_engine.delivery.retry_schedule IS
-    'daily: max_retries on the first day, retry_period_seconds (3,600) apart, then one a day until the validity ends. exponential: '
-    'max_retries after pauses that double from retry_period_seconds (10). default: daily for a batch delivery, exponential for a '
-    'continuous one.';
+    'daily: max_retries on the first day, retry_period_seconds apart, then one a day until the validity ends. exponential: max_retries '
+    'after pauses that double from retry_period_seconds. default: daily for a batch delivery, exponential for a continuous one.';
 COMMENT ON COLUMN pushmta_engine.delivery.target IS
     'Messages so far. For a day of a continuous delivery, whose messages are counted from its parts: how many numbers it may give them.';
 

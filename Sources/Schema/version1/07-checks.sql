@@ -52,6 +52,7 @@ CREATE FUNCTION pushmta_engine.schema_problems(root jsonb, rule jsonb, value jso
 DECLARE
     kind CONSTANT text := jsonb_typeof(value);
     plain CONSTANT text := CASE kind WHEN 'string' THEN value #>> '{}' WHEN 'number' THEN value::text END;
+    number CONSTANT numeric := CASE kind WHEN 'number' THEN value::numeric END;
     -- More problems than these help no user.
     most CONSTANT integer := 100;
     allowed jsonb;
@@ -60,7 +61,8 @@ BEGIN
         rule := root #> string_to_array(substr(rule ->> '$ref', 3), '/');
     END IF;
     allowed := rule -> 'type';
-    IF NOT (allowed ? kind OR kind = 'number' AND allowed ? 'integer' AND plain ~ '^-?[0-9]+$') THEN
+    -- A whole number may be written in any way: in JSON Schema, 5.0 is an integer.
+    IF NOT (allowed ? kind OR allowed ? 'integer' AND coalesce(number % 1 = 0, false)) THEN
         RETURN NEXT ROW(place, 'it is ' || CASE kind WHEN 'null' THEN 'null' WHEN 'number' THEN 'the number ' || left(plain, 64)
                 WHEN 'array' THEN 'an array' WHEN 'object' THEN 'an object' ELSE 'a ' || kind END,
             coalesce(rule ->> '$comment', 'write ' || (SELECT string_agg(CASE t.type WHEN 'integer' THEN 'a whole number'
@@ -78,7 +80,7 @@ BEGIN
 
     CASE kind
     WHEN 'number' THEN
-        IF plain::numeric < (rule ->> 'minimum')::numeric OR plain::numeric > (rule ->> 'maximum')::numeric THEN
+        IF number < (rule ->> 'minimum')::numeric OR number > (rule ->> 'maximum')::numeric THEN
             RETURN NEXT ROW(place, left(plain, 64) || ' is out of range', coalesce(rule ->> '$comment', 'write a number'
                 || coalesce(' from ' || (rule ->> 'minimum'), '') || coalesce(' to ' || (rule ->> 'maximum'), '')))::input_problem;
         END IF;

@@ -183,11 +183,40 @@ CREATE FUNCTION pushmta_engine.default_settings() RETURNS jsonb LANGUAGE sql STA
 COMMENT ON FUNCTION pushmta_engine.default_settings() IS 'The default settings of a delivery.';
 
 CREATE FUNCTION pushmta_engine.interval_seconds(span interval) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    -- extract() counts a year as 365.25 days, comparisons count it as 360. An interval far out of range may be infinite.
-    RETURN CASE WHEN span <= interval '0' THEN 0 WHEN span > interval '10000 days' THEN 864000000
-        ELSE ceil(extract(epoch FROM span) - 453600 * extract(year FROM span)) END;
+    -- extract() counts a year as 365.25 days, comparisons count it as 360.
+    RETURN ceil(extract(epoch FROM span) - 453600 * extract(year FROM span));
 COMMENT ON FUNCTION pushmta_engine.interval_seconds(interval) IS
-    'The seconds of an interval, rounded up, as PostgreSQL compares intervals: a month has 30 days.';
+    'The seconds of a finite interval, rounded up, as PostgreSQL compares intervals: a month has 30 days.';
+
+CREATE FUNCTION pushmta_engine.refuse_setting(subject text, setting text, value text) RETURNS void LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    RAISE EXCEPTION '%: %: % is out of range.', subject, setting, value
+        USING ERRCODE = 'PM007', HINT = (SELECT r.document #>> ARRAY['properties', setting, '$comment'] FROM input_rule r
+            WHERE r.name = 'delivery');
+END $$;
+COMMENT ON FUNCTION pushmta_engine.refuse_setting(text, text, text) IS
+    'Raises an error about a setting whose value JSON cannot write: an infinite interval, or NaN.';
+
+CREATE FUNCTION pushmta_engine.given_settings(
+    label text, priority integer, validity interval, explicit_targets boolean, one_per_user boolean, ambiguity_policy text,
+    max_retries integer, retry_period_seconds integer, retry_schedule text, messages_per_second double precision
+) RETURNS jsonb LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    subject CONSTANT text := format('Delivery "%s"', label);
+BEGIN
+    PERFORM require_rate(subject, messages_per_second);
+    IF NOT isfinite(validity) THEN
+        PERFORM refuse_setting(subject, 'validity_seconds', validity::text);
+    END IF;
+    RETURN jsonb_strip_nulls(jsonb_build_object('priority', priority, 'validity_seconds', interval_seconds(validity),
+        'explicit_targets', explicit_targets, 'one_per_user', one_per_user, 'ambiguity_policy', ambiguity_policy,
+        'max_retries', max_retries, 'retry_period_seconds', retry_period_seconds, 'retry_schedule', retry_schedule,
+        'messages_per_second', nullif(messages_per_second, 'Infinity')));
+END $$;
+COMMENT ON FUNCTION pushmta_engine.given_settings(
+    text, integer, interval, boolean, boolean, text, integer, integer, text, double precision) IS
+    'The settings that a caller gives a delivery: those that are not null. An infinite rate is no limit, so it is no setting.';
 
 CREATE FUNCTION pushmta_engine.content_document(label text, content text) RETURNS jsonb LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -275,8 +304,9 @@ BEGIN
     SELECT label, document, s.priority, s.weight, coalesce(validity, make_interval(secs => s.validity_seconds)),
         CASE WHEN s.explicit_targets THEN 'explicit' ELSE 'subscribers' END, s.one_per_user, s.ambiguity_policy, s.max_retries,
         s.retry_period_seconds, s.retry_schedule
-    FROM jsonb_to_record(chosen) AS s(priority integer, weight integer, validity_seconds double precision, explicit_targets boolean,
-        one_per_user boolean, ambiguity_policy text, max_retries integer, retry_period_seconds integer, retry_schedule text)
+    -- Whole numbers may be written as 5.0.
+    FROM jsonb_to_record(chosen) AS s(priority numeric, weight numeric, validity_seconds double precision, explicit_targets boolean,
+        one_per_user boolean, ambiguity_policy text, max_retries numeric, retry_period_seconds numeric, retry_schedule text)
     RETURNING id INTO made;
     PERFORM route_delivery(made, applications, accounts);
     problems := ARRAY(SELECT p FROM content_problems(document,
@@ -297,27 +327,25 @@ COMMENT ON FUNCTION pushmta_engine.make_delivery(text, text[], text, jsonb, text
     'is kept as an interval.';
 
 CREATE FUNCTION pushmta.create_delivery(
-    label text, applications text[], content text, priority integer DEFAULT 0, validity interval DEFAULT '5 days',
-    explicit_targets boolean DEFAULT false, one_per_user boolean DEFAULT false, ambiguity_policy text DEFAULT 'resend',
-    accounts text[] DEFAULT NULL, max_retries integer DEFAULT 5, retry_period_seconds integer DEFAULT NULL,
+    label text, applications text[], content text, priority integer DEFAULT NULL, validity interval DEFAULT NULL,
+    explicit_targets boolean DEFAULT NULL, one_per_user boolean DEFAULT NULL, ambiguity_policy text DEFAULT NULL,
+    accounts text[] DEFAULT NULL, max_retries integer DEFAULT NULL, retry_period_seconds integer DEFAULT NULL,
     retry_schedule text DEFAULT NULL, messages_per_second double precision DEFAULT NULL
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
-    RETURN make_delivery(label, applications, content, jsonb_build_object('priority', priority,
-            'validity_seconds', interval_seconds(validity), 'explicit_targets', explicit_targets,
-            'one_per_user', coalesce(one_per_user, false), 'ambiguity_policy', ambiguity_policy, 'max_retries', max_retries)
-        || jsonb_strip_nulls(jsonb_build_object('retry_period_seconds', retry_period_seconds, 'retry_schedule', retry_schedule,
-            'messages_per_second', nullif(messages_per_second, 'Infinity'))), accounts, validity);
+    RETURN make_delivery(label, applications, content, given_settings(label, priority, validity, explicit_targets, one_per_user,
+        ambiguity_policy, max_retries, retry_period_seconds, retry_schedule, messages_per_second), accounts, validity);
 END $$;
 COMMENT ON FUNCTION pushmta.create_delivery(
     text, text[], text, integer, interval, boolean, boolean, text, text[], integer, integer, text, double precision) IS
-    'Creates a delivery in state editing to the subscribers of applications, named as in pushmta.application, and returns its id. '
-    'Without retry_period_seconds the period is the schedule''s own, without messages_per_second there is no limit.';
+    'Creates a delivery in state editing to the subscribers of applications, named as in pushmta.application, and returns its id. A '
+    'setting that is null has its default, which pushmta delivery create --help shows. Without retry_period_seconds the period is the '
+    'schedule''s own, without messages_per_second there is no limit.';
 
 CREATE FUNCTION pushmta.create_delivery(
-    label text, applications text[], content jsonb, priority integer DEFAULT 0, validity interval DEFAULT '5 days',
-    explicit_targets boolean DEFAULT false, one_per_user boolean DEFAULT false, ambiguity_policy text DEFAULT 'resend',
-    accounts text[] DEFAULT NULL, max_retries integer DEFAULT 5, retry_period_seconds integer DEFAULT NULL,
+    label text, applications text[], content jsonb, priority integer DEFAULT NULL, validity interval DEFAULT NULL,
+    explicit_targets boolean DEFAULT NULL, one_per_user boolean DEFAULT NULL, ambiguity_policy text DEFAULT NULL,
+    accounts text[] DEFAULT NULL, max_retries integer DEFAULT NULL, retry_period_seconds integer DEFAULT NULL,
     retry_schedule text DEFAULT NULL, messages_per_second double precision DEFAULT NULL
 ) RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
     SELECT pushmta.create_delivery(label, applications, content::text, priority, validity, explicit_targets, one_per_user,
@@ -387,10 +415,6 @@ BEGIN
     IF wanted IS NOT NULL AND kind = 'explicit' THEN
         RAISE EXCEPTION 'Delivery % has explicit targets, to which no filter applies.', delivery
             USING ERRCODE = 'PM007', HINT = 'Remove unwanted recipients from pushmta.delivery_target, or use exclusions.';
-    END IF;
-    IF octet_length(wanted) > 65536 THEN
-        RAISE EXCEPTION 'The filter of delivery % has % bytes.', delivery, octet_length(wanted)
-            USING ERRCODE = 'PM007', HINT = 'A filter has at most 65,536 bytes. Use explicit targets or an exclusion list.';
     END IF;
     IF wanted IS NOT NULL THEN
         wrong := filter_problem(delivery, wanted);

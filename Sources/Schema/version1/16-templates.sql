@@ -140,10 +140,10 @@ CREATE FUNCTION pushmta.create_delivery_from_template(
 #variable_conflict use_variable
 DECLARE
     source pushmta_engine.delivery_template := find_template(template);
-    settings jsonb := source.settings || jsonb_strip_nulls(jsonb_build_object('priority', priority,
-        'validity_seconds', CASE WHEN validity IS NOT NULL THEN interval_seconds(validity) END, 'explicit_targets', explicit_targets,
-        'one_per_user', one_per_user, 'ambiguity_policy', ambiguity_policy, 'max_retries', max_retries,
-        'retry_period_seconds', retry_period_seconds, 'retry_schedule', retry_schedule, 'messages_per_second', messages_per_second));
+    -- An infinite rate removes the template's limit.
+    settings jsonb := (source.settings - CASE WHEN messages_per_second = 'Infinity' THEN ARRAY['messages_per_second'] ELSE '{}' END)
+        || given_settings(label, priority, validity, explicit_targets, one_per_user, ambiguity_policy, max_retries,
+            retry_period_seconds, retry_schedule, messages_per_second);
     merged jsonb := CASE WHEN content IS NULL THEN source.content ELSE merge_json(source.content, content) END;
     is_explicit boolean := coalesce((settings ->> 'explicit_targets')::boolean, false);
     wanted text := CASE WHEN filter IS NOT NULL OR is_explicit THEN filter ELSE source.target_filter END;
@@ -161,7 +161,7 @@ COMMENT ON FUNCTION pushmta.create_delivery_from_template(
     text[]) IS
     'Creates a delivery from a template and returns its id. The content is merged into the template''s as RFC 7396 says: a '
     'null takes a key away. What is null otherwise is as the template has it, and as create_delivery has it where that says '
-    'nothing; an empty filter is none.';
+    'nothing; an empty filter is none, and an infinite rate is no limit.';
 
 CREATE VIEW pushmta.delivery_template AS
 SELECT t.id, t.name, t.label, t.content, t.settings, ARRAY(SELECT DISTINCT v.name FROM pushmta_engine.application a

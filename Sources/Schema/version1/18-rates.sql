@@ -116,7 +116,9 @@ COMMENT ON FUNCTION pushmta_engine.limit_project(text) IS
 CREATE FUNCTION pushmta_engine.require_rate(subject text, rate double precision) RETURNS void
     LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
-    IF rate <> 'Infinity' THEN
+    IF rate IN ('NaN', '-Infinity') THEN
+        PERFORM refuse_setting(subject, 'messages_per_second', rate::text);
+    ELSIF rate <> 'Infinity' THEN
         PERFORM require_settings(subject, jsonb_build_object('messages_per_second', rate));
     END IF;
 END $$;
@@ -160,9 +162,8 @@ BEGIN
     WHERE d.id = delivery AND d.weight <> set_delivery_weight.weight;
 END $$;
 COMMENT ON FUNCTION pushmta.set_delivery_weight(bigint, integer) IS
-    'Sets the weight of a delivery, from 1 (the default) to 10. Among messages of one priority and application, a delivery with weight 3 '
-    'sends three for each message of one with weight 1. It can be changed at any time, and applies to messages that are prepared from '
-    'then on.';
+    'Sets the weight of a delivery. Among messages of one priority and application, a delivery with weight 3 sends three for each message '
+    'of one with weight 1, the default. It can be changed at any time, and applies to messages that are prepared from then on.';
 
 CREATE FUNCTION pushmta_engine.rated_application(wanted text) RETURNS integer
     LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$

@@ -254,8 +254,8 @@ CREATE FUNCTION pushmta_engine.filter_choice(field text, choices jsonb, kind tex
 BEGIN
     IF kind <> 'text' OR NOT choices ? word THEN
         PERFORM refuse_filter('kind', place, field || ' is never that',
-            coalesce(format('did you mean ''%s''? ', CASE kind WHEN 'text' THEN
-                nearest_name(word, choices, greatest(2, length(word) / 3)) END), '')
+            coalesce('did you mean ''' || CASE kind WHEN 'text' THEN nearest_name(word, choices, greatest(2, length(word) / 3)) END
+                || '''? ', '')
             || 'It is ' || (SELECT regexp_replace(string_agg(quote_literal(u.choice), ', ' ORDER BY u.n), ', ([^,]*)$', ' or \1')
                 FROM jsonb_array_elements_text(choices) WITH ORDINALITY u(choice, n)));
     END IF;
@@ -320,7 +320,9 @@ BEGIN
     IF tests > (rules ->> 'tests')::integer THEN
         PERFORM refuse_filter('limit', places[i], format('it has more than %s tests', rules ->> 'tests'),
             'use in (…), explicit targets or an exclusion list');
-    ELSIF rule IS NULL OR is_group AND kinds[i + 2] NOT IN ('name', 'quoted') AND kinds[i + 2] !~ '^[A-Z]' THEN
+    -- A keyword is a field's name only right behind the dot: `recipient. not in (…)` lacks one.
+    ELSIF rule IS NULL OR is_group AND kinds[i + 2] NOT IN ('name', 'quoted')
+        AND (kinds[i + 2] !~ '^[A-Z]' OR places[i + 2] > places[i + 1] + 1) THEN
         PERFORM refuse_field(rules, kinds, words, places, i);
     END IF;
     i := i + CASE WHEN is_group THEN 3 ELSE 1 END;

@@ -64,7 +64,7 @@ extension Store {
     ///
     /// - Parameters:
     ///   - version: the result of ``applicationVersion(_:)`` when the form was loaded.
-    ///   - messagesPerSecond: its rate, from 0.001 to 1,000,000; nil for no rate of its own.
+    ///   - messagesPerSecond: its rate, a value of ``DeliverySetting/rate``; nil for no rate of its own.
     package func changeApplication(
         _ id: Int32,
         _ change: ApplicationChange,

@@ -96,7 +96,7 @@ extension Store {
 
     /// Limits a delivery, even while it is being sent.
     ///
-    /// - Parameter messagesPerSecond: from 0.001 to 1,000,000; nil for no limit.
+    /// - Parameter messagesPerSecond: a value of ``DeliverySetting/rate``; nil for no limit.
     package func setDeliveryRate(_ id: Int64, messagesPerSecond: Double?) async throws {
         try await change(
             "pushmta.set_delivery_rate($1, $2)",
@@ -106,7 +106,7 @@ extension Store {
 
     /// Sets a delivery's share among deliveries of its priority.
     ///
-    /// - Parameter weight: from 1 to 10.
+    /// - Parameter weight: a value of ``DeliverySetting/weight``.
     package func setDeliveryWeight(_ id: Int64, _ weight: Int) async throws {
         try await query("SELECT pushmta.set_delivery_weight($1, $2)", [.int64(id), .int32(Int32(clamping: weight))])
     }
@@ -115,8 +115,8 @@ extension Store {
     ///
     /// - Parameters:
     ///   - scope: `application`, `account` or `project`.
-    ///   - messagesPerSecond: from 0.001 to 1,000,000; nil for no limit, or Google's for a project; infinity for a
-    ///     project without a limit.
+    ///   - messagesPerSecond: a value of ``DeliverySetting/rate``; nil for no limit, or Google's for a project; infinity
+    ///     for a project without a limit.
     package func setRate(_ scope: String, _ name: String, messagesPerSecond: Double?) async throws {
         try await query(
             "SELECT pushmta.set_rate($1, $2, $3)",

@@ -1,4 +1,5 @@
 import PostgresClient
+import PushCore
 
 /// The subject to explain.
 package enum ExplainedSubject: Sendable, Hashable {
@@ -82,7 +83,8 @@ extension Store {
             'parts of a higher priority go first, then those that are due for longest'
         FROM pushmta_engine.delivery d WHERE d.id = $1::bigint
         UNION ALL
-        SELECT 1, format('delivery %s', d.id), 'weight', d.weight::text, '10', format('pushmta delivery weight %s', d.id), EXISTS (
+        SELECT 1, format('delivery %s', d.id), 'weight', d.weight::text, '\(DeliverySetting.weights.upperBound)',
+            format('pushmta delivery weight %s', d.id), EXISTS (
                 -- -- For a large delivery, the next parts are enough.
                 SELECT FROM moving n CROSS JOIN LATERAL (
                     SELECT o.delivery_id FROM pushmta_engine.delivery_part o WHERE o.state = 'ready' AND o.not_before <= now()

@@ -57,18 +57,10 @@ struct JSONReader {
     mutating func integer<Number: FixedWidthInteger>(_ name: String, _ range: ClosedRange<Number>) -> Number? {
         guard let value = value(name, false) else { return nil }
         guard case .number(let digits) = value else { return wrongType(name, value, "a whole number") }
-        guard let number = Self.whole(digits, Number.self), range.contains(number) else {
+        guard let number = JSONNumber.whole(digits).flatMap({ Number(exactly: $0) }), range.contains(number) else {
             return fail(name, "a whole number from \(range.lowerBound) to \(range.upperBound) is expected")
         }
         return number
-    }
-
-    /// Parses an integer in any notation; in JSON Schema 7.0 equals 7.
-    private static func whole<Number: FixedWidthInteger>(_ digits: String, _: Number.Type) -> Number? {
-        if let number = Number(digits) { return number }
-        // Beyond 2^53 a Double does not represent every integer.
-        guard let value = Double(digits), abs(value) <= 0x1p53 else { return nil }
-        return Number(exactly: value)
     }
 
     /// A number in a range.

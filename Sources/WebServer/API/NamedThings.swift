@@ -87,7 +87,17 @@ extension JSONReader {
     }
 
     /// The text of a filter, which ``Store/requireFilter(_:)`` reads; "" for none.
-    mutating func filter() -> String? { text("filter", as: .filter) }
+    mutating func filter() -> String? { text("filter", as: .filter).map { TargetFilter.isNone($0) ? "" : $0 } }
+
+    /// Notes a target that a delivery of this kind cannot have. An empty filter or list is none.
+    mutating func checkTarget(isContinuous: Bool, isExplicit: Bool, filter: String?, exclude: [String]?) {
+        let hasFilter = !(filter ?? "").isEmpty
+        if isContinuous, isExplicit || hasFilter || !(exclude ?? []).isEmpty {
+            note("kind", "a continuous delivery has no target: omit explicitTargets, filter and exclude")
+        } else if isExplicit, hasFilter {
+            note("filter", "a filter cannot be combined with explicit targets")
+        }
+    }
 }
 
 extension APIProblem {

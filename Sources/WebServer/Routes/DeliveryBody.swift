@@ -9,6 +9,7 @@ struct DeliveryBody: Sendable {
 
     let delivery: NewDelivery
     let isContinuous: Bool
+    /// Nil for none, as for the lists.
     let filter: String?
     let exclude: [String]?
 
@@ -37,14 +38,15 @@ struct DeliveryBody: Sendable {
         delivery.messagesPerSecond = reader.number(.rate)
         delivery.retrySchedule = reader.choice(.retrySchedule) ?? .byKind
         delivery.ambiguityPolicy = reader.choice(.ambiguityPolicy) ?? delivery.ambiguityPolicy
-        filter = reader.filter()
-        exclude = reader.nameList("exclude")
-        if isContinuous, delivery.explicitTargets || filter != nil || exclude != nil {
-            reader.note("kind", "a continuous delivery has no target: omit explicitTargets, filter and exclude")
-        }
-        if delivery.explicitTargets, filter != nil {
-            reader.note("filter", "a filter cannot be combined with explicit targets")
-        }
+        let (text, lists) = (reader.filter() ?? "", reader.nameList("exclude") ?? [])
+        filter = text.isEmpty ? nil : text
+        exclude = lists.isEmpty ? nil : lists
+        reader.checkTarget(
+            isContinuous: isContinuous,
+            isExplicit: delivery.explicitTargets,
+            filter: filter,
+            exclude: exclude
+        )
         self.delivery = delivery
         var faults = reader.finish()
         if faults.isEmpty { faults = APIProblem.faults(inContent: content) }

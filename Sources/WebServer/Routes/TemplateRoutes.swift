@@ -310,20 +310,17 @@ struct TemplateDeliveryBody: Sendable {
         delivery.messagesPerSecond = settings.messagesPerSecond
         delivery.filter = reader.filter()
         delivery.excludedLists = reader.nameList("exclude")
-        let hasFilter = delivery.filter.map { !$0.isEmpty } ?? false
+        reader.checkTarget(
+            isContinuous: delivery.isContinuous,
+            isExplicit: delivery.explicitTargets == true,
+            filter: delivery.filter,
+            exclude: delivery.excludedLists
+        )
         if delivery.isContinuous {
-            if delivery.explicitTargets == true || hasFilter || delivery.excludedLists.map({ !$0.isEmpty }) ?? false {
-                reader.note(
-                    "kind",
-                    "a continuous delivery has no target: omit explicitTargets, filter and exclude"
-                )
-            }
             // Each of its messages names its addressee, so the template's target does not apply.
             delivery.explicitTargets = false
             delivery.filter = ""
             delivery.excludedLists = []
-        } else if delivery.explicitTargets == true, hasFilter {
-            reader.note("filter", "a filter cannot be combined with explicit targets")
         }
         try reader.close()
         self.delivery = delivery
@@ -407,13 +404,7 @@ enum TemplateJSON {
     private static func settings(_ stored: String) -> JSONValue {
         guard case .object(let entries) = JSONValue.stored(stored) else { return .object([]) }
         return .object(
-            entries.map { entry in
-                let words = entry.name.split(separator: "_")
-                let name =
-                    words.prefix(1).joined()
-                    + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
-                return JSONEntry(name: name, value: entry.value)
-            }
+            entries.map { JSONEntry(name: DeliverySetting.memberName(of: $0.name), value: $0.value) }
         )
     }
 }

@@ -69,14 +69,17 @@ struct DeliveryCreateCommand: PushMTACommand {
     )
     var retrySchedule: RetryPolicy.ScheduleSetting?
 
-    @Option(help: "Seconds before the first retry (default: 3600 for a daily schedule, 10 for an exponential one).")
+    @Option(
+        help:
+            "Seconds before the first retry, \(DeliverySetting.retryPeriod.expectation) (default: \(DeliverySetting.usualRetryPeriods))."
+    )
     var retryPeriod: Int32?
 
     @Option(
         help:
             "The maximum number of messages per second, on all hosts together, \(DeliverySetting.rate.expectation) (default: no limit)."
     )
-    var rate: Double?
+    var rate: DecimalArgument?
 
     @Flag(
         inversion: .prefixedNo,
@@ -106,7 +109,7 @@ struct DeliveryCreateCommand: PushMTACommand {
         try Self.check("--validity", validity.flatMap { DeliverySetting.validity.problem($0) })
         try Self.check("--max-retries", maxRetries.flatMap { DeliverySetting.maxRetries.problem(Int64($0)) })
         try Self.check("--retry-period", retryPeriod.flatMap { DeliverySetting.retryPeriod.problem(Int64($0)) })
-        try Self.check("--rate", rate.flatMap { DeliverySetting.rate.problem($0) })
+        try Self.check("--rate", rate.flatMap { DeliverySetting.rate.problem($0.number) })
         if let label, let problem = NameRule.problem(label: label) {
             throw ValidationError("--label \(problem): \(NameRule.labelWords).")
         }
@@ -128,7 +131,7 @@ struct DeliveryCreateCommand: PushMTACommand {
         if continuous, target.allSeeds == true || !target.seeds.isEmpty {
             throw ValidationError("--continuous allows neither --seed nor --all-seeds: send a proof to seed addresses.")
         }
-        if continuous, explicitTargets == true || target.filter != nil {
+        if continuous, explicitTargets == true || target.hasFilter {
             throw ValidationError(
                 "--continuous allows neither --explicit-targets nor --filter: each message names its target."
             )
@@ -170,7 +173,7 @@ struct DeliveryCreateCommand: PushMTACommand {
         )
         delivery.isContinuous = continuous
         delivery.isOneTimeCode = oneTimeCode
-        delivery.messagesPerSecond = rate
+        delivery.messagesPerSecond = rate?.number
         let id = try await StoreSession.run(loaded.values) { store in
             delivery.applications = try await checkedApplications(content.text, store)
             let id = try await store.createDelivery(delivery)
@@ -197,7 +200,7 @@ struct DeliveryCreateCommand: PushMTACommand {
         delivery.maxRetries = maxRetries
         delivery.retryPeriodSeconds = retryPeriod
         delivery.retrySchedule = retrySchedule
-        delivery.messagesPerSecond = rate
+        delivery.messagesPerSecond = rate?.number
         delivery.isContinuous = continuous
         // Each message of a continuous delivery names its target.
         delivery.filter = continuous ? "" : target.filter
@@ -301,6 +304,9 @@ struct TargetOptions: ParsableArguments {
     @Flag(help: "Send twice to a device that is in two of the applications, or in two explicit targets.")
     var allowDuplicates = false
 
+    /// Whether there is a filter; an empty one is none, and replaces a template's.
+    var hasFilter: Bool { filter.map { !TargetFilter.isNone($0) } ?? false }
+
     /// The target settings that were given.
     private var target: DeliveryTarget {
         DeliveryTarget(
@@ -325,7 +331,7 @@ struct TargetOptions: ParsableArguments {
 
     /// Finds problems before anything is created.
     func check(applications: [String], _ store: Store) async throws {
-        if let filter { try await store.checkFilter(filter, applications: applications) }
+        if let filter, hasFilter { try await store.checkFilter(filter, applications: applications) }
         if !seeds.isEmpty {
             let known = try await store.seeds()
             for name in seeds {

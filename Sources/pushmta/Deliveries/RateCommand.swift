@@ -12,6 +12,17 @@ struct RateCommand: AsyncParsableCommand {
     )
 }
 
+/// A number on the command line. `Double` itself would also read hexadecimal digits, `0x10`, and words, `inf`.
+struct DecimalArgument: ExpressibleByArgument, Hashable {
+    let number: Double
+
+    init?(argument: String) {
+        let isDecimal = argument.utf8.allSatisfy { "0123456789.+-eE".utf8.contains($0) }
+        guard isDecimal, let number = Double(argument) else { return nil }
+        self.number = number
+    }
+}
+
 /// A rate on the command line.
 enum RateArgument: ExpressibleByArgument, Hashable {
     /// No limit, or the default one.
@@ -24,7 +35,8 @@ enum RateArgument: ExpressibleByArgument, Hashable {
         case "none", "default": self = .none
         case "unlimited": self = .unlimited
         default:
-            guard let rate = Double(argument), DeliverySetting.rates.contains(rate) else { return nil }
+            guard let rate = DecimalArgument(argument: argument)?.number, DeliverySetting.rates.contains(rate)
+            else { return nil }
             self = .messagesPerSecond(rate)
         }
     }
@@ -148,7 +160,7 @@ struct DeliveryWeightCommand: SentenceCommand {
     @Argument(help: "The delivery's id.")
     var id: Int64
 
-    @Argument(help: "From 1, the default, to 10.")
+    @Argument(help: "Its weight, \(DeliverySetting.weight.expectation) (default: \(DeliverySetting.defaultWeight)).")
     var weight: Int
 
     func execute(_ loaded: LoadedSettings) async throws {

@@ -28,6 +28,28 @@ import Testing
         )
     }
 
+    /// In JSON Schema 5.0 is an integer; the gateways get 5.
+    @Test func wholeNumbersAreWrittenInDigits() throws {
+        let content = """
+            {"tracking": false, "ios": {"badge": 5.0, "priority": 1e1, "expiration_seconds": 60.0,
+            "sound": {"name": "n", "critical": true, "volume": 50.0}, "variables": {"n": 5.0}},
+            "locales": {"fr": {"ios": {"badge": 6.0}}}}
+            """
+        let rendering = try Rendering(content, .apns)
+        #expect(
+            rendering.text
+                == #"{"aps":{"badge":5,"sound":{"critical":1,"name":"n","volume":0.5}},"n":5.0}"#
+        )
+        #expect(
+            rendering.template.attributes
+                == MessageAttributes(pushType: .alert, priority: 10, expirationSeconds: 60)
+        )
+        #expect(PushContent.validate(json: #"{"ios": {"badge": 5.5}}"#).map(\.key) == ["ios.badge"])
+        let timer =
+            #"{"ios": {"title": "T", "body": "B", "template": {"type": "timer", "timer_seconds": 90.0}}}"#
+        #expect(try Rendering(timer, .apns).text.contains(#""adb_tmr_dur":"90""#))
+    }
+
     @Test func fieldsAreFilledIn() throws {
         let content =
             #"{"ios": {"title": "Hi {{ name | there }}!", "body": "{{name}}{{city|\"?\"}}", "variables": {"p": ["{{city}}"]}}}"#

@@ -117,6 +117,32 @@ import Testing
         #expect(wrong.errors.contains("default, daily or exponential"))
     }
 
+    @Test func anEmptyFilterReplacesThatOfATemplate() async throws {
+        try await addApplications()
+        try await run("template add french --filter", ["locale = 'fr'", "--content", #"{"ios": {"title": "a"}}"#])
+        let line = "delivery create --label x --app ios --template french"
+        func filter(_ ending: Program.Ending) async throws -> String? {
+            let id = ending.output.trimmingCharacters(in: .whitespacesAndNewlines)
+            return try await run("delivery status \(id) --json").json()["filter"] as? String
+        }
+        #expect(try await filter(run(line)) == "locale = 'fr'")
+        #expect(try await filter(run(line, ["--filter", ""])) == nil)
+        #expect(try await filter(run(line, ["--filter", " \t"])) == nil)
+        #expect(try await filter(run(line + " --continuous", ["--filter", ""])) == nil)
+        #expect(try await run(line, ["--filter", "locale"], expect: 65).errors.contains("comparison"))
+    }
+
+    @Test func aRateIsADecimalNumber() async throws {
+        try await addApplications()
+        let content = ["--content", #"{"ios": {"title": "a"}}"#]
+        for wrong in ["0x10", "inf", "nan", "1,5", "0", "1e7"] {
+            try await run("delivery create --label x --app ios --rate \(wrong)", content, expect: 64)
+            try await run("rate set application ios \(wrong)", expect: 64)
+        }
+        try await run("delivery create --label x --app ios --rate 12.5", content)
+        try await run("rate set application ios 1e3")
+    }
+
     @Test func aFileIsEmptyOrTooLargeOrNotThere() async throws {
         try await addApplications()
         let files = [

@@ -10,7 +10,8 @@ struct TargetFieldTests {
             (.device("größe"), "device.größe"), (.mapping("first name"), #"mapping."first name""#),
             (.recipient(#"a "b""#), #"recipient."a ""b""""#), (.recipient(""), #"recipient."""#),
             (.recipient("\"\u{301}"), "recipient.\"\"\"\u{301}\""), (.device("a.b"), #"device."a.b""#),
-            (.mapping("1st"), #"mapping."1st""#),
+            (.mapping("1st"), #"mapping."1st""#), (.device("a\u{200B}😀"), "device.a\u{200B}😀"),
+            (.device("“a”"), #"device."“a”""#), (.device("a\u{A0}b"), "device.\"a\u{A0}b\""),
         ] as [(TargetField, String)]
     )
     func written(_ field: TargetField, _ text: String) {
@@ -28,4 +29,14 @@ struct TargetFieldTests {
         ]
     )
     func none(_ text: String) { #expect(TargetField(text) == nil) }
+
+    @Test("The form of a field is another question than whether there is one")
+    func form() {
+        for text in ["locale", "lokale", "person.city", "größe", #"recipient."first name""#, "recipient.not", "_.a1"] {
+            #expect(TargetField.isWritten(text), "\(text)")
+        }
+        for text in ["", ".", "recipient.", ".city", "recipient..city", "recipient.city.", "a b", "1st", #""locale""#] {
+            #expect(!TargetField.isWritten(text), "\(text)")
+        }
+    }
 }

@@ -105,6 +105,7 @@ struct InputCheckTests {
             #"{"ios": {"title": "\\{{ and \\{{{a}} {{!}} {{{b}}}"}}"#, #"{"ios": {"content_available": true}}"#,
             #"{"ios": {"push_type": "background", "content_available": true}}"#, #"{"ios": {"aps": {"alert": "x"}}}"#,
             #"{"ios": {"badge": 1}}"#, #"{"ios": {"title": "x"}, "android": {"kind": "data"}}"#,
+            #"{"ios": {"badge": 5.0, "priority": 1e1, "expiration_seconds": 60.0}}"#,
             #"{"ios": {"title": "x"}, "android": {"variables": {"a": "b"}}}"#,
             #"{"ios": {"title": "x"}, "android": {"kind": "data", "title": "x", "variables": {"sub": "y"}}}"#,
         ] {

@@ -202,6 +202,31 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        #"create_delivery('r', '{shop-ios}', '{"ios": {"title": "a"}}'"#,
+        "create_delivery_from_template('slow', 'r', '{shop-ios}'",
+    ])
+    func anInfiniteRateIsNoLimit(_ call: String) async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.addTemplate(
+            name: "slow",
+            label: "",
+            content: Self.content,
+            settings: #"{"messages_per_second": 12.5}"#
+        )
+        let id = try required(try await fixture.sql("SELECT pushmta.\(call), messages_per_second => 'Infinity')"))
+        #expect(try await limits(fixture, id).isEmpty)
+        for wrong in ["NaN", "-Infinity"] {
+            await #expect {
+                try await fixture.sql("SELECT pushmta.\(call), messages_per_second => '\(wrong)')")
+            } throws: {
+                let error = $0 as? PostgresError
+                return error?.sqlState == "PM007"
+                    && error?.message == "Delivery \"r\": messages_per_second: \(wrong) is out of range."
+            }
+        }
+    }
+
     @Test func aLimitGoesWithItsDelivery() async throws {
         let fixture = try await StoreFixture.make()
         let id = try await made(fixture, 5)

@@ -17,6 +17,8 @@ struct FilterParserTests {
         ("mapping.\"a \"\"b\"\"\" = TRUE", .compare(.mapping("a \"b\""), .equal, .boolean(true))),
         ("device.größe is null", .isNull(.device("größe"))),
         ("recipient.and IS NOT NULL", .not(.isNull(.recipient("and")))),
+        ("recipient.not not in ('a')", .not(.isIn(.recipient("not"), [.text("a")]))),
+        ("recipient . city = 'Lyon'", .compare(city, .equal, .text("Lyon"))),
         ("locale in ('fr', 'de')", .isIn(.column(.locale), [.text("fr"), .text("de")])),
         ("locale not in ('fr')", .not(.isIn(.column(.locale), [.text("fr")]))),
         ("user_key contains '@' ", .contains(.column(.userKey), "@")),
@@ -93,6 +95,7 @@ struct FilterParserTests {
         ("tier = 'gold'", 1, "did you mean parameters.tier or recipient.tier?"),
         ("recipient = 'x'", 1, "needs a name"),
         ("person.city = 'x'", 1, "no field"), ("recipient. = 'x'", 12, "name of a field"),
+        ("recipient. not in ('a')", 12, "name of a field"), ("recipient . is null", 13, "name of a field"),
         ("'fr' = locale", 1, "field first"), ("(locale = 'fr'", 15, "close"), ("locale = 'fr')", 14, "and"),
         ("not", 4, "field"), ("locale in ('a', 1)", 17, "one kind"), ("locale in ()", 12, "value"),
         ("locale in 'a'", 11, "("), ("locale is 'a'", 11, "null"), ("locale = null", 10, "is null"),
@@ -143,6 +146,50 @@ struct FilterParserTests {
                 continue
             }
             #expect(!"\(error)".contains("secret"))
+        }
+        await store.close()
+    }
+
+    @Test("Nothing is proposed where nothing resembles what was written")
+    func proposals() async throws {
+        let store = try await Store(configuration: TestDatabase.create().configuration())
+        let texts = ["platform = 2", "quarantine_status != 'foo'", "platform in (true)", "platform = 'iso'"]
+        let remedies = try await store.parseFilters(texts).map { parsed in
+            if case .failure(let error) = parsed { error.remedy } else { "" }
+        }
+        #expect(remedies.map { $0.contains("did you mean") } == [false, false, false, true], "\(remedies)")
+        #expect(remedies[0] == "It is 'ios' or 'android'" && remedies[3].hasPrefix("did you mean 'ios'? It is "))
+        await store.close()
+    }
+
+    @Test("The program and the database agree on which texts are no filter")
+    func none() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await fixture.startedDelivery(explicit: true)
+        for text in ["", " ", "\t\r\n ", "\r\n", "\u{A0}", "\u{B}", "x"] {
+            // A delivery with explicit targets accepts no filter at all.
+            var isNone = true
+            do {
+                try await fixture.store.setTarget(ofDelivery: id, DeliveryTarget(filter: text))
+            } catch is StoreError {
+                isNone = false
+            }
+            #expect(TargetFilter.isNone(text) == isNone, "\(text.debugDescription)")
+        }
+    }
+
+    @Test("The program and the database agree on what is a letter of a name")
+    func letters() async throws {
+        let store = try await Store(configuration: TestDatabase.create().configuration())
+        var numbers: [UInt32] = [0x301, 0x1680, 0x180E, 0x3000, 0xFEFF, 0x1F600]
+        numbers += 0x1...0x17F
+        numbers += 0x2000...0x206F
+        let scalars = numbers.compactMap { Unicode.Scalar($0) }
+        let names = scalars.flatMap { ["a\($0)", "\($0)a"] }
+        let parsed = try await store.parseFilters(names.map { "device.\($0) is null" })
+        for (name, parsed) in zip(names, parsed) {
+            let isRead = parsed == .success(.isNull(.device(name)))
+            #expect(TargetField.isWritten("device.\(name)") == isRead, "\(name.debugDescription): \(parsed)")
         }
         await store.close()
     }

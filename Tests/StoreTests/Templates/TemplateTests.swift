@@ -137,6 +137,30 @@ struct TemplateTests {
         await #expect { try await store.createDelivery(delivery) } throws: { ($0 as? StoreError)?.code == .notFound }
     }
 
+    @Test("A whole number may be written in any way, as in JSON Schema")
+    func wholeNumbers() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.addTemplate(
+            name: "whole",
+            label: "",
+            content: #"{"ios": {"title": "a"}}"#,
+            settings: """
+                {"priority": 7.0, "weight": 3.00, "validity_seconds": 36e2, "max_retries": 2.0, "retry_period_seconds": 9.0}
+                """
+        )
+        let id = try await fixture.store.createDelivery(
+            DeliveryFromTemplate(template: "whole", label: "x", applications: ["shop-ios"])
+        )
+        #expect(
+            try await fixture.sql(
+                """
+                SELECT count(*) FROM pushmta_engine.delivery d WHERE d.id = \(id) AND d.priority = 7 AND d.weight = 3
+                    AND d.validity = interval '1 hour' AND d.max_retries = 2 AND d.retry_period_seconds = 9
+                """
+            ) == 1
+        )
+    }
+
     @Test("A template's target applies where its deliveries set none, and the template can be deleted")
     func targets() async throws {
         let fixture = try await StoreFixture.make()

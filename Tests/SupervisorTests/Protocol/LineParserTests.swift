@@ -72,7 +72,7 @@ import Testing
         let older = try #require(parser.parse("\(head)}}}\n".utf8).first?.status)
         #expect(older == ChildStatus(generation: 1, report: ChildReport(pid: 1)))
         let more =
-            #""state":"dreaming","counts":{"late_outcomes":8,"dreams":9},"connections":{"limited_by":"sleep"},"mood":7"#
+            #""state":"dreaming","counts":{"late_outcomes":8,"dreams":0.5,"moods":[{}]},"connections":{"limited_by":"sleep"},"mood":7"#
         let newer = try #require(
             parser.parse("\(head),\(more)},\"exitReason\":\"bored\",\"figures\":[]}}\n".utf8).first?.status
         )

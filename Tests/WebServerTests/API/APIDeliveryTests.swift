@@ -167,6 +167,24 @@ import Testing
         try await site.finish()
     }
 
+    /// As in a delivery from a template, an empty filter or list is none.
+    @Test func anEmptyTargetIsNone() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key()
+        let bodies = [
+            #""kind": "continuous", "filter": """#, #""kind": "continuous", "filter": " \t\r\n", "exclude": []"#,
+            #""explicitTargets": true, "filter": """#, #""filter": " ", "exclude": []"#,
+        ]
+        for body in bodies {
+            let whole = #"{"label": "x", "applications": ["shop-ios"], \#(Self.content), \#(body)}"#
+            let answer = try await site.call("POST", "/deliveries", key: key, whole)
+            #expect(answer.status == 201, "\(body): \(answer.answer)")
+        }
+        let filters = "SELECT count(*) FROM pushmta_engine.delivery WHERE target_filter IS NULL"
+        #expect(try await site.web.value(filters) == "4")
+        try await site.finish()
+    }
+
     @Test func explicitTargetsAreAddedAllOrNone() async throws {
         let site = try await APISite.start()
         let key = try await site.key()
