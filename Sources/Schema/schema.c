@@ -92,8 +92,11 @@ static const char audit[] = {
 static const char filters[] = {
 #embed "version1/21-filters.sql" suffix(, 0)
 };
+static const char analysis[] = {
+#embed "version1/22-analysis.sql" suffix(, 0)
+};
 static const char roles[] = {
-#embed "version1/22-roles.sql" suffix(, 0)
+#embed "version1/23-roles.sql" suffix(, 0)
 };
 static const char rights[] = {
 #embed "rights.sql" suffix(, 0)
@@ -121,7 +124,8 @@ static const struct schema_file files[] = {
     {1, "19-alarms.sql", alarms},
     {1, "20-audit.sql", audit},
     {1, "21-filters.sql", filters},
-    {1, "22-roles.sql", roles},
+    {1, "22-analysis.sql", analysis},
+    {1, "23-roles.sql", roles},
     {0, 0, 0},
 };
 

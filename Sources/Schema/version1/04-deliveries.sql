@@ -68,8 +68,8 @@ CREATE TABLE pushmta_engine.delivery (
     -- A delivery that shows to seed addresses what another delivery will say. Without another delivery, it tests whether an
     -- application works.
     proof boolean NOT NULL DEFAULT false,
-    state text NOT NULL DEFAULT 'editing' CHECK (state IN
-        ('editing', 'pending', 'preparing', 'in_progress', 'paused', 'finished', 'failed', 'stopped')),
+    state text NOT NULL DEFAULT 'editing' CHECK (state IN ('editing', 'analysing', 'ready', 'pending', 'preparing', 'in_progress',
+        'paused', 'finished', 'failed', 'stopped')),
     state_reason text NOT NULL DEFAULT '',
     content jsonb NOT NULL CHECK (jsonb_typeof(content) = 'object'),
     target_kind text NOT NULL DEFAULT 'subscribers' CHECK (target_kind IN ('subscribers', 'explicit')),
@@ -99,8 +99,13 @@ CREATE TABLE pushmta_engine.delivery (
     -- The program defines the schedules (RetryPolicy). A day or a proof is retried as its parent delivery says, so that nothing has
     -- to be copied.
     retry_schedule text NOT NULL DEFAULT 'default' CHECK (retry_schedule IN ('default', 'daily', 'exponential')),
-    -- Set once, at the start. It selects the tracking key.
+    -- Set by the analysis or the start. It selects the tracking key.
     log_day date,
+    -- When its targets were frozen. If that was before its start, its parts are held until the start. A start until frozen_until uses
+    -- them, if frozen_digest still matches.
+    frozen_at timestamptz,
+    frozen_until timestamptz,
+    frozen_digest text NOT NULL DEFAULT '',
     -- Added to the sequence for int32 message ids.
     message_id_base bigint,
     -- Messages and exclusions so far; both grow with each chunk of preparation.
@@ -137,7 +142,11 @@ CREATE INDEX delivery_open ON pushmta_engine.delivery (priority DESC, start_at, 
 -- What supervisors search to prepare deliveries: new ones, postponed ones, and those begun, each with an index of its own.
 CREATE INDEX delivery_pending ON pushmta_engine.delivery (priority DESC, start_at, id) WHERE state = 'pending' AND wait_until IS NULL;
 CREATE INDEX delivery_put_off ON pushmta_engine.delivery (priority DESC, start_at, id) WHERE state = 'pending' AND wait_until IS NOT NULL;
-CREATE INDEX delivery_preparing ON pushmta_engine.delivery (id) WHERE state = 'preparing';
+CREATE INDEX delivery_preparing ON pushmta_engine.delivery (id) WHERE state IN ('preparing', 'analysing');
+-- Scheduled deliveries that are not prepared: each is prepared shortly before its start.
+CREATE INDEX delivery_scheduled ON pushmta_engine.delivery (start_at, id) WHERE state = 'pending' AND NOT prepared AND wait_until IS NULL;
+-- Analysed deliveries that are not started: forgotten ones are dropped.
+CREATE INDEX delivery_ready ON pushmta_engine.delivery (frozen_until) WHERE state = 'ready';
 CREATE INDEX delivery_parent ON pushmta_engine.delivery (parent_delivery_id) WHERE parent_delivery_id IS NOT NULL;
 CREATE INDEX delivery_editing ON pushmta_engine.delivery (id) WHERE state = 'editing';
 -- For lists of the console: ended deliveries that did not succeed, and labels, which are searched across all deliveries.

@@ -4,7 +4,7 @@
 CREATE FUNCTION pushmta_engine.is_part(size integer, state text, rest_status smallint, handed_over integer, accounted_for integer)
     RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
-    RETURN size > 0 AND accounted_for <= size AND state IN ('ready', 'claimed', 'waiting', 'done')
+    RETURN size > 0 AND accounted_for <= size AND state IN ('held', 'ready', 'claimed', 'waiting', 'done')
         AND (rest_status IS NULL OR rest_status IN (0, 2, 7, 8, 9) AND state = 'done' AND handed_over = 0);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.is_part(integer, text, smallint, integer, integer) IS
@@ -82,7 +82,9 @@ CREATE INDEX delivery_part_claimed ON pushmta_engine.delivery_part (id) WHERE st
 CREATE INDEX delivery_part_delivery ON pushmta_engine.delivery_part (delivery_id, id);
 CREATE INDEX delivery_part_unfinished ON pushmta_engine.delivery_part (delivery_id) WHERE state <> 'done';
 CREATE INDEX delivery_part_parent ON pushmta_engine.delivery_part (parent_part_id) WHERE parent_part_id IS NOT NULL;
--- Parts that are held back, also those of ended deliveries. There are usually few, and a duty searches for them every second.
+-- Parts of deliveries that have not started, in the order of their release. They are in no index that a claim reads.
+CREATE INDEX delivery_part_held ON pushmta_engine.delivery_part (delivery_id, application_id, id) WHERE state = 'held';
+-- Parts that wait with a paused delivery, also those of ended deliveries. There are usually few, and a duty searches for them every second.
 CREATE INDEX delivery_part_waiting ON pushmta_engine.delivery_part (delivery_id) WHERE state = 'waiting';
 -- A supervisor searches this index many times a second, so it is kept almost empty.
 CREATE INDEX delivery_part_message ON pushmta_engine.delivery_part (valid_until)

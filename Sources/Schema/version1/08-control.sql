@@ -206,13 +206,13 @@ CREATE FUNCTION pushmta_engine.cancel_parts(delivery bigint, words text) RETURNS
 #variable_conflict use_variable
 DECLARE
     open bigint[] := ARRAY(SELECT p.id FROM delivery_part p
-        WHERE p.delivery_id = delivery AND p.state IN ('ready', 'waiting'));
+        WHERE p.delivery_id = delivery AND p.state IN ('held', 'ready', 'waiting'));
 BEGIN
     -- Waits for a claim under way and leaves its part to the child.
     UPDATE delivery_part p SET state = 'done', finished_at = now(), fencing_token = p.fencing_token + 1,
         rest_status = 7, rest_reason = words
     WHERE p.id = ANY(ARRAY(SELECT unnest(open) EXCEPT SELECT unnest(ambiguous_parts(open)) ORDER BY 1))
-        AND p.state IN ('ready', 'waiting');
+        AND p.state IN ('held', 'ready', 'waiting');
     UPDATE delivery_part p SET state = 'waiting' WHERE p.delivery_id = delivery AND p.state = 'ready';
     RETURN NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = delivery AND p.state <> 'done');
 END $$;
@@ -267,7 +267,7 @@ BEGIN
         RETURN 0;
     END IF;
     picked := ARRAY(SELECT p.id FROM delivery_part p
-        WHERE p.delivery_id = delivery AND p.state IN ('ready', 'waiting') AND (ended OR expired
+        WHERE p.delivery_id = delivery AND p.state IN ('held', 'ready', 'waiting') AND (ended OR expired
             OR p.state = 'ready' AND found_state = 'paused'
             OR p.state = 'waiting' AND found_state IN ('preparing', 'in_progress'))
         ORDER BY p.id LIMIT most FOR NO KEY UPDATE SKIP LOCKED);
@@ -301,9 +301,13 @@ DECLARE
     begins timestamptz := CASE WHEN start_at > clock_timestamp() + interval '1 second' THEN start_at ELSE now() END;
     day date := (begins AT TIME ZONE 'UTC')::date;
     at_once boolean;
+    -- Whether an analysis has prepared its messages, and they are still what it would send.
+    is_frozen boolean;
+    is_released boolean;
 BEGIN
     BEGIN
-        SELECT d.state, d.kind INTO current_state, current_kind FROM pushmta_engine.delivery d WHERE d.id = delivery FOR UPDATE;
+        SELECT d.state, d.kind, d.frozen_until IS NOT NULL INTO current_state, current_kind, is_frozen
+        FROM pushmta_engine.delivery d WHERE d.id = delivery FOR UPDATE;
     EXCEPTION WHEN lock_not_available THEN
         RAISE EXCEPTION 'Delivery % cannot be started now: another transaction has held it for 2 s (%).', delivery,
             coalesce(holder_text(delivery), 'no longer known which')
@@ -314,7 +318,7 @@ BEGIN
         RAISE EXCEPTION 'There is no delivery %.', delivery
             USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery creates one.';
     END IF;
-    IF current_state <> 'editing' THEN
+    IF current_state NOT IN ('editing', 'analysing', 'ready') THEN
         RAISE EXCEPTION 'Delivery % is % and cannot be started again.', delivery, current_state
             USING ERRCODE = 'PM003', HINT = 'Create another delivery to send again.';
     END IF;
@@ -329,21 +333,29 @@ BEGIN
                 to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
             USING ERRCODE = 'PM009', HINT = 'Give a later time, with its zone, as in 2026-11-24 18:00+01, or none to start it now.';
     END IF;
+    is_frozen := is_frozen AND keep_analysis(delivery, begins);
+    is_released := is_frozen AND current_state = 'ready' AND begins = now();
     -- A continuous delivery has no target to prepare: its caller may send at once, even in the same transaction.
     at_once := current_kind = 'continuous' AND begins = now();
-    UPDATE pushmta_engine.delivery d SET state = CASE WHEN at_once THEN 'in_progress' ELSE 'pending' END, state_reason = '',
-        start_at = begins, started_at = CASE WHEN at_once THEN now() END, prepared = at_once, prepare_to = CASE WHEN at_once THEN 0 END,
-        log_day = day, changed_at = now(),
+    UPDATE pushmta_engine.delivery d SET state_reason = '', start_at = begins, changed_at = now(),
+        state = CASE WHEN at_once THEN 'in_progress' WHEN is_released THEN 'preparing' ELSE 'pending' END,
+        started_at = CASE WHEN at_once OR is_released THEN now() END,
+        prepared = at_once OR is_frozen AND d.prepared, prepare_to = CASE WHEN at_once THEN 0 WHEN is_frozen THEN d.prepare_to END,
+        log_day = CASE WHEN is_frozen THEN d.log_day ELSE day END,
         valid_until = CASE WHEN d.kind = 'continuous' THEN NULL ELSE begins + d.validity END
     WHERE d.id = delivery;
     IF at_once THEN
         -- Opened here, so that no session that sends messages has to, whose transaction all others would wait for.
         PERFORM open_day(delivery);
+    ELSIF is_released THEN
+        -- Enough for the first children; a supervisor releases the others at the pace at which they are sent.
+        PERFORM release_parts(delivery, 50);
     END IF;
     PERFORM pg_notify('pushmta_wake', delivery::text);
 END $$;
 COMMENT ON FUNCTION pushmta.start_delivery(bigint, timestamptz) IS
-    'Starts a delivery, now (null) or at a time, which must not be more than 60 s in the past. From then on its targets are frozen. A '
+    'Starts a delivery, now (null) or at a time, which must not be more than 60 s in the past. From then on its targets are frozen. If it '
+    'was analysed, and the analysis still holds, its messages leave at once; if not, they are prepared first. A '
     'continuous delivery that starts now accepts messages at once, even in the same transaction. It has no end of its own: its validity '
     'is that of each message.';
 
@@ -450,30 +462,23 @@ CREATE FUNCTION pushmta_engine.return_delivery(delivery bigint, words text) RETU
 #variable_conflict use_variable
 DECLARE
     found_state text := lock_delivery(delivery);
-    day date;
 BEGIN
-    IF found_state NOT IN ('pending', 'preparing') THEN
+    IF found_state NOT IN ('analysing', 'ready', 'pending', 'preparing') THEN
         RETURN found_state;
     END IF;
     -- Messages of its parts are on their way, so the parts stay.
-    IF EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = delivery) THEN
+    IF EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = delivery AND p.state <> 'held') THEN
         UPDATE pushmta_engine.delivery d SET wait_reason = '', wait_failures = 0, wait_until = NULL WHERE d.id = delivery;
         PERFORM hold_delivery(delivery, words);
         RETURN 'paused';
     END IF;
-    day := (SELECT d.log_day FROM pushmta_engine.delivery d WHERE d.id = delivery);
-    DELETE FROM exclusion_log x WHERE x.log_day = day AND x.delivery_id = delivery;
+    PERFORM drop_preparation(delivery);
     INSERT INTO console_draft SELECT r.* FROM pushmta_engine.delivery d CROSS JOIN LATERAL
         jsonb_populate_record(NULL::pushmta_engine.console_draft, d.draft || jsonb_build_object('changed_at', now())) r
     WHERE d.id = delivery AND d.draft IS NOT NULL
     ON CONFLICT (id) DO NOTHING;
-    DELETE FROM message_id_range r WHERE r.delivery_id = delivery;
-    UPDATE delivery_application a SET prepared_through = 0, prepare_to = NULL, prepared = false, messages = 0
-    WHERE a.delivery_id = delivery;
     UPDATE pushmta_engine.delivery d SET state = 'editing', state_reason = words, start_at = NULL, started_at = NULL, log_day = NULL,
-        message_id_base = NULL, valid_until = NULL, target = 0, excluded = 0, prepared_through = 0,
-        prepare_to = NULL, prepared = false, preparing_host = '', wait_reason = '', wait_failures = 0, wait_until = NULL, draft = NULL,
-        changed_at = now()
+        valid_until = NULL, wait_reason = '', wait_failures = 0, wait_until = NULL, draft = NULL, changed_at = now()
     WHERE d.id = delivery;
     PERFORM pg_notify('pushmta_wake', 'control');
     RETURN 'editing';

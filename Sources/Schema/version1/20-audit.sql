@@ -82,7 +82,8 @@ BEGIN
         changed := place ->> 'weight';
     ELSIF TG_ARGV[0] = 'delivery' THEN
         done := CASE WHEN TG_OP = 'INSERT' THEN CASE WHEN (place ->> 'proof')::boolean THEN 'proof' ELSE 'add' END
-            WHEN before ->> 'state' = 'editing' AND after ->> 'state' IN ('pending', 'in_progress') THEN 'start'
+            WHEN before ->> 'state' IN ('editing', 'analysing', 'ready') AND after ->> 'state' IN ('pending', 'preparing', 'in_progress')
+                THEN 'start'
             WHEN after ->> 'state' = 'paused' THEN 'pause' WHEN after ->> 'state' = 'stopped' THEN 'stop' ELSE 'resume' END;
         changed := place ->> 'label';
     END IF;
@@ -138,6 +139,7 @@ CREATE CONSTRAINT TRIGGER delivery_weight_audit AFTER UPDATE OF weight ON pushmt
 -- Only decisions of people: a pause by a child has a reason, and days follow their continuous delivery.
 CREATE CONSTRAINT TRIGGER delivery_audit AFTER UPDATE OF state ON pushmta_engine.delivery
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.state IS DISTINCT FROM NEW.state AND NEW.parent_delivery_id IS NULL AND (
-        OLD.state = 'editing' AND NEW.state IN ('pending', 'in_progress') OR NEW.state IN ('paused', 'stopped') AND NEW.state_reason = ''
+        OLD.state IN ('editing', 'analysing', 'ready') AND NEW.state IN ('pending', 'preparing', 'in_progress')
+        OR NEW.state IN ('paused', 'stopped') AND NEW.state_reason = ''
         OR OLD.state = 'paused' AND NEW.state IN ('pending', 'preparing', 'in_progress')))
     EXECUTE FUNCTION pushmta_engine.audit_change('delivery');

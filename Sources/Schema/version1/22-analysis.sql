@@ -1,0 +1,308 @@
+-- The analysis of a delivery before its start: its messages are prepared and held, counted and tried, and leave when it starts.
+--
+-- Held parts are ordinary parts in the state 'held', which no claim reads. A start within the hour releases them. A later one finds
+-- them old: they are dropped and prepared again shortly before it, so that it reaches the devices of that moment.
+
+CREATE TABLE pushmta_engine.delivery_analysis (
+    delivery_id bigint PRIMARY KEY REFERENCES pushmta_engine.delivery,
+    requested_by text NOT NULL DEFAULT session_user,
+    requested_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    finished_at timestamptz,
+    -- Sizes of the payloads that were rendered, in bytes as the gateway counts them.
+    rendered bigint NOT NULL DEFAULT 0,
+    smallest integer,
+    largest integer,
+    -- The messages that would not be sent as they are, among the rendered ones.
+    refused bigint NOT NULL DEFAULT 0,
+    samples jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(samples) = 'array'),
+    -- Why an earlier analysis was made again or dropped.
+    remade_because text NOT NULL DEFAULT ''
+);
+COMMENT ON TABLE pushmta_engine.delivery_analysis IS
+    'The last analysis of each delivery: what rendering a sample of its messages showed.';
+
+CREATE TABLE pushmta_engine.delivery_problem (
+    delivery_id bigint NOT NULL REFERENCES pushmta_engine.delivery,
+    number integer NOT NULL,
+    subject text NOT NULL,
+    pointer text,
+    problem text NOT NULL,
+    remedy text NOT NULL,
+    PRIMARY KEY (delivery_id, number)
+);
+COMMENT ON TABLE pushmta_engine.delivery_problem IS
+    'What the preparation of a delivery found wrong, until the delivery is changed or prepared again.';
+
+-- One row for each combination: a few thousand at most, whatever the size of the delivery.
+CREATE TABLE pushmta_engine.delivery_count (
+    delivery_id bigint NOT NULL REFERENCES pushmta_engine.delivery,
+    application_id integer NOT NULL REFERENCES pushmta_engine.application,
+    locale text NOT NULL,
+    time_zone text NOT NULL,
+    messages bigint NOT NULL,
+    PRIMARY KEY (delivery_id, application_id, locale, time_zone)
+);
+COMMENT ON TABLE pushmta_engine.delivery_count IS 'The held messages of a delivery by application, locale and time zone.';
+CREATE INDEX delivery_count_application ON pushmta_engine.delivery_count (application_id);
+
+CREATE TABLE pushmta_engine.delivery_longest (
+    delivery_id bigint NOT NULL REFERENCES pushmta_engine.delivery,
+    part_id bigint NOT NULL,
+    subscription_id bigint NOT NULL,
+    target_id bigint,
+    bytes integer NOT NULL
+);
+COMMENT ON TABLE pushmta_engine.delivery_longest IS
+    'The held messages of a delivery with the longest values: twenty of each chunk of its preparation.';
+CREATE INDEX delivery_longest_delivery ON pushmta_engine.delivery_longest (delivery_id, bytes DESC);
+
+CREATE FUNCTION pushmta_engine.preparation_digest(delivery bigint) RETURNS text LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT md5(jsonb_build_array(d.content, d.target_kind, d.target_filter, d.target_sql, d.one_per_user, d.allow_duplicates,
+        d.one_time_code, d.seed_names, d.priority,
+        (SELECT jsonb_agg(jsonb_build_array(to_jsonb(a) - 'icon' - 'changed_at' - 'label', to_jsonb(e) - 'changed_at' - 'active',
+                c.fingerprint, c.attributes, v.target_mapping_id) ORDER BY a.id)
+            FROM delivery_application x
+            JOIN application a ON a.id = x.application_id
+            JOIN external_account e ON e.id = x.external_account_id
+            JOIN service v ON v.id = a.service_id
+            LEFT JOIN credential c ON c.id = a.credential_id
+            WHERE x.delivery_id = d.id),
+        (SELECT jsonb_agg(x.list_id ORDER BY x.list_id) FROM delivery_exclusion_list x WHERE x.delivery_id = d.id))::text)
+    FROM pushmta_engine.delivery d WHERE d.id = preparation_digest.delivery $$;
+COMMENT ON FUNCTION pushmta_engine.preparation_digest(bigint) IS
+    'Changes with whatever decides a delivery''s messages: content, target, priority, applications, accounts and credentials.';
+
+CREATE FUNCTION pushmta_engine.drop_preparation(delivery bigint) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    day date := (SELECT d.log_day FROM pushmta_engine.delivery d WHERE d.id = delivery);
+    parts bigint[] := ARRAY(SELECT p.id FROM delivery_part p WHERE p.delivery_id = delivery);
+BEGIN
+    DELETE FROM delivery_part_target t WHERE t.log_day = day AND t.part_id = ANY(parts);
+    DELETE FROM delivery_part p WHERE p.id = ANY(parts);
+    DELETE FROM exclusion_log x WHERE x.log_day = day AND x.delivery_id = delivery;
+    DELETE FROM message_id_range r WHERE r.delivery_id = delivery;
+    DELETE FROM delivery_count c WHERE c.delivery_id = delivery;
+    DELETE FROM delivery_longest l WHERE l.delivery_id = delivery;
+    UPDATE delivery_application a SET prepared_through = 0, prepare_to = NULL, prepared = false, messages = 0
+    WHERE a.delivery_id = delivery;
+    UPDATE pushmta_engine.delivery d SET frozen_at = NULL, frozen_until = NULL, frozen_digest = '', message_id_base = NULL, target = 0,
+        excluded = 0, seeds = 0, prepared_through = 0, prepare_to = NULL, prepared = false, preparing_host = '', changed_at = now()
+    WHERE d.id = delivery;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.drop_preparation(bigint) IS
+    'Deletes what the preparation of a locked delivery made. The caller knows that none of its messages has left.';
+
+CREATE FUNCTION pushmta_engine.keep_analysis(delivery bigint, begins timestamptz) RETURNS boolean LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    frozen record;
+    why text;
+BEGIN
+    SELECT d.frozen_at, d.frozen_until, d.frozen_digest INTO frozen FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    IF frozen.frozen_until IS NULL THEN
+        RETURN false;
+    ELSIF frozen.frozen_digest <> preparation_digest(delivery) THEN
+        why := 'its content, target, application or credential has changed since';
+    ELSIF begins > frozen.frozen_until THEN
+        why := format('it would be %s old at the start', justify_interval(date_trunc('minute', begins - frozen.frozen_at)));
+    ELSE
+        RETURN true;
+    END IF;
+    PERFORM drop_preparation(delivery);
+    UPDATE delivery_analysis a SET remade_because = why WHERE a.delivery_id = delivery;
+    RETURN false;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.keep_analysis(bigint, timestamptz) IS
+    'Whether the messages that were prepared for a locked delivery may leave from this moment on. If not, they are dropped, with the '
+    'reason.';
+
+CREATE FUNCTION pushmta_engine.release_parts(delivery bigint, most integer) RETURNS integer LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    released integer;
+BEGIN
+    UPDATE delivery_part p SET state = 'ready', not_before = now()
+    WHERE p.state = 'held' AND p.id = ANY(ARRAY(SELECT h.id FROM delivery_application a CROSS JOIN LATERAL (
+        SELECT f.id FROM delivery_part f
+        WHERE f.delivery_id = a.delivery_id AND f.application_id = a.application_id AND f.state = 'held' ORDER BY f.id LIMIT most) h
+        WHERE a.delivery_id = delivery));
+    GET DIAGNOSTICS released = ROW_COUNT;
+    RETURN released;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.release_parts(bigint, integer) IS
+    'Lets up to the given number of held parts of each application of a locked delivery go. Returns how many it released.';
+
+CREATE FUNCTION pushmta.analyze_delivery(delivery bigint) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_state text := lock_delivery(delivery);
+BEGIN
+    IF found_state = 'analysing' THEN
+        RETURN;
+    ELSIF found_state NOT IN ('editing', 'ready') THEN
+        RAISE EXCEPTION 'Delivery % is % and cannot be analysed.', delivery, found_state
+            USING ERRCODE = 'PM008', HINT = 'Only a delivery that has not been started can be analysed.';
+    ELSIF EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery AND d.kind = 'continuous') THEN
+        RAISE EXCEPTION 'Delivery % is continuous: it has no target to analyse.', delivery
+            USING ERRCODE = 'PM007', HINT = 'Check it with pushmta.check_delivery, or send a proof with pushmta.proof_delivery.';
+    END IF;
+    PERFORM drop_preparation(delivery);
+    DELETE FROM delivery_problem p WHERE p.delivery_id = delivery;
+    DELETE FROM delivery_analysis a WHERE a.delivery_id = delivery;
+    INSERT INTO delivery_analysis (delivery_id) VALUES (delivery);
+    UPDATE pushmta_engine.delivery d SET state = 'analysing', state_reason = '', log_day = message_day(), changed_at = now()
+    WHERE d.id = delivery;
+    PERFORM pg_notify('pushmta_wake', delivery::text);
+END $$;
+COMMENT ON FUNCTION pushmta.analyze_delivery(bigint) IS
+    'Prepares a delivery without sending it. It is ''analysing'', then ''ready'': pushmta.delivery_analysis has its numbers, and '
+    'pushmta.start_delivery sends it. If it cannot be sent, it is ''editing'' again, and pushmta.delivery_problem says why.';
+
+CREATE FUNCTION pushmta_engine.count_held(delivery bigint, after bigint) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    WITH message AS MATERIALIZED (
+        SELECT p.id AS part_id, p.application_id, s.id, s.locale, s.time_zone, u.target_id,
+            coalesce(pg_column_size(s.recipient), 0) + coalesce(pg_column_size(s.parameters), 0) + coalesce(pg_column_size(s.extra), 0)
+                + coalesce(pg_column_size(x.variables), 0) AS bytes
+        FROM delivery_part p
+        JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
+        CROSS JOIN LATERAL unnest(t.subscription_ids, t.target_ids) u(id, target_id)
+        JOIN subscription s ON s.id = u.id
+        LEFT JOIN pushmta.delivery_target x ON x.id = u.target_id
+        WHERE p.delivery_id = delivery AND p.id > after AND p.state = 'held'
+    ), counted AS (
+        INSERT INTO delivery_count AS c (delivery_id, application_id, locale, time_zone, messages)
+        SELECT delivery, m.application_id, m.locale, m.time_zone, count(*) FROM message m
+        GROUP BY m.application_id, m.locale, m.time_zone
+        ON CONFLICT (delivery_id, application_id, locale, time_zone) DO UPDATE SET messages = c.messages + excluded.messages
+    )
+    INSERT INTO delivery_longest (delivery_id, part_id, subscription_id, target_id, bytes)
+    SELECT delivery, m.part_id, m.id, m.target_id, m.bytes FROM message m ORDER BY m.bytes DESC, m.id LIMIT 20;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.count_held(bigint, bigint) IS
+    'Counts the messages of a delivery''s held parts after the given one, and notes those with the longest values.';
+
+CREATE FUNCTION pushmta_engine.sample_held(delivery bigint, most integer)
+    RETURNS TABLE (application_id integer, subscription_id bigint, target_id bigint) LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    -- Half of them have the longest values; the others are spread over the parts.
+    (SELECT p.application_id, l.subscription_id, l.target_id
+        FROM delivery_longest l JOIN delivery_part p ON p.id = l.part_id
+        WHERE l.delivery_id = sample_held.delivery ORDER BY l.bytes DESC LIMIT most / 2)
+    UNION
+    (SELECT p.application_id, t.subscription_ids[n.place], t.target_ids[n.place]
+        FROM (SELECT q.*, row_number() OVER (ORDER BY q.id) AS line, count(*) OVER () AS parts
+            FROM delivery_part q WHERE q.delivery_id = sample_held.delivery AND q.state = 'held') p
+        JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
+        CROSS JOIN LATERAL generate_series(1, p.size, greatest(1, (p.size * p.parts / greatest(most / 2, 1))::integer)) n(place)
+        WHERE p.line % greatest(1, p.parts / greatest(most / 2, 1)) = 0
+        ORDER BY p.id, n.place LIMIT most - most / 2) $$;
+COMMENT ON FUNCTION pushmta_engine.sample_held(bigint, integer) IS
+    'Up to this many held messages of a delivery: half of them have the longest values, the others are spread over its parts.';
+
+CREATE FUNCTION pushmta_engine.end_analysis(delivery bigint, report jsonb) RETURNS text LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_state text := lock_delivery(delivery);
+BEGIN
+    IF found_state NOT IN ('analysing', 'pending') OR NOT (SELECT d.prepared FROM pushmta_engine.delivery d WHERE d.id = delivery) THEN
+        RETURN found_state;
+    END IF;
+    INSERT INTO delivery_analysis AS a (delivery_id, finished_at, rendered, smallest, largest, refused, samples)
+    VALUES (delivery, clock_timestamp(), (report ->> 'rendered')::bigint, (report ->> 'smallest')::integer,
+        (report ->> 'largest')::integer, (report ->> 'refused')::bigint, coalesce(report -> 'samples', '[]'))
+    ON CONFLICT (delivery_id) DO UPDATE SET finished_at = excluded.finished_at, rendered = excluded.rendered,
+        smallest = excluded.smallest, largest = excluded.largest, refused = excluded.refused, samples = excluded.samples;
+    IF found_state = 'analysing' THEN
+        UPDATE pushmta_engine.delivery d SET state = 'ready', preparing_host = '', changed_at = now() WHERE d.id = delivery;
+        RETURN 'ready';
+    END IF;
+    RETURN found_state;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.end_analysis(bigint, jsonb) IS
+    'Notes what rendering a sample showed. A delivery that is being analysed is then ready. Returns its state.';
+
+CREATE FUNCTION pushmta_engine.note_problems(delivery bigint, problems jsonb) RETURNS void LANGUAGE sql
+    SET search_path = pushmta_engine, pg_temp AS $$
+    DELETE FROM delivery_problem p WHERE p.delivery_id = note_problems.delivery;
+    INSERT INTO delivery_problem (delivery_id, number, subject, pointer, problem, remedy)
+    SELECT note_problems.delivery, e.number, e.value ->> 'subject', e.value ->> 'pointer', e.value ->> 'problem', e.value ->> 'remedy'
+    FROM jsonb_array_elements(problems) WITH ORDINALITY e(value, number) $$;
+COMMENT ON FUNCTION pushmta_engine.note_problems(bigint, jsonb) IS 'Replaces the problems of a delivery.';
+
+CREATE FUNCTION pushmta_engine.drop_old_analyses(most integer) RETURNS integer LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    forgotten bigint;
+    dropped integer := 0;
+BEGIN
+    -- A day later its messages are of no use, and their day's partition waits for them.
+    FOR forgotten IN SELECT d.id FROM delivery d WHERE d.state = 'ready' AND d.frozen_until < now() - interval '1 day'
+        ORDER BY d.frozen_until LIMIT most FOR UPDATE SKIP LOCKED
+    LOOP
+        PERFORM drop_preparation(forgotten);
+        UPDATE delivery d SET state = 'editing', log_day = NULL,
+            state_reason = 'Its analysis was dropped because it was not started within a day. Analyse it again.'
+        WHERE d.id = forgotten;
+        UPDATE delivery_analysis a SET remade_because = 'it was not started within a day' WHERE a.delivery_id = forgotten;
+        dropped := dropped + 1;
+    END LOOP;
+    RETURN dropped;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.drop_old_analyses(integer) IS
+    'Drops the messages of deliveries that were analysed and not started; returns how many deliveries are editing again.';
+
+CREATE VIEW pushmta_engine.delivery_pace AS
+SELECT c.delivery_id, c.application_id, c.messages, l.scope, l.messages_per_second
+FROM (SELECT x.delivery_id, x.application_id, sum(x.messages)::bigint AS messages FROM pushmta_engine.delivery_count x
+    GROUP BY x.delivery_id, x.application_id) c
+JOIN pushmta_engine.application a ON a.id = c.application_id
+LEFT JOIN LATERAL (
+    SELECT CASE WHEN r.delivery_id IS NOT NULL THEN 'delivery' WHEN r.application_id IS NOT NULL THEN 'application'
+        WHEN r.external_account_id IS NOT NULL THEN 'account' ELSE 'project' END AS scope, r.messages_per_second
+    FROM pushmta_engine.rate_limit r
+    WHERE r.messages_per_second < 'Infinity' AND (r.delivery_id = c.delivery_id OR r.application_id = c.application_id
+        OR r.external_account_id = (SELECT x.external_account_id FROM pushmta_engine.delivery_application x
+            WHERE x.delivery_id = c.delivery_id AND x.application_id = c.application_id)
+        OR r.project = pushmta_engine.project_of(a.id))
+    ORDER BY r.messages_per_second LIMIT 1) l ON true;
+COMMENT ON VIEW pushmta_engine.delivery_pace IS
+    'The held messages of each application of a delivery, and the lowest limit in messages a second that applies to them.';
+
+CREATE VIEW pushmta.delivery_analysis AS
+SELECT d.id AS delivery_id, d.label, d.state, d.target AS messages, d.excluded, d.seeds, d.frozen_at, d.frozen_until,
+    a.requested_by, a.requested_at, a.finished_at, a.rendered, a.smallest, a.largest, a.refused, a.samples, a.remade_because,
+    -- A limit of the delivery is shared by its applications; the others send in parallel.
+    p.seconds, p.limited_by
+FROM pushmta_engine.delivery d
+JOIN pushmta_engine.delivery_analysis a ON a.delivery_id = d.id
+LEFT JOIN LATERAL (
+    SELECT max(f.seconds) AS seconds, (array_agg(f.words ORDER BY f.seconds DESC NULLS LAST))[1] AS limited_by FROM (
+        SELECT sum(q.messages) / min(q.messages_per_second) AS seconds,
+            format('%s: %s messages a second', q.scope, min(q.messages_per_second)) AS words
+        FROM pushmta_engine.delivery_pace q WHERE q.delivery_id = d.id AND q.scope IS NOT NULL
+        GROUP BY q.scope, CASE WHEN q.scope <> 'delivery' THEN q.application_id END) f) p ON true;
+COMMENT ON VIEW pushmta.delivery_analysis IS
+    'What the analysis of a delivery found: exact numbers of messages, payload sizes in bytes of those that were rendered, three samples '
+    'of each application, and how many seconds sending takes at least under the limit in force; null without a limit.';
+
+CREATE VIEW pushmta.delivery_count AS
+SELECT c.delivery_id, a.name AS application, c.locale, c.time_zone, c.messages
+FROM pushmta_engine.delivery_count c JOIN pushmta_engine.application a ON a.id = c.application_id;
+COMMENT ON VIEW pushmta.delivery_count IS
+    'The messages of an analysed delivery by application, locale and time zone. pushmta.delivery_targeting has its exclusions by reason.';
+
+CREATE VIEW pushmta.delivery_problem AS
+SELECT p.delivery_id, p.number, p.subject, p.pointer, p.problem, p.remedy FROM pushmta_engine.delivery_problem p;
+COMMENT ON VIEW pushmta.delivery_problem IS
+    'Why a delivery could not be prepared, until it is changed or prepared again: the subject (content, filter, application, target), '
+    'the place in the content, the problem, and what to do.';
