@@ -35,9 +35,7 @@ extension SupervisorLoop {
 
     /// Tells the plan which kinds may get a message at any moment.
     func lookForStandingKinds(_ store: Store) async throws {
-        let kinds = try await store.standingKinds().map { kind in
-            ChildKind(applicationID: kind.applicationID, accountID: kind.accountID, connector: kind.connector)
-        }
+        let kinds = try await store.standingKinds()
         standing.withLock { $0 = Set(kinds) }
         tell(.standing(kinds))
     }

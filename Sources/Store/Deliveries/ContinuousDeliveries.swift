@@ -101,12 +101,6 @@ extension Store {
             ORDER BY 1, 2
             """
         )
-        return try all(result) { row in
-            ChildKind(
-                applicationID: try row.int32(),
-                accountID: try row.int32(),
-                connector: try row.choice()
-            )
-        }
+        return try all(result, Self.childKind)
     }
 }

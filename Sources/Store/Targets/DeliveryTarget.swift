@@ -71,8 +71,9 @@ extension Store {
             ORDER BY u.place
             """,
             [
-                .int64(id), .textArray(targets.map(\.userKey)), .int64ArrayWithNulls(targets.map(\.subscriptionID)),
-                .textArray(targets.map(\.pushToken)), .textArray(targets.map(\.variables)),
+                .int64(id), .textArray(targets.map(\.addressee.userKey)),
+                .int64ArrayWithNulls(targets.map(\.addressee.subscriptionID)),
+                .textArray(targets.map(\.addressee.pushToken)), .textArray(targets.map(\.variables)),
             ]
         )
     }

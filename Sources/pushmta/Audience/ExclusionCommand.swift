@@ -58,7 +58,7 @@ struct ExclusionAddCommand: SentenceCommand {
     func execute(_ loaded: LoadedSettings) async throws {
         let (added, unknown) = try await StoreSession.run(loaded.values) { store in
             let added = try await store.addExclusions(list: list, addressees.people)
-            return (added, try await store.unknownPlaces(addressees.targets).count)
+            return (added, try await store.unknownPlaces(addressees.each).count)
         }
         let strangers =
             unknown > 0
@@ -134,10 +134,10 @@ struct ExclusionImportCommand: SentenceCommand {
         let store = try await StoreSession.open(loaded.values)
         do {
             while let lines = try file.next() {
-                let targets = lines.map(\.target)
-                added += try await store.addExclusions(list: list, Addressees(targets))
-                file.noteStrangers(try await store.unknownPlaces(targets), of: lines)
-                read += Int64(targets.count)
+                let addressees = lines.map(\.target.addressee)
+                added += try await store.addExclusions(list: list, Addressees(addressees))
+                file.noteStrangers(try await store.unknownPlaces(addressees), of: lines)
+                read += Int64(addressees.count)
             }
             await store.close()
         } catch {
@@ -150,20 +150,6 @@ struct ExclusionImportCommand: SentenceCommand {
             [("list", .text(list)), ("added", Cell(added)), ("left_out", Cell(file.faultyLines))]
         )
         try file.report()
-    }
-}
-
-extension Addressees {
-    /// The addressees of explicit targets.
-    init(_ targets: [ExplicitTarget]) {
-        self.init()
-        for target in targets {
-            switch target.addressee {
-            case .user(let key): userKeys.append(key)
-            case .subscription(let id): subscriptionIDs.append(id)
-            case .pushToken(let token): pushTokens.append(token)
-            }
-        }
     }
 }
 
@@ -279,10 +265,9 @@ struct AddresseeOptions: ParsableArguments {
     }
 
     /// The people, one by one.
-    var targets: [ExplicitTarget] {
+    var each: [Addressee] {
         let people = people
-        return people.userKeys.map { ExplicitTarget(.user($0)) }
-            + people.subscriptionIDs.map { ExplicitTarget(.subscription($0)) }
-            + people.pushTokens.map { ExplicitTarget(.pushToken($0)) }
+        return people.userKeys.map(Addressee.userKey) + people.subscriptionIDs.map(Addressee.subscription)
+            + people.pushTokens.map(Addressee.pushToken)
     }
 }

@@ -327,7 +327,7 @@ struct TargetOptions: ParsableArguments {
     func check(applications: [String], _ store: Store) async throws {
         if let filter { try await store.checkFilter(filter, applications: applications) }
         if !seeds.isEmpty {
-            let known = try await store.seeds()
+            let known = try await store.seeds().map(\.seed)
             for name in seeds {
                 guard let seed = known.first(where: { $0.name == name }) else {
                     throw CommandFailure.unknownName("seed address", name, among: known.map(\.name), list: "seed list")
@@ -394,9 +394,10 @@ struct DeliveryTargetCommand: SentenceCommand {
             }
             while let lines = try file.next() {
                 let targets = lines.map(\.target)
-                file.noteStrangers(try await store.unknownPlaces(targets), of: lines)
+                let addressees = targets.map(\.addressee)
+                file.noteStrangers(try await store.unknownPlaces(addressees), of: lines)
                 if exclude {
-                    try await store.exclude(Addressees(targets), fromDelivery: id)
+                    try await store.exclude(Addressees(addressees), fromDelivery: id)
                 } else {
                     try await store.addTargets(targets, toDelivery: id)
                 }

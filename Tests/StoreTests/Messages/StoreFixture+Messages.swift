@@ -46,7 +46,7 @@ extension StoreFixture {
     func send(_ delivery: Int64, to place: Int = 0, variables: String = "{}", key: String? = nil) async throws
         -> MessageReference
     {
-        let address = MessageAddress.subscription(try await subscription(place))
+        let address = Addressee.subscription(try await subscription(place))
         let sent = try await store.sendMessage(
             NewMessage(deliveryID: delivery, address: address, variables: variables, idempotencyKey: key)
         )
@@ -54,7 +54,7 @@ extension StoreFixture {
     }
 
     /// The SQLSTATE with which a message is refused; nil if it is not.
-    func refusal(_ delivery: Int64, _ address: MessageAddress, variables: String = "{}", key: String? = nil) async
+    func refusal(_ delivery: Int64, _ address: Addressee, variables: String = "{}", key: String? = nil) async
         -> String?
     {
         do {
