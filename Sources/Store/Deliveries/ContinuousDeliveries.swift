@@ -35,15 +35,6 @@ package struct DeliveryDay: Sendable {
 }
 
 extension Store {
-    /// Makes a delivery continuous, unless it was started: messages are added after its start, and its validity applies
-    /// to each.
-    ///
-    /// Throws ``StoreError`` of code `notFound`, `conflict` if it was started, or `invalid` if it has targets or a
-    /// filter.
-    package func makeContinuous(_ id: Int64) async throws {
-        try await query("SELECT pushmta.make_continuous($1)", [.int64(id)])
-    }
-
     /// The days of a continuous delivery with their counts, newest first.
     ///
     /// - Parameters:

@@ -41,8 +41,6 @@ package struct FeedbackWorkerRow: Sendable {
     package let version: String
     /// `acting`, `standby`, `stopped`, or `gone` if it has sent no heartbeat for 30 s.
     package let state: String
-    /// Since when it is the active one; nil if it is not.
-    package let actingSince: DatabaseTime?
     /// The age of its last heartbeat.
     package let heartbeatAgeSeconds: Double
     package let lastAction: String
@@ -56,20 +54,6 @@ package struct FeedbackWorkerRow: Sendable {
     package let waitingSpools: Int32
     /// The bytes of these hits, as far as known.
     package let waitingSpoolBytes: Int64
-}
-
-/// What waits for a feedback worker.
-package struct FeedbackBacklog: Sendable, Hashable {
-    /// The age of the oldest token event that can be applied; nil if there is none.
-    package var oldestTokenEventSeconds: Double?
-    /// Parts that are done but not counted.
-    package var uncountedParts: Int64
-    /// The age of the oldest hits that are not counted; nil if there are none.
-    package var oldestHitSeconds: Double?
-    /// Feedback services of binary gateways that have to be read.
-    package var services: Int64
-    /// Whether a worker is active that has sent a heartbeat lately.
-    package var isWorkerActing: Bool
 }
 
 extension Store {
@@ -133,8 +117,8 @@ extension Store {
     package func feedbackWorkers() async throws -> [FeedbackWorkerRow] {
         let result = try await query(
             """
-            SELECT id::text, host, pid, version, state, acting_since, heartbeat_age_seconds, last_action, token_events, messages_counted,
-                hits_counted, hits_loaded, waiting_spools, waiting_spool_bytes
+            SELECT id::text, host, pid, version, state, heartbeat_age_seconds, last_action, token_events, messages_counted, hits_counted,
+                hits_loaded, waiting_spools, waiting_spool_bytes
             FROM pushmta.feedback_worker ORDER BY state <> 'acting', last_heartbeat DESC, id
             """
         )
@@ -145,7 +129,6 @@ extension Store {
                 pid: try row.int32(),
                 version: try row.text(),
                 state: try row.text(),
-                actingSince: try row.timeOrNil(),
                 heartbeatAgeSeconds: try row.double(),
                 lastAction: try row.text(),
                 tokenEvents: try row.int64(),
@@ -154,25 +137,6 @@ extension Store {
                 hitsLoaded: try row.int64(),
                 waitingSpools: try row.int32(),
                 waitingSpoolBytes: try row.int64()
-            )
-        }
-    }
-
-    /// What waits for a worker; read from indexes of open items.
-    package func feedbackBacklog() async throws -> FeedbackBacklog {
-        let result = try await query(
-            """
-            SELECT oldest_token_event_seconds, uncounted_parts, oldest_hit_seconds, feedback_services, worker_acting
-            FROM pushmta.feedback_backlog
-            """
-        )
-        return try result.one { row in
-            FeedbackBacklog(
-                oldestTokenEventSeconds: try row.doubleOrNil(),
-                uncountedParts: try row.int64(),
-                oldestHitSeconds: try row.doubleOrNil(),
-                services: try row.int64(),
-                isWorkerActing: try row.bool()
             )
         }
     }

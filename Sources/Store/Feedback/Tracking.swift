@@ -23,11 +23,6 @@ extension Store {
         )
     }
 
-    /// The position of the last transaction of a source that is stored, 0 if none is.
-    package func trackingPosition(source: UUID) async throws -> Int64 {
-        try await query("SELECT pushmta_engine.tracking_position($1)", [Self.value(source)]).one { try $0.int64() }
-    }
-
     /// Stores hits in the transaction that has this position of the source. Does nothing if this position or a later
     /// one is already stored.
     ///

@@ -1,6 +1,7 @@
 import PostgresClient
 import PushCore
 import Store
+import TestSupport
 
 extension StoreFixture {
     /// Subscriptions 1 to `users` of the iOS application with the user keys "user-0" and so on, and a continuous delivery in progress.
