@@ -62,19 +62,12 @@ struct GatewayRecordLine: Sendable, Equatable {
     /// The HTTP status of the answer: 200 accepted, 0 none.
     let status: Int
     /// The gateway's reason; "" if none.
-    let reason: String
+    var reason = ""
     /// Seconds since 1970.
-    let time: Double
+    var time = 0.0
 
     /// Whether the gateway accepted the push. Legacy FCM gives a reason for rejection within a 200.
     var isAccepted: Bool { status == 200 && reason.isEmpty }
-
-    init(id: String, status: Int, reason: String = "", time: Double = 0) {
-        self.id = id
-        self.status = status
-        self.reason = reason
-        self.time = time
-    }
 }
 
 /// Counts the accepted pushes in a growing record.

@@ -137,9 +137,9 @@ struct RegistrationEndpoint: Sendable {
 /// A refused registration, with the response to its device.
 private struct RefusedRegistration: Error {
     let answer: WebAnswer
+}
 
-    init(answer: WebAnswer) { self.answer = answer }
-
+extension RefusedRegistration {
     init(_ error: RegistrationError) {
         answer = WebAnswer(Self.status(error), error.description)
     }
