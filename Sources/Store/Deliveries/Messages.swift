@@ -27,20 +27,6 @@ package struct MessageRow: Sendable {
     package let isClicked: Bool
 }
 
-/// The kinds of ids of a message.
-package enum MessageIDKind: String, Sendable, Hashable, CaseIterable {
-    /// Delivery and number, as `send_message` returns them and logs show them: 42-1007.
-    case messageID = "message_id"
-    /// `_mId` as a UUID, which is also `apns-id`.
-    case uuid
-    /// A numbered `_mId`, decimal.
-    case int32
-    /// A numbered `_mId`, hexadecimal, as devices send it.
-    case int32Hex = "int32_hex"
-    /// The gateway's own id: the name that FCM returned, whole or its last part.
-    case gatewayID = "gateway_id"
-}
-
 /// A message found by an id.
 package struct FoundMessage: Sendable {
     /// How the id was read.
@@ -101,20 +87,6 @@ package struct MessageRefusal: Sendable, Hashable {
     package let code: String
     /// The reason as text.
     package let reason: String
-}
-
-/// A part of a continuous delivery that is ready to be sent.
-package struct ReadyMessagePart: Sendable, Hashable {
-    package let id: Int64
-    /// The application of its messages.
-    package let applicationID: Int32
-    package let accountID: Int32
-
-    package init(id: Int64, applicationID: Int32, accountID: Int32) {
-        self.id = id
-        self.applicationID = applicationID
-        self.accountID = accountID
-    }
 }
 
 extension Store {

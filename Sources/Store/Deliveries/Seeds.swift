@@ -1,63 +1,11 @@
 import PostgresClient
 import PushCore
 
-/// A seed address, which gets proofs of deliveries; without its token.
-package struct SeedRow: Sendable, Hashable {
-    /// Its name in commands and SQL, unique.
-    package let name: String
-    /// A label for people.
-    package let label: String
-    package let application: String
-    /// The platform of its application.
-    package let platform: Platform
-    package let subscriptionID: Int64
-    /// The language tag of its messages; "" if unknown.
-    package let locale: String
-    /// The values of the fields in its messages, a JSON object.
-    package let variables: String
-    /// Whether its subscription belongs to no subscriber: deliveries leave it out, and only proofs go to it.
-    package let isSeedOnly: Bool
-    /// Why it cannot get messages, "" if it can: `disabled`, `opted_out` or `quarantine`.
-    package let problem: String
-}
-
 /// A seed address with its token, which is for the operator who asked, not for logs.
 package struct SeedWithToken: Sendable, Hashable {
     package let seed: SeedRow
     /// The token at the gateway.
     package let pushToken: String
-}
-
-/// A seed address to add.
-package struct NewSeed: Sendable {
-    /// Its name in commands and SQL: not a number, and without a comma.
-    package var name: String
-    /// A label for people.
-    package var label: String
-    /// Name of its application; not needed with a subscription id.
-    package var application: String?
-    /// A user's is the newest subscription in the application; a push token need not belong to a subscriber.
-    package var address: Addressee
-    /// The values of the fields in its messages, a JSON object; nil for those of the subscription.
-    package var variables: String?
-    /// The language tag of a token that belongs to no subscriber.
-    package var locale: String
-
-    package init(
-        name: String,
-        label: String = "",
-        application: String? = nil,
-        address: Addressee,
-        variables: String? = nil,
-        locale: String = ""
-    ) {
-        self.name = name
-        self.label = label
-        self.application = application
-        self.address = address
-        self.variables = variables
-        self.locale = locale
-    }
 }
 
 /// The addressees of a proof: none if all three are empty.
