@@ -150,11 +150,6 @@ extension GatewaySimulator {
     /// The first record of a message; nil if it never arrived.
     package func record(ofID id: String) -> MessageRecord? { records(ofID: id).first }
 
-    /// The ids that a gateway has accepted at least once, in the order of their first arrival.
-    package func acceptedIDs(_ gateway: SimulatedGateway) -> [String] {
-        core.recorder(gateway).records(limit: .max) { $0.accepted > 0 }.map(\.id)
-    }
-
     /// The messages that a gateway has accepted more than once.
     package func duplicates(_ gateway: SimulatedGateway, limit: Int = 1000) -> [MessageRecord] {
         core.recorder(gateway).records(limit: limit) { $0.accepted > 1 }

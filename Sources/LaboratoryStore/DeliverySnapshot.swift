@@ -45,8 +45,6 @@ package struct DeliverySnapshot: Sendable {
         }
         return faults
     }
-
-    package var isConsistent: Bool { faults.isEmpty }
 }
 
 extension Store {

@@ -74,8 +74,6 @@ package struct RowReader {
 
     package mutating func bool() throws -> Bool { try next { try $0.bool($1, $2) } }
 
-    package mutating func boolOrNil() throws -> Bool? { try next { try $0.boolOrNil($1, $2) } }
-
     package mutating func text() throws -> String { try next { try $0.text($1, $2) } }
 
     package mutating func textOrNil() throws -> String? { try next { try $0.textOrNil($1, $2) } }

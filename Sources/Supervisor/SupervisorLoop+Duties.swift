@@ -225,10 +225,7 @@ extension SupervisorLoop {
     func lookForWork(_ store: Store) async throws {
         let spawn = settings.withLock(\.spawn)
         if spawn.minSpareServers > 0 || spawn.startSpareServers > 0 {
-            let kinds = try await store.childKinds().map { kind in
-                ChildKind(applicationID: kind.applicationID, accountID: kind.accountID, connector: kind.connector)
-            }
-            tell(.kinds(kinds))
+            tell(.kinds(try await store.childKinds()))
         }
         try await lookForStandingKinds(store)
         tell(.connections(try await store.connectionRoom()))
@@ -236,11 +233,7 @@ extension SupervisorLoop {
         let enough = Int32(clamping: spawn.maxSpareServers * SupervisorPlan.readyPartsPerChild)
         let work = try await store.readyWork(countingAtMost: enough).map { ready in
             ReadyWorkOffer(
-                kind: ChildKind(
-                    applicationID: ready.applicationID,
-                    accountID: ready.accountID,
-                    connector: ready.connector
-                ),
+                kind: ready.kind,
                 readyParts: ready.readyParts,
                 priority: Int(ready.highestPriority),
                 messages: ready.readyMessages

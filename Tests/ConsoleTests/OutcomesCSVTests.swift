@@ -13,19 +13,21 @@ import Testing
 
     private func outcome(_ number: Int32, reason: String = "") -> DeliveryOutcome {
         DeliveryOutcome(
-            sequence: number,
-            subscriptionID: 7,
-            application: "shop-ios",
-            status: "failed",
-            httpStatus: 400,
-            reason: reason,
-            failureType: "hard",
-            failureReason: "refused",
-            gatewayMessageID: "",
-            attempt: 1,
-            loggedAt: nil,
-            isReceived: false,
-            isClicked: true
+            row: OutcomeRow(
+                sequence: number,
+                subscriptionID: 7,
+                status: "failed",
+                httpStatus: 400,
+                reason: reason,
+                failureType: "hard",
+                failureReason: "refused",
+                gatewayMessageID: nil,
+                attempt: 1,
+                loggedAt: nil,
+                isReceived: false,
+                isClicked: true
+            ),
+            application: "shop-ios"
         )
     }
 

@@ -260,7 +260,7 @@ import Testing
         #expect(try await mia.get("/seeds/remove?name=bob").text.contains("Remove this seed address?"))
         #expect(try await mia.post("/seeds/remove?name=bob").headers[.location] == "/seeds?done=remove")
         #expect(try await mia.post("/seeds/remove?name=bob").status == .notFound)
-        #expect(try await site.admin.seeds().map(\.name) == ["ada-phone", "carol"])
+        #expect(try await site.admin.seeds().map(\.seed.name) == ["ada-phone", "carol"])
         // Readers have neither these pages nor links to them.
         let reader = try await site.session(.read)
         for path in ["/seeds", "/seeds/new", "/seeds/remove?name=carol", "/exclusions", "/exclusions/new"] {

@@ -3,7 +3,7 @@ struct SourceFile {
     let target: String
     let path: String
     let text: String
-    /// The code, without comments and with empty string literals.
+    /// The code, without comments and with empty string literals, line for line.
     let code: String
     /// The contents of string literals, one per line.
     let literals: String
@@ -20,6 +20,24 @@ struct SourceFile {
 
     /// The number of lines.
     var lineCount: Int { text.utf8.count { $0 == UInt8(ascii: "\n") } }
+
+    /// The words that begin with a capital letter, as the names of types do.
+    var capitalisedWords: Set<String> {
+        let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
+        let words = code.utf8.split { byte in
+            switch byte {
+            case capitals, UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "_"):
+                false
+            default: true
+            }
+        }
+        var found: Set<String> = []
+        for word in words {
+            if let first = word.first, capitals.contains(first) { found.insert(String(Substring(word))) }
+        }
+        return found
+    }
 
     /// The modules that the file imports.
     var imports: [String] {

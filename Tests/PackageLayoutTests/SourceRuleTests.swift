@@ -93,4 +93,66 @@ import Testing
             )
         }
     }
+
+    /// Shorter types with fewer users may stand beside the type that they serve.
+    private static let (ownFileLines, ownFileUsers) = (25, 3)
+
+    /// Types that stay where they are. The first row shares file-private members with its neighbours; the others are
+    /// not moved yet.
+    private static let unmoved: Set<String> = [
+        "AnswerGroup", "AuditAuthor", "CSVReport", "FrameReader", "JournalAnswers", "UserKeyProofKey",
+        "Authorization", "BinaryAdmission", "BinaryErrorDecoder", "BinaryJudge", "BinaryTLS", "CopiedExchange",
+        "CredentialChoice", "Decision", "DialFailure", "FCMErrorBody", "Flight", "FollowUp", "ImpersonationTarget",
+        "JSONWebToken", "NoAnswerReason", "OutcomeCounts", "ResolvedBatches", "SealedCertificate", "ShownField",
+        "TokenFailure", "TokenSourcePolicy", "TopicGuard", "WaitingMessages", "WorkloadIdentity",
+    ]
+
+    @Test func typesThatOthersUseStandInFilesOfTheirNames() throws {
+        let found = MisplacedType.all(
+            in: try PackageRoot.allFiles(),
+            lines: Self.ownFileLines,
+            users: Self.ownFileUsers
+        )
+        for type in found where !Self.unmoved.contains(type.name) {
+            Issue.record(
+                """
+                \(type.path): other files (\(type.users)) use \(type.name), which has \(type.lines) lines: move it, with its \
+                extensions and the imports it needs, to \(type.properPath)
+                """
+            )
+        }
+        let moved = Self.unmoved.subtracting(found.map(\.name))
+        #expect(moved.isEmpty, "\(moved.sorted()) stand in files of their names: remove them from the list")
+    }
+
+    @Test func misplacedTypesAreFound() {
+        func lines(_ declaration: String, _ number: Int) -> String {
+            "\(declaration) {" + String(repeating: "\n", count: number - 1) + "}\n"
+        }
+        func file(_ name: String, _ text: String, target: String = "T") -> SourceFile {
+            SourceFile(target: target, path: "Sources/\(target)/Folder/\(name).swift", text: text)
+        }
+        let main = """
+            // struct Commented {}
+            struct Main { struct Inner {} }
+            extension Main { enum Nested {} }
+            @frozen package enum Often { case one }
+            struct Seldom {}
+            let text = \"""
+                struct Quoted {
+                \"""
+            """
+        let used = "Main Inner Nested Often Seldom Long Short Hidden Quoted Commented"
+        let files = [
+            file("Main", main + "\n" + lines("final class Long: Main", 25) + lines("actor Short", 24)),
+            file("Main+Topic", lines("private struct Hidden", 40) + lines("struct Alone", 40)), file("One", used),
+            file("Two", "Often, Seldom"), file("Other", "Often Seldom Long Short", target: "U"),
+        ]
+        let found = MisplacedType.all(in: files, lines: 25, users: 3)
+        #expect(found.map(\.name) == ["Often", "Long"])
+        #expect(found.map(\.lines) == [1, 25] && found.map(\.users) == [3, 1])
+        #expect(found.last?.properPath == "Sources/T/Folder/Long.swift")
+        let literal = "struct Text {\n    let text = \"\"\"\n        a \\\n        b\n        \"\"\" /*\n*/\n}\n"
+        #expect(TopLevelType.all(in: file("Text", literal).code).map(\.lines) == [7])
+    }
 }

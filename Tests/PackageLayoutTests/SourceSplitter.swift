@@ -1,4 +1,4 @@
-/// Separates a Swift or C file's code from its comments and string literals.
+/// Separates a Swift or C file's code from its comments and string literals. The code keeps every line end.
 struct SourceSplitter {
     private(set) var code: [UInt8] = []
     private(set) var literals: [UInt8] = []
@@ -49,6 +49,7 @@ struct SourceSplitter {
                 depth -= 1
                 position += 2
             } else {
+                keepLineEnd(at: position)
                 position += 1
             }
         } while depth > 0 && position < bytes.count
@@ -76,15 +77,21 @@ struct SourceSplitter {
                 position += 2 + quote.hashes
                 interpolation()
             } else if starts("\\" + hashes) {
+                keepLineEnd(at: position + 1 + quote.hashes)
                 position += 2 + quote.hashes
             } else if !quote.isLong, starts("\n") {
                 return
             } else {
+                keepLineEnd(at: position)
                 literals.append(bytes[position])
                 position += 1
             }
         }
         position += end.utf8.count
+    }
+
+    private mutating func keepLineEnd(at place: Int) {
+        if place < bytes.count, bytes[place] == UInt8(ascii: "\n") { code.append(bytes[place]) }
     }
 
     /// An interpolation contains code.

@@ -34,7 +34,7 @@ import Testing
             let notification = try await listener.nextNotification(deadline: .now + .seconds(60))
             #expect(notification?.payload == "\(number)")
         }
-        try await listener.unlisten("numbers")
+        try await listener.execute(PostgresStatement("UNLISTEN numbers", prepare: false))
         try await listener.execute(PostgresStatement("SELECT pg_notify('numbers', 'unheard')"))
         #expect(try await listener.nextNotification(deadline: .now) == nil)
     }

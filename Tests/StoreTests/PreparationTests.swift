@@ -268,7 +268,7 @@ struct PreparationTests {
         let id = try await fixture.startedDelivery(["shop-ios", "shop-android"])
         #expect(try await fixture.prepare().messages == 500)
         let work = try await fixture.store.readyWork()
-        #expect(Set(work.map(\.connector)) == [.iosHTTP2, .androidV2])
+        #expect(Set(work.map(\.kind.connector)) == [.iosHTTP2, .androidV2])
         #expect(work.map(\.readyMessages).reduce(0, +) == 500)
         #expect(try await fixture.assertEquation(id))
     }

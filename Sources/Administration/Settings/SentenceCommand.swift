@@ -1,17 +1,7 @@
-import ArgumentParser
-
 /// A subcommand that reports in sentences what it did. With `--json` it prints one object: the sentences, and the
 /// named facts behind them.
 package protocol SentenceCommand: PushMTACommand {
     var sentences: SentenceOptions { get }
-}
-
-/// The flag of commands that report in sentences what they did.
-package struct SentenceOptions: ParsableArguments {
-    package init() {}
-
-    @Flag(help: "Print JSON: an object with the sentences as messages, and the ids and numbers that they are about.")
-    package var json = false
 }
 
 extension SentenceCommand {

@@ -289,8 +289,8 @@ extension SettingsForm {
         case .validity: return catalogue.text(phrase, usual(setting))
         case .priority, .weight, .retries:
             guard let range = setting.range else { return catalogue[phrase] }
-            let (least, most) = (Figures.count(range.lowerBound), Figures.count(range.upperBound))
-            return catalogue.text(phrase, least, most, usual(setting))
+            let (minimum, maximum) = (Figures.count(range.lowerBound), Figures.count(range.upperBound))
+            return catalogue.text(phrase, minimum, maximum, usual(setting))
         case .pause:
             let seconds = { (schedule: RetryPolicy.Schedule) in Figures.count(schedule.usualSeconds) }
             return catalogue.text(phrase, seconds(.daily), seconds(.exponential))

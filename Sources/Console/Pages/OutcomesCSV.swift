@@ -58,12 +58,13 @@ struct OutcomesCSV: Sendable {
         }
     }
 
-    private static func cells(_ row: DeliveryOutcome) -> [String] {
-        [
-            "\(row.sequence)", "\(row.subscriptionID)", row.application, row.status, row.reason, row.failureType,
-            row.failureReason, row.httpStatus == 0 ? "" : "\(row.httpStatus)", row.gatewayMessageID,
-            row.attempt.map { "\($0)" } ?? "", row.loggedAt?.internetText ?? "", row.isReceived ? "true" : "false",
-            row.isClicked ? "true" : "false",
+    private static func cells(_ outcome: DeliveryOutcome) -> [String] {
+        let row = outcome.row
+        return [
+            "\(row.sequence)", "\(row.subscriptionID)", outcome.application, row.status, row.reason,
+            row.failureType ?? "", row.failureReason ?? "", row.httpStatus == 0 ? "" : "\(row.httpStatus)",
+            row.gatewayMessageID ?? "", "\(row.attempt)", row.loggedAt?.internetText ?? "",
+            row.isReceived ? "true" : "false", row.isClicked ? "true" : "false",
         ]
     }
 

@@ -36,7 +36,7 @@ struct SeedPage: Sendable {
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
         var behind = String((call.query["behind"] ?? "").prefix(NameRule.maxNameLength))
         // One extra row shows whether there are more.
-        func read(_ behind: String) async throws -> [ListedSeed] {
+        func read(_ behind: String) async throws -> [SeedRow] {
             try await responder.database.run {
                 try await $0.seedList(behind: behind, limit: Self.maxRows + 1, by: call.actor)
             }
@@ -61,7 +61,7 @@ struct SeedPage: Sendable {
         return .page(ConsolePage("seeds", title: catalogue[.seedsTitle], values))
     }
 
-    private func row(_ seed: ListedSeed) -> PageValues {
+    private func row(_ seed: SeedRow) -> PageValues {
         let fields = ContentForm.texts(json: seed.variables).sorted { $0.key < $1.key }
         return [
             "name": .text(seed.name), "label": .text(seed.label), "application": .text(seed.application),
@@ -166,7 +166,7 @@ extension SeedPage {
     private func seed(_ call: ConsoleCall) throws -> NewSeed {
         let wanted = call.typed(Name.wanted)
         guard !wanted.isEmpty else { throw FormRefusal(words: catalogue[.findNothing]) }
-        let address: NewSeed.Address
+        let address: Addressee
         switch Kind(rawValue: call.typed(Name.kind)) {
         case .userKey: address = .userKey(wanted)
         case .subscription:

@@ -23,17 +23,6 @@ indirect enum PayloadNode: Sendable, Hashable {
     case counted(PayloadNode)
 }
 
-/// One entry of an object of a payload.
-struct PayloadEntry: Sendable, Hashable {
-    var name: String
-    var value: PayloadNode
-
-    init(_ name: String, _ value: PayloadNode) {
-        self.name = name
-        self.value = value
-    }
-}
-
 extension PayloadNode {
     /// A value in which every string may have fields. The texts have been validated, so they compile.
     init(_ value: JSONValue) {

@@ -30,17 +30,6 @@ struct FieldSegment: Sendable, Hashable {
     let isCounted: Bool
 }
 
-/// The place of a text with sections in a payload.
-struct SectionSegment: Sendable, Hashable {
-    let text: SectionText
-    /// The column of each of the text's names.
-    let columns: [Int]
-    /// The place of each name that is a path; nil for the others.
-    let places: [FieldPlace?]
-    let escapes: Int
-    let isCounted: Bool
-}
-
 /// The place of a value inside an object in a payload.
 struct PathSegment: Sendable, Hashable {
     /// The field of the whole name, which takes precedence, with the default.

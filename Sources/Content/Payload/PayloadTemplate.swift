@@ -43,16 +43,6 @@ package struct PayloadTemplate: Sendable {
     /// Whether each message has its own `apns-collapse-id`; see ``renderCollapseID(row:fields:into:)``.
     package var hasPersonalisedCollapseID: Bool { !collapseSegments.isEmpty }
 
-    /// Whether every message has the same body, so that many messages can share a request.
-    package var hasEqualBodies: Bool {
-        segments.allSatisfy { segment in
-            switch segment {
-            case .literal, .validity: true
-            case .field, .messageID, .token, .sections, .checked, .path: false
-            }
-        }
-    }
-
     /// The gateway's limit for a payload, in bytes.
     package var payloadLimit: Int {
         PayloadLimits.limit(format: format, pushType: attributes.pushType)

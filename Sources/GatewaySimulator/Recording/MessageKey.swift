@@ -12,12 +12,14 @@ struct MessageKey: Hashable, Sendable {
     /// The key of a request without a recognisable message.
     static let none = MessageKey(high: 0, low: 0)
 
-    /// The key of a UUID's two halves.
-    init(high: UInt64, low: UInt64) {
-        self.high = high
-        self.low = low
+    /// The id as text.
+    var text: String {
+        if self == .none { return "" }
+        return high == Self.decimalMark ? String(low) : MessageUUID(high: high, low: low).description
     }
+}
 
+extension MessageKey {
     /// The key of an id in a buffer: a UUID, a decimal number, or the hash of anything else.
     init(id bytes: [UInt8], _ range: Range<Int>) {
         self = Self(uuid: bytes, range) ?? Self(decimal: bytes, range) ?? Self(hashOf: bytes, range)
@@ -63,11 +65,5 @@ struct MessageKey: Hashable, Sendable {
             high: ByteHash.hash(bytes, range, seed: 0xCBF2_9CE4_8422_2325),
             low: ByteHash.hash(bytes, range, seed: 0x9AE1_6A3B_2F90_404F)
         )
-    }
-
-    /// The id as text.
-    var text: String {
-        if self == .none { return "" }
-        return high == Self.decimalMark ? String(low) : MessageUUID(high: high, low: low).description
     }
 }

@@ -1,5 +1,3 @@
-import NIOSSL
-
 /// The settings of a set of connections to one server.
 package struct HTTP2ClientConfiguration: Sendable {
     package var host: String
@@ -40,33 +38,5 @@ package struct HTTP2ClientConfiguration: Sendable {
         self.connections = connections
         self.tls = tls
         self.initialMaxConcurrentStreams = initialMaxConcurrentStreams
-    }
-}
-
-/// How a client verifies the server's identity, and proves its own if the server asks for it.
-package struct HTTP2TLS: Sendable {
-    /// A PEM file with the trusted roots; nil for the system's.
-    package var trustRootsFile: String?
-    /// The name that the certificate must have and that is sent as SNI; nil for the host.
-    package var serverName: String?
-    /// The client's certificate; nil for none.
-    package var identity: HTTP2TLSIdentity?
-
-    package init(trustRootsFile: String? = nil, serverName: String? = nil, identity: HTTP2TLSIdentity? = nil) {
-        self.trustRootsFile = trustRootsFile
-        self.serverName = serverName
-        self.identity = identity
-    }
-}
-
-/// A client's certificate and key.
-package struct HTTP2TLSIdentity: Sendable {
-    /// The certificate, followed by its issuers.
-    package let certificateChain: [NIOSSLCertificate]
-    package let privateKey: NIOSSLPrivateKey
-
-    package init(certificateChain: [NIOSSLCertificate], privateKey: NIOSSLPrivateKey) {
-        self.certificateChain = certificateChain
-        self.privateKey = privateKey
     }
 }

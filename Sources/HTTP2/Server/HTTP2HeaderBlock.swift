@@ -62,11 +62,6 @@ package struct HTTP2HeaderBlock: Sendable {
         index(of: name).map { value($0) }
     }
 
-    /// The number of fields with this name.
-    package func occurrences(_ name: StaticString) -> Int {
-        entries.indices.lazy.filter { hasName($0, name) }.count
-    }
-
     private func hasName(_ index: Int, _ name: StaticString) -> Bool {
         let range = nameRange(index)
         guard range.count == name.utf8CodeUnitCount else { return false }

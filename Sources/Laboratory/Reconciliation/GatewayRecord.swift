@@ -55,65 +55,6 @@ enum GatewayRecord {
     }
 }
 
-/// One line of a gateway's record: a push as it arrived.
-struct GatewayRecordLine: Sendable, Equatable {
-    /// The message's id as the gateway knows it.
-    let id: String
-    /// The HTTP status of the answer: 200 accepted, 0 none.
-    let status: Int
-    /// The gateway's reason; "" if none.
-    let reason: String
-    /// Seconds since 1970.
-    let time: Double
-
-    /// Whether the gateway accepted the push. Legacy FCM gives a reason for rejection within a 200.
-    var isAccepted: Bool { status == 200 && reason.isEmpty }
-
-    init(id: String, status: Int, reason: String = "", time: Double = 0) {
-        self.id = id
-        self.status = status
-        self.reason = reason
-        self.time = time
-    }
-}
-
-/// Counts the accepted pushes in a growing record.
-final class RecordTail: Sendable {
-    private struct State: Sendable {
-        var offset: UInt64
-        var rest = Data()
-        var accepted: Int64 = 0
-    }
-
-    let file: String
-    /// The record's size when the drill began; what it held then is not the drill's.
-    let start: UInt64
-    private let state: Mutex<State>
-
-    /// Starts at the current end of the file.
-    init(file: String) {
-        self.file = file
-        let size = (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? NSNumber)?.uint64Value ?? 0
-        start = size
-        state = Mutex(State(offset: size))
-    }
-
-    /// Pushes accepted since the drill began; a message accepted twice counts twice.
-    func accepted() throws -> Int64 {
-        try state.withLock { state in
-            guard let handle = FileHandle(forReadingAtPath: file) else { return state.accepted }
-            defer { try? handle.close() }
-            try handle.seek(toOffset: state.offset)
-            let data = try handle.readToEnd() ?? Data()
-            state.offset += UInt64(data.count)
-            var accepted = state.accepted
-            state.rest = GatewayRecord.lines(of: state.rest + data) { if $0.isAccepted { accepted += 1 } }
-            state.accepted = accepted
-            return accepted
-        }
-    }
-}
-
 extension DrillSite {
     /// Calls `body` with each push that the gateways have recorded so far, in the order of arrival, and the message it
     /// belongs to.

@@ -227,14 +227,9 @@ extension PostgresConnection {
 }
 
 extension PostgresConnection {
-    /// Listens on a channel until the connection ends or ``unlisten(_:)`` is called.
+    /// Listens on a channel until the connection ends.
     package func listen(_ channel: String) async throws {
         try await execute(PostgresStatement("LISTEN \(Self.quoted(channel))", prepare: false))
-    }
-
-    /// Stops listening on a channel.
-    package func unlisten(_ channel: String) async throws {
-        try await execute(PostgresStatement("UNLISTEN \(Self.quoted(channel))", prepare: false))
     }
 
     /// Waits for the next notification on any channel; nil at the deadline.

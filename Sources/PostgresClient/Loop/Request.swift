@@ -44,35 +44,3 @@ final class Request: Sendable {
         case notification(deadline: ContinuousClock.Instant)
     }
 }
-
-/// A request and the caller that waits for its reply.
-struct Submission: Sendable {
-    let request: Request
-    /// Nil if no caller waits (clean-up work).
-    let continuation: CheckedContinuation<Reply, any Error>?
-
-    func succeed(_ reply: Reply) { continuation?.resume(returning: reply) }
-    func fail(_ error: any Error) { continuation?.resume(throwing: error) }
-}
-
-/// The reply to a request.
-enum Reply: Sendable {
-    /// A result for each statement.
-    case results([PostgresResult])
-    /// The number of rows copied.
-    case rows(Int64)
-    /// Bytes copied out; nil at the end.
-    case bytes([UInt8]?)
-    /// A notification; nil at the deadline.
-    case notification(PostgresNotification?)
-    /// Success, without a value.
-    case done
-
-    /// The results of this many statements.
-    func results(_ count: Int) throws(PostgresError) -> [PostgresResult] {
-        guard case .results(let results) = self, results.count == count else {
-            throw PostgresError(code: .connection, message: "the server's results do not match the statements")
-        }
-        return results
-    }
-}

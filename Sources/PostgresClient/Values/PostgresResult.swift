@@ -164,16 +164,6 @@ extension PostgresResult {
         return value.load(Int64.self)
     }
 
-    /// A `timestamptz` or `timestamp` (read as UTC), in microseconds of Unix time.
-    package func unixMicroseconds(_ row: Int, _ column: Int) throws(PostgresError) -> Int64 {
-        try timestamp(row, column) &+ PostgresValue.microsecondsBetweenEpochs
-    }
-
-    /// A `timestamptz` or `timestamp` (read as UTC), in microseconds of Unix time; nil for NULL.
-    package func unixMicrosecondsOrNil(_ row: Int, _ column: Int) throws(PostgresError) -> Int64? {
-        try timestampOrNil(row, column).map { $0 &+ PostgresValue.microsecondsBetweenEpochs }
-    }
-
     /// A `date`, in days since 2000-01-01.
     package func date(_ row: Int, _ column: Int) throws(PostgresError) -> Int32 {
         try unwrap(dateOrNil(row, column), row, column, "date")

@@ -21,17 +21,6 @@ package indirect enum JSONValue: Sendable, Hashable {
     }
 }
 
-/// One entry of a JSON object.
-package struct JSONEntry: Sendable, Hashable {
-    package var name: String
-    package var value: JSONValue
-
-    package init(name: String, value: JSONValue) {
-        self.name = name
-        self.value = value
-    }
-}
-
 extension JSONValue {
     /// Parses a JSON text (RFC 8259). Nesting deeper than 64 is refused, so that no text exhausts the stack.
     ///

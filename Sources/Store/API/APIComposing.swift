@@ -1,20 +1,10 @@
 import PostgresClient
 import PushCore
 
-extension Addressees {
-    package init(_ targets: [ExplicitTarget]) {
-        self.init(
-            userKeys: targets.compactMap(\.userKey),
-            subscriptionIDs: targets.compactMap(\.subscriptionID),
-            pushTokens: targets.compactMap(\.pushToken)
-        )
-    }
-}
-
 extension Store {
     /// Seed addresses after a name, or the one with a name; with applications given, only theirs.
     package func apiSeeds(named name: String? = nil, behind: String = "", applications: [Int32]?, limit: Int32)
-        async throws -> [ListedSeed]
+        async throws -> [SeedRow]
     {
         let result = try await query(
             """
@@ -23,7 +13,7 @@ extension Store {
             """,
             [.textOrNull(name), .text(behind), applications.map(PostgresValue.int32Array) ?? .null, .int32(limit)]
         )
-        return try all(result, Self.listedSeed)
+        return try all(result, Self.seedRow)
     }
 
     /// Exclusion lists after a name, or the one with a name.
@@ -41,7 +31,7 @@ extension Store {
     }
 
     /// Whether each of some addressees is on an exclusion list, in their order.
-    package func areExcluded(_ addressees: [ExplicitTarget], list: String) async throws -> [Bool] {
+    package func areExcluded(_ addressees: [Addressee], list: String) async throws -> [Bool] {
         let result = try await query(
             """
             SELECT f.is_on FROM pushmta_engine.api_find_exclusions($1, $2::text[], $3::bigint[], $4::text[]) f ORDER BY f.place

@@ -1,63 +1,6 @@
 import PostgresClient
 import PushCore
 
-/// A delivery as the API shows it, with its counts in one snapshot.
-package struct APIDeliveryRow: Sendable {
-    /// How many messages are in each state; they add up to `target`.
-    package struct Counts: Sendable, Hashable {
-        /// Messages made so far.
-        package var target: Int64
-        /// People left out at preparation.
-        package var excluded: Int64
-        /// Messages without an outcome.
-        package var pending: Int64
-        /// Messages that the gateway accepted.
-        package var sent: Int64
-        /// Messages refused permanently.
-        package var failed: Int64
-        /// Messages not sent because they would have been too late or unwanted.
-        package var ignored: Int64
-        /// Messages whose device was gone or disabled at sending.
-        package var notApplicable: Int64
-        /// Messages of a stopped delivery.
-        package var canceled: Int64
-        /// Messages whose arrival is unknown.
-        package var unknown: Int64
-        /// How many of the target are messages to seed addresses.
-        package var seeds: Int64
-    }
-
-    package let id: Int64
-    package let label: String
-    /// `batch` or `continuous`.
-    package let kind: String
-    package let state: DeliveryState
-    /// Why it failed, or what it waits for; "" if nothing.
-    package let stateReason: String
-    /// The greater goes first.
-    package let priority: Int32
-    package let counts: Counts
-    /// Whether all messages are prepared.
-    package let isPrepared: Bool
-    package let createdAt: DatabaseTime
-    /// When it is to start, nil before it is started.
-    package let startAt: DatabaseTime?
-    /// When it began, nil before.
-    package let startedAt: DatabaseTime?
-    /// When it ended, nil before.
-    package let finishedAt: DatabaseTime?
-    /// The end of its validity, nil before it is started.
-    package let validUntil: DatabaseTime?
-    /// The moment of the counts.
-    package let asOf: DatabaseTime
-    /// The names of its applications.
-    package let applications: [String]
-    /// The delivery that it is a day or a proof of.
-    package let parentID: Int64?
-    /// Whether it also goes to people who opted out.
-    package let isOneTimeCode: Bool
-}
-
 extension Store {
     /// Creates a delivery as a whole, or fails.
     ///
@@ -94,8 +37,9 @@ extension Store {
         try await query(
             "SELECT pushmta.add_targets($1, $2, $3, $4, $5)",
             [
-                .int64(id), .textArray(targets.map(\.userKey)), .int64ArrayWithNulls(targets.map(\.subscriptionID)),
-                .textArray(targets.map(\.pushToken)), .textArray(targets.map(\.variables)),
+                .int64(id), .textArray(targets.map(\.addressee.userKey)),
+                .int64ArrayWithNulls(targets.map(\.addressee.subscriptionID)),
+                .textArray(targets.map(\.addressee.pushToken)), .textArray(targets.map(\.variables)),
             ]
         ).one { try $0.int64() }
     }
@@ -166,31 +110,9 @@ extension Store {
     }
 }
 
-/// The present outcome of one message of a delivery.
-package struct OutcomeRow: Sendable {
-    /// Its number in the delivery, from 1; it never changes.
-    package let sequence: Int32
-    package let subscriptionID: Int64
-    /// `pending`, or its final status.
-    package let status: String
-    /// The gateway's HTTP status, 0 if there was none.
-    package let httpStatus: Int32
-    /// The gateway's reason or PushMTA's own, "" for none.
-    package let reason: String
-    /// `ignored`, `soft` or `hard`; nil if it is not a failure.
-    package let failureType: String?
-    /// The kind of failure as text; nil if it is not a failure.
-    package let failureReason: String?
-    /// The gateway's id of the message.
-    package let gatewayMessageID: String?
-    /// The number of attempts.
-    package let attempt: Int32
-    /// When its outcome was stored; nil for a pending one.
-    package let loggedAt: DatabaseTime?
-    /// Whether the device reported that it received it.
-    package let isReceived: Bool
-    /// Whether its user opened it.
-    package let isClicked: Bool
+/// A message of a delivery with its outcome, for the API.
+package struct APIOutcome: Sendable {
+    package let row: OutcomeRow
     /// Whether it went to a seed address.
     package let isSeed: Bool
 }
@@ -202,7 +124,7 @@ extension Store {
     }
 
     /// The messages of a delivery with numbers in a range, in order, including those without an outcome.
-    package func outcomes(delivery id: Int64, sequences: ClosedRange<Int32>) async throws -> [OutcomeRow] {
+    package func outcomes(delivery id: Int64, sequences: ClosedRange<Int32>) async throws -> [APIOutcome] {
         let result = try await query(
             """
             SELECT o.sequence, o.subscription_id, o.status, o.http_status, o.reason, o.failure_type, o.failure_reason,
@@ -212,21 +134,7 @@ extension Store {
             [.int64(id), .int32(sequences.lowerBound), .int32(sequences.upperBound)]
         )
         return try all(result) { row in
-            OutcomeRow(
-                sequence: try row.int32(),
-                subscriptionID: try row.int64(),
-                status: try row.text(),
-                httpStatus: try row.int32(),
-                reason: try row.text(),
-                failureType: try row.textOrNil(),
-                failureReason: try row.textOrNil(),
-                gatewayMessageID: try row.textOrNil(),
-                attempt: try row.int32(),
-                loggedAt: try row.timeOrNil(),
-                isReceived: try row.bool(),
-                isClicked: try row.bool(),
-                isSeed: try row.bool()
-            )
+            APIOutcome(row: try Self.outcomeRow(&row), isSeed: try row.bool())
         }
     }
 }

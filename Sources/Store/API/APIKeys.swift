@@ -1,38 +1,6 @@
 import PostgresClient
 import PushCore
 
-/// A key of the API to store. Only its creator knows the key itself.
-package struct NewAPIKey: Sendable {
-    /// Identifies the key; not secret.
-    package var publicID: String
-    /// Its SHA-256, see `APIKey`.
-    package var hash: [UInt8]
-    /// Its owner, as shown to people; unique among keys that are not revoked.
-    package var name: String
-    /// What it may be used for.
-    package var scopes: Set<APIScope>
-    /// The names of the applications that it is valid for; empty: all.
-    package var applications: [String]
-    /// Days until it expires; nil: never.
-    package var validDays: Int32?
-
-    package init(
-        publicID: String,
-        hash: [UInt8],
-        name: String,
-        scopes: Set<APIScope>,
-        applications: [String] = [],
-        validDays: Int32? = nil
-    ) {
-        self.publicID = publicID
-        self.hash = hash
-        self.name = name
-        self.scopes = scopes
-        self.applications = applications
-        self.validDays = validDays
-    }
-}
-
 /// A key of the API, as lists show it.
 package struct APIKeyRow: Sendable {
     /// The public part of the key.
@@ -52,24 +20,6 @@ package struct APIKeyRow: Sendable {
     package let lastUsedAt: DatabaseTime?
     /// `active`, `expired` or `revoked`.
     package let state: String
-}
-
-/// What the owner of an API key may do.
-package struct VerifiedAPIKey: Sendable, Hashable {
-    package let id: Int32
-    /// Its owner.
-    package let name: String
-    /// What it may be used for.
-    package let scopes: Set<APIScope>
-    /// The applications that it is valid for; nil: all.
-    package let applicationIDs: Set<Int32>?
-    /// Why it is not accepted: `revoked` or `expired`; "" if it is.
-    package let problem: String
-
-    /// Whether it is valid for an application.
-    package func allows(application id: Int32) -> Bool {
-        applicationIDs?.contains(id) ?? true
-    }
 }
 
 extension Store {

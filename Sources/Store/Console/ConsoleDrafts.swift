@@ -20,42 +20,6 @@ package struct ConsoleDraft: Sendable, Hashable {
     package let changedAt: DatabaseTime
 }
 
-/// The delivery that a draft describes.
-package struct DraftDelivery: Sendable, Hashable {
-    /// The draft, and the version that was read.
-    package var draft: Int64
-    package var version: Int32
-    /// The content, JSON.
-    package var content: String
-    /// Selects the subscribers; "" for all.
-    package var filter: String
-    /// Names of the exclusion lists.
-    package var excludedLists: [String]
-    /// How it is sent: settings as in templates, a JSON object.
-    package var settings: String
-
-    package init(
-        draft: Int64,
-        version: Int32,
-        content: String,
-        filter: String,
-        excludedLists: [String],
-        settings: String
-    ) {
-        self.settings = settings
-        self.draft = draft
-        self.version = version
-        self.content = content
-        self.filter = filter
-        self.excludedLists = excludedLists
-    }
-
-    /// Draft, version, content, filter, lists and settings, in the order of the functions' parameters.
-    var values: [PostgresValue] {
-        [.int64(draft), .int32(version), .text(content), .text(filter), .textArray(excludedLists), .text(settings)]
-    }
-}
-
 /// A seed address as the composer shows it: without its token.
 package struct ComposerSeed: Sendable, Hashable {
     package let name: String

@@ -1,34 +1,11 @@
 import PostgresClient
 import PushCore
 
-/// A message of a delivery with its outcome, as it is exported; without its push token and its user.
+/// A message of a delivery with its outcome, as it is exported.
 package struct DeliveryOutcome: Sendable, Hashable {
-    /// Its number in the delivery.
-    package let sequence: Int32
-    /// The subscription that it goes to.
-    package let subscriptionID: Int64
+    package let row: OutcomeRow
     /// The application's name, "" if the subscription is gone.
     package let application: String
-    /// Its status, by the database's name; `pending` if it has not ended.
-    package let status: String
-    /// The gateway's status, 0 if there was none.
-    package let httpStatus: Int32
-    /// The gateway's text, "" if it had none.
-    package let reason: String
-    /// `soft`, `hard` or `ignored`; "" if it is not a failure.
-    package let failureType: String
-    /// The reason by Adobe Campaign's names, "" if it is not a failure.
-    package let failureReason: String
-    /// The gateway's id, "" if it gave none.
-    package let gatewayMessageID: String
-    /// The attempt of the outcome; nil if there was none.
-    package let attempt: Int32?
-    /// When its outcome was stored; nil while it has none.
-    package let loggedAt: DatabaseTime?
-    /// Whether the device reported that it received it.
-    package let isReceived: Bool
-    /// Whether the user clicked on it.
-    package let isClicked: Bool
 }
 
 extension Store {
@@ -51,28 +28,15 @@ extension Store {
     {
         let result = try await query(
             """
-            SELECT o.sequence, o.subscription_id, o.application, o.status, o.http_status, o.reason, o.failure_type, o.failure_reason,
-                o.gateway_message_id, o.attempt, o.logged_at, o.received, o.clicked
+            SELECT o.sequence, o.subscription_id, o.status, o.http_status, o.reason, nullif(o.failure_type, ''),
+                nullif(o.failure_reason, ''), nullif(o.gateway_message_id, ''), o.attempt, o.logged_at, o.received, o.clicked,
+                o.application
             FROM pushmta_engine.console_outcomes(\(ConsoleActor.caller), $5, $6, $7) o ORDER BY o.sequence
             """,
             actor.values + [.int64(id), .int32(numbers.lowerBound), .int32(numbers.upperBound)]
         )
         return try all(result) { row in
-            DeliveryOutcome(
-                sequence: try row.int32(),
-                subscriptionID: try row.int64(),
-                application: try row.text(),
-                status: try row.text(),
-                httpStatus: try row.int32(),
-                reason: try row.text(),
-                failureType: try row.text(),
-                failureReason: try row.text(),
-                gatewayMessageID: try row.text(),
-                attempt: try row.int32OrNil(),
-                loggedAt: try row.timeOrNil(),
-                isReceived: try row.bool(),
-                isClicked: try row.bool()
-            )
+            DeliveryOutcome(row: try Self.outcomeRow(&row), application: try row.text())
         }
     }
 }

@@ -1,14 +1,6 @@
 import PostgresClient
 import PushCore
 
-/// The key by which a subscriber is looked up.
-package enum SubscriberKey: String, Sendable, CaseIterable {
-    case userKey = "user_key"
-    case subscription
-    /// Its push token, which is not logged.
-    case pushToken = "push_token"
-}
-
 /// A subscription that was looked up, without its push token.
 package struct FoundSubscriber: Sendable, Hashable {
     package let id: Int64
@@ -24,73 +16,6 @@ package struct FoundSubscriber: Sendable, Hashable {
     package let registeredAt: DatabaseTime
     /// Why nothing is sent to it, "" if messages are sent.
     package let exclusion: String
-}
-
-/// A subscription as the console shows it, without its push token.
-package struct Subscriber: Sendable, Hashable {
-    package let application: String
-    /// The application's label.
-    package let applicationLabel: String
-    /// The service of the application.
-    package let service: String
-    package let platform: String
-    /// `production` or `sandbox`.
-    package let environment: String
-    /// The user key, masked for users who may not see it; "" if unknown.
-    package let userKey: String
-    /// Whether the user key is masked.
-    package let isMasked: Bool
-    /// Whether a source other than the device has confirmed the user.
-    package let isProven: Bool
-    /// Language tag, "" if unknown.
-    package let locale: String
-    /// Time zone, "" if unknown.
-    package let timeZone: String
-    /// The app's version, "" if unknown.
-    package let appVersion: String
-    /// Model and operating system of the device, "" if unknown.
-    package let device: String
-    package let createdAt: DatabaseTime
-    package let registeredAt: DatabaseTime
-    /// Whether deliveries include it, unless something else excludes it.
-    package let isEnabled: Bool
-    /// Whether the person wants no messages.
-    package let isOptedOut: Bool
-    /// Why it is disabled, "" if it is not.
-    package let disabledReason: String
-    package let disabledAt: DatabaseTime?
-    /// The state of its push token, and since when.
-    package let quarantine: SubscriberQuarantine
-    /// Other subscriptions of the same user, counted up to 100.
-    package let others: Int
-}
-
-/// What gateways have reported about a subscription's push token.
-package struct SubscriberQuarantine: Sendable, Hashable {
-    /// The state of the token.
-    package enum Status: Int32, Sendable {
-        /// No errors.
-        case valid = 0
-        /// Some messages failed for transient reasons.
-        case withErrors
-        /// Nothing is sent to it.
-        case quarantine
-        /// Nothing is ever sent to it.
-        case denylisted
-    }
-
-    /// The state of the token.
-    package let status: Status
-    /// The gateway's text.
-    package let reason: String
-    /// When it was quarantined.
-    package let since: DatabaseTime?
-    /// Soft errors since the last success or healing period.
-    package let softErrors: Int32
-    /// When the last soft error occurred.
-    package let lastErrorAt: DatabaseTime?
-    /// SHA-256 of the push token, in hexadecimal; "" if it has none any more.
-    package let tokenHash: String
 }
 
 /// What may be done to a subscription.

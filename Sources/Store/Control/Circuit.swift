@@ -135,15 +135,6 @@ extension Store {
     }
 }
 
-/// The circuit of an application.
-package struct CircuitRow: Sendable, Hashable {
-    package let application: String
-    package let platform: Platform
-    package let environment: ApplicationEnvironment
-    /// Its circuit; closed without a reason if there never was a problem.
-    package let health: ApplicationHealthRow
-}
-
 extension Store {
     /// Takes the due probe of an application's circuit and claims one part for it; nil if none is due or no part is
     /// ready.

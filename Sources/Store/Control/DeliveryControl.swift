@@ -45,14 +45,6 @@ extension Store {
         _ = try await control("pushmta.stop_delivery($1)", [.int64(id)])
     }
 
-    /// Marks a delivery as failed and shows the operator why; unclaimed parts are canceled. One that has already ended
-    /// stays as it is.
-    ///
-    /// Throws ``StoreError`` of code `notFound`.
-    package func failDelivery(_ id: Int64, reason: String) async throws {
-        _ = try await control("pushmta_engine.fail_delivery($1, $2)", [.int64(id), .text(reason)])
-    }
-
     /// Returns a delivery that cannot be prepared to editing, with each problem on a line; pauses it if some of its
     /// parts were created. One that was paused or ended meanwhile stays as it is. Returns the resulting state.
     ///

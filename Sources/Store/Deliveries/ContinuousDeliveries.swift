@@ -1,49 +1,7 @@
 import PostgresClient
 import PushCore
 
-/// The delivery with the messages of one day of a continuous delivery.
-package struct DeliveryDay: Sendable {
-    /// Its own id.
-    package let id: Int64
-    package let logDay: LogDay
-    package let state: DeliveryState
-    /// Messages so far.
-    package let target: Int64
-    /// Messages by status, `pending` included; without statuses that no message has.
-    package let counts: [MessageStatus: Int64]
-    /// What its messages wait for, "" if nothing.
-    package let waitingReason: String
-
-    /// Whether it is under way but its messages are held up.
-    package var standsStill: Bool { state == .inProgress && !waitingReason.isEmpty }
-
-    package init(
-        id: Int64,
-        logDay: LogDay,
-        state: DeliveryState,
-        target: Int64,
-        counts: [MessageStatus: Int64],
-        waitingReason: String = ""
-    ) {
-        self.waitingReason = waitingReason
-        self.id = id
-        self.logDay = logDay
-        self.state = state
-        self.target = target
-        self.counts = counts
-    }
-}
-
 extension Store {
-    /// Makes a delivery continuous, unless it was started: messages are added after its start, and its validity applies
-    /// to each.
-    ///
-    /// Throws ``StoreError`` of code `notFound`, `conflict` if it was started, or `invalid` if it has targets or a
-    /// filter.
-    package func makeContinuous(_ id: Int64) async throws {
-        try await query("SELECT pushmta.make_continuous($1)", [.int64(id)])
-    }
-
     /// The days of a continuous delivery with their counts, newest first.
     ///
     /// - Parameters:
@@ -101,12 +59,6 @@ extension Store {
             ORDER BY 1, 2
             """
         )
-        return try all(result) { row in
-            ChildKind(
-                applicationID: try row.int32(),
-                accountID: try row.int32(),
-                connector: try row.choice()
-            )
-        }
+        return try all(result, Self.childKind)
     }
 }

@@ -27,20 +27,6 @@ package struct MessageRow: Sendable {
     package let isClicked: Bool
 }
 
-/// The kinds of ids of a message.
-package enum MessageIDKind: String, Sendable, Hashable, CaseIterable {
-    /// Delivery and number, as `send_message` returns them and logs show them: 42-1007.
-    case messageID = "message_id"
-    /// `_mId` as a UUID, which is also `apns-id`.
-    case uuid
-    /// A numbered `_mId`, decimal.
-    case int32
-    /// A numbered `_mId`, hexadecimal, as devices send it.
-    case int32Hex = "int32_hex"
-    /// The gateway's own id: the name that FCM returned, whole or its last part.
-    case gatewayID = "gateway_id"
-}
-
 /// A message found by an id.
 package struct FoundMessage: Sendable {
     /// How the id was read.
@@ -103,20 +89,6 @@ package struct MessageRefusal: Sendable, Hashable {
     package let reason: String
 }
 
-/// A part of a continuous delivery that is ready to be sent.
-package struct ReadyMessagePart: Sendable, Hashable {
-    package let id: Int64
-    /// The application of its messages.
-    package let applicationID: Int32
-    package let accountID: Int32
-
-    package init(id: Int64, applicationID: Int32, accountID: Int32) {
-        self.id = id
-        self.applicationID = applicationID
-        self.accountID = accountID
-    }
-}
-
 extension Store {
     /// Adds a message to a continuous delivery in progress, and returns it: one for each subscription that it goes to.
     ///
@@ -124,18 +96,16 @@ extension Store {
     ///
     /// Throws ``StoreError`` of code `notFound`, `conflict` or `invalid`, with the SQLSTATE of `pushmta.send_message`.
     package func sendMessage(_ message: NewMessage) async throws -> [MessageReference] {
-        var address: [PostgresValue] = [.null, .null, .null]
-        switch message.address {
-        case .subscription(let id): address[0] = .int64(id)
-        case .userKey(let key): address[1] = .text(key)
-        case .pushToken(let token): address[2] = .text(token)
-        }
+        let address = message.address
         let result = try await query(
             """
             SELECT m.message_id, m.delivery_id, m.sequence, m.subscription_id, m.repeated
             FROM pushmta.send_message($1, $2::bigint, $3::text, $4::text, $5::text::jsonb, $6::text) m
             """,
-            [.int64(message.deliveryID)] + address + [.text(message.variables), .textOrNull(message.idempotencyKey)]
+            [
+                .int64(message.deliveryID), .int64OrNull(address.subscriptionID), .textOrNull(address.userKey),
+                .textOrNull(address.pushToken), .text(message.variables), .textOrNull(message.idempotencyKey),
+            ]
         )
         return try all(result, Self.reference)
     }
@@ -147,27 +117,14 @@ extension Store {
     /// - Returns: The result for each, in their order.
     /// - Throws: ``StoreError`` as ``sendMessage(_:)``, if none can be sent.
     package func sendMessages(_ messages: [NewMessage], delivery: Int64) async throws -> [SentMessage] {
-        var ids: [Int64?] = []
-        var keys: [String?] = []
-        var tokens: [String?] = []
-        for message in messages {
-            var (id, key, token): (Int64?, String?, String?)
-            switch message.address {
-            case .subscription(let one): id = one
-            case .userKey(let one): key = one
-            case .pushToken(let one): token = one
-            }
-            ids.append(id)
-            keys.append(key)
-            tokens.append(token)
-        }
         let result = try await query(
             """
             SELECT m.element, m.refusal, m.reason, m.message_id, m.delivery_id, m.sequence, m.subscription_id, m.repeated
             FROM pushmta.send_messages($1, $2::bigint[], $3::text[], $4::text[], $5::text[]::jsonb[], $6::text[]) m
             """,
             [
-                .int64(delivery), .int64ArrayWithNulls(ids), .textArray(keys), .textArray(tokens),
+                .int64(delivery), .int64ArrayWithNulls(messages.map(\.address.subscriptionID)),
+                .textArray(messages.map(\.address.userKey)), .textArray(messages.map(\.address.pushToken)),
                 .textArray(messages.map(\.variables)), .textArray(messages.map(\.idempotencyKey)),
             ]
         )

@@ -1,67 +1,11 @@
 import PostgresClient
 import PushCore
 
-/// A seed address, which gets proofs of deliveries. The token is for the operator who asked, not for logs.
-package struct SeedRow: Sendable, Hashable {
-    /// Its name in commands and SQL, unique.
-    package let name: String
-    /// A label for people.
-    package let label: String
-    package let application: String
-    /// The platform of its application.
-    package let platform: Platform
-    package let subscriptionID: Int64
+/// A seed address with its token, which is for the operator who asked, not for logs.
+package struct SeedWithToken: Sendable, Hashable {
+    package let seed: SeedRow
     /// The token at the gateway.
     package let pushToken: String
-    /// The language tag of its messages; "" if unknown.
-    package let locale: String
-    /// The values of the fields in its messages, a JSON object.
-    package let variables: String
-    /// Whether its subscription belongs to no subscriber: deliveries leave it out, and only proofs go to it.
-    package let isSeedOnly: Bool
-    /// Why it cannot get messages, "" if it can: `disabled`, `opted_out` or `quarantine`.
-    package let problem: String
-}
-
-/// A seed address to add.
-package struct NewSeed: Sendable {
-    /// How the subscription is named.
-    package enum Address: Sendable, Hashable {
-        /// A subscription by its id.
-        case subscription(Int64)
-        /// The newest subscription of a user in the application.
-        case userKey(String)
-        /// A push token of the application; it need not belong to a subscriber.
-        case pushToken(String)
-    }
-
-    /// Its name in commands and SQL: not a number, and without a comma.
-    package var name: String
-    /// A label for people.
-    package var label: String
-    /// Name of its application; not needed with a subscription id.
-    package var application: String?
-    package var address: Address
-    /// The values of the fields in its messages, a JSON object; nil for those of the subscription.
-    package var variables: String?
-    /// The language tag of a token that belongs to no subscriber.
-    package var locale: String
-
-    package init(
-        name: String,
-        label: String = "",
-        application: String? = nil,
-        address: Address,
-        variables: String? = nil,
-        locale: String = ""
-    ) {
-        self.name = name
-        self.label = label
-        self.application = application
-        self.address = address
-        self.variables = variables
-        self.locale = locale
-    }
 }
 
 /// The addressees of a proof: none if all three are empty.
@@ -97,28 +41,15 @@ extension Store {
     }
 
     /// All seed addresses by name.
-    package func seeds() async throws -> [SeedRow] {
+    package func seeds() async throws -> [SeedWithToken] {
         let result = try await query(
             """
-            SELECT s.name, s.label, s.application, s.platform, s.subscription_id, t.push_token, s.locale, s.variables::text,
-                s.is_seed_only, s.problem
+            SELECT s.name, s.label, s.application, s.platform, s.subscription_id, s.locale, s.variables::text, s.is_seed_only,
+                s.problem, t.push_token
             FROM pushmta.seed s JOIN pushmta.subscription_token t ON t.id = s.subscription_id ORDER BY s.name
             """
         )
-        return try all(result) { row in
-            SeedRow(
-                name: try row.text(),
-                label: try row.text(),
-                application: try row.text(),
-                platform: try row.choice(),
-                subscriptionID: try row.int64(),
-                pushToken: try row.text(),
-                locale: try row.text(),
-                variables: try row.text(),
-                isSeedOnly: try row.bool(),
-                problem: try row.text()
-            )
-        }
+        return try all(result) { row in SeedWithToken(seed: try Self.seedRow(&row), pushToken: try row.text()) }
     }
 
     /// Adds a seed address; returns the id of its subscription.
@@ -133,7 +64,7 @@ extension Store {
                 variables => $6::text::jsonb, label => $7, locale => $8)
             """,
             [
-                .text(seed.name), .textOrNull(seed.application), .int64OrNull(address.subscription),
+                .text(seed.name), .textOrNull(seed.application), .int64OrNull(address.subscriptionID),
                 .textOrNull(address.userKey), .textOrNull(address.pushToken),
                 .textOrNull(seed.variables), .text(seed.label), .text(LocaleTag.canonical(seed.locale)),
             ]
@@ -197,28 +128,9 @@ extension Store {
     }
 }
 
-/// A seed address as pages list it: without its token.
-package struct ListedSeed: Sendable, Hashable {
-    package let name: String
-    /// Whose it is.
-    package let label: String
-    package let application: String
-    /// The platform of its application.
-    package let platform: Platform
-    package let subscriptionID: Int64
-    /// The language of its messages; "" if unknown.
-    package let locale: String
-    /// The values of the fields in its messages, a JSON object.
-    package let variables: String
-    /// Whether its subscription belongs to no subscriber: deliveries leave it out.
-    package let isSeedOnly: Bool
-    /// Why it cannot get messages; "" if it can.
-    package let problem: String
-}
-
 extension Store {
     /// Seed addresses after a name, for a signed-in user who may compose deliveries.
-    package func seedList(behind name: String, limit: Int, by actor: ConsoleActor) async throws -> [ListedSeed] {
+    package func seedList(behind name: String, limit: Int, by actor: ConsoleActor) async throws -> [SeedRow] {
         let result = try await query(
             """
             SELECT s.name, s.label, s.application, s.platform, s.subscription, s.locale, s.variables::text, s.is_seed_only, s.problem
@@ -226,11 +138,11 @@ extension Store {
             """,
             actor.values + [.text(name), .int32(Int32(clamping: limit))]
         )
-        return try all(result, Self.listedSeed)
+        return try all(result, Self.seedRow)
     }
 
-    static func listedSeed(_ row: inout RowReader) throws -> ListedSeed {
-        ListedSeed(
+    static func seedRow(_ row: inout RowReader) throws -> SeedRow {
+        SeedRow(
             name: try row.text(),
             label: try row.text(),
             application: try row.text(),
@@ -254,7 +166,7 @@ extension Store {
             """,
             actor.values + [
                 .text(seed.name), .textOrNull(seed.application),
-                .int64OrNull(address.subscription), .textOrNull(address.userKey), .textOrNull(address.pushToken),
+                .int64OrNull(address.subscriptionID), .textOrNull(address.userKey), .textOrNull(address.pushToken),
                 .textOrNull(seed.variables), .text(seed.label), .text(LocaleTag.canonical(seed.locale)),
             ]
         )
@@ -267,10 +179,4 @@ extension Store {
             actor.values + [.text(name)]
         )
     }
-}
-
-extension NewSeed.Address {
-    fileprivate var subscription: Int64? { if case .subscription(let id) = self { id } else { nil } }
-    fileprivate var userKey: String? { if case .userKey(let key) = self { key } else { nil } }
-    fileprivate var pushToken: String? { if case .pushToken(let token) = self { token } else { nil } }
 }

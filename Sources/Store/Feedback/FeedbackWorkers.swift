@@ -1,37 +1,5 @@
 import PostgresClient
 
-/// What a feedback worker reports.
-package struct FeedbackHeartbeat: Sendable, Hashable {
-    /// Its id, a UUID generated at its start.
-    package var worker: String
-    /// The name of its host.
-    package var host: String
-    package var pid: Int32
-    package var version: String
-    /// Its last action, "" if there was none since the last heartbeat.
-    package var lastAction = ""
-    /// Token events decided since the last heartbeat.
-    package var tokenEvents: Int64 = 0
-    /// Messages counted since the last heartbeat.
-    package var messagesCounted: Int64 = 0
-    /// Hits counted since the last heartbeat.
-    package var hitsCounted: Int64 = 0
-    /// Hits loaded from tracking spools since the last heartbeat.
-    package var hitsLoaded: Int64 = 0
-    /// Tracking spools on its host whose process has ended and whose hits are not loaded yet.
-    package var waitingSpools: Int32 = 0
-    /// The bytes of these hits, as far as known.
-    package var waitingSpoolBytes: Int64 = 0
-
-    /// A heartbeat of a worker that has done nothing yet.
-    package init(worker: String, host: String, pid: Int32, version: String) {
-        self.worker = worker
-        self.host = host
-        self.pid = pid
-        self.version = version
-    }
-}
-
 /// A feedback worker as monitoring shows it.
 package struct FeedbackWorkerRow: Sendable {
     package let id: String
@@ -41,8 +9,6 @@ package struct FeedbackWorkerRow: Sendable {
     package let version: String
     /// `acting`, `standby`, `stopped`, or `gone` if it has sent no heartbeat for 30 s.
     package let state: String
-    /// Since when it is the active one; nil if it is not.
-    package let actingSince: DatabaseTime?
     /// The age of its last heartbeat.
     package let heartbeatAgeSeconds: Double
     package let lastAction: String
@@ -56,20 +22,6 @@ package struct FeedbackWorkerRow: Sendable {
     package let waitingSpools: Int32
     /// The bytes of these hits, as far as known.
     package let waitingSpoolBytes: Int64
-}
-
-/// What waits for a feedback worker.
-package struct FeedbackBacklog: Sendable, Hashable {
-    /// The age of the oldest token event that can be applied; nil if there is none.
-    package var oldestTokenEventSeconds: Double?
-    /// Parts that are done but not counted.
-    package var uncountedParts: Int64
-    /// The age of the oldest hits that are not counted; nil if there are none.
-    package var oldestHitSeconds: Double?
-    /// Feedback services of binary gateways that have to be read.
-    package var services: Int64
-    /// Whether a worker is active that has sent a heartbeat lately.
-    package var isWorkerActing: Bool
 }
 
 extension Store {
@@ -133,8 +85,8 @@ extension Store {
     package func feedbackWorkers() async throws -> [FeedbackWorkerRow] {
         let result = try await query(
             """
-            SELECT id::text, host, pid, version, state, acting_since, heartbeat_age_seconds, last_action, token_events, messages_counted,
-                hits_counted, hits_loaded, waiting_spools, waiting_spool_bytes
+            SELECT id::text, host, pid, version, state, heartbeat_age_seconds, last_action, token_events, messages_counted, hits_counted,
+                hits_loaded, waiting_spools, waiting_spool_bytes
             FROM pushmta.feedback_worker ORDER BY state <> 'acting', last_heartbeat DESC, id
             """
         )
@@ -145,7 +97,6 @@ extension Store {
                 pid: try row.int32(),
                 version: try row.text(),
                 state: try row.text(),
-                actingSince: try row.timeOrNil(),
                 heartbeatAgeSeconds: try row.double(),
                 lastAction: try row.text(),
                 tokenEvents: try row.int64(),
@@ -154,25 +105,6 @@ extension Store {
                 hitsLoaded: try row.int64(),
                 waitingSpools: try row.int32(),
                 waitingSpoolBytes: try row.int64()
-            )
-        }
-    }
-
-    /// What waits for a worker; read from indexes of open items.
-    package func feedbackBacklog() async throws -> FeedbackBacklog {
-        let result = try await query(
-            """
-            SELECT oldest_token_event_seconds, uncounted_parts, oldest_hit_seconds, feedback_services, worker_acting
-            FROM pushmta.feedback_backlog
-            """
-        )
-        return try result.one { row in
-            FeedbackBacklog(
-                oldestTokenEventSeconds: try row.doubleOrNil(),
-                uncountedParts: try row.int64(),
-                oldestHitSeconds: try row.doubleOrNil(),
-                services: try row.int64(),
-                isWorkerActing: try row.bool()
             )
         }
     }

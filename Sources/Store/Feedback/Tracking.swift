@@ -23,11 +23,6 @@ extension Store {
         )
     }
 
-    /// The position of the last transaction of a source that is stored, 0 if none is.
-    package func trackingPosition(source: UUID) async throws -> Int64 {
-        try await query("SELECT pushmta_engine.tracking_position($1)", [Self.value(source)]).one { try $0.int64() }
-    }
-
     /// Stores hits in the transaction that has this position of the source. Does nothing if this position or a later
     /// one is already stored.
     ///
@@ -73,25 +68,6 @@ extension Store {
             [.int64(id)]
         )
         return try result.one { row in FirstHits(received: try row.int64(), clicked: try row.int64()) }
-    }
-}
-
-/// A hit whose message is known, or is known by a number that the database resolves.
-package struct ResolvedHit: Sendable {
-    package enum Message: Sendable, Hashable {
-        /// By delivery, sequence, and the delivery's day as days since 2000-01-01.
-        case known(delivery: Int64, sequence: Int32, logDay: Int32)
-        /// By its number, in one of these deliveries.
-        case numbered(Int64, deliveries: [Int64])
-    }
-
-    package var message: Message
-    /// When it arrived, and from where.
-    package var hit: TrackingHit
-
-    package init(message: Message, hit: TrackingHit) {
-        self.message = message
-        self.hit = hit
     }
 }
 

@@ -2,11 +2,6 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// The messages of a claimed part, with fresh tokens and the named fields for personalisation.
-    package func loadPart(_ part: ClaimedPart, fieldNames: [String]) async throws -> LoadedPart {
-        try await loadPart(part, MessageFields(names: fieldNames))
-    }
-
     /// The messages of a claimed part, with fresh tokens and the values that their payloads need.
     package func loadPart(_ part: ClaimedPart, _ fields: MessageFields) async throws -> LoadedPart {
         var loaded = try await loadOwn(part, fields)

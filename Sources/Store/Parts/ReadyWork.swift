@@ -3,10 +3,7 @@ import PushCore
 
 /// Due parts that wait for a child of one kind.
 package struct ReadyWork: Sendable, Hashable {
-    package let applicationID: Int32
-    package let accountID: Int32
-    /// The connector of that account.
-    package let connector: Connector
+    package let kind: ChildKind
     /// Number of parts that can be claimed now.
     package let readyParts: Int
     /// Messages in those parts.
@@ -44,9 +41,7 @@ extension Store {
         let result = try await query(Self.readyWorkSQL, [.int32(limit)])
         return try all(result) { row in
             ReadyWork(
-                applicationID: try row.int32(),
-                accountID: try row.int32(),
-                connector: try row.choice(),
+                kind: try Self.childKind(&row),
                 readyParts: Int(try row.int64()),
                 readyMessages: try row.int64(),
                 highestPriority: try row.int16(),
@@ -194,13 +189,11 @@ extension Store {
                 DESC NULLS LAST, a.id
             """
         )
-        return try all(result) { row in
-            ChildKind(
-                applicationID: try row.int32(),
-                accountID: try row.int32(),
-                connector: try row.choice()
-            )
-        }
+        return try all(result, Self.childKind)
+    }
+
+    static func childKind(_ row: inout RowReader) throws -> ChildKind {
+        ChildKind(applicationID: try row.int32(), accountID: try row.int32(), connector: try row.choice())
     }
 
     /// Listens for wake-ups on its own connection.

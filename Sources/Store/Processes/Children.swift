@@ -81,15 +81,6 @@ extension Store {
         )
     }
 
-    /// Children of a host that have not ended, as far as the database knows.
-    package func runningChildren(ofHost host: String) async throws -> [Int64] {
-        let result = try await query(
-            "SELECT id FROM pushmta_engine.mta_child WHERE host_id = $1::uuid AND exited_at IS NULL ORDER BY id",
-            [.text(host)]
-        )
-        return try all(result) { row in try row.int64() }
-    }
-
     /// Running children, newest first; with `includeExited` also the last 100 that ended.
     package func children(includeExited: Bool = false) async throws -> [ChildOverview] {
         let result = try await query(

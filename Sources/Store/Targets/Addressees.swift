@@ -11,6 +11,14 @@ package struct Addressees: Sendable, Hashable {
         self.pushTokens = pushTokens
     }
 
+    package init(_ addressees: [Addressee]) {
+        self.init(
+            userKeys: addressees.compactMap(\.userKey),
+            subscriptionIDs: addressees.compactMap(\.subscriptionID),
+            pushTokens: addressees.compactMap(\.pushToken)
+        )
+    }
+
     package var isEmpty: Bool { userKeys.isEmpty && subscriptionIDs.isEmpty && pushTokens.isEmpty }
 
     /// The number of people.

@@ -20,34 +20,6 @@ package struct DeliveryTarget: Sendable, Hashable {
     package var isEmpty: Bool { filter == nil && excludedLists == nil && allowsDuplicates == nil }
 }
 
-/// The target of a delivery.
-package struct DeliveryTargeting: Sendable, Hashable {
-    /// Whether it goes to the rows of `pushmta.delivery_target`.
-    package let isExplicit: Bool
-    /// The filter; nil selects everyone.
-    package let filter: String?
-    /// Whether there is also a condition in SQL.
-    package let hasRawSQL: Bool
-    /// The names of its exclusion lists.
-    package let excludedLists: [String]
-    /// The names of the seed addresses that also get it; nil means all of its applications.
-    package let seeds: [String]?
-
-    package init(
-        isExplicit: Bool,
-        filter: String?,
-        hasRawSQL: Bool,
-        excludedLists: [String],
-        seeds: [String]? = []
-    ) {
-        self.seeds = seeds
-        self.isExplicit = isExplicit
-        self.filter = filter
-        self.hasRawSQL = hasRawSQL
-        self.excludedLists = excludedLists
-    }
-}
-
 extension Store {
     /// Sets the target of a delivery before its start, through the same function that marketing systems call.
     package func setTarget(ofDelivery id: Int64, _ target: DeliveryTarget) async throws {
@@ -71,8 +43,9 @@ extension Store {
             ORDER BY u.place
             """,
             [
-                .int64(id), .textArray(targets.map(\.userKey)), .int64ArrayWithNulls(targets.map(\.subscriptionID)),
-                .textArray(targets.map(\.pushToken)), .textArray(targets.map(\.variables)),
+                .int64(id), .textArray(targets.map(\.addressee.userKey)),
+                .int64ArrayWithNulls(targets.map(\.addressee.subscriptionID)),
+                .textArray(targets.map(\.addressee.pushToken)), .textArray(targets.map(\.variables)),
             ]
         )
     }

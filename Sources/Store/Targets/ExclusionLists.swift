@@ -54,22 +54,10 @@ extension Store {
         )
     }
 
-    /// The targets that are unknown: no subscription, enabled or not, has the key, the id or the token.
+    /// The addressees that are unknown: no subscription, enabled or not, has the key, the id or the token.
     ///
     /// - Returns: their indexes, from 0.
-    package func unknownPlaces(_ targets: [ExplicitTarget]) async throws -> [Int] {
-        var (keys, ids, tokens): ([String?], [Int64?], [String?]) = ([], [], [])
-        for target in targets {
-            var (key, id, token): (String?, Int64?, String?)
-            switch target.addressee {
-            case .user(let value): key = value
-            case .subscription(let value): id = value
-            case .pushToken(let value): token = value
-            }
-            keys.append(key)
-            ids.append(id)
-            tokens.append(token)
-        }
+    package func unknownPlaces(_ addressees: [Addressee]) async throws -> [Int] {
         let result = try await query(
             """
             SELECT u.n FROM unnest($1::text[], $2::bigint[], $3::text[]) WITH ORDINALITY u(key, id, token, n)
@@ -79,7 +67,10 @@ extension Store {
                 ELSE EXISTS (SELECT FROM pushmta_engine.subscriptions_with(u.token)) END
             ORDER BY u.n
             """,
-            [.textArray(keys), .int64ArrayWithNulls(ids), .textArray(tokens)]
+            [
+                .textArray(addressees.map(\.userKey)), .int64ArrayWithNulls(addressees.map(\.subscriptionID)),
+                .textArray(addressees.map(\.pushToken)),
+            ]
         )
         return try all(result) { row in Int(try row.int64()) - 1 }
     }

@@ -1,4 +1,5 @@
 import ProcessProtocol
+import PushCore
 import Synchronization
 
 /// The state of each child that the I/O around the plan needs.

@@ -1,4 +1,5 @@
 import ProcessEvents
+import PushCore
 import Store
 import Synchronization
 

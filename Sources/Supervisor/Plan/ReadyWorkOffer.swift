@@ -1,3 +1,5 @@
+import PushCore
+
 /// Ready parts for children of one kind.
 struct ReadyWorkOffer: Sendable, Equatable {
     var kind: ChildKind

@@ -1,4 +1,5 @@
 import ProcessProtocol
+import PushCore
 
 /// The actions that the plan requests.
 enum SupervisorAction: Sendable, Equatable {

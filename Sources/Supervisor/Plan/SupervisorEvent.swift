@@ -1,4 +1,5 @@
 import ProcessProtocol
+import PushCore
 import Store
 
 /// All events of a supervisor.

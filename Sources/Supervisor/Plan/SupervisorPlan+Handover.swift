@@ -1,6 +1,7 @@
 import Logging
 import ProcessEvents
 import ProcessProtocol
+import PushCore
 import Store
 
 extension SupervisorPlan {

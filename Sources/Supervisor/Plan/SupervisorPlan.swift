@@ -1,5 +1,6 @@
 import ProcessEvents
 import ProcessProtocol
+import PushCore
 import Store
 
 /// All of a supervisor's decisions about its children, as a value: events in, actions out, without a clock or I/O of

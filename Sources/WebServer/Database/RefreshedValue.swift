@@ -8,7 +8,6 @@ import Synchronization
 final class RefreshedValue<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
-        var hasValue = false
         var isReading = false
         var waiters: [Waiter] = []
     }
@@ -49,9 +48,6 @@ final class RefreshedValue<Value: Sendable>: Sendable {
     /// The value of the last reading.
     var current: Value { state.withLock(\.value) }
 
-    /// Whether it has ever been read.
-    var isLoaded: Bool { state.withLock(\.hasValue) }
-
     /// Reads the value again; false if that is not possible.
     ///
     /// - Parameter timeout: how long to wait for an unreachable database; other failures return at once.
@@ -82,10 +78,7 @@ final class RefreshedValue<Value: Sendable>: Sendable {
             case .success(nil), nil: isAway = true
             case .success(let value?):
                 succeeded = true
-                state.withLock { state in
-                    state.value = value
-                    state.hasValue = true
-                }
+                state.withLock { $0.value = value }
             case .failure(let error):
                 isAway = DatabaseTrouble(error) == .away
                 onFailure(error)

@@ -107,7 +107,7 @@ struct ExclusionRoutes: Sendable {
         _ details: String,
         _ scope: APIScope,
         answer: String,
-        _ act: @escaping @Sendable (Store, String, [ExplicitTarget]) async throws -> JSONValue
+        _ act: @escaping @Sendable (Store, String, [Addressee]) async throws -> JSONValue
     ) -> APIRoute {
         APIRoute(
             method: .post,
@@ -179,19 +179,17 @@ struct ExclusionRoutes: Sendable {
         return row
     }
 
-    private static func addressees(_ body: JSONValue) throws(APIProblem) -> [ExplicitTarget] {
+    private static func addressees(_ body: JSONValue) throws(APIProblem) -> [Addressee] {
         var reader = JSONReader(body)
-        var addressees: [ExplicitTarget] = []
+        var addressees: [Addressee] = []
         for (place, element) in (reader.list("addressees", required: true, 1...maxAddressees) ?? []).enumerated() {
             var one = JSONReader(element, at: "/addressees/\(place)")
-            switch MessageBody.address(&one) {
-            case .userKey(let key):
+            if let addressee = MessageBody.address(&one) {
                 // The database would skip a blank one.
-                if KeyText.trimmed(key).isEmpty { one.note("userKey", "it is blank") }
-                addressees.append(ExplicitTarget(.user(key)))
-            case .subscription(let id): addressees.append(ExplicitTarget(.subscription(id)))
-            case .pushToken(let token): addressees.append(ExplicitTarget(.pushToken(token)))
-            case nil: break
+                if case .userKey(let key) = addressee, KeyText.trimmed(key).isEmpty {
+                    one.note("userKey", "it is blank")
+                }
+                addressees.append(addressee)
             }
             reader.add(one.finish())
         }

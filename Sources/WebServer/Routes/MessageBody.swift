@@ -4,7 +4,7 @@ import Store
 /// The body of sendMessage.
 struct MessageBody: Sendable {
     let delivery: Int64
-    let address: MessageAddress
+    let address: Addressee
     let variables: String
 
     init(_ body: JSONValue) throws(APIProblem) {
@@ -31,20 +31,15 @@ struct MessageBody: Sendable {
     }
 
     /// The addressee of a message: exactly one of three members; nil after noting a fault.
-    static func address(_ reader: inout JSONReader) -> MessageAddress? {
+    static func address(_ reader: inout JSONReader) -> Addressee? {
         let before = reader.faults.count
         let device = reader.integer("deviceId", 1...Int64.max)
         let user = reader.text("userKey", as: .userKey, mayBeEmpty: false)
         let token = reader.text("pushToken", as: .pushToken, mayBeEmpty: false)
-        switch (device, user, token) {
-        case (let device?, nil, nil): return .subscription(device)
-        case (nil, let user?, nil): return .userKey(user)
-        case (nil, nil, let token?): return .pushToken(token)
-        default:
-            if reader.faults.count == before {
-                reader.note("", "exactly one of deviceId, userKey and pushToken is expected")
-            }
-            return nil
+        if let addressee = Addressee(subscription: device, userKey: user, pushToken: token) { return addressee }
+        if reader.faults.count == before {
+            reader.note("", "exactly one of deviceId, userKey and pushToken is expected")
         }
+        return nil
     }
 }

@@ -66,7 +66,7 @@ struct OutcomeRoutes: Sendable {
             let highest =
                 delivery.kind == DeliveryBody.Kind.continuous.rawValue
                 ? Int64(try await store.highestMessageNumber(delivery: id)) : delivery.counts.target
-            guard let through = Self.through(after, limit, highest) else { return (delivery, highest, [OutcomeRow]()) }
+            guard let through = Self.through(after, limit, highest) else { return (delivery, highest, [APIOutcome]()) }
             return (delivery, highest, try await store.outcomes(delivery: id, sequences: after &+ 1...through))
         }
         let through = Self.through(after, limit, highest) ?? after
@@ -76,14 +76,14 @@ struct OutcomeRoutes: Sendable {
         let isBatch = delivery.kind == DeliveryBody.Kind.batch.rawValue
         let isComplete = hasEnded || rows.count == Int(through) - Int(after)
         let isLast = delivery.isPrepared && Int64(through) >= highest && (isBatch || hasEnded)
-        let shown = rows.filter { status == nil || $0.status == status?.name }
+        let shown = rows.filter { status == nil || $0.row.status == status?.name }
         return APIReply(
             .ok,
             .members(
                 ("deliveryId", .integer(id)),
                 ("after", .integer(after)),
                 ("through", .integer(through)),
-                ("final", .boolean(isComplete && rows.allSatisfy { $0.status != MessageStatus.pending.name })),
+                ("final", .boolean(isComplete && rows.allSatisfy { $0.row.status != MessageStatus.pending.name })),
                 ("next", isLast ? .null : .integer(through)),
                 ("outcomes", .array(shown.map(Self.json)))
             )
@@ -96,8 +96,9 @@ struct OutcomeRoutes: Sendable {
         return through > Int64(after) ? Int32(clamping: through) : nil
     }
 
-    private static func json(_ row: OutcomeRow) -> JSONValue {
-        .members(
+    private static func json(_ outcome: APIOutcome) -> JSONValue {
+        let row = outcome.row
+        return .members(
             ("sequence", .integer(row.sequence)),
             ("deviceId", .integer(row.subscriptionID)),
             ("status", .string(row.status)),
@@ -110,7 +111,7 @@ struct OutcomeRoutes: Sendable {
             ("loggedAt", .time(row.loggedAt)),
             ("received", .boolean(row.isReceived)),
             ("clicked", .boolean(row.isClicked)),
-            ("seed", .boolean(row.isSeed))
+            ("seed", .boolean(outcome.isSeed))
         )
     }
 }

@@ -96,7 +96,7 @@ struct SeedRoutes: Sendable {
         return APIReply(.noContent)
     }
 
-    private static func seed(_ name: String, _ store: Store, _ call: APICall) async throws -> ListedSeed {
+    private static func seed(_ name: String, _ store: Store, _ call: APICall) async throws -> SeedRow {
         guard
             let row = try await store.apiSeeds(named: name, applications: call.applications, limit: 1).first
         else { throw APIProblem.notFound("seed address of this name") }
@@ -134,24 +134,19 @@ struct SeedRoutes: Sendable {
         case .subscription, nil: break
         }
         try reader.close()
-        guard let address else { throw .invalid("", "an address is expected") }
-        let seedAddress: NewSeed.Address =
-            switch address {
-            case .subscription(let id): .subscription(id)
-            case .userKey(let key): .userKey(KeyText.trimmed(key))
-            case .pushToken(let token): .pushToken(token)
-            }
+        guard var address else { throw .invalid("", "an address is expected") }
+        if case .userKey(let key) = address { address = .userKey(KeyText.trimmed(key)) }
         return NewSeed(
             name: name,
             label: label,
             application: application,
-            address: seedAddress,
+            address: address,
             variables: variables,
             locale: locale
         )
     }
 
-    private static func json(_ row: ListedSeed) -> JSONValue {
+    private static func json(_ row: SeedRow) -> JSONValue {
         .members(
             ("name", .string(row.name)),
             ("label", .string(row.label)),

@@ -48,18 +48,13 @@ struct TargetRoutes: Sendable {
         var targets: [ExplicitTarget] = []
         for (place, element) in (reader.list("targets", required: true, 1...maxTargets) ?? []).enumerated() {
             var one = JSONReader(element, at: "/targets/\(place)")
-            let address = MessageBody.address(&one)
+            let addressee = MessageBody.address(&one)
             let variables = one.object("variables")?.compactText
             if let variables, variables.utf8.count > MessageLimits.maxVariablesBytes {
                 one.note("variables", "they have more than \(MessageLimits.maxVariablesBytes) bytes")
             }
             reader.add(one.finish())
-            switch address {
-            case .userKey(let key): targets.append(ExplicitTarget(.user(key), variables: variables))
-            case .subscription(let id): targets.append(ExplicitTarget(.subscription(id), variables: variables))
-            case .pushToken(let token): targets.append(ExplicitTarget(.pushToken(token), variables: variables))
-            case nil: break
-            }
+            if let addressee { targets.append(ExplicitTarget(addressee, variables: variables)) }
         }
         try reader.close()
         return targets

@@ -114,7 +114,7 @@ struct AddresseeHeader: CSVHeader, Sendable {
         guard values.allSatisfy({ !$0.utf8.contains(0) }) else {
             return .failure(ImportFault("a value holds the character U+0000, which the database cannot store"))
         }
-        var addressees: [ExplicitTarget.Addressee] = []
+        var addressees: [Addressee] = []
         var variables: [(String, Cell)] = []
         for (column, text) in zip(columns, values) {
             let value = if case .variable = column { text } else { KeyText.trimmed(text) }
@@ -122,7 +122,7 @@ struct AddresseeHeader: CSVHeader, Sendable {
             switch column {
             case .userKey:
                 if let problem = KeyText.problem(userKey: value) { return .failure(ImportFault("its \(problem)")) }
-                addressees.append(.user(value))
+                addressees.append(.userKey(value))
             case .subscriptionID:
                 guard let id = Int64(value) else { return .failure(ImportFault("its subscription_id is not a number")) }
                 guard id > 0 else {

@@ -58,7 +58,7 @@ struct ExclusionAddCommand: SentenceCommand {
     func execute(_ loaded: LoadedSettings) async throws {
         let (added, unknown) = try await StoreSession.run(loaded.values) { store in
             let added = try await store.addExclusions(list: list, addressees.people)
-            return (added, try await store.unknownPlaces(addressees.targets).count)
+            return (added, try await store.unknownPlaces(addressees.each).count)
         }
         let strangers =
             unknown > 0
@@ -134,10 +134,10 @@ struct ExclusionImportCommand: SentenceCommand {
         let store = try await StoreSession.open(loaded.values)
         do {
             while let lines = try file.next() {
-                let targets = lines.map(\.target)
-                added += try await store.addExclusions(list: list, Addressees(targets))
-                file.noteStrangers(try await store.unknownPlaces(targets), of: lines)
-                read += Int64(targets.count)
+                let addressees = lines.map(\.target.addressee)
+                added += try await store.addExclusions(list: list, Addressees(addressees))
+                file.noteStrangers(try await store.unknownPlaces(addressees), of: lines)
+                read += Int64(addressees.count)
             }
             await store.close()
         } catch {
@@ -150,20 +150,6 @@ struct ExclusionImportCommand: SentenceCommand {
             [("list", .text(list)), ("added", Cell(added)), ("left_out", Cell(file.faultyLines))]
         )
         try file.report()
-    }
-}
-
-extension Addressees {
-    /// The addressees of explicit targets.
-    init(_ targets: [ExplicitTarget]) {
-        self.init()
-        for target in targets {
-            switch target.addressee {
-            case .user(let key): userKeys.append(key)
-            case .subscription(let id): subscriptionIDs.append(id)
-            case .pushToken(let token): pushTokens.append(token)
-            }
-        }
     }
 }
 
@@ -228,61 +214,5 @@ struct ExclusionDeleteCommand: SentenceCommand {
     func execute(_ loaded: LoadedSettings) async throws {
         try await StoreSession.run(loaded.values) { try await $0.deleteExclusionList(name: list) }
         StandardOutput.line("Exclusion list \(list) was deleted.")
-    }
-}
-
-/// People, named in one of several ways.
-struct AddresseeOptions: ParsableArguments {
-    /// A user key is indexed, and an index entry is limited to a third of a page.
-    static let maxKeyLength = DeviceRegistration.maxKeyLength
-    /// Why a token names no one.
-    static let tokenWords = "is neither \(PushTokenForm.words(.ios)), nor \(PushTokenForm.words(.android))"
-    /// Why an id names no one.
-    static let subscriptionWords = "is not the id of a subscription: ids begin with 1"
-
-    @Option(name: .customLong("user"), help: "A user key; may be repeated.")
-    var userKeys: [String] = []
-
-    @Option(name: .customLong("subscription"), help: "A subscription's id; may be repeated.")
-    var subscriptionIDs: [Int64] = []
-
-    @Option(name: .customLong("token"), help: "A push token; may be repeated.")
-    var pushTokens: [String] = []
-
-    func validate() throws {
-        guard !people.isEmpty else { throw ValidationError("Give at least one --user, --subscription or --token.") }
-        guard !(userKeys + pushTokens).contains(where: { KeyText.trimmed($0).isEmpty }) else {
-            throw ValidationError("A --user or --token is empty: it names no one.")
-        }
-        guard (userKeys + pushTokens).allSatisfy({ $0.utf8.count <= 4_096 }),
-            userKeys.allSatisfy({ $0.utf8.count <= Self.maxKeyLength })
-        else { throw ValidationError("A --user is longer than \(Self.maxKeyLength) bytes, or a --token than 4096.") }
-    }
-
-    /// Refuses what can name no one. Removal does not check this, as the list may hold entries from before this check
-    /// existed.
-    func validateForm() throws {
-        if let place = people.pushTokens.firstIndex(where: { !PushTokenForm.canBeToken($0) }) {
-            throw ValidationError("--token number \(place + 1) \(Self.tokenWords).")
-        }
-        if let id = subscriptionIDs.first(where: { $0 < 1 }) {
-            throw ValidationError("--subscription \(id) \(Self.subscriptionWords).")
-        }
-    }
-
-    var people: Addressees {
-        Addressees(
-            userKeys: userKeys.map(KeyText.trimmed),
-            subscriptionIDs: subscriptionIDs,
-            pushTokens: pushTokens.map(KeyText.trimmed)
-        )
-    }
-
-    /// The people, one by one.
-    var targets: [ExplicitTarget] {
-        let people = people
-        return people.userKeys.map { ExplicitTarget(.user($0)) }
-            + people.subscriptionIDs.map { ExplicitTarget(.subscription($0)) }
-            + people.pushTokens.map { ExplicitTarget(.pushToken($0)) }
     }
 }

@@ -5,10 +5,9 @@ import Foundation
 /// JSON given on the command line: the text itself, or the path of a file after @.
 struct ContentText {
     let text: String
+}
 
-    /// Uses an existing text.
-    init(text: String) { self.text = text }
-
+extension ContentText {
     /// Reads the argument of an option.
     ///
     /// - Throws: `CommandFailure` if the file cannot be read.

@@ -52,13 +52,8 @@ struct MessageSendCommand: PushMTACommand {
         guard address != nil else { throw ValidationError("Give exactly one of --subscription, --user and --token.") }
     }
 
-    private var address: MessageAddress? {
-        switch (subscription, userKey, token) {
-        case (let id?, nil, nil): .subscription(id)
-        case (nil, let key?, nil): .userKey(key)
-        case (nil, nil, let token?): .pushToken(token)
-        default: nil
-        }
+    private var address: Addressee? {
+        Addressee(subscription: subscription, userKey: userKey, pushToken: token)
     }
 
     func execute(_ loaded: LoadedSettings) async throws {

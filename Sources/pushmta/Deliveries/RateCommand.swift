@@ -12,45 +12,6 @@ struct RateCommand: AsyncParsableCommand {
     )
 }
 
-/// A number on the command line. `Double` itself would also read hexadecimal digits, `0x10`, and words, `inf`.
-struct DecimalArgument: ExpressibleByArgument, Hashable {
-    let number: Double
-
-    init?(argument: String) {
-        let isDecimal = argument.utf8.allSatisfy { "0123456789.+-eE".utf8.contains($0) }
-        guard isDecimal, let number = Double(argument) else { return nil }
-        self.number = number
-    }
-}
-
-/// A rate on the command line.
-enum RateArgument: ExpressibleByArgument, Hashable {
-    /// No limit, or the default one.
-    case none
-    case unlimited
-    case messagesPerSecond(Double)
-
-    init?(argument: String) {
-        switch argument {
-        case "none", "default": self = .none
-        case "unlimited": self = .unlimited
-        default:
-            guard let rate = DecimalArgument(argument: argument)?.number, DeliverySetting.rates.contains(rate)
-            else { return nil }
-            self = .messagesPerSecond(rate)
-        }
-    }
-
-    /// The database's value; nil for no limit.
-    var value: Double? {
-        switch self {
-        case .none: nil
-        case .unlimited: .infinity
-        case .messagesPerSecond(let rate): rate
-        }
-    }
-}
-
 struct RateListCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -117,33 +78,6 @@ struct RateSetCommand: SentenceCommand {
             try await $0.setRate(scope.rawValue, name, messagesPerSecond: rate.value)
         }
         StandardOutput.line("The rate of \(scope.rawValue) \(name) was set. `pushmta rate list` shows all rates.")
-    }
-}
-
-/// `pushmta delivery rate ID RATE`.
-struct DeliveryRateCommand: SentenceCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "rate",
-        abstract: "Limit the messages per second of a delivery, also while it is being sent."
-    )
-
-    @OptionGroup var global: GlobalOptions
-    @OptionGroup var sentences: SentenceOptions
-
-    @Argument(help: "The delivery's id.")
-    var id: Int64
-
-    @Argument(
-        help: "Messages per second on all hosts together, \(DeliverySetting.rate.expectation); none for no limit."
-    )
-    var rate: RateArgument
-
-    func execute(_ loaded: LoadedSettings) async throws {
-        try await StoreSession.run(loaded.values) { try await $0.setDeliveryRate(id, messagesPerSecond: rate.value) }
-        StandardOutput.line(
-            rate.value.flatMap { $0.isFinite ? "Delivery \(id) sends at most \($0) messages a second." : nil }
-                ?? "Delivery \(id) has no limit of its own."
-        )
     }
 }
 

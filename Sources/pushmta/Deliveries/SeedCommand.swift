@@ -55,13 +55,8 @@ struct SeedAddCommand: SentenceCommand {
         if let problem = DeviceSetting.problem(locale: locale) { throw ValidationError("--locale \(problem).") }
     }
 
-    private var address: NewSeed.Address? {
-        switch (subscription, userKey, token) {
-        case (let id?, nil, nil): .subscription(id)
-        case (nil, let key?, nil): .userKey(key)
-        case (nil, nil, let token?): .pushToken(token)
-        default: nil
-        }
+    private var address: Addressee? {
+        Addressee(subscription: subscription, userKey: userKey, pushToken: token)
     }
 
     func execute(_ loaded: LoadedSettings) async throws {
@@ -103,10 +98,11 @@ struct SeedListCommand: PushMTACommand {
             "problem",
         ])
         for row in rows {
+            let seed = row.seed
             table.add([
-                .text(row.name), .text(row.label), .text(row.application), .text(row.platform.rawValue),
-                .integer(row.subscriptionID), .text(row.pushToken), .text(row.locale), .text(row.variables),
-                .flag(row.isSeedOnly), .text(row.problem),
+                .text(seed.name), .text(seed.label), .text(seed.application), .text(seed.platform.rawValue),
+                .integer(seed.subscriptionID), .text(row.pushToken), .text(seed.locale), .text(seed.variables),
+                .flag(seed.isSeedOnly), .text(seed.problem),
             ])
         }
         table.show(json: json)

@@ -106,7 +106,7 @@ import Darwin
             #expect(count.accepted == messages + 1 && count.duplicates == 0)
 
             // The child reports messages that cannot be rendered, as for every delivery.
-            let place = MessageAddress.subscription(try #require(Int64(someone)))
+            let place = Addressee.subscription(try #require(Int64(someone)))
             let long = #"{"code":""# + String(repeating: "9", count: 5_000) + #""}"#
             for (variables, expected) in [("{}", "not_applicable"), (long, "failed")] {
                 let odd = NewMessage(deliveryID: id, address: place, variables: variables)
@@ -169,7 +169,7 @@ import Darwin
             try await site.slowDown(streams: 10, milliseconds: 20)
             var sent: [MessageReference] = []
             for number in 0..<messages {
-                let address = MessageAddress.subscription(people[number % people.count])
+                let address = Addressee.subscription(people[number % people.count])
                 sent += try await site.store.sendMessage(
                     NewMessage(deliveryID: id, address: address, variables: #"{"code":"\#(number)"}"#)
                 )

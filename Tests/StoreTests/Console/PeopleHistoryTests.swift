@@ -76,9 +76,10 @@ struct PeopleHistoryTests {
             "SELECT count(*) FROM pushmta_engine.audit_log WHERE action = 'delivery.outcomes' AND subject = '\(delivery)'"
         #expect(try await fixture.sql(noted) == 1)
         let some = try await fixture.store.outcomes(ofDelivery: delivery, numbers: 1...3, by: oda)
-        #expect(some.map(\.sequence) == [1, 2, 3] && some.map(\.status) == ["failed", "sent", "pending"])
-        #expect(some[0].reason == "=BadTopic" && some[0].failureType == "hard" && some[0].application == "shop-ios")
-        #expect(some[2].attempt == 0 || some[2].loggedAt == nil)
+        #expect(some.map(\.row.sequence) == [1, 2, 3] && some.map(\.row.status) == ["failed", "sent", "pending"])
+        #expect(some[0].row.reason == "=BadTopic" && some[0].row.failureType == "hard")
+        #expect(some[0].application == "shop-ios")
+        #expect(some[2].row.attempt == 0 || some[2].row.loggedAt == nil)
         #expect(try await fixture.store.outcomes(ofDelivery: delivery, numbers: 29...99, by: oda).count == 2)
         for (id, code) in [(delivery, StoreError.Code.conflict), (99, .notFound)] {
             try await fixture.sql("UPDATE pushmta_engine.delivery SET purged = true")

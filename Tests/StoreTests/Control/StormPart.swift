@@ -1,5 +1,6 @@
 import PushCore
 import Store
+import TestSupport
 
 /// A child's work on one part: it sends a piece, and then ends the part, releases it, or dies.
 struct StormPart {

@@ -1,5 +1,6 @@
 import PushCore
 import Store
+import TestSupport
 import Testing
 
 @Suite("Statistics of deliveries")

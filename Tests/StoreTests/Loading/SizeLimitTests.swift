@@ -44,7 +44,7 @@ struct SizeLimitTests {
         let store = fixture.store
         let limit = MessageLimits.maxVariablesBytes
         let id = try await fixture.startedDelivery(explicit: true)
-        let targets = { (bytes: Int) in [ExplicitTarget(.user("a"), variables: self.variables(bytes: bytes))] }
+        let targets = { (bytes: Int) in [ExplicitTarget(.userKey("a"), variables: self.variables(bytes: bytes))] }
         try await store.addTargets(targets(limit), toDelivery: id)
         let refused = await refusal { try await store.addTargets(targets(limit + 1), toDelivery: id) }
         #expect(

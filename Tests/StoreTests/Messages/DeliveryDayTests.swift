@@ -72,7 +72,7 @@ struct DeliveryDayTests {
     @Test("Many senders across the change of day lose and duplicate nothing")
     func storm() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
-        let address = MessageAddress.subscription(try await fixture.subscription(0))
+        let address = Addressee.subscription(try await fixture.subscription(0))
         let stores = (0..<4).map { _ in Store(configuration: fixture.database.configuration()) }
         let sent = try await withThrowingTaskGroup { group in
             for store in stores {

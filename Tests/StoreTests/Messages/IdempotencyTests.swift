@@ -34,7 +34,7 @@ struct IdempotencyTests {
     @Test("Of many sessions with the same key, one sends")
     func concurrent() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
-        let address = MessageAddress.subscription(try await fixture.subscription(0))
+        let address = Addressee.subscription(try await fixture.subscription(0))
         let stores = (0..<8).map { _ in Store(configuration: fixture.database.configuration()) }
         let sent = try await withThrowingTaskGroup { group in
             for (number, store) in stores.enumerated() {

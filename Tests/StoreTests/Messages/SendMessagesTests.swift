@@ -287,7 +287,7 @@ struct SendMessagesTests {
     func called() async throws {
         let (fixture, id) = try await StoreFixture.continuous()
         let places = try await ids(fixture, 3)
-        func message(_ address: MessageAddress, _ key: String? = nil) -> NewMessage {
+        func message(_ address: Addressee, _ key: String? = nil) -> NewMessage {
             NewMessage(deliveryID: id, address: address, variables: #"{"a": "1"}"#, idempotencyKey: key)
         }
         let messages = [

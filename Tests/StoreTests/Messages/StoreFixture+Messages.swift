@@ -1,6 +1,7 @@
 import PostgresClient
 import PushCore
 import Store
+import TestSupport
 
 extension StoreFixture {
     /// Subscriptions 1 to `users` of the iOS application with the user keys "user-0" and so on, and a continuous delivery in progress.
@@ -46,7 +47,7 @@ extension StoreFixture {
     func send(_ delivery: Int64, to place: Int = 0, variables: String = "{}", key: String? = nil) async throws
         -> MessageReference
     {
-        let address = MessageAddress.subscription(try await subscription(place))
+        let address = Addressee.subscription(try await subscription(place))
         let sent = try await store.sendMessage(
             NewMessage(deliveryID: delivery, address: address, variables: variables, idempotencyKey: key)
         )
@@ -54,7 +55,7 @@ extension StoreFixture {
     }
 
     /// The SQLSTATE with which a message is refused; nil if it is not.
-    func refusal(_ delivery: Int64, _ address: MessageAddress, variables: String = "{}", key: String? = nil) async
+    func refusal(_ delivery: Int64, _ address: Addressee, variables: String = "{}", key: String? = nil) async
         -> String?
     {
         do {

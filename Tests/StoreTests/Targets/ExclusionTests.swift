@@ -170,7 +170,7 @@ struct ExclusionTests {
         let listed = try await delivery(fixture, explicit: true, onePerUser: true)
         try await fixture.store.addTargets(
             [
-                ExplicitTarget(.user("u1")), ExplicitTarget(.subscription(3)),
+                ExplicitTarget(.userKey("u1")), ExplicitTarget(.subscription(3)),
                 ExplicitTarget(.pushToken(try await token(fixture, 5).uppercased()), variables: #"{"code": "x"}"#),
                 ExplicitTarget(.subscription(7)),
             ],

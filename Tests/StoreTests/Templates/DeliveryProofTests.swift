@@ -100,20 +100,20 @@ struct DeliveryProofTests {
         // Two seeds, one message: both are the same device.
         #expect(try await fixture.prepare().messages == 1)
         try await store.removeSeed(named: "lab")
-        #expect(try await store.seeds().map(\.problem) == [""])
+        #expect(try await store.seeds().map(\.seed.problem) == [""])
         try await store.removeSeed(named: "lab 2")
         let part = try required(try await fixture.claim().first { $0.deliveryID == proof })
         #expect(try await store.loadPart(part, fieldNames: []).decisions == [.disabled])
         // The device registers: from now on it is a subscriber.
         try await store.addSeed(NewSeed(name: "lab", application: "shop-ios", address: .subscription(id)))
-        #expect(try await store.seeds().map(\.problem) == ["disabled"])
+        #expect(try await store.seeds().map(\.seed.problem) == ["disabled"])
         let rows = AsyncStream { continuation in
             continuation.yield([ImportRow(line: 1, pushToken: Self.token)])
             continuation.finish()
         }
         _ = try await store.importSubscriptions(application: "shop-ios", rows: rows)
-        #expect(try await store.seeds().map(\.problem) == [""])
-        #expect(try await store.seeds().map(\.isSeedOnly) == [false])
+        #expect(try await store.seeds().map(\.seed.problem) == [""])
+        #expect(try await store.seeds().map(\.seed.isSeedOnly) == [false])
     }
 
     @Test("Invalid seeds and proofs are refused with the reason, without the token")
@@ -124,7 +124,7 @@ struct DeliveryProofTests {
             do { try await body() } catch { return error as? StoreError }
             return nil
         }
-        func seed(_ name: String, _ application: String?, _ address: NewSeed.Address) async -> StoreError? {
+        func seed(_ name: String, _ application: String?, _ address: Addressee) async -> StoreError? {
             await refusal { try await store.addSeed(NewSeed(name: name, application: application, address: address)) }
         }
         #expect(await seed("12", nil, .subscription(rows[0].id))?.code == .invalid)

@@ -17,7 +17,7 @@ struct DeliverySeedTests {
 
         var store: Store { fixture.store }
 
-        func seed(_ name: String, _ address: NewSeed.Address, _ firstName: String? = nil) async throws -> Int64 {
+        func seed(_ name: String, _ address: Addressee, _ firstName: String? = nil) async throws -> Int64 {
             let variables = firstName.map { #"{"firstName": "\#($0)"}"# }
             return try await store.addSeed(
                 NewSeed(name: name, application: "shop-ios", address: address, variables: variables)
@@ -140,7 +140,7 @@ struct DeliverySeedTests {
         #expect(try await store.finishDeliveries() == [id])
         #expect(try await world.seeds(id) == ["10 \(world.lab)", "11 \(world.rows[1].id)"])
         let outcomes = try await store.outcomes(delivery: id, sequences: 1...11)
-        #expect(outcomes.count == 11 && outcomes.filter(\.isSeed).map(\.sequence) == [10, 11])
+        #expect(outcomes.count == 11 && outcomes.filter(\.isSeed).map(\.row.sequence) == [10, 11])
         let end = try await store.deliveryProgress(id)
         #expect(end.sent == 9 && end.failed == 2 && end.target == 11 && end.seeds == 2)
         #expect(try await world.fixture.assertEquation(id))
@@ -217,7 +217,7 @@ struct DeliverySeedTests {
         for explicit in [false, true] {
             let id = try await explicit ? world.fixture.startedDelivery(explicit: true) : world.delivery(toAll: true)
             if explicit {
-                try await world.store.addTargets([ExplicitTarget(.user("device"))], toDelivery: id)
+                try await world.store.addTargets([ExplicitTarget(.userKey("device"))], toDelivery: id)
             }
             try await world.store.setSeeds(ofDelivery: id, ["lab"])
             try await world.store.startDelivery(id)

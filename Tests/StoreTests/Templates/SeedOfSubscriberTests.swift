@@ -72,7 +72,7 @@ struct SeedOfSubscriberTests {
         try await fixture.sql("UPDATE pushmta_engine.subscription SET opted_out = false, quarantine_status = 0")
         try await register(fixture, application, user: "u2")
         _ = try await seed(fixture)
-        #expect(try await fixture.store.seeds().map(\.problem) == [""])
+        #expect(try await fixture.store.seeds().map(\.seed.problem) == [""])
     }
 
     @Test("A person who subscribes after the seed address was added and opts out gets no proof, not even one under way")
@@ -98,7 +98,7 @@ struct SeedOfSubscriberTests {
             let error = await refusal { _ = try await store.createProof(of: delivery, to: addresses) }
             #expect(error?.code == .invalid && error?.message.contains("opted_out") == true)
         }
-        #expect(try await store.seeds().map(\.problem) == ["opted_out"])
+        #expect(try await store.seeds().map(\.seed.problem) == ["opted_out"])
         #expect(
             await refusal { _ = try await store.createProof(of: delivery, to: nil) }?
                 .message.contains("has no recipient") == true
