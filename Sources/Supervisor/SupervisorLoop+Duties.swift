@@ -96,6 +96,7 @@ extension SupervisorLoop {
             duty("Applying token events") { try await self.applyTokenEvents(stores.preparation) },
             duty("Finishing deliveries", event: events.finish) {
                 try await self.finishDeliveries(stores.preparation)
+                _ = try await stores.preparation.dropOldAnalyses()
                 try await self.lookForOpenDeliveries(stores.preparation)
                 return self.pollInterval
             },
@@ -166,6 +167,7 @@ extension SupervisorLoop {
             hostID: folder.hostID,
             settings: settings.withLock { $0 },
             logger: logger,
+            analyse: analyse,
             isClaiming: { self.condition.current.isClaiming },
             chunkMade: { chunk in
                 // A delivery without a target ends with its preparation. Others end later, and checking all of them is

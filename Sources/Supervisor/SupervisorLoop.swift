@@ -20,6 +20,7 @@ final class SupervisorLoop: Sendable {
 
     let folder: HostFolder
     let executable: FilePath
+    let analyse: DeliveryAnalyst
     let connect: Supervisor.Connect
     let logger: Logger
     let service: ServiceManager?
@@ -60,6 +61,7 @@ final class SupervisorLoop: Sendable {
         self.executable = executable
         self.tell = tell
         connect = supervisor.connect
+        analyse = supervisor.analyse
         logger = supervisor.logger
         service = supervisor.service
         settings = Mutex(supervisor.settings)

@@ -62,6 +62,8 @@ extension Catalogue {
     func state(_ state: DeliveryState) -> String {
         switch state {
         case .editing: self[.stateEditing]
+        case .analysing: self[.stateAnalysing]
+        case .ready: self[.stateReady]
         case .pending: self[.statePending]
         case .preparing: self[.statePreparing]
         case .inProgress: self[.stateInProgress]

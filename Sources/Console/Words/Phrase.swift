@@ -28,9 +28,8 @@ enum Phrase: String, Sendable, CaseIterable {
         columnStarted, columnProgress, noDeliveries, noDeliveriesYet, listCut, older, lookOn, newest,
         unnamedDelivery, notStarted, pagesLabel
     // States of deliveries.
-    case stateEditing, statePending, statePreparing, stateInProgress, stateWaiting, statePaused, stateFinished,
-        stateFailed,
-        stateStopped
+    case stateEditing, stateAnalysing, stateReady, statePending, statePreparing, stateInProgress, stateWaiting,
+        statePaused, stateFinished, stateFailed, stateStopped
     // One delivery.
     case factNumber, factApplications, factKind, kindBatch, kindContinuous, factStarted, factFinished, factDuration,
         dayOf, daysTitle, daysNote, daysOlder, daysNewest, columnDay, waitsBecause, stateBecause, actionsTitle,

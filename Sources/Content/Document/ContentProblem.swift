@@ -13,6 +13,9 @@ package struct ContentProblem: Sendable, Hashable, CustomStringConvertible {
         self.remedy = remedy
     }
 
+    /// The key as a JSON Pointer into the content; empty for the content as a whole.
+    package var pointer: String { key.isEmpty ? "" : "/" + key.split(separator: ".").joined(separator: "/") }
+
     /// The key, cause and remedy on one line.
     package var description: String {
         "\(key.isEmpty ? "content" : key): \(cause); \(remedy)"

@@ -6,7 +6,7 @@ extension DispatchState.Halt {
     init?(_ state: DeliveryState) {
         switch state {
         case .preparing, .inProgress: return nil
-        case .paused, .editing, .pending: self = .giveBack
+        case .paused, .editing, .analysing, .ready, .pending: self = .giveBack
         case .stopped, .failed: self = .close(.canceled, reason: state.rawValue)
         // A delivery cannot finish with an open part; whatever the cause, this child does not continue.
         case .finished: self = .giveBack

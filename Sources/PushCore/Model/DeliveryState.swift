@@ -1,6 +1,12 @@
-/// The states of a delivery: `editing → pending → preparing → in_progress ⇄ paused → finished | failed | stopped`.
+/// The states of a delivery:
+/// `editing → (analysing → ready) → pending → preparing → in_progress ⇄ paused → finished | failed | stopped`.
 package enum DeliveryState: String, Sendable, Hashable, Codable, CaseIterable {
     case editing
+    /// Its messages are prepared and held, and a sample is rendered.
+    case analysing
+    /// Its messages are held until it is started.
+    case ready
+    /// It waits for its start.
     case pending
     case preparing
     case inProgress = "in_progress"
@@ -13,7 +19,7 @@ package enum DeliveryState: String, Sendable, Hashable, Codable, CaseIterable {
     package var isFinal: Bool {
         switch self {
         case .finished, .failed, .stopped: true
-        case .editing, .pending, .preparing, .inProgress, .paused: false
+        case .editing, .analysing, .ready, .pending, .preparing, .inProgress, .paused: false
         }
     }
 }

@@ -1,5 +1,7 @@
 /// The states of a delivery part.
 package enum PartState: String, Sendable, Hashable, Codable, CaseIterable {
+    /// Its delivery has not started.
+    case held
     /// A child may claim it after its `not_before`.
     case ready
     /// A child holds it under a fencing token and a lease.

@@ -39,6 +39,9 @@ package struct PreparationSettings: Sendable, Equatable {
     /// With this many ready parts in an application, deliveries that have a prepared chunk wait before they prepare the
     /// next one.
     package var maxReadyParts = 5_000
+    /// A scheduled delivery is prepared this many seconds before its start, and an analysis is good for a start within
+    /// this time. Devices registered after that are not reached.
+    package var freezeSec = 3_600
 
     /// Creates the settings with their defaults.
     package init() {}

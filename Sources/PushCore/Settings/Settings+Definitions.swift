@@ -39,6 +39,7 @@ extension Settings {
         ),
         .init("mta.preparation.partsPerChunk", unit: "parts", .integer(\.mta.preparation.partsPerChunk, 1...1_000)),
         .init("mta.preparation.maxReadyParts", unit: "parts", .integer(\.mta.preparation.maxReadyParts, 1...1_000_000)),
+        .init("mta.preparation.freezeSec", unit: "seconds", .integer(\.mta.preparation.freezeSec, 0...86_400)),
         .init("mta.lease.durationSec", unit: "seconds", .integer(\.mta.lease.durationSec, 3...3_600)),
         .init("mta.lease.renewalSec", unit: "seconds", .integer(\.mta.lease.renewalSec, 1...1_200)),
         .init("mta.quarantine.maxSoftErrors", unit: "errors", .integer(\.mta.quarantine.maxSoftErrors, 1...1_000)),

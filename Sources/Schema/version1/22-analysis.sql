@@ -8,6 +8,8 @@ CREATE TABLE pushmta_engine.delivery_analysis (
     requested_by text NOT NULL DEFAULT session_user,
     requested_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     finished_at timestamptz,
+    -- The parts up to this one are in delivery_count.
+    counted_through bigint NOT NULL DEFAULT 0,
     -- Sizes of the payloads that were rendered, in bytes as the gateway counts them.
     rendered bigint NOT NULL DEFAULT 0,
     smallest integer,
@@ -86,6 +88,7 @@ BEGIN
     DELETE FROM message_id_range r WHERE r.delivery_id = delivery;
     DELETE FROM delivery_count c WHERE c.delivery_id = delivery;
     DELETE FROM delivery_longest l WHERE l.delivery_id = delivery;
+    UPDATE delivery_analysis a SET counted_through = 0, finished_at = NULL WHERE a.delivery_id = delivery;
     UPDATE delivery_application a SET prepared_through = 0, prepare_to = NULL, prepared = false, messages = 0
     WHERE a.delivery_id = delivery;
     UPDATE pushmta_engine.delivery d SET frozen_at = NULL, frozen_until = NULL, frozen_digest = '', message_id_base = NULL, target = 0,
@@ -164,9 +167,11 @@ COMMENT ON FUNCTION pushmta.analyze_delivery(bigint) IS
     'Prepares a delivery without sending it. It is ''analysing'', then ''ready'': pushmta.delivery_analysis has its numbers, and '
     'pushmta.start_delivery sends it. If it cannot be sent, it is ''editing'' again, and pushmta.delivery_problem says why.';
 
-CREATE FUNCTION pushmta_engine.count_held(delivery bigint, after bigint) RETURNS void LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.count_held(delivery bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
+DECLARE
+    after bigint := (SELECT a.counted_through FROM delivery_analysis a WHERE a.delivery_id = delivery);
 BEGIN
     WITH message AS MATERIALIZED (
         SELECT p.id AS part_id, p.application_id, s.id, s.locale, s.time_zone, u.target_id,
@@ -177,7 +182,7 @@ BEGIN
         CROSS JOIN LATERAL unnest(t.subscription_ids, t.target_ids) u(id, target_id)
         JOIN subscription s ON s.id = u.id
         LEFT JOIN pushmta.delivery_target x ON x.id = u.target_id
-        WHERE p.delivery_id = delivery AND p.id > after AND p.state = 'held'
+        WHERE p.delivery_id = delivery AND p.id > coalesce(after, 0) AND p.state = 'held'
     ), counted AS (
         INSERT INTO delivery_count AS c (delivery_id, application_id, locale, time_zone, messages)
         SELECT delivery, m.application_id, m.locale, m.time_zone, count(*) FROM message m
@@ -186,19 +191,22 @@ BEGIN
     )
     INSERT INTO delivery_longest (delivery_id, part_id, subscription_id, target_id, bytes)
     SELECT delivery, m.part_id, m.id, m.target_id, m.bytes FROM message m ORDER BY m.bytes DESC, m.id LIMIT 20;
+    INSERT INTO delivery_analysis AS a (delivery_id, counted_through)
+    SELECT delivery, coalesce(max(p.id), 0) FROM delivery_part p WHERE p.delivery_id = delivery
+    ON CONFLICT (delivery_id) DO UPDATE SET counted_through = excluded.counted_through;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.count_held(bigint, bigint) IS
-    'Counts the messages of a delivery''s held parts after the given one, and notes those with the longest values.';
+COMMENT ON FUNCTION pushmta_engine.count_held(bigint) IS
+    'Counts the messages of a delivery''s held parts that are not counted yet, and notes those with the longest values.';
 
 CREATE FUNCTION pushmta_engine.sample_held(delivery bigint, most integer)
-    RETURNS TABLE (application_id integer, subscription_id bigint, target_id bigint) LANGUAGE sql STABLE
+    RETURNS TABLE (application_id integer, subscription_id bigint, target_id bigint, is_longest boolean) LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
     -- Half of them have the longest values; the others are spread over the parts.
-    (SELECT p.application_id, l.subscription_id, l.target_id
+    (SELECT p.application_id, l.subscription_id, l.target_id, true
         FROM delivery_longest l JOIN delivery_part p ON p.id = l.part_id
         WHERE l.delivery_id = sample_held.delivery ORDER BY l.bytes DESC LIMIT most / 2)
-    UNION
-    (SELECT p.application_id, t.subscription_ids[n.place], t.target_ids[n.place]
+    UNION ALL
+    (SELECT p.application_id, t.subscription_ids[n.place], t.target_ids[n.place], false
         FROM (SELECT q.*, row_number() OVER (ORDER BY q.id) AS line, count(*) OVER () AS parts
             FROM delivery_part q WHERE q.delivery_id = sample_held.delivery AND q.state = 'held') p
         JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id

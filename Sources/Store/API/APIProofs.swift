@@ -1,24 +1,6 @@
 import PostgresClient
 import PushCore
 
-/// A reason why a delivery cannot be sent.
-package struct DeliveryProblem: Sendable, Hashable {
-    /// `content`, `filter`, `application`, `target` or `start`.
-    package let subject: String
-    /// The place in the content, a JSON Pointer; "" for the whole.
-    package let pointer: String
-    package let problem: String
-    /// What to do about it.
-    package let remedy: String
-
-    package init(subject: String, pointer: String, problem: String, remedy: String) {
-        self.subject = subject
-        self.pointer = pointer
-        self.problem = problem
-        self.remedy = remedy
-    }
-}
-
 extension Store {
     /// The reasons why a delivery cannot be sent, as far as they are known before its preparation: at most this many.
     package func checkDelivery(_ id: Int64, limit: Int32) async throws -> [DeliveryProblem] {

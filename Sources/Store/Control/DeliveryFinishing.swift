@@ -69,7 +69,8 @@ extension Store {
         UNION
         SELECT o.id FROM open o
         WHERE (o.expired OR o.state = 'paused') AND (SELECT true FROM pushmta_engine.delivery_part p
-            WHERE p.delivery_id = o.id AND p.state <> 'done' AND (p.state = 'ready' OR p.state = 'waiting' AND o.expired) LIMIT 1)
+            WHERE p.delivery_id = o.id AND p.state <> 'done'
+                AND (p.state = 'ready' OR p.state IN ('held', 'waiting') AND o.expired) LIMIT 1)
         ORDER BY 1
         """
 

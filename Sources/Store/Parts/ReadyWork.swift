@@ -169,7 +169,7 @@ extension Store {
         try await query(
             """
             SELECT EXISTS (SELECT FROM pushmta_engine.delivery
-                WHERE state IN ('preparing', 'in_progress') OR state = 'pending' AND start_at < now() + interval '1 minute'
+                WHERE state IN ('analysing', 'preparing', 'in_progress') OR state = 'pending' AND start_at < now() + interval '1 minute'
                     OR state IN ('stopped', 'failed') AND finished_at IS NULL)
             """
         ).one { try $0.bool() }

@@ -10,6 +10,8 @@ package struct ChunkResult: Sendable, Hashable {
     package let done: Bool
     /// Whether another supervisor is preparing this delivery at the moment; nothing was created.
     package let busy: Bool
+    /// Whether the delivery is prepared before its start, so that its parts are held.
+    package internal(set) var isHeld = false
 
     /// Creates the result of a chunk.
     package init(messages: Int64, excluded: Int64, parts: Int, done: Bool, busy: Bool) {

@@ -13,7 +13,7 @@ extension PreparationChunk {
     static func explicit(_ target: ChunkTarget) -> String {
         """
         WITH delivery AS MATERIALIZED (
-            SELECT d.id, d.log_day, d.priority, d.target::integer AS target, d.prepared_through, d.prepare_to,
+            SELECT d.id, d.log_day, d.priority, d.target::integer AS target, \(partState), d.prepared_through, d.prepare_to,
                 d.allow_duplicates, d.proof
             FROM pushmta_engine.delivery d WHERE d.id = $1
         ), scanned AS MATERIALIZED (
@@ -64,8 +64,9 @@ extension PreparationChunk {
             ) g
         ), parts AS (
             INSERT INTO pushmta_engine.delivery_part (id, delivery_id, application_id, external_account_id, log_day, size,
-                priority, has_variables)
-            SELECT n.part_id, d.id, n.application_id, n.external_account_id, d.log_day, n.size, d.priority, n.has_variables
+                priority, has_variables, state)
+            SELECT n.part_id, d.id, n.application_id, n.external_account_id, d.log_day, n.size, d.priority, n.has_variables,
+                d.part_state
             FROM numbered n, delivery d
         ), targets AS (
             INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence,

@@ -14,7 +14,8 @@ extension PreparationChunk {
     static func groups(_ target: ChunkTarget) -> String {
         """
         WITH delivery AS MATERIALIZED (
-            SELECT d.id, d.log_day, d.priority, d.target::integer AS target, d.started_at, a.prepared_through, a.prepare_to
+            SELECT d.id, d.log_day, d.priority, d.target::integer AS target, \(partState),
+                coalesce(d.frozen_at, d.started_at) AS started_at, a.prepared_through, a.prepare_to
             FROM pushmta_engine.delivery d
             JOIN pushmta_engine.delivery_application a ON a.delivery_id = d.id AND a.application_id = $6
             WHERE d.id = $1
@@ -68,8 +69,8 @@ extension PreparationChunk {
             ) g
         ), parts AS (
             INSERT INTO pushmta_engine.delivery_part (id, delivery_id, application_id, external_account_id, log_day, size,
-                priority, dense)
-            SELECT n.part_id, d.id, n.application_id, x.external_account_id, d.log_day, n.size, d.priority, n.dense
+                priority, dense, state)
+            SELECT n.part_id, d.id, n.application_id, x.external_account_id, d.log_day, n.size, d.priority, n.dense, d.part_state
             FROM numbered n JOIN apps x ON x.application_id = n.application_id CROSS JOIN delivery d
         ), targets AS (
             INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence,

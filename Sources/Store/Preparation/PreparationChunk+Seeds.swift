@@ -13,7 +13,8 @@ extension PreparationChunk {
         let orListed = target.exclusions.condition(subject: "o").map { "OR \($0)" } ?? ""
         return """
             WITH delivery AS MATERIALIZED (
-                SELECT d.id, d.log_day, d.priority, d.target::integer AS target, d.started_at, d.seed_names
+                SELECT d.id, d.log_day, d.priority, d.target::integer AS target, \(partState),
+                    coalesce(d.frozen_at, d.started_at) AS started_at, d.seed_names
                 FROM pushmta_engine.delivery d WHERE d.id = $1
             ), named AS MATERIALIZED (
                 SELECT s.id, s.application_id, a.external_account_id, s.push_token, n.variables, min(n.id) AS seed
@@ -62,8 +63,9 @@ extension PreparationChunk {
             ) g
         ), parts AS (
             INSERT INTO pushmta_engine.delivery_part (id, delivery_id, application_id, external_account_id, log_day, size,
-                priority, has_variables)
-            SELECT n.part_id, d.id, n.application_id, n.external_account_id, d.log_day, n.size, d.priority, n.has_variables
+                priority, has_variables, state)
+            SELECT n.part_id, d.id, n.application_id, n.external_account_id, d.log_day, n.size, d.priority, n.has_variables,
+                d.part_state
             FROM numbered n, delivery d
         ), targets AS (
             INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence,

@@ -10,6 +10,15 @@ struct PreparationChunk {
     let limit: Int64
     /// The target of the delivery.
     let target: ChunkTarget
+    /// Whether its parts are held, so that their messages are counted.
+    private var isHeld = false
+
+    init(deliveryID: Int64, partSize: Int32, limit: Int64, target: ChunkTarget) {
+        self.deliveryID = deliveryID
+        self.partSize = partSize
+        self.limit = limit
+        self.target = target
+    }
 
     /// A small delivery is split into at least this many parts, for as many children…
     static let spread: Int32 = 16
@@ -50,24 +59,32 @@ struct PreparationChunk {
     ///
     /// - Parameter opened: the results of ``opening``.
     func run(_ transaction: PostgresTransaction, opened: [PostgresResult]) async throws -> ChunkResult {
-        let locked = opened[0]
-        guard locked.rowCount > 0 else {
+        guard let place = try opened[0].oneOrNil(Place.init) else {
             return ChunkResult(messages: 0, excluded: 0, parts: 0, done: false, busy: true)
         }
-        let (state, kind, isAtEnd) = try locked.one { row in
-            (try row.choice() as DeliveryState, try row.text(), try row.bool())
-        }
-        guard state == .preparing else {
+        guard place.state == .preparing || place.isHeld else {
             return ChunkResult(messages: 0, excluded: 0, parts: 0, done: true, busy: false)
         }
-        if kind == "explicit" {
-            if isAtEnd { return try await finish(after: nil, transaction) }
+        if place.hasHeld { return try await release(transaction) }
+        var chunk = self
+        chunk.isHeld = place.isHeld
+        var result = try await chunk.prepare(place, next: opened[1], transaction)
+        result.isHeld = place.isHeld
+        return result
+    }
+
+    private func prepare(_ place: Place, next: PostgresResult, _ transaction: PostgresTransaction) async throws
+        -> ChunkResult
+    {
+        if place.isPrepared { return try await finish(after: nil, transaction) }
+        if place.kind == "explicit" {
+            if place.isAtEnd { return try await finish(after: nil, transaction) }
             let end = PostgresStatement(Self.endSQL, [.int64(deliveryID)])
             let (chunk, look) = try await run(Self.explicit(target), [], limit: limit, then: end, transaction)
             let isOver = try look.one { try $0.bool() }
             return isOver ? try await finish(after: chunk, transaction) : chunk
         }
-        guard let application = try Self.application(opened[1]) else {
+        guard let application = try Self.application(next) else {
             return try await finish(after: nil, transaction)
         }
         // The view's values were requested for one application.
@@ -110,6 +127,23 @@ struct PreparationChunk {
         return try await finish(after: chunk, transaction)
     }
 
+    /// Lets the next held parts of a delivery that has started go.
+    private func release(_ transaction: PostgresTransaction) async throws -> ChunkResult {
+        let parts = max(1, Int(limit) / max(1, Int(partSize)))
+        let released = try await transaction.execute(
+            PostgresStatement(
+                "SELECT pushmta_engine.release_parts($1, $2)",
+                [.int64(deliveryID), .int32(Int32(clamping: parts))]
+            )
+        ).one { Int(try $0.int32()) }
+        return ChunkResult(messages: 0, excluded: 0, parts: released, done: false, busy: false)
+    }
+
+    /// Counts the parts that were created, if they are held.
+    private var countHeld: [PostgresStatement] {
+        isHeld ? [PostgresStatement("SELECT pushmta_engine.count_held($1)", [.int64(deliveryID)])] : []
+    }
+
     private var nextApplication: PostgresStatement {
         PostgresStatement(Self.nextApplicationSQL, [.int64(deliveryID)])
     }
@@ -133,7 +167,7 @@ struct PreparationChunk {
             .int64(deliveryID), .int64(limit), .int32(partSize), .int32(min(Self.smallestPart, partSize)),
             .int32(target.isGrouped ? Self.groupedSpread : Self.spread),
         ]
-        let results = try await transaction.execute([PostgresStatement(sql, parameters + more), look])
+        let results = try await transaction.execute([PostgresStatement(sql, parameters + more), look] + countHeld)
         CrashPoint.midChunk.reached()
         let countsFailures = target.triesEach && results[0].columnCount > 4
         let chunk = try results[0].one { row in try made(&row, countsFailures: countsFailures) }
@@ -160,7 +194,9 @@ struct PreparationChunk {
     private func finish(after chunk: ChunkResult?, _ transaction: PostgresTransaction) async throws -> ChunkResult {
         let end = PostgresStatement(
             """
-            UPDATE pushmta_engine.delivery SET prepared = true, state = 'in_progress', preparing_host = '', changed_at = now()
+            UPDATE pushmta_engine.delivery SET prepared = true, changed_at = now(),
+                state = CASE WHEN state = 'preparing' THEN 'in_progress' ELSE state END,
+                preparing_host = CASE WHEN state = 'preparing' THEN '' ELSE preparing_host END
             WHERE id = $1
             """,
             [.int64(deliveryID)]
@@ -168,7 +204,7 @@ struct PreparationChunk {
         var (messages, parts) = (chunk?.messages ?? 0, chunk?.parts ?? 0)
         if target.hasSeeds {
             let seeds = PostgresStatement(Self.seeds(target), [.int64(deliveryID), .int32(partSize)])
-            let made = try await transaction.execute([seeds, end])[0].one { row in
+            let made = try await transaction.execute([seeds] + countHeld + [end])[0].one { row in
                 (messages: try row.int64(), parts: Int(try row.int64()))
             }
             messages += made.messages
@@ -188,9 +224,35 @@ struct PreparationChunk {
     /// The session that holds the row creates the next chunk. Parts of the delivery can end meanwhile, because they
     /// lock only its key.
     private static let lockSQL = """
-        SELECT state, target_kind, prepared_through >= coalesce(prepare_to, 0)
-        FROM pushmta_engine.delivery WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED
+        SELECT d.state, d.target_kind, d.prepared_through >= coalesce(d.prepare_to, 0), d.prepared,
+            d.state = 'preparing' AND d.frozen_until IS NOT NULL AND EXISTS (
+                SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = d.id AND p.state = 'held')
+        FROM pushmta_engine.delivery d WHERE d.id = $1 FOR NO KEY UPDATE SKIP LOCKED
         """
+
+    /// The state of the parts of a delivery `d` that are created now.
+    static let partState = "CASE WHEN d.state = 'preparing' THEN 'ready' ELSE 'held' END AS part_state"
+
+    /// How far the preparation of a delivery is.
+    private struct Place {
+        let state: DeliveryState
+        let kind: String
+        let isAtEnd: Bool
+        let isPrepared: Bool
+        /// Whether it has started and some of its parts are held.
+        let hasHeld: Bool
+
+        /// Whether it is prepared before its start.
+        var isHeld: Bool { state == .analysing || state == .pending }
+
+        init(_ row: inout RowReader) throws {
+            state = try row.choice()
+            kind = try row.text()
+            isAtEnd = try row.bool()
+            isPrepared = try row.bool()
+            hasHeld = try row.bool()
+        }
+    }
 
     /// Whether the list of targets has been read to its end.
     private static let endSQL = """
@@ -220,8 +282,8 @@ extension PreparationChunk {
     private static func individuals(_ target: ChunkTarget) -> String {
         """
         WITH delivery AS MATERIALIZED (
-            SELECT d.id, d.log_day, d.priority, d.target::integer AS target, a.application_id, a.external_account_id,
-                a.prepared_through, a.prepare_to
+            SELECT d.id, d.log_day, d.priority, d.target::integer AS target, \(partState), a.application_id,
+                a.external_account_id, a.prepared_through, a.prepare_to
             FROM pushmta_engine.delivery d
             JOIN pushmta_engine.delivery_application a ON a.delivery_id = d.id AND a.application_id = $6
             WHERE d.id = $1
@@ -244,8 +306,8 @@ extension PreparationChunk {
             FROM kept, cut, generate_series(0, kept.size - 1, cut.size) from_place
         ), parts AS (
             INSERT INTO pushmta_engine.delivery_part (id, delivery_id, application_id, external_account_id, log_day, size,
-                priority, dense)
-            SELECT n.part_id, d.id, d.application_id, d.external_account_id, d.log_day, n.size, d.priority, n.dense
+                priority, dense, state)
+            SELECT n.part_id, d.id, d.application_id, d.external_account_id, d.log_day, n.size, d.priority, n.dense, d.part_state
             FROM numbered n, delivery d
         ), targets AS (
             INSERT INTO pushmta_engine.delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence,

@@ -2,7 +2,8 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// Claims due deliveries, and those whose preparing host makes no progress, most urgent first.
+    /// Claims due deliveries, those being analysed, and those whose preparing host makes no progress, most urgent first;
+    /// after them, deliveries that start soon.
     ///
     /// All of them are claimed together, because claiming ten small ones costs hardly more than one. If that fails,
     /// each is tried separately. A delivery that cannot be claimed because of its own data is returned to editing with
@@ -14,19 +15,24 @@ extension Store {
     ///   - taken: deliveries that the host is already preparing.
     ///   - least: the minimum priority: the host already has more urgent ones.
     ///   - limit: the maximum number.
+    ///   - freezeSeconds: how long before its start a delivery is prepared, and how long an analysis is good for a start.
     /// - Returns: an empty list if there is nothing to claim.
     package func claimDeliveriesToPrepare(
         host: String,
         except taken: [Int64] = [],
         atLeast least: Int16 = .min,
-        limit: Int = 1
+        limit: Int = 1,
+        freezeSeconds: Int = PreparationSettings().freezeSec
     ) async throws -> [PreparationJob] {
+        let freeze = PostgresValue.int32(Int32(clamping: freezeSeconds))
         var passed = taken
         var beyond = Self.looksBeyond
         while true {
             let picked = try await query(
                 Self.pickSQL,
-                [.text(host), .int64Array(passed), .int16(least), .int32(Int32(clamping: limit)), .int32(beyond)]
+                [
+                    .text(host), .int64Array(passed), .int16(least), .int32(Int32(clamping: limit)), .int32(beyond), freeze,
+                ]
             )
             let (ids, hasMore) = try picked.one { row in (try row.int64Array(), try row.bool()) }
             if hasMore, beyond < Self.maxBeyond {
@@ -36,9 +42,11 @@ extension Store {
             guard !ids.isEmpty else { return [] }
             var claimed: [PreparationJob] = []
             do {
-                claimed = try await claim(ids, host: host)
+                claimed = try await claim(ids, host: host, freeze)
             } catch {
-                for id in ids where !passed.contains(id) { claimed += try await claimAlone(id, host: host, &passed) }
+                for id in ids where !passed.contains(id) {
+                    claimed += try await claimAlone(id, host: host, freeze, &passed)
+                }
             }
             if !claimed.isEmpty { return claimed }
         }
@@ -47,9 +55,14 @@ extension Store {
     /// Claims one delivery, or handles what prevents that.
     ///
     /// - Parameter passed: gets its id if nothing more can be done about it now.
-    private func claimAlone(_ id: Int64, host: String, _ passed: inout [Int64]) async throws -> [PreparationJob] {
+    private func claimAlone(
+        _ id: Int64,
+        host: String,
+        _ freeze: PostgresValue,
+        _ passed: inout [Int64]
+    ) async throws -> [PreparationJob] {
         do {
-            return try await claim([id], host: host)
+            return try await claim([id], host: host, freeze)
         } catch {
             switch PreparationDecision(error, target: nil) {
             case .waits(let reason, let isTimeout) where isTimeout || (error as? PostgresError)?.isLockTimeout == true:
@@ -72,32 +85,69 @@ extension Store {
     }
 
     /// Reads, freezes and marks the picked deliveries, except those that another host took first.
-    private func claim(_ ids: [Int64], host: String) async throws -> [PreparationJob] {
+    private func claim(_ ids: [Int64], host: String, _ freeze: PostgresValue) async throws -> [PreparationJob] {
         // Read first, claim afterwards: an owner that cannot continue would keep other hosts away.
         let jobs = try await jobs(ids)
         let targets = try await chunkTargets(of: ids)
-        let own = try await own(ids, host: host)
+        let own = try await own(ids, host: host, freeze)
         return jobs.compactMap { job in
-            guard let target = targets[job.deliveryID], let resumed = own[job.deliveryID] else { return nil }
+            guard let target = targets[job.deliveryID], let own = own[job.deliveryID] else { return nil }
             var job = job
             job.target = target
-            job.resumed = resumed
+            job.resumed = own.resumed
+            // One that has not started goes after all others.
+            if own.state == .pending { job.priority = .min }
             return job
         }
     }
 
     /// Marks deliveries as this host's and freezes those that start.
     ///
-    /// - Returns: those that are now its own, and whether the preparation of each had started before.
-    private func own(_ ids: [Int64], host: String) async throws -> [Int64: Bool] {
-        let mark = PostgresStatement(Self.ownSQL, [.text(host), .int64Array(ids)])
+    /// - Returns: those that are now its own.
+    private func own(_ ids: [Int64], host: String, _ freeze: PostgresValue) async throws -> [Int64: Own] {
+        let mark = PostgresStatement(Self.ownSQL, [.text(host), .int64Array(ids), freeze])
         return try await transaction(first: [mark]) { transaction, results in
-            let own = try all(results[0]) { row in (try row.int64(), try row.bool()) }
-            let new = own.filter { !$0.1 }.map(\.0)
-            if !new.isEmpty { try await freeze(new, transaction) }
-            return Dictionary(own) { first, _ in first }
+            var own = try all(results[0], Own.init)
+            let starting = own.filter(\.startsFrozen).map(\.id)
+            if !starting.isEmpty {
+                let kept = try await transaction.execute([
+                    PostgresStatement(Self.keptSQL, [.int64Array(starting)]),
+                    PostgresStatement(Self.droppedSQL, [.int64Array(starting), .text(host)]),
+                ])[0]
+                let ids = Set(try all(kept) { row in try row.int64() })
+                for place in own.indices where own[place].startsFrozen { own[place].resumed = ids.contains(own[place].id) }
+            }
+            let new = own.filter { !$0.resumed }
+            if !new.isEmpty { try await self.freeze(new, freeze, transaction) }
+            return Dictionary(own.map { ($0.id, $0) }) { first, _ in first }
         }
     }
+
+    /// A claimed delivery.
+    private struct Own {
+        let id: Int64
+        /// Whether its preparation had begun before.
+        var resumed: Bool
+        let state: DeliveryState
+        /// Whether it starts now, with messages that were prepared before its start.
+        let startsFrozen: Bool
+
+        init(_ row: inout RowReader) throws {
+            id = try row.int64()
+            resumed = try row.bool()
+            state = try row.choice()
+            startsFrozen = try row.bool()
+        }
+    }
+
+    /// Returns those whose prepared messages still hold. The messages of the others are dropped.
+    private static let keptSQL = """
+        SELECT u.id FROM unnest($1::bigint[]) u(id) WHERE pushmta_engine.keep_analysis(u.id, now())
+        """
+
+    private static let droppedSQL = """
+        UPDATE pushmta_engine.delivery SET preparing_host = $2, frozen_at = now() WHERE id = ANY($1::bigint[]) AND frozen_at IS NULL
+        """
 
     /// Releases claimed deliveries to any host, including this one.
     ///
@@ -108,7 +158,8 @@ extension Store {
             """
             UPDATE pushmta_engine.delivery SET preparing_host = '' WHERE id = ANY(ARRAY(
                 SELECT d.id FROM pushmta_engine.delivery d
-                WHERE d.id = ANY($1::bigint[]) AND d.state = 'preparing' AND d.preparing_host = $2 FOR NO KEY UPDATE SKIP LOCKED))
+                WHERE d.id = ANY($1::bigint[]) AND d.state IN ('analysing', 'pending', 'preparing') AND d.preparing_host = $2
+                FOR NO KEY UPDATE SKIP LOCKED))
             """,
             [.int64Array(ids), .text(host)]
         )
@@ -141,13 +192,19 @@ extension Store {
                     AND d.id <> ALL($2::bigint[])
                 ORDER BY d.priority DESC, d.start_at, d.id LIMIT $4 + $5)
             UNION ALL
-            SELECT d.id, NULL, 3 FROM pushmta_engine.delivery d WHERE d.state = 'preparing' AND d.id <> ALL($2::bigint[])
+            SELECT d.id, NULL, 3 FROM pushmta_engine.delivery d
+            WHERE d.state IN ('preparing', 'analysing') AND d.id <> ALL($2::bigint[])
+            UNION ALL
+            (SELECT d.id, NULL, 4 FROM pushmta_engine.delivery d
+                WHERE d.state = 'pending' AND NOT d.prepared AND d.wait_until IS NULL AND $3 = \(Int16.min)
+                    AND d.start_at > now() AND d.start_at <= now() + $6 * interval '1 second' AND d.id <> ALL($2::bigint[])
+                ORDER BY d.start_at, d.id LIMIT $4 + $5)
         ), picked AS MATERIALIZED (
             SELECT id, priority, start_at FROM pushmta_engine.delivery
-            WHERE id = ANY(ARRAY(SELECT f.id FROM first f)) AND priority >= $3 AND \(claimable)
-            ORDER BY priority DESC, start_at, id LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED
+            WHERE id = ANY(ARRAY(SELECT f.id FROM first f)) AND priority >= $3 AND \(claimable(freeze: "$6"))
+            ORDER BY coalesce(start_at > now(), false), priority DESC, start_at, id LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED
         )
-        SELECT ARRAY(SELECT p.id FROM picked p ORDER BY p.priority DESC, p.start_at, p.id),
+        SELECT ARRAY(SELECT p.id FROM picked p ORDER BY coalesce(p.start_at > now(), false), p.priority DESC, p.start_at, p.id),
             EXISTS (SELECT FROM first f WHERE f.line = 2 OR f.priority >= $3 GROUP BY f.line, f.priority
                 HAVING count(*) >= $4 + $5 AND NOT bool_or(f.id IN (SELECT p.id FROM picked p))
                     AND CASE f.line WHEN 1 THEN (f.priority > (SELECT max(p.priority) FROM picked p)) IS NOT FALSE
@@ -160,26 +217,37 @@ extension Store {
     /// Reading more would cost more than it is worth.
     private static let maxBeyond: Int32 = 30_000
 
-    private static let claimable = """
+    /// A delivery that starts soon is prepared, too. Once it is due, its preparing host is left at once: any other may
+    /// release what is held.
+    private static func claimable(freeze: String) -> String {
+        """
         (state = 'pending' AND start_at <= now()
-            OR state = 'preparing' AND (preparing_host IN ($1, '') OR changed_at < now() - interval '5 seconds'))
+            OR state = 'pending' AND kind = 'batch' AND NOT prepared AND start_at <= now() + \(freeze) * interval '1 second'
+                AND (preparing_host IN ($1, '') OR changed_at < now() - interval '5 seconds')
+            OR state IN ('preparing', 'analysing')
+                AND (preparing_host IN ($1, '') OR changed_at < now() - interval '5 seconds'))
             AND \(isToBeTried)
         """
+    }
 
-    /// Also returns whether each preparation had already started: it then has a start time.
+    /// Also returns whether each preparation had already begun, its state, and whether messages that are held leave now.
     private static let ownSQL = """
-        WITH before AS (SELECT id, started_at IS NOT NULL AS resumed FROM pushmta_engine.delivery
-            WHERE id = ANY($2::bigint[]) AND \(claimable) FOR NO KEY UPDATE SKIP LOCKED)
-        UPDATE pushmta_engine.delivery d SET state = 'preparing', preparing_host = $1,
-            started_at = coalesce(d.started_at, now()), changed_at = now()
-        FROM before b WHERE d.id = b.id RETURNING d.id, b.resumed
+        WITH before AS (SELECT id, coalesce(frozen_at, started_at) IS NOT NULL AS resumed,
+                started_at IS NULL AND frozen_until IS NOT NULL AND state = 'pending' AND start_at <= now() AS starts_frozen,
+                CASE WHEN state = 'pending' AND start_at <= now() THEN 'preparing' ELSE state END AS state
+            FROM pushmta_engine.delivery
+            WHERE id = ANY($2::bigint[]) AND \(claimable(freeze: "$3")) FOR NO KEY UPDATE SKIP LOCKED)
+        UPDATE pushmta_engine.delivery d SET state = b.state, preparing_host = $1, frozen_at = coalesce(d.frozen_at, now()),
+            started_at = CASE WHEN b.state = 'preparing' THEN coalesce(d.started_at, now()) ELSE d.started_at END,
+            changed_at = now()
+        FROM before b WHERE d.id = b.id RETURNING d.id, b.resumed, b.state, b.starts_frozen
         """
 
     /// Records where preparations end, so that later rows are not included, and reserves what else they need. Each
     /// begins at its first target, because the author of the list may number the rows, even below zero.
-    private func freeze(_ ids: [Int64], _ transaction: PostgresTransaction) async throws {
-        let parameters = [PostgresValue.int64Array(ids)]
-        let statements = [
+    private func freeze(_ own: [Own], _ time: PostgresValue, _ transaction: PostgresTransaction) async throws {
+        let parameters = [PostgresValue.int64Array(own.map(\.id))]
+        var statements = [
             """
             UPDATE pushmta_engine.delivery_application a SET prepare_to = coalesce((SELECT max(s.id)
                 FROM pushmta_engine.subscription s WHERE s.application_id = a.application_id), 0)
@@ -191,9 +259,19 @@ extension Store {
             FROM (SELECT DISTINCT log_day FROM pushmta_engine.delivery WHERE id = ANY($1::bigint[])) d
             """,
             "SELECT pushmta_engine.reserve_message_ids(d.id) FROM unnest($1::bigint[]) d(id)",
-        ]
-        try await transaction.execute([Self.shortLockWait] + statements.map { PostgresStatement($0, parameters) })
+        ].map { PostgresStatement($0, parameters) }
+        let held = own.filter { $0.state != .preparing }.map(\.id)
+        if !held.isEmpty {
+            statements.append(PostgresStatement(Self.frozenUntilSQL, [.int64Array(held), time]))
+        }
+        try await transaction.execute([Self.shortLockWait] + statements)
     }
+
+    private static let frozenUntilSQL = """
+        UPDATE pushmta_engine.delivery d SET frozen_until = greatest(now(), d.start_at) + $2 * interval '1 second',
+            frozen_digest = pushmta_engine.preparation_digest(d.id)
+        WHERE d.id = ANY($1::bigint[])
+        """
 
     /// What a delivery goes to, and its content.
     package func job(_ id: Int64) async throws -> PreparationJob {

@@ -117,7 +117,7 @@ extension Store {
         """
         UPDATE pushmta_engine.delivery d SET wait_reason = $2, \(more)
         WHERE d.id = (SELECT f.id FROM pushmta_engine.delivery f
-            WHERE f.id = $1 AND f.state IN ('pending', 'preparing') FOR NO KEY UPDATE SKIP LOCKED)
+            WHERE f.id = $1 AND f.state IN ('analysing', 'pending', 'preparing') FOR NO KEY UPDATE SKIP LOCKED)
         """
     }
 

@@ -6,27 +6,68 @@ import Store
 package enum PreparationCheck {
     /// Why the delivery cannot be sent, one problem per line, for the operator; nil if nothing prevents it.
     package static func problem(with job: PreparationJob) -> String? {
-        let found = problems(with: job)
-        return found.isEmpty ? nil : found.joined(separator: "\n")
+        let found = findings(with: job)
+        return found.isEmpty ? nil : found.map(\.text).joined(separator: "\n")
+    }
+
+    /// The same as a list.
+    package static func problems(with job: PreparationJob) -> [DeliveryProblem] {
+        findings(with: job).flatMap(\.problems)
+    }
+
+    /// What one application, or the whole delivery, lacks.
+    private struct Finding {
+        let text: String
+        let problems: [DeliveryProblem]
+
+        /// A problem of an application, its account or its credential. Its last sentence is the remedy.
+        init(_ text: String) {
+            self.text = text
+            let sentences = text.split(separator: ". ")
+            let (cause, remedy) = (sentences.dropLast().joined(separator: ". "), sentences.last.map(String.init) ?? "")
+            problems = [DeliveryProblem(subject: "application", pointer: "", problem: cause, remedy: remedy)]
+        }
+
+        /// A problem of the content.
+        init(_ text: String, _ error: any Error) {
+            self.text = text
+            let problems = (error as? ContentError)?.problems
+            self.problems =
+                problems?.map {
+                    DeliveryProblem(subject: "content", pointer: $0.pointer, problem: $0.cause, remedy: $0.remedy)
+                } ?? [DeliveryProblem(subject: "content", pointer: "", problem: "\(error)", remedy: "correct the content")]
+        }
+
+        /// The same of an application.
+        private init(_ text: String, _ problems: [DeliveryProblem]) {
+            self.text = text
+            self.problems = problems
+        }
+
+        func of(_ application: ApplicationRow) -> Finding {
+            Finding("Application '\(application.name)': \(text)", problems)
+        }
     }
 
     /// All problems at once, so that they can be corrected together.
-    private static func problems(with job: PreparationJob) -> [String] {
+    private static func findings(with job: PreparationJob) -> [Finding] {
         if job.applications.isEmpty {
-            return ["The delivery has no application to send to. Give it at least one application of its service."]
+            return [
+                Finding("The delivery has no application to send to. Give it at least one application of its service.")
+            ]
         }
         do {
             _ = try PushContent(json: job.content)
         } catch {
-            return ["The content cannot be used: \(error)"]
+            return [Finding("The content cannot be used: \(error)", error)]
         }
-        var problems: [String] = []
+        var problems: [Finding] = []
         // An application without a credential must not hold up the others: only its own messages wait, and its state
         // says why.
         if job.applications.allSatisfy({ $0.credentialID == nil }) {
             problems.append(
-                "Application '\(job.applications[0].name)': it has no credential for its gateway. "
-                    + "Set one with 'pushmta credential set'."
+                Finding("it has no credential for its gateway. Set one with 'pushmta credential set'.")
+                    .of(job.applications[0])
             )
         }
         let credentials = job.credentials + Array(repeating: nil, count: job.applications.count)
@@ -35,7 +76,7 @@ package enum PreparationCheck {
                 problem(credential, application, account),
                 problem(job.content, job.deliveryID, application, account, credential),
             ]
-            problems += found.compactMap { $0 }.map { "Application '\(application.name)': \($0)" }
+            problems += found.compactMap { $0?.of(application) }
         }
         return problems
     }
@@ -54,18 +95,21 @@ package enum PreparationCheck {
         _ credential: CredentialNotice?,
         _ application: ApplicationRow,
         _ account: AccountRow
-    ) -> String? {
+    ) -> Finding? {
         // The check below reports an account that does not fit the application.
         guard let credential, account.connector.platform == application.platform else { return nil }
         guard credential.kind.suits(account.connector) else {
-            return
+            return Finding(
                 "its credential is \(credential.kind.text), which connector \(account.connector.rawValue) of external "
-                + "account '\(account.name)' does not accept. Set another one with 'pushmta credential set', or choose "
-                + "another account."
+                    + "account '\(account.name)' does not accept. Set another one with 'pushmta credential set', or "
+                    + "choose another account."
+            )
         }
-        if let problem = RouteCheck.problem(application, credential) { return "\(problem)." }
+        if let problem = RouteCheck.problem(application, credential) { return Finding("\(problem).") }
         guard let left = credential.secondsLeft, left <= 0 else { return nil }
-        return "its credential \(ExpiryNotice.text(secondsLeft: left)). Set a new one with 'pushmta credential set'."
+        return Finding(
+            "its credential \(ExpiryNotice.text(secondsLeft: left)). Set a new one with 'pushmta credential set'."
+        )
     }
 
     private static func problem(
@@ -74,14 +118,19 @@ package enum PreparationCheck {
         _ application: ApplicationRow,
         _ account: AccountRow,
         _ credential: CredentialNotice?
-    ) -> String? {
+    ) -> Finding? {
         guard account.connector.platform == application.platform else {
-            return "its external account '\(account.name)' speaks \(account.connector.rawValue), which does not serve "
-                + "\(application.platform.rawValue). Choose another account for the application or the delivery."
+            return Finding(
+                "its external account '\(account.name)' speaks \(account.connector.rawValue), which does not serve "
+                    + "\(application.platform.rawValue). Choose another account for the application or the delivery."
+            )
         }
-        if let problem = RouteCheck.problem(application, account, nil) { return "\(problem)." }
+        if let problem = RouteCheck.problem(application, account, nil) { return Finding("\(problem).") }
         let unknown = application.problems(content: content)
-        guard unknown.isEmpty else { return "the content cannot be used: \(ContentError(problems: unknown))" }
+        guard unknown.isEmpty else {
+            let error = ContentError(problems: unknown)
+            return Finding("the content cannot be used: \(error)", error)
+        }
         do {
             // Compiles it for all of its locales and checks the gateway's size limit.
             let template = try LocalisedTemplate.compile(
@@ -91,9 +140,10 @@ package enum PreparationCheck {
                 messageIDFormat: application.messageIDFormat
             )
             let refused = RouteCheck.problems(application, credential, template)
-            return refused.isEmpty ? nil : "the content cannot be sent: \(ContentError(problems: refused))"
+            let error = ContentError(problems: refused)
+            return refused.isEmpty ? nil : Finding("the content cannot be sent: \(error)", error)
         } catch {
-            return "the content cannot be used: \(error)"
+            return Finding("the content cannot be used: \(error)", error)
         }
     }
 }

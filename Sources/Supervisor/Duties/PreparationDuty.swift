@@ -35,6 +35,8 @@ actor PreparationDuty {
     private let logger: Logger
     /// Whether the supervisor still takes new work.
     private let isClaiming: @Sendable () -> Bool
+    /// Renders messages of a delivery that is prepared before its start.
+    private let analyse: DeliveryAnalyst
     /// Called when a chunk is committed, so that children can start on it, and when a delivery is prepared.
     private let chunkMade: @Sendable (ChunkResult) -> Void
     private var jobs: [PreparationJob] = []
@@ -51,6 +53,7 @@ actor PreparationDuty {
         hostID: String,
         settings: SupervisorSettings,
         logger: Logger,
+        analyse: @escaping DeliveryAnalyst,
         isClaiming: @escaping @Sendable () -> Bool,
         chunkMade: @escaping @Sendable (ChunkResult) -> Void
     ) {
@@ -59,6 +62,7 @@ actor PreparationDuty {
         self.hostID = hostID
         self.settings = settings.mta.preparation
         self.logger = logger
+        self.analyse = analyse
         self.isClaiming = isClaiming
         self.chunkMade = chunkMade
     }
@@ -89,7 +93,8 @@ actor PreparationDuty {
             except: (jobs + slowJobs).map(\.deliveryID),
             // A more urgent delivery begins however many are in preparation.
             atLeast: room > 0 ? least : Int16(clamping: Int(least) + 1),
-            limit: room > 0 ? room : Self.newAtOnce
+            limit: room > 0 ? room : Self.newAtOnce,
+            freezeSeconds: settings.freezeSec
         )
         let end = ContinuousClock.now + Self.beginningTime
         var left: [Int64] = []
@@ -99,7 +104,7 @@ actor PreparationDuty {
                 continue
             }
             if let problem = PreparationCheck.problem(with: job) {
-                try await giveBack(job, problem)
+                try await giveBack(job, problem, PreparationCheck.problems(with: job))
                 continue
             }
             let text = "Preparing delivery \(job.deliveryID)\(job.resumed ? ", resumed" : "")"
@@ -198,8 +203,9 @@ actor PreparationDuty {
                 partsPerChunk: isSlow ? max(1, settings.partsPerChunk / Self.slowDivisor) : settings.partsPerChunk,
                 timeout: isSlow ? Self.slowLimit : Self.quickLimit
             )
-            if chunk.parts > 0 || chunk.done { chunkMade(chunk) }
+            if chunk.parts > 0 && !chunk.isHeld || chunk.done { chunkMade(chunk) }
             if chunk.done { logger.info("Delivery \(job.deliveryID) is prepared", metadata: Self.keys(job)) }
+            if chunk.done, chunk.isHeld { try await endAnalysis(of: job) }
             return chunk.done || chunk.busy
         } catch {
             switch store.decision(on: error, of: job) {
@@ -218,9 +224,16 @@ actor PreparationDuty {
 
     private static func keys(_ job: PreparationJob) -> Logger.Metadata { ["delivery": "\(job.deliveryID)"] }
 
+    /// Renders messages of a delivery that is prepared before its start.
+    private func endAnalysis(of job: PreparationJob) async throws {
+        let findings = try await analyse(store, job)
+        let state = try await store.endAnalysis(of: job.deliveryID, findings)
+        logger.info("Delivery \(job.deliveryID) is analysed and \(state.rawValue)", metadata: Self.keys(job))
+    }
+
     /// Returns the delivery to its author with the reason: it can be corrected and started again.
-    private func giveBack(_ job: PreparationJob, _ reason: String) async throws {
-        let state = try await store.returnDelivery(job.deliveryID, reason: reason)
+    private func giveBack(_ job: PreparationJob, _ reason: String, _ problems: [DeliveryProblem] = []) async throws {
+        let state = try await store.returnDelivery(job.deliveryID, problems, reason: reason)
         logger.event(
             .deliveryReturned,
             "Delivery \(job.deliveryID) cannot be prepared and is \(state.rawValue): \(reason)",

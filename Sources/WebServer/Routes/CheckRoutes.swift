@@ -88,11 +88,6 @@ struct CheckRoutes: Sendable {
     }
 }
 
-extension ContentProblem {
-    /// Its key as a JSON Pointer into the content.
-    var pointer: String { key.isEmpty ? "" : "/" + key.split(separator: ".").joined(separator: "/") }
-}
-
 extension DeliveryProblem {
     /// Makes the problem of a content.
     init(_ problem: ContentProblem) {

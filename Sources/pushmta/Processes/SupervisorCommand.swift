@@ -49,6 +49,7 @@ struct SupervisorRunCommand: PushMTACommand {
                 let database = StoreSession.configuration(settings, role: role, lockTimeoutMilliseconds: limit)
                 return try await availability.opening(role) { try await Store.connect(database, onEvent: $0) }
             },
+            analyse: { store, job in try await MessageAnalysis(store: store, job: job).findings() },
             reload: {
                 let loaded = try await global.load()
                 try OpenFiles.check("supervisor", OpenFiles.supervisor(loaded.values))

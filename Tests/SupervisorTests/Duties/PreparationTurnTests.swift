@@ -91,6 +91,7 @@ import Testing
             hostID: "host",
             settings: settings,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
+            analyse: { _, _ in AnalysisFindings() },
             isClaiming: isClaiming,
             chunkMade: chunkMade
         )

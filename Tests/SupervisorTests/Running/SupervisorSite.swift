@@ -97,6 +97,7 @@ final class SupervisorSite: Sendable {
                 configuration.lockTimeoutMilliseconds = lockTimeout
                 return try await Store.connect(configuration)
             },
+            analyse: { _, _ in AnalysisFindings() },
             reload: { fixed },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         )

@@ -237,6 +237,7 @@ import Testing
                 attempted.tell(.tick)
                 throw NoDatabase()
             },
+            analyse: { _, _ in throw NoDatabase() },
             reload: { SupervisorSettings(Settings()) },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         )
