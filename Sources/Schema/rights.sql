@@ -23,8 +23,8 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_marketing', 'columns', 'id, delivery_id, subscription_id, user_key', 'pushmta.delivery_exclusion'),
         ('pushmta_tokens', 'relation', 'SELECT', 'pushmta.delivery_exclusion pushmta.delivery_target pushmta.subscription_token'),
         ('pushmta_marketing', 'relation', 'SELECT',
-            'pushmta.application pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof '
-            'pushmta.delivery_refusal '
+            'pushmta.application pushmta.delivery_analysis pushmta.delivery_count pushmta.delivery_day pushmta.delivery_failures '
+            'pushmta.delivery_problem pushmta.delivery_progress pushmta.delivery_proof pushmta.delivery_refusal '
             'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '
             'pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.exclusion_log '
@@ -64,7 +64,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.is_push_token pushmta_engine.rate_at pushmta_engine.status_name '
             'pushmta_engine.token_hash pushmta_engine.token_problem'),
         ('pushmta_marketing', 'function', 'EXECUTE',
-            'pushmta.add_exclusions pushmta.add_seed pushmta.add_targets pushmta.add_template pushmta.applications_of '
+            'pushmta.add_exclusions pushmta.add_seed pushmta.add_targets pushmta.add_template pushmta.analyze_delivery '
+            'pushmta.applications_of '
             'pushmta.check_content pushmta.check_delivery pushmta.set_delivery_rate pushmta.set_delivery_weight pushmta.set_retry_schedule '
             'pushmta.create_delivery pushmta.set_one_time_code '
             'pushmta.create_delivery_from_template pushmta.create_exclusion_list pushmta.delivery_status pushmta.duplicate_template '
@@ -108,7 +109,8 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.explain_message_id '
-            'pushmta.add_targets pushmta.find_message pushmta.make_continuous pushmta.pause_delivery pushmta.resume_delivery '
+            'pushmta.add_targets pushmta.analyze_delivery pushmta.find_message pushmta.make_continuous pushmta.pause_delivery '
+            'pushmta.resume_delivery '
             'pushmta.send_message pushmta.send_messages pushmta.set_delivery_rate pushmta.set_opt_out pushmta.start_delivery '
             'pushmta.stop_delivery pushmta.unregister_device '
             'pushmta.add_exclusions pushmta.add_seed pushmta.add_template pushmta.create_delivery_from_template '

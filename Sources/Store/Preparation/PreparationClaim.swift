@@ -31,7 +31,8 @@ extension Store {
             let picked = try await query(
                 Self.pickSQL,
                 [
-                    .text(host), .int64Array(passed), .int16(least), .int32(Int32(clamping: limit)), .int32(beyond), freeze,
+                    .text(host), .int64Array(passed), .int16(least), .int32(Int32(clamping: limit)), .int32(beyond),
+                    freeze,
                 ]
             )
             let (ids, hasMore) = try picked.one { row in (try row.int64Array(), try row.bool()) }
@@ -115,7 +116,9 @@ extension Store {
                     PostgresStatement(Self.droppedSQL, [.int64Array(starting), .text(host)]),
                 ])[0]
                 let ids = Set(try all(kept) { row in try row.int64() })
-                for place in own.indices where own[place].startsFrozen { own[place].resumed = ids.contains(own[place].id) }
+                for place in own.indices where own[place].startsFrozen {
+                    own[place].resumed = ids.contains(own[place].id)
+                }
             }
             let new = own.filter { !$0.resumed }
             if !new.isEmpty { try await self.freeze(new, freeze, transaction) }

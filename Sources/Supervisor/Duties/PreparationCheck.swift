@@ -31,11 +31,11 @@ package enum PreparationCheck {
         /// A problem of the content.
         init(_ text: String, _ error: any Error) {
             self.text = text
-            let problems = (error as? ContentError)?.problems
-            self.problems =
-                problems?.map {
-                    DeliveryProblem(subject: "content", pointer: $0.pointer, problem: $0.cause, remedy: $0.remedy)
-                } ?? [DeliveryProblem(subject: "content", pointer: "", problem: "\(error)", remedy: "correct the content")]
+            let known = (error as? ContentError)?.problems
+            let all = known ?? [ContentProblem(key: "", cause: "\(error)", remedy: "correct the content")]
+            problems = all.map {
+                DeliveryProblem(subject: "content", pointer: $0.pointer, problem: $0.cause, remedy: $0.remedy)
+            }
         }
 
         /// The same of an application.

@@ -10,7 +10,8 @@ struct DeliveryCommand: AsyncParsableCommand {
         commandName: "delivery",
         abstract: "Create, inspect, start, pause and stop deliveries.",
         subcommands: [
-            DeliveryCreateCommand.self, DeliveryStartCommand.self, DeliveryStatusCommand.self,
+            DeliveryCreateCommand.self, DeliveryAnalyzeCommand.self, DeliveryStartCommand.self,
+            DeliveryStatusCommand.self,
             DeliveryWatchCommand.self, DeliveryListCommand.self, DeliveryPauseCommand.self,
             DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryRateCommand.self,
             DeliveryWeightCommand.self,

@@ -66,7 +66,9 @@ struct MessageAnalysis {
                     locale: preview.locale,
                     bytes: preview.size,
                     limit: preview.limit,
+                    // Those who may look at it may not see push tokens.
                     payload: String(decoding: preview.payload, as: UTF8.self)
+                        .replacing(loaded.tokens.string(0), with: "(push token)")
                 )
             )
         }

@@ -1,0 +1,104 @@
+import PostgresClient
+import PushCore
+
+/// What the analysis of a delivery found.
+package struct DeliveryAnalysisRow: Sendable, Hashable {
+    package let state: DeliveryState
+    package let messages: Int64
+    package let excluded: Int64
+    package let rendered: Int64
+    /// The smallest and the largest payload that was rendered, in bytes; nil if none was.
+    package let smallest: Int32?
+    package let largest: Int32?
+    /// The number of rendered messages that would not be sent.
+    package let refused: Int64
+    /// The samples, JSON.
+    package let samples: String
+    /// Why an earlier analysis was made again or dropped; "" for none.
+    package let remadeBecause: String
+    /// How long sending takes at least, in seconds, and the limit that decides it; nil without a limit.
+    package let seconds: Double?
+    package let limitedBy: String?
+
+    init(_ row: inout RowReader) throws {
+        state = try row.choice()
+        messages = try row.int64()
+        excluded = try row.int64()
+        rendered = try row.int64()
+        smallest = try row.int32OrNil()
+        largest = try row.int32OrNil()
+        refused = try row.int64()
+        samples = try row.text()
+        remadeBecause = try row.text()
+        seconds = try row.doubleOrNil()
+        limitedBy = try row.textOrNil()
+    }
+}
+
+/// How many messages of an analysed delivery go to an application's subscribers of a locale and time zone.
+package struct DeliveryCountRow: Sendable, Hashable {
+    package let application: String
+    package let locale: String
+    package let timeZone: String
+    package let messages: Int64
+
+    init(_ row: inout RowReader) throws {
+        application = try row.text()
+        locale = try row.text()
+        timeZone = try row.text()
+        messages = try row.int64()
+    }
+}
+
+extension Store {
+    /// What the last analysis of a delivery found.
+    ///
+    /// Throws ``StoreError`` of code `notFound` if it was never analysed.
+    package func analysis(ofDelivery id: Int64) async throws -> DeliveryAnalysisRow {
+        let result = try await query(
+            """
+            SELECT a.state, a.messages, a.excluded, a.rendered, a.smallest, a.largest, a.refused, a.samples::text, a.remade_because,
+                a.seconds::double precision, a.limited_by
+            FROM pushmta.delivery_analysis a WHERE a.delivery_id = $1
+            """,
+            [.int64(id)]
+        )
+        return try first(
+            result,
+            orThrow: "Delivery \(id) was never analysed.",
+            hint: "pushmta delivery analyze \(id)",
+            DeliveryAnalysisRow.init
+        )
+    }
+
+    /// The messages of an analysed delivery by application, locale and time zone, the most first.
+    package func counts(ofDelivery id: Int64, limit: Int32 = 1_000) async throws -> [DeliveryCountRow] {
+        let result = try await query(
+            """
+            SELECT c.application, c.locale, c.time_zone, c.messages FROM pushmta.delivery_count c
+            WHERE c.delivery_id = $1 ORDER BY c.messages DESC, c.application, c.locale, c.time_zone LIMIT $2
+            """,
+            [.int64(id), .int32(limit)]
+        )
+        return try all(result, DeliveryCountRow.init)
+    }
+
+    /// Why a delivery could not be prepared.
+    package func problems(ofDelivery id: Int64) async throws -> [DeliveryProblem] {
+        let result = try await query(
+            """
+            SELECT p.subject, coalesce(p.pointer, ''), p.problem, p.remedy FROM pushmta.delivery_problem p
+            WHERE p.delivery_id = $1 ORDER BY p.number
+            """,
+            [.int64(id)]
+        )
+        return try all(result) { row in
+            DeliveryProblem(
+                subject: try row.text(),
+                pointer: try row.text(),
+                problem: try row.text(),
+                remedy: try row.text()
+            )
+        }
+    }
+}

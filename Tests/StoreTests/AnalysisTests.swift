@@ -1,0 +1,214 @@
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@Suite("The analysis of a delivery")
+struct AnalysisTests {
+    /// A delivery to this many subscribers, not started.
+    private func edited(_ subscribers: Int64 = 250) async throws -> (StoreFixture, Int64) {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: subscribers)
+        let id = try await fixture.store.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-ios"], content: #"{"ios": {"title": "Hi"}}"#)
+        )
+        return (fixture, id)
+    }
+
+    /// Prepares what is to be prepared, as a supervisor does.
+    private func prepare(_ fixture: StoreFixture, freezeSeconds: Int = 3_600) async throws {
+        while let job = try await fixture.store.claimDeliveriesToPrepare(host: "a", freezeSeconds: freezeSeconds).first
+        {
+            while true {
+                let chunk = try await fixture.store.prepareChunk(job, partSize: 20, partsPerChunk: 3)
+                guard chunk.done else { continue }
+                if chunk.isHeld { _ = try await fixture.store.endAnalysis(of: job.deliveryID, AnalysisFindings()) }
+                break
+            }
+        }
+    }
+
+    private func start(_ fixture: StoreFixture, _ id: Int64, after interval: String) async throws {
+        try await fixture.sql(
+            "DO $$ BEGIN PERFORM pushmta.start_delivery(\(id), now() + interval '\(interval)'); END $$"
+        )
+    }
+
+    private func state(_ fixture: StoreFixture, _ id: Int64) async throws -> DeliveryState {
+        try await fixture.store.deliveryProgress(id).state
+    }
+
+    @Test("It makes and counts the messages, and none is ready before the start")
+    func analysed() async throws {
+        let (fixture, id) = try await edited()
+        try await fixture.sql(
+            "UPDATE pushmta_engine.subscription SET locale = 'de', time_zone = 'Europe/Berlin' WHERE id % 5 = 0"
+        )
+        try await fixture.store.analyzeDelivery(id)
+        #expect(try await state(fixture, id) == .analysing)
+        try await prepare(fixture)
+        let progress = try await fixture.store.deliveryProgress(id)
+        #expect(progress.state == .ready && progress.target == 250 && progress.pending == 250)
+        #expect(try await fixture.parts(id, "held") > 0)
+        #expect(try await fixture.claim(limit: 10).isEmpty)
+        let counted = try await fixture.sql(
+            "SELECT sum(messages)::bigint FROM pushmta.delivery_count WHERE delivery_id = \(id)"
+        )
+        #expect(counted == 250)
+        let german = try await fixture.sql(
+            "SELECT messages FROM pushmta.delivery_count WHERE delivery_id = \(id) AND locale = 'de' AND time_zone = 'Europe/Berlin'"
+        )
+        #expect(german == 50)
+        #expect(try await fixture.assertEquation(id))
+    }
+
+    @Test("A start releases the first messages at once, and a supervisor the others")
+    func released() async throws {
+        let (fixture, id) = try await edited(2_500)
+        try await fixture.store.analyzeDelivery(id)
+        try await prepare(fixture)
+        let held = try await fixture.parts(id, "held")
+        try await fixture.store.startDelivery(id)
+        #expect(try await fixture.parts(id, "ready") == 50)
+        #expect(try await state(fixture, id) == .preparing)
+        try await prepare(fixture)
+        #expect(try await fixture.parts(id, "ready") == held)
+        #expect(try await state(fixture, id) == .inProgress)
+        #expect(try await fixture.assertEquation(id))
+    }
+
+    @Test("A change of its application makes it anew at the start, and says so")
+    func changedSince() async throws {
+        let (fixture, id) = try await edited()
+        try await fixture.store.analyzeDelivery(id)
+        try await prepare(fixture)
+        try await fixture.sql(
+            "UPDATE pushmta_engine.application SET bundle_id = 'io.acme.other' WHERE name = 'shop-ios'"
+        )
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 10)
+        try await fixture.store.startDelivery(id)
+        #expect(try await state(fixture, id) == .pending)
+        let said = try await fixture.sql(
+            "SELECT count(*) FROM pushmta.delivery_analysis WHERE delivery_id = \(id) AND remade_because LIKE '%has changed%'"
+        )
+        #expect(said == 1)
+        try await prepare(fixture)
+        let progress = try await fixture.store.deliveryProgress(id)
+        #expect(progress.state == .inProgress && progress.target == 260)
+    }
+
+    @Test("An opt-out after the analysis counts")
+    func optedOutSince() async throws {
+        let (fixture, id) = try await edited(3)
+        try await fixture.store.analyzeDelivery(id)
+        try await prepare(fixture)
+        try await fixture.sql(
+            "UPDATE pushmta_engine.subscription SET opted_out = true WHERE id = (SELECT min(id) FROM pushmta_engine.subscription)"
+        )
+        try await fixture.store.startDelivery(id)
+        let part = try required(try await fixture.claim().first)
+        let loaded = try await fixture.store.loadPart(part, MessageFields(names: []))
+        #expect(loaded.decisions.count { $0.isSendable } == 2)
+    }
+
+    @Test("A scheduled delivery is prepared within the hour before its start, and released when it is due")
+    func scheduled() async throws {
+        let (fixture, id) = try await edited()
+        try await start(fixture, id, after: "30 minutes")
+        try await prepare(fixture, freezeSeconds: 600)
+        #expect(try await fixture.parts(id, "held") == 0, "it is too early")
+        try await prepare(fixture)
+        #expect(try await fixture.parts(id, "held") > 0)
+        #expect(try await state(fixture, id) == .pending)
+        #expect(try await fixture.claim().isEmpty)
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET start_at = now() WHERE id = \(id)")
+        try await prepare(fixture)
+        #expect(try await fixture.parts(id, "held") == 0)
+        #expect(try await state(fixture, id) == .inProgress)
+        #expect(try await fixture.store.deliveryProgress(id).target == 250)
+        #expect(try await fixture.assertEquation(id))
+    }
+
+    @Test("A start long after the analysis drops it, so that devices registered since are reached")
+    func startedLater() async throws {
+        let (fixture, id) = try await edited()
+        try await fixture.store.analyzeDelivery(id)
+        try await prepare(fixture)
+        try await start(fixture, id, after: "2 hours")
+        #expect(try await fixture.parts(id, "held") == 0)
+        let progress = try await fixture.store.deliveryProgress(id)
+        #expect(progress.state == .pending && progress.target == 0 && progress.pending == 0)
+    }
+
+    @Test("A forgotten one is dropped, and keeps no partition")
+    func forgotten() async throws {
+        let (fixture, id) = try await edited()
+        try await fixture.store.analyzeDelivery(id)
+        try await prepare(fixture)
+        #expect(try await fixture.store.dropOldAnalyses() == 0)
+        try await fixture.sql(
+            "UPDATE pushmta_engine.delivery SET frozen_until = now() - interval '2 days' WHERE id = \(id)"
+        )
+        #expect(try await fixture.store.dropOldAnalyses() == 1)
+        let progress = try await fixture.store.deliveryProgress(id)
+        #expect(progress.state == .editing && progress.stateReason.contains("within a day"))
+        #expect(
+            try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery_part WHERE delivery_id = \(id)") == 0
+        )
+    }
+
+    @Test("Problems lead back to editing, with a list")
+    func problems() async throws {
+        let (fixture, id) = try await edited()
+        try await fixture.store.analyzeDelivery(id)
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
+        while try await !fixture.store.prepareChunk(job, partSize: 20, partsPerChunk: 3).done {}
+        var findings = AnalysisFindings()
+        findings.problems = [
+            DeliveryProblem(subject: "content", pointer: "/ios/title", problem: "it is too long", remedy: "shorten it")
+        ]
+        #expect(try await fixture.store.endAnalysis(of: id, findings) == .editing)
+        let kept = try await fixture.sql(
+            "SELECT count(*) FROM pushmta.delivery_problem WHERE delivery_id = \(id) AND pointer = '/ios/title'"
+        )
+        #expect(kept == 1)
+        #expect(
+            try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery_part WHERE delivery_id = \(id)") == 0
+        )
+        try await fixture.store.analyzeDelivery(id)
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta.delivery_problem WHERE delivery_id = \(id)") == 0)
+    }
+
+    @Test("A stop and a pause reach held messages")
+    func stopped() async throws {
+        let (fixture, id) = try await edited()
+        try await fixture.store.analyzeDelivery(id)
+        try await prepare(fixture)
+        try await fixture.store.stopDelivery(id)
+        let progress = try await fixture.store.deliveryProgress(id)
+        #expect(progress.state == .stopped && progress.canceled == 250)
+        #expect(try await fixture.assertEquation(id))
+    }
+
+    @Test("The sample has the longest values and others")
+    func sample() async throws {
+        let (fixture, id) = try await edited()
+        let longest = try required(try await fixture.sql("SELECT max(id) FROM pushmta_engine.subscription"))
+        try await fixture.sql(
+            "UPDATE pushmta_engine.subscription SET parameters = jsonb_build_object('name', repeat('x', 500)) WHERE id = \(longest)"
+        )
+        try await fixture.store.analyzeDelivery(id)
+        try await prepare(fixture)
+        let sample = try await fixture.store.heldSample(of: id, limit: 100)
+        #expect(sample.filter(\.isLongest).map(\.subscriptionID).contains(longest))
+        #expect(Set(sample.filter { !$0.isLongest }.map(\.subscriptionID)).count > 20)
+    }
+
+    @Test("A continuous delivery and a started one are refused")
+    func refused() async throws {
+        let (fixture, id) = try await edited()
+        try await fixture.store.startDelivery(id)
+        await #expect(throws: StoreError.self) { try await fixture.store.analyzeDelivery(id) }
+    }
+}
