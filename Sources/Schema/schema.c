@@ -95,8 +95,11 @@ static const char filters[] = {
 static const char analysis[] = {
 #embed "version1/22-analysis.sql" suffix(, 0)
 };
+static const char editing[] = {
+#embed "version1/23-editing.sql" suffix(, 0)
+};
 static const char roles[] = {
-#embed "version1/23-roles.sql" suffix(, 0)
+#embed "version1/24-roles.sql" suffix(, 0)
 };
 static const char rights[] = {
 #embed "rights.sql" suffix(, 0)
@@ -125,7 +128,8 @@ static const struct schema_file files[] = {
     {1, "20-audit.sql", audit},
     {1, "21-filters.sql", filters},
     {1, "22-analysis.sql", analysis},
-    {1, "23-roles.sql", roles},
+    {1, "23-editing.sql", editing},
+    {1, "24-roles.sql", roles},
     {0, 0, 0},
 };
 

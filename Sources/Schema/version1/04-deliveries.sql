@@ -91,6 +91,8 @@ CREATE TABLE pushmta_engine.delivery (
     weight smallint NOT NULL DEFAULT 1 CHECK (weight > 0),
     start_at timestamptz,
     validity interval NOT NULL DEFAULT interval '5 days' CHECK (validity > interval '0'),
+    -- A fixed end of the validity, in place of its length.
+    ends_at timestamptz,
     valid_until timestamptz,
     ambiguity_policy text NOT NULL DEFAULT 'resend' CHECK (ambiguity_policy IN ('resend', 'report')),
     max_retries smallint NOT NULL DEFAULT 5 CHECK (max_retries >= 0),

@@ -291,15 +291,51 @@ COMMENT ON FUNCTION pushmta_engine.finish_delivery(bigint, integer) IS
     'or waiting) does not fit the delivery''s state. Any number of hosts may call it; it never waits. Returns the number of parts it '
     'changed.';
 
+CREATE FUNCTION pushmta_engine.start_moment(delivery bigint, start_at timestamptz) RETURNS timestamptz LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    -- A client's clock, or one read within this transaction, may be slightly ahead.
+    begins timestamptz := CASE WHEN start_at > clock_timestamp() + interval '1 second' THEN start_at ELSE now() END;
+BEGIN
+    IF NOT isfinite(begins) OR NOT isfinite(start_at) THEN
+        RAISE EXCEPTION 'Delivery % cannot begin at %.', delivery, start_at
+            USING ERRCODE = 'PM007', HINT = 'Give a time, or none to start it now.';
+    -- A time up to 60 s ago means now: it passed while a person filled in a form. An older one is a mistake: another day, or
+    -- another time zone.
+    ELSIF start_at < clock_timestamp() - interval '60 seconds' THEN
+        RAISE EXCEPTION 'Delivery % cannot begin at % UTC: that is in the past, the database''s clock says % UTC.', delivery,
+                to_char(start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'),
+                to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
+            USING ERRCODE = 'PM009', HINT = 'Give a later time, with its zone, as in 2026-11-24 18:00+01, or none to start it now.';
+    END IF;
+    RETURN begins;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.start_moment(bigint, timestamptz) IS
+    'When a delivery begins that is started for this time: now for null and the last minute. Refuses an earlier time.';
+
+CREATE FUNCTION pushmta_engine.end_of(whole pushmta_engine.delivery, begins timestamptz) RETURNS timestamptz LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    IF whole.kind = 'continuous' THEN
+        RETURN NULL;
+    ELSIF whole.ends_at <= begins THEN
+        RAISE EXCEPTION 'Delivery % would end at % UTC, before it begins.', whole.id,
+                to_char(whole.ends_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
+            USING ERRCODE = 'PM009', HINT = 'Set a later end with pushmta.update_delivery, or an earlier start.';
+    END IF;
+    RETURN coalesce(whole.ends_at, begins + whole.validity);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.end_of(pushmta_engine.delivery, timestamptz) IS
+    'Until when a delivery that begins at this moment is valid; null for a continuous one. Refuses an end before its beginning.';
+
 CREATE FUNCTION pushmta.start_delivery(delivery bigint, start_at timestamptz DEFAULT NULL) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
 #variable_conflict use_variable
 DECLARE
     current_state text;
     current_kind text;
-    -- A client's clock, or one read within this transaction, may be slightly ahead.
-    begins timestamptz := CASE WHEN start_at > clock_timestamp() + interval '1 second' THEN start_at ELSE now() END;
-    day date := (begins AT TIME ZONE 'UTC')::date;
+    begins timestamptz;
     at_once boolean;
     -- Whether an analysis has prepared its messages, and they are still what it would send.
     is_frozen boolean;
@@ -322,17 +358,7 @@ BEGIN
         RAISE EXCEPTION 'Delivery % is % and cannot be started again.', delivery, current_state
             USING ERRCODE = 'PM003', HINT = 'Create another delivery to send again.';
     END IF;
-    IF NOT isfinite(begins) OR NOT isfinite(start_at) THEN
-        RAISE EXCEPTION 'Delivery % cannot begin at %.', delivery, start_at
-            USING ERRCODE = 'PM007', HINT = 'Give a time, or none to start it now.';
-    -- A time up to 60 s ago means now: it passed while a person filled in a form. An older one is a mistake: another day, or
-    -- another time zone.
-    ELSIF start_at < clock_timestamp() - interval '60 seconds' THEN
-        RAISE EXCEPTION 'Delivery % cannot begin at % UTC: that is in the past, the database''s clock says % UTC.', delivery,
-                to_char(start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'),
-                to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
-            USING ERRCODE = 'PM009', HINT = 'Give a later time, with its zone, as in 2026-11-24 18:00+01, or none to start it now.';
-    END IF;
+    begins := start_moment(delivery, start_at);
     is_frozen := is_frozen AND keep_analysis(delivery, begins);
     is_released := is_frozen AND current_state = 'ready' AND begins = now();
     -- A continuous delivery has no target to prepare: its caller may send at once, even in the same transaction.
@@ -341,8 +367,8 @@ BEGIN
         state = CASE WHEN at_once THEN 'in_progress' WHEN is_released THEN 'preparing' ELSE 'pending' END,
         started_at = CASE WHEN at_once OR is_released THEN now() END,
         prepared = at_once OR is_frozen AND d.prepared, prepare_to = CASE WHEN at_once THEN 0 WHEN is_frozen THEN d.prepare_to END,
-        log_day = CASE WHEN is_frozen THEN d.log_day ELSE day END,
-        valid_until = CASE WHEN d.kind = 'continuous' THEN NULL ELSE begins + d.validity END
+        log_day = CASE WHEN is_frozen THEN d.log_day ELSE (begins AT TIME ZONE 'UTC')::date END,
+        valid_until = end_of(d, begins)
     WHERE d.id = delivery;
     IF at_once THEN
         -- Opened here, so that no session that sends messages has to, whose transaction all others would wait for.

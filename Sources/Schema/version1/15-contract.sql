@@ -397,20 +397,14 @@ COMMENT ON FUNCTION pushmta.set_one_time_code(bigint, boolean) IS
     'Declares, before its start, that a delivery carries a code that the user has requested, such as one for signing in: it also goes to '
     'those who opted out. Disabled tokens, quarantine and exclusion lists still apply. The audit log records the caller.';
 
-CREATE FUNCTION pushmta.set_target(
-    delivery bigint, filter text DEFAULT NULL, exclude text[] DEFAULT NULL, allow_duplicates boolean DEFAULT NULL
-) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.keep_target(delivery bigint, filter text, exclude text[], allow_duplicates boolean) RETURNS void
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    found_state text := lock_delivery(delivery);
     wanted text := nullif(btrim(filter, E' \t\r\n'), '');
     kind text;
     wrong pushmta_engine.input_problem;
 BEGIN
-    IF found_state <> 'editing' THEN
-        RAISE EXCEPTION 'Delivery % is %: its targets can no longer be changed.', delivery, found_state
-            USING ERRCODE = 'PM006', HINT = 'Set them before start_delivery, or create another delivery.';
-    END IF;
     SELECT d.target_kind INTO kind FROM pushmta_engine.delivery d WHERE d.id = delivery;
     IF wanted IS NOT NULL AND kind = 'explicit' THEN
         RAISE EXCEPTION 'Delivery % has explicit targets, to which no filter applies.', delivery
@@ -425,13 +419,29 @@ BEGIN
     END IF;
     UPDATE pushmta_engine.delivery d SET changed_at = now(),
         target_filter = CASE WHEN filter IS NULL THEN d.target_filter ELSE wanted END,
-        allow_duplicates = coalesce(set_target.allow_duplicates, d.allow_duplicates)
+        allow_duplicates = coalesce(keep_target.allow_duplicates, d.allow_duplicates)
     WHERE d.id = delivery;
     IF exclude IS NOT NULL THEN
         DELETE FROM delivery_exclusion_list x WHERE x.delivery_id = delivery;
         INSERT INTO delivery_exclusion_list (delivery_id, list_id)
         SELECT DISTINCT delivery, find_exclusion_list(coalesce(u.name, '')) FROM unnest(exclude) u(name);
     END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.keep_target(bigint, text, text[], boolean) IS
+    'Sets the target of a locked delivery that may be changed. A null leaves a value unchanged.';
+
+CREATE FUNCTION pushmta.set_target(
+    delivery bigint, filter text DEFAULT NULL, exclude text[] DEFAULT NULL, allow_duplicates boolean DEFAULT NULL
+) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_state text := lock_delivery(delivery);
+BEGIN
+    IF found_state <> 'editing' THEN
+        RAISE EXCEPTION 'Delivery % is %: its targets can no longer be changed.', delivery, found_state
+            USING ERRCODE = 'PM006', HINT = 'Set them before start_delivery, or change it with pushmta.update_delivery.';
+    END IF;
+    PERFORM keep_target(delivery, filter, exclude, allow_duplicates);
 END $$;
 COMMENT ON FUNCTION pushmta.set_target(bigint, text, text[], boolean) IS
     'Sets, before its start, which subscribers a delivery goes to: those that the filter matches, except those on the lists. A null '

@@ -1,0 +1,153 @@
+-- Changes of a delivery of which nothing has left: edit it, copy it, move its start.
+
+CREATE FUNCTION pushmta_engine.open_for_change(delivery bigint) RETURNS text LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_state text := lock_delivery(delivery);
+BEGIN
+    PERFORM refuse_day(delivery);
+    IF found_state IN ('editing', 'analysing', 'ready', 'pending')
+        OR found_state = 'paused' AND (SELECT d.started_at IS NULL FROM pushmta_engine.delivery d WHERE d.id = delivery) THEN
+        RETURN found_state;
+    END IF;
+    RAISE EXCEPTION 'Delivery % is % and can no longer be changed.', delivery, found_state
+        USING ERRCODE = 'PM006', HINT = 'Change a copy of it: pushmta.copy_delivery makes one.';
+END $$;
+COMMENT ON FUNCTION pushmta_engine.open_for_change(bigint) IS
+    'Locks a delivery of which nothing has left, and returns its state. Refuses any other.';
+
+CREATE FUNCTION pushmta_engine.keep_content(delivery bigint, label text, content text) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    document jsonb := content_document(label, content);
+    problems pushmta_engine.input_problem[] := ARRAY(SELECT p FROM content_problems(document,
+        ARRAY(SELECT DISTINCT a.platform FROM delivery_application x JOIN application a ON a.id = x.application_id
+            WHERE x.delivery_id = delivery)) p);
+BEGIN
+    IF cardinality(problems) > 0 THEN
+        PERFORM refuse_content(label, problems);
+    END IF;
+    UPDATE pushmta_engine.delivery d SET content = document WHERE d.id = delivery;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.keep_content(bigint, text, text) IS 'Sets the content of a locked delivery that may be changed.';
+
+CREATE FUNCTION pushmta.update_delivery(
+    delivery bigint, label text DEFAULT NULL, content text DEFAULT NULL, filter text DEFAULT NULL, exclude text[] DEFAULT NULL,
+    priority integer DEFAULT NULL, validity interval DEFAULT NULL, ends_at timestamptz DEFAULT NULL, one_per_user boolean DEFAULT NULL,
+    ambiguity_policy text DEFAULT NULL, max_retries integer DEFAULT NULL, retry_period_seconds integer DEFAULT NULL,
+    retry_schedule text DEFAULT NULL
+) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_state text := open_for_change(delivery);
+    name text := coalesce(label, (SELECT d.label FROM pushmta_engine.delivery d WHERE d.id = delivery));
+    given jsonb := given_settings(name, priority, validity, NULL, one_per_user, ambiguity_policy, max_retries, retry_period_seconds,
+        retry_schedule, NULL);
+BEGIN
+    IF label IS NOT NULL THEN
+        PERFORM require_label('delivery', label, 'PM007');
+    END IF;
+    PERFORM require_settings(format('Delivery "%s"', name), default_settings() || given);
+    IF validity IS NOT NULL AND ends_at IS NOT NULL THEN
+        RAISE EXCEPTION 'Delivery % has both a validity and an end.', delivery
+            USING ERRCODE = 'PM007', HINT = 'Give either validity or ends_at.';
+    END IF;
+    -- The messages that were prepared are no longer what it sends.
+    IF num_nonnulls(content, filter, exclude, priority, one_per_user) > 0 AND found_state <> 'editing' THEN
+        PERFORM drop_preparation(delivery);
+        UPDATE pushmta_engine.delivery d SET state = CASE WHEN found_state IN ('analysing', 'ready') THEN 'editing' ELSE d.state END,
+            log_day = CASE WHEN found_state IN ('analysing', 'ready') THEN NULL ELSE d.log_day END
+        WHERE d.id = delivery;
+    END IF;
+    IF content IS NOT NULL THEN
+        PERFORM keep_content(delivery, name, content);
+    END IF;
+    IF filter IS NOT NULL OR exclude IS NOT NULL THEN
+        PERFORM keep_target(delivery, filter, exclude, NULL);
+    END IF;
+    UPDATE pushmta_engine.delivery d SET label = name, priority = coalesce(s.priority, d.priority),
+        validity = coalesce(update_delivery.validity, d.validity),
+        ends_at = CASE WHEN update_delivery.validity IS NULL THEN coalesce(update_delivery.ends_at, d.ends_at) END,
+        one_per_user = coalesce(s.one_per_user, d.one_per_user), ambiguity_policy = coalesce(s.ambiguity_policy, d.ambiguity_policy),
+        max_retries = coalesce(s.max_retries, d.max_retries),
+        retry_period_seconds = coalesce(s.retry_period_seconds, d.retry_period_seconds),
+        retry_schedule = coalesce(s.retry_schedule, d.retry_schedule), changed_at = now()
+    FROM jsonb_to_record(given) AS s(priority numeric, one_per_user boolean, ambiguity_policy text, max_retries numeric,
+        retry_period_seconds numeric, retry_schedule text)
+    WHERE d.id = delivery;
+    UPDATE pushmta_engine.delivery d SET valid_until = end_of(d, d.start_at) WHERE d.id = delivery AND d.start_at IS NOT NULL;
+    PERFORM note_change('delivery.change', delivery::text, name);
+END $$;
+COMMENT ON FUNCTION pushmta.update_delivery(
+    bigint, text, text, text, text[], integer, interval, timestamptz, boolean, text, integer, integer, text) IS
+    'Changes a delivery of which nothing has left. A null leaves a value unchanged; an empty filter removes it. The validity is a length '
+    '(validity) or a moment (ends_at). An analysis is dropped if its messages change.';
+
+CREATE FUNCTION pushmta.copy_delivery(delivery bigint, label text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    made bigint;
+BEGIN
+    PERFORM refuse_day(delivery);
+    IF label IS NOT NULL THEN
+        PERFORM require_label('delivery', label, 'PM007');
+    END IF;
+    INSERT INTO delivery (label, kind, content, target_kind, target_filter, target_sql, one_per_user, allow_duplicates, one_time_code,
+        seed_names, priority, weight, validity, ambiguity_policy, max_retries, retry_period_seconds, retry_schedule)
+    SELECT coalesce(copy_delivery.label, d.label), d.kind, d.content, d.target_kind, d.target_filter, d.target_sql, d.one_per_user,
+        d.allow_duplicates, d.one_time_code, d.seed_names, d.priority, d.weight, d.validity, d.ambiguity_policy, d.max_retries,
+        d.retry_period_seconds, d.retry_schedule
+    FROM pushmta_engine.delivery d WHERE d.id = delivery
+    RETURNING id INTO made;
+    IF made IS NULL THEN
+        RAISE EXCEPTION 'There is no delivery %.', delivery
+            USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them.';
+    END IF;
+    INSERT INTO delivery_application (delivery_id, application_id, external_account_id)
+    SELECT made, x.application_id, x.external_account_id FROM delivery_application x WHERE x.delivery_id = delivery;
+    INSERT INTO delivery_exclusion_list (delivery_id, list_id)
+    SELECT made, x.list_id FROM delivery_exclusion_list x WHERE x.delivery_id = delivery;
+    INSERT INTO pushmta.delivery_exclusion (delivery_id, subscription_id, user_key, push_token)
+    SELECT made, x.subscription_id, x.user_key, x.push_token FROM pushmta.delivery_exclusion x WHERE x.delivery_id = delivery;
+    INSERT INTO pushmta.delivery_target (delivery_id, subscription_id, user_key, push_token, variables)
+    SELECT made, t.subscription_id, t.user_key, t.push_token, t.variables
+    FROM pushmta.delivery_target t WHERE t.delivery_id = delivery ORDER BY t.id;
+    INSERT INTO rate_limit (delivery_id, messages_per_second, start_rate)
+    SELECT made, r.messages_per_second, r.messages_per_second FROM rate_limit r WHERE r.delivery_id = delivery;
+    RETURN made;
+END $$;
+COMMENT ON FUNCTION pushmta.copy_delivery(bigint, text) IS
+    'Makes a delivery with the content, target, settings and rate of another one, whatever its state, and returns its id. Targets and '
+    'exclusions are copied as far as they are still kept.';
+
+CREATE FUNCTION pushmta.reschedule_delivery(delivery bigint, start_at timestamptz) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_state text := open_for_change(delivery);
+    begins timestamptz := start_moment(delivery, start_at);
+    is_frozen boolean;
+BEGIN
+    IF start_at IS NULL THEN
+        PERFORM drop_preparation(delivery);
+        UPDATE pushmta_engine.delivery d SET state = 'editing', state_reason = '', start_at = NULL, valid_until = NULL, log_day = NULL,
+            wait_reason = '', wait_failures = 0, wait_until = NULL, paused_by = '', changed_at = now()
+        WHERE d.id = delivery;
+    ELSIF found_state NOT IN ('pending', 'paused') THEN
+        RAISE EXCEPTION 'Delivery % is % and has no start to move.', delivery, found_state
+            USING ERRCODE = 'PM008', HINT = 'Give it one with pushmta.start_delivery.';
+    ELSE
+        is_frozen := keep_analysis(delivery, begins);
+        UPDATE pushmta_engine.delivery d SET start_at = begins, valid_until = end_of(d, begins), wait_reason = '', wait_failures = 0,
+            wait_until = NULL, changed_at = now(),
+            log_day = CASE WHEN is_frozen THEN d.log_day ELSE (begins AT TIME ZONE 'UTC')::date END
+        WHERE d.id = delivery;
+    END IF;
+    PERFORM note_change('delivery.reschedule', delivery::text, coalesce(start_at::text, 'editing'));
+    PERFORM pg_notify('pushmta_wake', delivery::text);
+END $$;
+COMMENT ON FUNCTION pushmta.reschedule_delivery(bigint, timestamptz) IS
+    'Moves the start of a delivery of which nothing has left, earlier or later; null makes it editing again.';

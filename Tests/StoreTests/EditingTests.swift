@@ -1,0 +1,103 @@
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@Suite("Changes of a delivery before anything has left")
+struct EditingTests {
+    private func made(_ fixture: StoreFixture) async throws -> Int64 {
+        try await fixture.store.createDelivery(
+            NewDelivery(
+                label: "Sale",
+                applications: ["shop-ios"],
+                content: #"{"ios": {"title": "Hi"}}"#,
+                messagesPerSecond: 100
+            )
+        )
+    }
+
+    /// Calls a function of the contract; returns the SQLSTATE of its refusal, nil if it succeeds.
+    @discardableResult
+    private func call(_ fixture: StoreFixture, _ call: String) async throws -> String? {
+        do {
+            try await fixture.sql("DO $$ BEGIN PERFORM pushmta.\(call); END $$")
+            return nil
+        } catch let error as PostgresError { return error.sqlState }
+    }
+
+    private func isTrue(_ fixture: StoreFixture, _ id: Int64, _ condition: String) async throws -> Bool {
+        try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery WHERE id = \(id) AND \(condition)") == 1
+    }
+
+    @Test("Content, settings and target of one being edited or scheduled can be changed", arguments: [false, true])
+    func changed(isScheduled: Bool) async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await made(fixture)
+        if isScheduled { #expect(try await call(fixture, "start_delivery(\(id), now() + interval '3 hours')") == nil) }
+        let change = """
+            update_delivery(\(id), label => 'Sale 2', content => '{"ios": {"title": "Hello"}}', filter => 'locale = ''de''',
+                priority => 7, validity => interval '2 days', max_retries => 1)
+            """
+        #expect(try await call(fixture, change) == nil)
+        let changed = """
+            label = 'Sale 2' AND content #>> '{ios,title}' = 'Hello' AND target_filter = 'locale = ''de''' AND priority = 7
+            AND validity = interval '2 days' AND max_retries = 1
+            """
+        #expect(try await isTrue(fixture, id, changed))
+        #expect(try await isTrue(fixture, id, "state = '\(isScheduled ? "pending" : "editing")'"))
+        #expect(try await call(fixture, #"update_delivery(\#(id), content => '{"ios": {"titel": "x"}}')"#) == "PM007")
+        #expect(try await call(fixture, "update_delivery(\(id), filter => 'nonsense')") == "PM021")
+        #expect(try await call(fixture, "update_delivery(\(id), priority => 1000)") == "PM007")
+    }
+
+    @Test("A fixed end replaces the length of the validity, and must come after the start")
+    func ends() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await made(fixture)
+        #expect(try await call(fixture, "update_delivery(\(id), ends_at => now() + interval '1 hour')") == nil)
+        #expect(try await call(fixture, "start_delivery(\(id), now() + interval '2 hours')") == "PM009")
+        #expect(try await call(fixture, "start_delivery(\(id), now() + interval '30 minutes')") == nil)
+        #expect(try await isTrue(fixture, id, "valid_until = ends_at AND ends_at < start_at + interval '31 minutes'"))
+        #expect(try await call(fixture, "update_delivery(\(id), validity => interval '5 hours')") == nil)
+        #expect(try await isTrue(fixture, id, "valid_until = start_at + interval '5 hours' AND ends_at IS NULL"))
+    }
+
+    @Test("One that has begun cannot be changed; a copy of it can")
+    func copied() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 3)
+        let id = try await made(fixture)
+        try await fixture.store.startDelivery(id)
+        try await fixture.prepare()
+        #expect(try await call(fixture, "update_delivery(\(id), label => 'x')") == "PM006")
+        #expect(try await call(fixture, "reschedule_delivery(\(id), NULL)") == "PM006")
+        let copy = try required(try await fixture.sql("SELECT pushmta.copy_delivery(\(id), 'Again')"))
+        let copied = "state = 'editing' AND label = 'Again' AND content #>> '{ios,title}' = 'Hi'"
+        #expect(try await isTrue(fixture, copy, copied))
+        let rate = try await fixture.sql(
+            "SELECT messages_per_second::bigint FROM pushmta_engine.rate_limit WHERE delivery_id = \(copy)"
+        )
+        #expect(rate == 100)
+        try await fixture.store.startDelivery(copy)
+        try await fixture.prepare()
+        #expect(try await fixture.store.deliveryProgress(copy).target == 3)
+        #expect(try await call(fixture, "copy_delivery(999)") == "PM002")
+    }
+
+    @Test("A start is moved, or taken back")
+    func moved() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await made(fixture)
+        #expect(try await call(fixture, "reschedule_delivery(\(id), now() + interval '1 hour')") == "PM008")
+        #expect(try await call(fixture, "start_delivery(\(id), now() + interval '3 hours')") == nil)
+        #expect(try await call(fixture, "reschedule_delivery(\(id), now() + interval '5 hours')") == nil)
+        let moved = "start_at > now() + interval '4 hours' AND valid_until = start_at + validity"
+        #expect(try await isTrue(fixture, id, moved))
+        #expect(try await call(fixture, "reschedule_delivery(\(id), now() - interval '1 hour')") == "PM009")
+        #expect(try await call(fixture, "reschedule_delivery(\(id), NULL)") == nil)
+        #expect(try await fixture.store.deliveryProgress(id).state == .editing)
+        try await fixture.store.startDelivery(id)
+        #expect(try await fixture.store.deliveryProgress(id).state == .pending)
+    }
+}
