@@ -52,6 +52,7 @@ package struct SupervisorSettings: Sendable, Equatable {
             ),
             ("mta.preparation.partsPerChunk", mta.preparation.partsPerChunk != other.mta.preparation.partsPerChunk),
             ("mta.preparation.maxReadyParts", mta.preparation.maxReadyParts != other.mta.preparation.maxReadyParts),
+            ("mta.preparation.freezeSec", mta.preparation.freezeSec != other.mta.preparation.freezeSec),
             ("metrics.address", metrics.address != other.metrics.address),
             ("metrics.supervisorPort", metrics.supervisorPort != other.metrics.supervisorPort),
         ]

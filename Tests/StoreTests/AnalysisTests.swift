@@ -23,7 +23,7 @@ struct AnalysisTests {
             while true {
                 let chunk = try await fixture.store.prepareChunk(job, partSize: 20, partsPerChunk: 3)
                 guard chunk.done else { continue }
-                if chunk.isHeld { _ = try await fixture.store.endAnalysis(of: job.deliveryID, AnalysisFindings()) }
+                if chunk.isHeld { _ = try await fixture.store.endAnalysis(of: job, AnalysisFindings()) }
                 break
             }
         }
@@ -168,7 +168,7 @@ struct AnalysisTests {
         findings.problems = [
             DeliveryProblem(subject: "content", pointer: "/ios/title", problem: "it is too long", remedy: "shorten it")
         ]
-        #expect(try await fixture.store.endAnalysis(of: id, findings) == .editing)
+        #expect(try await fixture.store.endAnalysis(of: job, findings) == .editing)
         let kept = try await fixture.sql(
             "SELECT count(*) FROM pushmta.delivery_problem WHERE delivery_id = \(id) AND pointer = '/ios/title'"
         )
@@ -195,14 +195,134 @@ struct AnalysisTests {
     func sample() async throws {
         let (fixture, id) = try await edited()
         let longest = try required(try await fixture.sql("SELECT max(id) FROM pushmta_engine.subscription"))
+        // Compressed in the table, it is shorter than others.
         try await fixture.sql(
-            "UPDATE pushmta_engine.subscription SET parameters = jsonb_build_object('name', repeat('x', 500)) WHERE id = \(longest)"
+            """
+            UPDATE pushmta_engine.subscription SET parameters = jsonb_build_object('name',
+                repeat('x', CASE WHEN id = \(longest) THEN 10000 ELSE 300 END))
+            """
+        )
+        try await fixture.store.analyzeDelivery(id)
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
+        while try await !fixture.store.prepareChunk(job, partSize: 20, partsPerChunk: 3).done {}
+        let application = try await fixture.store.application(named: "shop-ios").id
+        let sample = try await fixture.store.heldSample(of: id, application: application, limit: 100)
+        #expect(sample.filter(\.isLongest).first?.subscriptionID == longest)
+        #expect(Set(sample.filter { !$0.isLongest }.map(\.subscriptionID)).count > 20)
+        _ = try await fixture.store.endAnalysis(of: job, AnalysisFindings())
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery_longest") == 0)
+    }
+
+    @Test("A release that was paused goes on")
+    func pausedRelease() async throws {
+        let (fixture, id) = try await edited(2_500)
+        try await fixture.store.analyzeDelivery(id)
+        try await prepare(fixture)
+        try await fixture.store.startDelivery(id)
+        try await fixture.store.pauseDelivery(id)
+        try await fixture.store.resumeDelivery(id)
+        #expect(try await state(fixture, id) == .preparing)
+        try await prepare(fixture)
+        #expect(try await fixture.parts(id, "held") == 0)
+        #expect(try await state(fixture, id) == .inProgress)
+    }
+
+    @Test("A host that had begun what was dropped lets go of it")
+    func droppedMeanwhile() async throws {
+        let (fixture, id) = try await edited()
+        try await start(fixture, id, after: "30 minutes")
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
+        _ = try await fixture.store.prepareChunk(job, partSize: 20, partsPerChunk: 1)
+        try await fixture.sql(
+            "DO $$ BEGIN PERFORM pushmta.update_delivery(\(id), content => '{\"ios\": {\"title\": \"b\"}}'); END $$"
+        )
+        let chunk = try await fixture.store.prepareChunk(job, partSize: 20, partsPerChunk: 1)
+        #expect(chunk.done && chunk.messages == 0)
+        try await prepare(fixture)
+        #expect(try await fixture.store.deliveryProgress(id).target == 250)
+        #expect(try await fixture.store.endAnalysis(of: job, AnalysisFindings()) == .pending)
+    }
+
+    @Test("One that is due while it is prepared early goes on as one that has started")
+    func dueMeanwhile() async throws {
+        let (fixture, id) = try await edited()
+        try await start(fixture, id, after: "30 minutes")
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
+        _ = try await fixture.store.prepareChunk(job, partSize: 20, partsPerChunk: 1)
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET start_at = now() WHERE id = \(id)")
+        #expect(try await fixture.store.prepareChunk(job, partSize: 20, partsPerChunk: 1).busy)
+        let started = try required(try await fixture.store.claimDeliveriesToPrepare(host: "b").first)
+        #expect(started.resumed)
+        _ = try await fixture.store.prepareChunk(started, partSize: 20, partsPerChunk: 1)
+        #expect(try await fixture.parts(id, "ready") > 0, "what was held is released before the rest is prepared")
+        try await prepare(fixture)
+        #expect(try await fixture.store.deliveryProgress(id).target == 250)
+    }
+
+    @Test("A seed address gets one message, however often the analysis is taken over")
+    func seeds() async throws {
+        let (fixture, id) = try await edited(3)
+        _ = try await fixture.store.addSeed(
+            NewSeed(name: "colleague", application: "shop-ios", address: .pushToken("a1"))
+        )
+        try await fixture.sql("DO $$ BEGIN PERFORM pushmta.set_seeds(\(id)); END $$")
+        try await fixture.store.analyzeDelivery(id)
+        for _ in 0..<2 {
+            let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
+            while try await !fixture.store.prepareChunk(job, partSize: 20, partsPerChunk: 3).done {}
+        }
+        try await prepare(fixture)
+        try await fixture.store.startDelivery(id)
+        try await prepare(fixture)
+        #expect(try await fixture.store.deliveryProgress(id).target == 4)
+    }
+
+    @Test("A paused delivery that has not started keeps no messages")
+    func pausedBefore() async throws {
+        let (fixture, id) = try await edited()
+        try await start(fixture, id, after: "30 minutes")
+        try await prepare(fixture)
+        try await fixture.store.pauseDelivery(id)
+        #expect(try await fixture.parts(id, "held") == 0)
+        try await fixture.store.resumeDelivery(id)
+        try await prepare(fixture)
+        #expect(try await fixture.parts(id, "held") > 0)
+    }
+
+    @Test("The limit that binds is the one that takes longest")
+    func pace() async throws {
+        let (fixture, id) = try await edited()
+        try await fixture.sql(
+            "DO $$ BEGIN PERFORM pushmta.set_delivery_rate(\(id), 10); PERFORM pushmta.set_rate('application', 'shop-ios', 5); END $$"
         )
         try await fixture.store.analyzeDelivery(id)
         try await prepare(fixture)
-        let sample = try await fixture.store.heldSample(of: id, limit: 100)
-        #expect(sample.filter(\.isLongest).map(\.subscriptionID).contains(longest))
-        #expect(Set(sample.filter { !$0.isLongest }.map(\.subscriptionID)).count > 20)
+        let analysis = try await fixture.store.analysis(ofDelivery: id)
+        #expect(analysis.seconds == 50 && analysis.limitedBy == "application: 5 messages a second")
+    }
+
+    @Test("A person who is forgotten leaves the samples")
+    func forgottenPerson() async throws {
+        let (fixture, id) = try await edited(3)
+        try await fixture.sql("UPDATE pushmta_engine.subscription SET user_key = 'ada' WHERE id = 1")
+        try await fixture.store.analyzeDelivery(id)
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
+        while try await !fixture.store.prepareChunk(job, partSize: 20, partsPerChunk: 3).done {}
+        var findings = AnalysisFindings()
+        findings.samples = [
+            AnalysisFindings.Sample(
+                application: "shop-ios",
+                subscriptionID: 1,
+                locale: "",
+                bytes: 10,
+                limit: 4_096,
+                payload: "Dear Ada"
+            )
+        ]
+        _ = try await fixture.store.endAnalysis(of: job, findings)
+        #expect(try await fixture.store.analysis(ofDelivery: id).samples.contains("Ada"))
+        try await fixture.sql("SELECT 1 FROM pushmta.forget_user('shop', 'ada')")
+        #expect(try await fixture.store.analysis(ofDelivery: id).samples == "[]")
     }
 
     @Test("A continuous delivery and a started one are refused")

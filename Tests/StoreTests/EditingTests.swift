@@ -7,14 +7,9 @@ import Testing
 @Suite("Changes of a delivery before anything has left")
 struct EditingTests {
     private func made(_ fixture: StoreFixture) async throws -> Int64 {
-        try await fixture.store.createDelivery(
-            NewDelivery(
-                label: "Sale",
-                applications: ["shop-ios"],
-                content: #"{"ios": {"title": "Hi"}}"#,
-                messagesPerSecond: 100
-            )
-        )
+        var new = NewDelivery(label: "Sale", applications: ["shop-ios"], content: #"{"ios": {"title": "Hi"}}"#)
+        new.messagesPerSecond = 100
+        return try await fixture.store.createDelivery(new)
     }
 
     /// Calls a function of the contract; returns the SQLSTATE of its refusal, nil if it succeeds.
@@ -46,7 +41,7 @@ struct EditingTests {
             """
         #expect(try await isTrue(fixture, id, changed))
         #expect(try await isTrue(fixture, id, "state = '\(isScheduled ? "pending" : "editing")'"))
-        #expect(try await call(fixture, #"update_delivery(\#(id), content => '{"ios": {"titel": "x"}}')"#) == "PM007")
+        #expect(try await call(fixture, #"update_delivery(\#(id), content => '{"ios": {"titel": "x"}}')"#) == "PM020")
         #expect(try await call(fixture, "update_delivery(\(id), filter => 'nonsense')") == "PM021")
         #expect(try await call(fixture, "update_delivery(\(id), priority => 1000)") == "PM007")
     }

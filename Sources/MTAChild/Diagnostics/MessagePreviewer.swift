@@ -100,6 +100,34 @@ package struct MessagePreviewer: Sendable {
         )
     }
 
+    /// The size of each message of a loaded part that may be sent, in bytes as the gateway counts them, and why it would
+    /// not be sent; nil if it would.
+    package func measure(_ loaded: LoadedPart, _ note: (_ size: Int, _ problem: Refusal?) -> Void) {
+        var payload: [UInt8] = []
+        for row in 0..<loaded.count where loaded.decisions[row].isSendable {
+            let template = delivery.content.templates[delivery.template(row: row, loaded)]
+            payload.removeAll(keepingCapacity: true)
+            let size = template.render(
+                row: row,
+                fields: loaded.fields,
+                tokens: loaded.tokens,
+                messageID: delivery.codec.uuid(sequence: loaded.sequences[row]),
+                sequence: loaded.sequences[row],
+                into: &payload
+            )
+            let lacksField = template.missingField(row: row, fields: loaded.fields) != nil
+            note(size, lacksField ? .lacksField : size > template.payloadLimit ? .tooLong : nil)
+        }
+    }
+
+    /// Why a message would not be sent.
+    package enum Refusal: Sendable, Hashable {
+        /// A field that its content requires has no value.
+        case lacksField
+        /// Its payload is larger than the gateway accepts.
+        case tooLong
+    }
+
     private func headers(
         _ batch: GatewayRequestBatch?,
         template: PayloadTemplate,

@@ -108,6 +108,10 @@ CREATE TABLE pushmta_engine.delivery (
     frozen_at timestamptz,
     frozen_until timestamptz,
     frozen_digest text NOT NULL DEFAULT '',
+    -- Whether messages that were prepared before its start have been tried.
+    analysed boolean NOT NULL DEFAULT false,
+    -- How often its preparation was dropped. A process that prepares it lets go of it when this changes.
+    preparation integer NOT NULL DEFAULT 0,
     -- Added to the sequence for int32 message ids.
     message_id_base bigint,
     -- Messages and exclusions so far; both grow with each chunk of preparation.
@@ -146,7 +150,8 @@ CREATE INDEX delivery_pending ON pushmta_engine.delivery (priority DESC, start_a
 CREATE INDEX delivery_put_off ON pushmta_engine.delivery (priority DESC, start_at, id) WHERE state = 'pending' AND wait_until IS NOT NULL;
 CREATE INDEX delivery_preparing ON pushmta_engine.delivery (id) WHERE state IN ('preparing', 'analysing');
 -- Scheduled deliveries that are not prepared: each is prepared shortly before its start.
-CREATE INDEX delivery_scheduled ON pushmta_engine.delivery (start_at, id) WHERE state = 'pending' AND NOT prepared AND wait_until IS NULL;
+CREATE INDEX delivery_scheduled ON pushmta_engine.delivery (start_at, id)
+    WHERE state = 'pending' AND NOT analysed AND kind = 'batch' AND wait_until IS NULL;
 -- Analysed deliveries that are not started: forgotten ones are dropped.
 CREATE INDEX delivery_ready ON pushmta_engine.delivery (frozen_until) WHERE state = 'ready';
 CREATE INDEX delivery_parent ON pushmta_engine.delivery (parent_delivery_id) WHERE parent_delivery_id IS NOT NULL;

@@ -376,6 +376,7 @@ COMMENT ON FUNCTION pushmta.check_delivery(bigint) IS
 
 CREATE FUNCTION pushmta_engine.forget_problems() RETURNS trigger LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
+    DELETE FROM pushmta_engine.delivery_problem p WHERE p.delivery_id = NEW.id;
     NEW.state_reason := '';
     RETURN NEW;
 END $$;

@@ -260,7 +260,7 @@ DECLARE
     words text;
     picked bigint[];
 BEGIN
-    SELECT d.state, d.state IN ('stopped', 'failed'), coalesce(d.valid_until <= now(), false), d.state_reason
+    SELECT d.state, d.state IN ('stopped', 'failed'), coalesce(d.started_at IS NOT NULL AND d.valid_until <= now(), false), d.state_reason
     INTO found_state, ended, expired, words
     FROM pushmta_engine.delivery d WHERE d.id = delivery FOR KEY SHARE SKIP LOCKED;
     IF NOT FOUND THEN
@@ -359,6 +359,7 @@ BEGIN
             USING ERRCODE = 'PM003', HINT = 'Create another delivery to send again.';
     END IF;
     begins := start_moment(delivery, start_at);
+    DELETE FROM delivery_problem p WHERE p.delivery_id = delivery;
     is_frozen := is_frozen AND keep_analysis(delivery, begins);
     is_released := is_frozen AND current_state = 'ready' AND begins = now();
     -- A continuous delivery has no target to prepare: its caller may send at once, even in the same transaction.
@@ -401,6 +402,10 @@ BEGIN
             USING ERRCODE = 'PM008', HINT = 'Only a delivery that was started and has not ended can be paused.';
     END IF;
     held := delivery || lock_days(delivery);
+    IF found_state = 'pending' THEN
+        -- Nobody knows when it will be resumed.
+        PERFORM drop_preparation(delivery);
+    END IF;
     UPDATE pushmta_engine.delivery d SET state = 'paused', preparing_host = '', changed_at = now() WHERE d.id = ANY(held);
     UPDATE delivery_part p SET state = 'waiting' WHERE p.delivery_id = ANY(held) AND p.state = 'ready';
     PERFORM pg_notify('pushmta_wake', 'control');
@@ -425,7 +430,8 @@ BEGIN
     END IF;
     held := delivery || lock_days(delivery);
     UPDATE pushmta_engine.delivery d SET preparing_host = '', state_reason = '', paused_by = '', changed_at = now(), state = CASE
-        WHEN d.started_at IS NULL THEN 'pending' WHEN d.prepared THEN 'in_progress' ELSE 'preparing' END
+        WHEN d.started_at IS NULL THEN 'pending' WHEN d.prepared AND NOT EXISTS (SELECT FROM delivery_part h
+            WHERE h.delivery_id = d.id AND h.state = 'held') THEN 'in_progress' ELSE 'preparing' END
     WHERE d.id = ANY(held);
     UPDATE delivery_part p SET state = 'ready' WHERE p.delivery_id = ANY(held) AND p.state = 'waiting';
     PERFORM pg_notify('pushmta_wake', 'control');
@@ -483,13 +489,25 @@ COMMENT ON FUNCTION pushmta_engine.fail_delivery(bigint, text) IS
     'Marks a delivery as failed because it cannot be sent; false if it has already ended. If a day of a continuous delivery cannot be '
     'sent, neither can the next ones, so the whole delivery fails.';
 
-CREATE FUNCTION pushmta_engine.return_delivery(delivery bigint, words text) RETURNS text LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.return_draft(delivery bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    INSERT INTO console_draft SELECT r.* FROM pushmta_engine.delivery d CROSS JOIN LATERAL
+        jsonb_populate_record(NULL::pushmta_engine.console_draft, d.draft || jsonb_build_object('changed_at', now())) r
+    WHERE d.id = return_draft.delivery AND d.draft IS NOT NULL
+    ON CONFLICT (id) DO NOTHING;
+    UPDATE pushmta_engine.delivery d SET draft = NULL WHERE d.id = return_draft.delivery AND d.draft IS NOT NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.return_draft(bigint) IS 'Gives the author of a delivery that was started from a draft the draft back.';
+
+CREATE FUNCTION pushmta_engine.return_delivery(delivery bigint, words text, preparation integer DEFAULT NULL) RETURNS text
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     found_state text := lock_delivery(delivery);
 BEGIN
-    IF found_state NOT IN ('analysing', 'ready', 'pending', 'preparing') THEN
+    IF found_state NOT IN ('analysing', 'ready', 'pending', 'preparing')
+        OR preparation <> (SELECT d.preparation FROM pushmta_engine.delivery d WHERE d.id = delivery) THEN
         RETURN found_state;
     END IF;
     -- Messages of its parts are on their way, so the parts stay.
@@ -499,17 +517,14 @@ BEGIN
         RETURN 'paused';
     END IF;
     PERFORM drop_preparation(delivery);
-    INSERT INTO console_draft SELECT r.* FROM pushmta_engine.delivery d CROSS JOIN LATERAL
-        jsonb_populate_record(NULL::pushmta_engine.console_draft, d.draft || jsonb_build_object('changed_at', now())) r
-    WHERE d.id = delivery AND d.draft IS NOT NULL
-    ON CONFLICT (id) DO NOTHING;
+    PERFORM return_draft(delivery);
     UPDATE pushmta_engine.delivery d SET state = 'editing', state_reason = words, start_at = NULL, started_at = NULL, log_day = NULL,
         valid_until = NULL, wait_reason = '', wait_failures = 0, wait_until = NULL, draft = NULL, changed_at = now()
     WHERE d.id = delivery;
     PERFORM pg_notify('pushmta_wake', 'control');
     RETURN 'editing';
 END $$;
-COMMENT ON FUNCTION pushmta_engine.return_delivery(bigint, text) IS
+COMMENT ON FUNCTION pushmta_engine.return_delivery(bigint, text, integer) IS
     'Returns a delivery that cannot be prepared to editing, with each problem on a line of state_reason. Returns its draft to the author, '
     'who corrects it and starts it again. If some of its parts were created, pauses the delivery instead. Returns its new state.';
 

@@ -997,6 +997,7 @@ COMMENT ON FUNCTION pushmta_engine.console_save_draft(pushmta_engine.console_cal
 CREATE FUNCTION pushmta_engine.console_drop_delivery(old bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
+    PERFORM drop_analysis(old);
     DELETE FROM delivery_exclusion_list x WHERE x.delivery_id = old;
     DELETE FROM delivery_application a WHERE a.delivery_id = old;
     DELETE FROM delivery d WHERE d.id = old;

@@ -233,6 +233,10 @@ BEGIN
         purged_rows := purged_rows + cardinality(parts);
         CONTINUE WHEN purged_rows >= most;
         DELETE FROM message_id_range r WHERE r.delivery_id = place.id;
+        DELETE FROM delivery_analysis a WHERE a.delivery_id = place.id;
+        DELETE FROM delivery_count c WHERE c.delivery_id = place.id;
+        DELETE FROM delivery_longest l WHERE l.delivery_id = place.id;
+        DELETE FROM delivery_problem b WHERE b.delivery_id = place.id;
         UPDATE delivery d SET purged = true WHERE d.id = place.id;
         purged_rows := purged_rows + 1;
     END LOOP;
@@ -467,6 +471,8 @@ BEGIN
     WHERE e.subscription_id = ANY(ids)
         AND (e.new_token IS NOT NULL OR e.old_token IS NOT NULL OR e.state IN ('pending', 'held', 'doubted'));
 
+    UPDATE delivery_analysis a SET samples = '[]'
+    WHERE EXISTS (SELECT FROM jsonb_array_elements(a.samples) e WHERE (e ->> 'subscription_id')::bigint = ANY(ids));
     DELETE FROM subscription_import_change c USING subscription_import i WHERE c.import_id = i.id AND c.subscription_id = ANY(ids);
     -- Shorter than any token, so that no registration finds it.
     UPDATE subscription s SET push_token = 'none', user_key = '', recipient = NULL, parameters = NULL, locale = '', time_zone = '',

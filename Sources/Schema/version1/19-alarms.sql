@@ -296,7 +296,7 @@ SELECT 'warning', 'delivery_waiting', 'delivery', min(d.id)::text,
         CASE WHEN count(*) = 1 THEN 'it' ELSE format('it and %s others', count(*) - 1) END,
         CASE WHEN count(*) = 1 THEN 'its' ELSE 'their' END, d.wait_reason), '', NULL,
     CASE WHEN count(*) = 1 THEN min(d.id) END
-FROM pushmta_engine.delivery d WHERE d.state IN ('pending', 'preparing') AND d.wait_reason <> '' GROUP BY d.wait_reason
+FROM pushmta_engine.delivery d WHERE d.state IN ('analysing', 'pending', 'preparing') AND d.wait_reason <> '' GROUP BY d.wait_reason
 UNION ALL
 -- Of several reasons one is shown, always the same; after it is fixed, the next is shown. A part that was partly sent was loaded.
 SELECT 'warning', 'delivery_waiting', 'delivery', w.delivery_id::text,

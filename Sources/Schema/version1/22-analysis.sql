@@ -8,6 +8,10 @@ CREATE TABLE pushmta_engine.delivery_analysis (
     requested_by text NOT NULL DEFAULT session_user,
     requested_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     finished_at timestamptz,
+    -- The numbers of the delivery then. They stay when its messages are dropped.
+    messages bigint,
+    excluded bigint,
+    seeds bigint,
     -- The parts up to this one are in delivery_count.
     counted_through bigint NOT NULL DEFAULT 0,
     -- Sizes of the payloads that were rendered, in bytes as the gateway counts them.
@@ -49,13 +53,13 @@ CREATE INDEX delivery_count_application ON pushmta_engine.delivery_count (applic
 
 CREATE TABLE pushmta_engine.delivery_longest (
     delivery_id bigint NOT NULL REFERENCES pushmta_engine.delivery,
-    part_id bigint NOT NULL,
+    application_id integer NOT NULL,
     subscription_id bigint NOT NULL,
     target_id bigint,
     bytes integer NOT NULL
 );
 COMMENT ON TABLE pushmta_engine.delivery_longest IS
-    'The held messages of a delivery with the longest values: twenty of each chunk of its preparation.';
+    'The held messages of a delivery with the longest values, twenty of each chunk of its preparation, until they are rendered.';
 CREATE INDEX delivery_longest_delivery ON pushmta_engine.delivery_longest (delivery_id, bytes DESC);
 
 CREATE FUNCTION pushmta_engine.preparation_digest(delivery bigint) RETURNS text LANGUAGE sql STABLE
@@ -63,17 +67,20 @@ CREATE FUNCTION pushmta_engine.preparation_digest(delivery bigint) RETURNS text 
     SELECT md5(jsonb_build_array(d.content, d.target_kind, d.target_filter, d.target_sql, d.one_per_user, d.allow_duplicates,
         d.one_time_code, d.seed_names, d.priority,
         (SELECT jsonb_agg(jsonb_build_array(to_jsonb(a) - 'icon' - 'changed_at' - 'label', to_jsonb(e) - 'changed_at' - 'active',
-                c.fingerprint, c.attributes, v.target_mapping_id) ORDER BY a.id)
+                c.fingerprint, c.attributes, to_jsonb(m)) ORDER BY a.id)
             FROM delivery_application x
             JOIN application a ON a.id = x.application_id
             JOIN external_account e ON e.id = x.external_account_id
             JOIN service v ON v.id = a.service_id
             LEFT JOIN credential c ON c.id = a.credential_id
+            LEFT JOIN target_mapping m ON m.id = v.target_mapping_id
             WHERE x.delivery_id = d.id),
-        (SELECT jsonb_agg(x.list_id ORDER BY x.list_id) FROM delivery_exclusion_list x WHERE x.delivery_id = d.id))::text)
+        (SELECT jsonb_agg(jsonb_build_array(l.id, l.changed_at) ORDER BY l.id)
+            FROM delivery_exclusion_list x JOIN exclusion_list l ON l.id = x.list_id WHERE x.delivery_id = d.id))::text)
     FROM pushmta_engine.delivery d WHERE d.id = preparation_digest.delivery $$;
 COMMENT ON FUNCTION pushmta_engine.preparation_digest(bigint) IS
-    'Changes with whatever decides a delivery''s messages: content, target, priority, applications, accounts and credentials.';
+    'Changes with whatever decides a delivery''s messages: content, target, exclusion lists, priority, applications, accounts, '
+    'credentials, mappings.';
 
 CREATE FUNCTION pushmta_engine.drop_preparation(delivery bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -86,17 +93,30 @@ BEGIN
     DELETE FROM delivery_part p WHERE p.id = ANY(parts);
     DELETE FROM exclusion_log x WHERE x.log_day = day AND x.delivery_id = delivery;
     DELETE FROM message_id_range r WHERE r.delivery_id = delivery;
-    DELETE FROM delivery_count c WHERE c.delivery_id = delivery;
     DELETE FROM delivery_longest l WHERE l.delivery_id = delivery;
-    UPDATE delivery_analysis a SET counted_through = 0, finished_at = NULL WHERE a.delivery_id = delivery;
+    UPDATE delivery_analysis a SET counted_through = 0 WHERE a.delivery_id = delivery;
     UPDATE delivery_application a SET prepared_through = 0, prepare_to = NULL, prepared = false, messages = 0
     WHERE a.delivery_id = delivery;
-    UPDATE pushmta_engine.delivery d SET frozen_at = NULL, frozen_until = NULL, frozen_digest = '', message_id_base = NULL, target = 0,
-        excluded = 0, seeds = 0, prepared_through = 0, prepare_to = NULL, prepared = false, preparing_host = '', changed_at = now()
+    UPDATE pushmta_engine.delivery d SET frozen_at = NULL, frozen_until = NULL, frozen_digest = '', analysed = false,
+        preparation = d.preparation + 1, message_id_base = NULL, target = 0, excluded = 0, seeds = 0, prepared_through = 0,
+        prepare_to = NULL, prepared = false, preparing_host = '', changed_at = now()
     WHERE d.id = delivery;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.drop_preparation(bigint) IS
-    'Deletes what the preparation of a locked delivery made. The caller knows that none of its messages has left.';
+    'Deletes what the preparation of a locked delivery made. The caller knows that none of its messages has left. The numbers of its '
+    'analysis stay.';
+
+CREATE FUNCTION pushmta_engine.drop_analysis(delivery bigint) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM drop_preparation(delivery);
+    DELETE FROM delivery_analysis a WHERE a.delivery_id = delivery;
+    DELETE FROM delivery_count c WHERE c.delivery_id = delivery;
+    DELETE FROM delivery_problem p WHERE p.delivery_id = delivery;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.drop_analysis(bigint) IS
+    'Deletes what the preparation of a locked delivery made, and what its analysis found: it will send something else.';
 
 CREATE FUNCTION pushmta_engine.keep_analysis(delivery bigint, begins timestamptz) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -155,9 +175,7 @@ BEGIN
         RAISE EXCEPTION 'Delivery % is continuous: it has no target to analyse.', delivery
             USING ERRCODE = 'PM007', HINT = 'Check it with pushmta.check_delivery, or send a proof with pushmta.proof_delivery.';
     END IF;
-    PERFORM drop_preparation(delivery);
-    DELETE FROM delivery_problem p WHERE p.delivery_id = delivery;
-    DELETE FROM delivery_analysis a WHERE a.delivery_id = delivery;
+    PERFORM drop_analysis(delivery);
     INSERT INTO delivery_analysis (delivery_id) VALUES (delivery);
     UPDATE pushmta_engine.delivery d SET state = 'analysing', state_reason = '', log_day = message_day(), changed_at = now()
     WHERE d.id = delivery;
@@ -171,26 +189,29 @@ CREATE FUNCTION pushmta_engine.count_held(delivery bigint) RETURNS void LANGUAGE
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    after bigint := (SELECT a.counted_through FROM delivery_analysis a WHERE a.delivery_id = delivery);
+    after bigint := coalesce((SELECT a.counted_through FROM delivery_analysis a WHERE a.delivery_id = delivery), 0);
 BEGIN
+    IF after = 0 THEN
+        DELETE FROM delivery_count c WHERE c.delivery_id = delivery;
+    END IF;
     WITH message AS MATERIALIZED (
-        SELECT p.id AS part_id, p.application_id, s.id, s.locale, s.time_zone, u.target_id,
-            coalesce(pg_column_size(s.recipient), 0) + coalesce(pg_column_size(s.parameters), 0) + coalesce(pg_column_size(s.extra), 0)
-                + coalesce(pg_column_size(x.variables), 0) AS bytes
+        SELECT p.application_id, s.id, s.locale, s.time_zone, u.target_id,
+            coalesce(octet_length(s.recipient::text), 0) + coalesce(octet_length(s.parameters::text), 0)
+                + coalesce(octet_length(s.extra::text), 0) + coalesce(octet_length(x.variables::text), 0) AS bytes
         FROM delivery_part p
         JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
         CROSS JOIN LATERAL unnest(t.subscription_ids, t.target_ids) u(id, target_id)
         JOIN subscription s ON s.id = u.id
         LEFT JOIN pushmta.delivery_target x ON x.id = u.target_id
-        WHERE p.delivery_id = delivery AND p.id > coalesce(after, 0) AND p.state = 'held'
+        WHERE p.delivery_id = delivery AND p.id > after AND p.state = 'held'
     ), counted AS (
         INSERT INTO delivery_count AS c (delivery_id, application_id, locale, time_zone, messages)
         SELECT delivery, m.application_id, m.locale, m.time_zone, count(*) FROM message m
         GROUP BY m.application_id, m.locale, m.time_zone
         ON CONFLICT (delivery_id, application_id, locale, time_zone) DO UPDATE SET messages = c.messages + excluded.messages
     )
-    INSERT INTO delivery_longest (delivery_id, part_id, subscription_id, target_id, bytes)
-    SELECT delivery, m.part_id, m.id, m.target_id, m.bytes FROM message m ORDER BY m.bytes DESC, m.id LIMIT 20;
+    INSERT INTO delivery_longest (delivery_id, application_id, subscription_id, target_id, bytes)
+    SELECT delivery, m.application_id, m.id, m.target_id, m.bytes FROM message m ORDER BY m.bytes DESC, m.id LIMIT 20;
     INSERT INTO delivery_analysis AS a (delivery_id, counted_through)
     SELECT delivery, coalesce(max(p.id), 0) FROM delivery_part p WHERE p.delivery_id = delivery
     ON CONFLICT (delivery_id) DO UPDATE SET counted_through = excluded.counted_through;
@@ -198,46 +219,52 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.count_held(bigint) IS
     'Counts the messages of a delivery''s held parts that are not counted yet, and notes those with the longest values.';
 
-CREATE FUNCTION pushmta_engine.sample_held(delivery bigint, most integer)
-    RETURNS TABLE (application_id integer, subscription_id bigint, target_id bigint, is_longest boolean) LANGUAGE sql STABLE
+CREATE FUNCTION pushmta_engine.sample_held(delivery bigint, application integer, most integer)
+    RETURNS TABLE (subscription_id bigint, target_id bigint, is_longest boolean) LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
-    -- Half of them have the longest values; the others are spread over the parts.
-    (SELECT p.application_id, l.subscription_id, l.target_id, true
-        FROM delivery_longest l JOIN delivery_part p ON p.id = l.part_id
-        WHERE l.delivery_id = sample_held.delivery ORDER BY l.bytes DESC LIMIT most / 2)
-    UNION ALL
-    (SELECT p.application_id, t.subscription_ids[n.place], t.target_ids[n.place], false
+    -- Half of them are spread over the parts; the others have the longest values.
+    (SELECT t.subscription_ids[n.place], t.target_ids[n.place], false
         FROM (SELECT q.*, row_number() OVER (ORDER BY q.id) AS line, count(*) OVER () AS parts
-            FROM delivery_part q WHERE q.delivery_id = sample_held.delivery AND q.state = 'held') p
+            FROM delivery_part q
+            WHERE q.delivery_id = sample_held.delivery AND q.application_id = application AND q.state = 'held') p
         JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
         CROSS JOIN LATERAL generate_series(1, p.size, greatest(1, (p.size * p.parts / greatest(most / 2, 1))::integer)) n(place)
         WHERE p.line % greatest(1, p.parts / greatest(most / 2, 1)) = 0
-        ORDER BY p.id, n.place LIMIT most - most / 2) $$;
-COMMENT ON FUNCTION pushmta_engine.sample_held(bigint, integer) IS
-    'Up to this many held messages of a delivery: half of them have the longest values, the others are spread over its parts.';
+        ORDER BY p.id, n.place LIMIT most - most / 2)
+    UNION ALL
+    (SELECT l.subscription_id, l.target_id, true FROM delivery_longest l
+        WHERE l.delivery_id = sample_held.delivery AND l.application_id = application ORDER BY l.bytes DESC LIMIT most / 2) $$;
+COMMENT ON FUNCTION pushmta_engine.sample_held(bigint, integer, integer) IS
+    'Up to this many held messages of a delivery to an application: half of them are spread over its parts, the others have the longest '
+    'values.';
 
-CREATE FUNCTION pushmta_engine.end_analysis(delivery bigint, report jsonb) RETURNS text LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.end_analysis(delivery bigint, report jsonb, preparation integer) RETURNS text LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     found_state text := lock_delivery(delivery);
+    whole pushmta_engine.delivery;
 BEGIN
-    IF found_state NOT IN ('analysing', 'pending') OR NOT (SELECT d.prepared FROM pushmta_engine.delivery d WHERE d.id = delivery) THEN
+    SELECT d.* INTO whole FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    IF found_state NOT IN ('analysing', 'pending') OR NOT whole.prepared OR whole.preparation <> preparation THEN
         RETURN found_state;
     END IF;
-    INSERT INTO delivery_analysis AS a (delivery_id, finished_at, rendered, smallest, largest, refused, samples)
-    VALUES (delivery, clock_timestamp(), (report ->> 'rendered')::bigint, (report ->> 'smallest')::integer,
-        (report ->> 'largest')::integer, (report ->> 'refused')::bigint, coalesce(report -> 'samples', '[]'))
-    ON CONFLICT (delivery_id) DO UPDATE SET finished_at = excluded.finished_at, rendered = excluded.rendered,
-        smallest = excluded.smallest, largest = excluded.largest, refused = excluded.refused, samples = excluded.samples;
-    IF found_state = 'analysing' THEN
-        UPDATE pushmta_engine.delivery d SET state = 'ready', preparing_host = '', changed_at = now() WHERE d.id = delivery;
-        RETURN 'ready';
-    END IF;
-    RETURN found_state;
+    INSERT INTO delivery_analysis AS a (delivery_id, finished_at, messages, excluded, seeds, rendered, smallest, largest, refused, samples)
+    VALUES (delivery, clock_timestamp(), whole.target, whole.excluded, whole.seeds, (report ->> 'rendered')::bigint,
+        (report ->> 'smallest')::integer, (report ->> 'largest')::integer, (report ->> 'refused')::bigint,
+        coalesce(report -> 'samples', '[]'))
+    ON CONFLICT (delivery_id) DO UPDATE SET finished_at = excluded.finished_at, messages = excluded.messages,
+        excluded = excluded.excluded, seeds = excluded.seeds, rendered = excluded.rendered, smallest = excluded.smallest,
+        largest = excluded.largest, refused = excluded.refused, samples = excluded.samples;
+    DELETE FROM delivery_longest l WHERE l.delivery_id = delivery;
+    UPDATE pushmta_engine.delivery d SET analysed = true, preparing_host = '', changed_at = now(),
+        state = CASE WHEN found_state = 'analysing' THEN 'ready' ELSE d.state END
+    WHERE d.id = delivery;
+    RETURN CASE WHEN found_state = 'analysing' THEN 'ready' ELSE found_state END;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.end_analysis(bigint, jsonb) IS
-    'Notes what rendering a sample showed. A delivery that is being analysed is then ready. Returns its state.';
+COMMENT ON FUNCTION pushmta_engine.end_analysis(bigint, jsonb, integer) IS
+    'Notes what rendering a sample of a delivery''s messages showed, unless they were dropped meanwhile. A delivery that is being analysed '
+    'is then ready. Returns its state.';
 
 CREATE FUNCTION pushmta_engine.note_problems(delivery bigint, problems jsonb) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -254,11 +281,12 @@ DECLARE
     dropped integer := 0;
 BEGIN
     -- A day later its messages are of no use, and their day's partition waits for them.
-    FOR forgotten IN SELECT d.id FROM delivery d WHERE d.state = 'ready' AND d.frozen_until < now() - interval '1 day'
+    FOR forgotten IN SELECT d.id FROM pushmta_engine.delivery d WHERE d.state = 'ready' AND d.frozen_until < now() - interval '1 day'
         ORDER BY d.frozen_until LIMIT most FOR UPDATE SKIP LOCKED
     LOOP
         PERFORM drop_preparation(forgotten);
-        UPDATE delivery d SET state = 'editing', log_day = NULL,
+        PERFORM return_draft(forgotten);
+        UPDATE pushmta_engine.delivery d SET state = 'editing', log_day = NULL,
             state_reason = 'Its analysis was dropped because it was not started within a day. Analyse it again.'
         WHERE d.id = forgotten;
         UPDATE delivery_analysis a SET remade_because = 'it was not started within a day' WHERE a.delivery_id = forgotten;
@@ -270,38 +298,33 @@ COMMENT ON FUNCTION pushmta_engine.drop_old_analyses(integer) IS
     'Drops the messages of deliveries that were analysed and not started; returns how many deliveries are editing again.';
 
 CREATE VIEW pushmta_engine.delivery_pace AS
-SELECT c.delivery_id, c.application_id, c.messages, l.scope, l.messages_per_second
-FROM (SELECT x.delivery_id, x.application_id, sum(x.messages)::bigint AS messages FROM pushmta_engine.delivery_count x
-    GROUP BY x.delivery_id, x.application_id) c
-JOIN pushmta_engine.application a ON a.id = c.application_id
-LEFT JOIN LATERAL (
-    SELECT CASE WHEN r.delivery_id IS NOT NULL THEN 'delivery' WHEN r.application_id IS NOT NULL THEN 'application'
-        WHEN r.external_account_id IS NOT NULL THEN 'account' ELSE 'project' END AS scope, r.messages_per_second
-    FROM pushmta_engine.rate_limit r
-    WHERE r.messages_per_second < 'Infinity' AND (r.delivery_id = c.delivery_id OR r.application_id = c.application_id
-        OR r.external_account_id = (SELECT x.external_account_id FROM pushmta_engine.delivery_application x
-            WHERE x.delivery_id = c.delivery_id AND x.application_id = c.application_id)
-        OR r.project = pushmta_engine.project_of(a.id))
-    ORDER BY r.messages_per_second LIMIT 1) l ON true;
+SELECT c.delivery_id, r.id AS rate_limit_id,
+    CASE WHEN r.delivery_id IS NOT NULL THEN 'delivery' WHEN r.application_id IS NOT NULL THEN 'application'
+        WHEN r.external_account_id IS NOT NULL THEN 'account' ELSE 'project' END AS scope,
+    r.messages_per_second,
+    -- As in rate_at.
+    sum(c.messages) / (r.messages_per_second * CASE WHEN r.project IS NULL THEN 1 ELSE 0.98 END) AS seconds
+FROM pushmta_engine.delivery_count c
+JOIN pushmta_engine.delivery_application x ON x.delivery_id = c.delivery_id AND x.application_id = c.application_id
+JOIN pushmta_engine.rate_limit r ON r.messages_per_second < 'Infinity' AND (r.delivery_id = c.delivery_id
+    OR r.application_id = c.application_id OR r.external_account_id = x.external_account_id
+    OR r.project = pushmta_engine.project_of(c.application_id))
+GROUP BY c.delivery_id, r.id;
 COMMENT ON VIEW pushmta_engine.delivery_pace IS
-    'The held messages of each application of a delivery, and the lowest limit in messages a second that applies to them.';
+    'The limits in messages a second that apply to the counted messages of a delivery, and how long each makes sending take at least.';
 
 CREATE VIEW pushmta.delivery_analysis AS
-SELECT d.id AS delivery_id, d.label, d.state, d.target AS messages, d.excluded, d.seeds, d.frozen_at, d.frozen_until,
-    a.requested_by, a.requested_at, a.finished_at, a.rendered, a.smallest, a.largest, a.refused, a.samples, a.remade_because,
-    -- A limit of the delivery is shared by its applications; the others send in parallel.
-    p.seconds, p.limited_by
-FROM pushmta_engine.delivery d
-JOIN pushmta_engine.delivery_analysis a ON a.delivery_id = d.id
+SELECT a.delivery_id, d.label, d.state, coalesce(a.messages, 0) AS messages, coalesce(a.excluded, 0) AS excluded,
+    coalesce(a.seeds, 0) AS seeds, d.frozen_at, d.frozen_until, a.requested_by, a.requested_at, a.finished_at, a.rendered, a.smallest,
+    a.largest, a.refused, a.samples, a.remade_because, p.seconds, p.limited_by
+FROM pushmta_engine.delivery_analysis a
+JOIN pushmta_engine.delivery d ON d.id = a.delivery_id
 LEFT JOIN LATERAL (
-    SELECT max(f.seconds) AS seconds, (array_agg(f.words ORDER BY f.seconds DESC NULLS LAST))[1] AS limited_by FROM (
-        SELECT sum(q.messages) / min(q.messages_per_second) AS seconds,
-            format('%s: %s messages a second', q.scope, min(q.messages_per_second)) AS words
-        FROM pushmta_engine.delivery_pace q WHERE q.delivery_id = d.id AND q.scope IS NOT NULL
-        GROUP BY q.scope, CASE WHEN q.scope <> 'delivery' THEN q.application_id END) f) p ON true;
+    SELECT q.seconds, format('%s: %s messages a second', q.scope, q.messages_per_second) AS limited_by
+    FROM pushmta_engine.delivery_pace q WHERE q.delivery_id = a.delivery_id ORDER BY q.seconds DESC LIMIT 1) p ON true;
 COMMENT ON VIEW pushmta.delivery_analysis IS
-    'What the analysis of a delivery found: exact numbers of messages, payload sizes in bytes of those that were rendered, three samples '
-    'of each application, and how many seconds sending takes at least under the limit in force; null without a limit.';
+    'What the last analysis of a delivery found: exact numbers of messages, payload sizes in bytes of those that were rendered, three '
+    'samples of each application, and how many seconds sending takes at least under the limit that binds; null without a limit.';
 
 CREATE VIEW pushmta.delivery_count AS
 SELECT c.delivery_id, a.name AS application, c.locale, c.time_zone, c.messages

@@ -29,7 +29,8 @@ BEGIN
     IF cardinality(problems) > 0 THEN
         PERFORM refuse_content(label, problems);
     END IF;
-    UPDATE pushmta_engine.delivery d SET content = document WHERE d.id = delivery;
+    -- The draft that it was started from is no longer what it says.
+    UPDATE pushmta_engine.delivery d SET content = document, draft = NULL WHERE d.id = delivery;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.keep_content(bigint, text, text) IS 'Sets the content of a locked delivery that may be changed.';
 
@@ -55,8 +56,8 @@ BEGIN
             USING ERRCODE = 'PM007', HINT = 'Give either validity or ends_at.';
     END IF;
     -- The messages that were prepared are no longer what it sends.
-    IF num_nonnulls(content, filter, exclude, priority, one_per_user) > 0 AND found_state <> 'editing' THEN
-        PERFORM drop_preparation(delivery);
+    IF num_nonnulls(content, filter, exclude, priority, one_per_user) > 0 THEN
+        PERFORM drop_analysis(delivery);
         UPDATE pushmta_engine.delivery d SET state = CASE WHEN found_state IN ('analysing', 'ready') THEN 'editing' ELSE d.state END,
             log_day = CASE WHEN found_state IN ('analysing', 'ready') THEN NULL ELSE d.log_day END
         WHERE d.id = delivery;
@@ -95,10 +96,15 @@ BEGIN
     IF label IS NOT NULL THEN
         PERFORM require_label('delivery', label, 'PM007');
     END IF;
-    INSERT INTO delivery (label, kind, content, target_kind, target_filter, target_sql, one_per_user, allow_duplicates, one_time_code,
+    IF EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery AND (d.proof
+        OR d.target_sql IS NOT NULL AND NOT pg_has_role(session_user, 'pushmta_raw_sql', 'MEMBER'))) THEN
+        RAISE EXCEPTION 'Delivery % is a proof, or has a condition in SQL that only members of pushmta_raw_sql may copy.', delivery
+            USING ERRCODE = 'PM007', HINT = 'Copy the delivery that the proof is of, or ask a member of the role.';
+    END IF;
+    INSERT INTO delivery (label, kind, content, target_kind, target_filter, target_sql, one_per_user, allow_duplicates,
         seed_names, priority, weight, validity, ambiguity_policy, max_retries, retry_period_seconds, retry_schedule)
     SELECT coalesce(copy_delivery.label, d.label), d.kind, d.content, d.target_kind, d.target_filter, d.target_sql, d.one_per_user,
-        d.allow_duplicates, d.one_time_code, d.seed_names, d.priority, d.weight, d.validity, d.ambiguity_policy, d.max_retries,
+        d.allow_duplicates, d.seed_names, d.priority, d.weight, d.validity, d.ambiguity_policy, d.max_retries,
         d.retry_period_seconds, d.retry_schedule
     FROM pushmta_engine.delivery d WHERE d.id = delivery
     RETURNING id INTO made;
@@ -121,7 +127,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta.copy_delivery(bigint, text) IS
     'Makes a delivery with the content, target, settings and rate of another one, whatever its state, and returns its id. Targets and '
-    'exclusions are copied as far as they are still kept.';
+    'exclusions are copied as far as they are still kept. Whether it carries one-time codes is not: see pushmta.set_one_time_code.';
 
 CREATE FUNCTION pushmta.reschedule_delivery(delivery bigint, start_at timestamptz) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -133,6 +139,7 @@ DECLARE
 BEGIN
     IF start_at IS NULL THEN
         PERFORM drop_preparation(delivery);
+        PERFORM return_draft(delivery);
         UPDATE pushmta_engine.delivery d SET state = 'editing', state_reason = '', start_at = NULL, valid_until = NULL, log_day = NULL,
             wait_reason = '', wait_failures = 0, wait_until = NULL, paused_by = '', changed_at = now()
         WHERE d.id = delivery;

@@ -49,8 +49,13 @@ extension Store {
     /// parts were created. One that was paused or ended meanwhile stays as it is. Returns the resulting state.
     ///
     /// Throws ``StoreError`` of code `notFound`.
-    package func returnDelivery(_ id: Int64, reason: String) async throws -> DeliveryState {
-        let result = try await control("pushmta_engine.return_delivery($1, $2)", [.int64(id), .text(reason)])
+    ///
+    /// - Parameter preparation: the number of the preparation that failed; one that was changed since stays as it is.
+    package func returnDelivery(_ id: Int64, reason: String, preparation: Int32? = nil) async throws -> DeliveryState {
+        let result = try await control(
+            "pushmta_engine.return_delivery($1, $2, $3)",
+            [.int64(id), .text(reason), preparation.map(PostgresValue.int32) ?? .null]
+        )
         return try first(result, orThrow: "There is no delivery \(id).") { row in try row.choice() }
     }
 

@@ -57,7 +57,7 @@ extension Store {
                 WHERE p.state = 'waiting' AND p.delivery_id > w.delivery_id ORDER BY p.delivery_id LIMIT 1)
             FROM waiting w WHERE w.delivery_id IS NOT NULL
         ), open AS MATERIALIZED (
-            SELECT id, state, valid_until <= now() AS expired FROM pushmta_engine.delivery
+            SELECT id, state, started_at IS NOT NULL AND valid_until <= now() AS expired FROM pushmta_engine.delivery
             WHERE state IN ('pending', 'preparing', 'in_progress', 'paused')
             ORDER BY priority DESC, start_at, id LIMIT 100000
         )
@@ -114,7 +114,7 @@ extension Store {
         SELECT coalesce((SELECT max(n.created_at) FROM (
                 SELECT p.created_at FROM pushmta_engine.delivery_part p ORDER BY p.id DESC LIMIT 1000) n), '-infinity') > now() + \(slew)
             OR EXISTS (SELECT FROM pushmta_engine.delivery d
-                WHERE d.state IN ('pending', 'preparing', 'in_progress', 'paused') AND d.changed_at > now() + \(slew))
+                WHERE d.state IN ('analysing', 'pending', 'preparing', 'in_progress', 'paused') AND d.changed_at > now() + \(slew))
             OR EXISTS (SELECT FROM pushmta_engine.application_health h
                 WHERE h.next_probe_at IS NOT NULL AND h.changed_at > now() + \(slew))
             OR EXISTS (SELECT FROM pushmta_engine.gateway_trouble t WHERE t.changed_at > now() + \(slew))
@@ -147,7 +147,7 @@ extension Store {
         UPDATE pushmta_engine.delivery d
         SET start_at = CASE WHEN d.start_at <= d.changed_at THEN least(d.start_at, now()) ELSE d.start_at END, changed_at = now()
         WHERE d.id = ANY(ARRAY(SELECT f.id FROM pushmta_engine.delivery f
-            WHERE f.state IN ('pending', 'preparing', 'in_progress', 'paused') AND f.changed_at > now() + \(slew)
+            WHERE f.state IN ('analysing', 'pending', 'preparing', 'in_progress', 'paused') AND f.changed_at > now() + \(slew)
             ORDER BY f.id FOR NO KEY UPDATE SKIP LOCKED))
         """
 

@@ -203,7 +203,7 @@ extension Store {
         let result = try await query(
             """
             SELECT \(Self.progressColumns) FROM pushmta.delivery_progress p
-            WHERE p.state IN ('pending', 'preparing', 'in_progress', 'paused')
+            WHERE p.state IN ('analysing', 'ready', 'pending', 'preparing', 'in_progress', 'paused')
             UNION ALL
             SELECT \(Self.progressColumns) FROM pushmta.delivery_progress p
             WHERE p.state = 'editing'

@@ -69,7 +69,7 @@ extension Store {
         _ timeout: Duration?
     ) async throws -> ChunkResult {
         let part = PreparationChunk(
-            deliveryID: job.deliveryID,
+            job,
             partSize: Int32(clamping: max(1, partSize)),
             limit: limit,
             target: target

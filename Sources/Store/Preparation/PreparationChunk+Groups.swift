@@ -15,7 +15,7 @@ extension PreparationChunk {
         """
         WITH delivery AS MATERIALIZED (
             SELECT d.id, d.log_day, d.priority, d.target::integer AS target, \(partState),
-                coalesce(d.frozen_at, d.started_at) AS started_at, a.prepared_through, a.prepare_to
+                CASE WHEN d.frozen_until IS NOT NULL THEN d.frozen_at ELSE d.started_at END AS started_at, a.prepared_through, a.prepare_to
             FROM pushmta_engine.delivery d
             JOIN pushmta_engine.delivery_application a ON a.delivery_id = d.id AND a.application_id = $6
             WHERE d.id = $1

@@ -14,7 +14,7 @@ extension PreparationChunk {
         return """
             WITH delivery AS MATERIALIZED (
                 SELECT d.id, d.log_day, d.priority, d.target::integer AS target, \(partState),
-                    coalesce(d.frozen_at, d.started_at) AS started_at, d.seed_names
+                    CASE WHEN d.frozen_until IS NOT NULL THEN d.frozen_at ELSE d.started_at END AS started_at, d.seed_names
                 FROM pushmta_engine.delivery d WHERE d.id = $1
             ), named AS MATERIALIZED (
                 SELECT s.id, s.application_id, a.external_account_id, s.push_token, n.variables, min(n.id) AS seed

@@ -10,11 +10,14 @@ struct PreparationChunk {
     let limit: Int64
     /// The target of the delivery.
     let target: ChunkTarget
+    /// The number of the delivery's preparation.
+    let preparation: Int32
     /// Whether its parts are held, so that their messages are counted.
     private var isHeld = false
 
-    init(deliveryID: Int64, partSize: Int32, limit: Int64, target: ChunkTarget) {
-        self.deliveryID = deliveryID
+    init(_ job: PreparationJob, partSize: Int32, limit: Int64, target: ChunkTarget) {
+        deliveryID = job.deliveryID
+        preparation = job.preparation
         self.partSize = partSize
         self.limit = limit
         self.target = target
@@ -62,9 +65,11 @@ struct PreparationChunk {
         guard let place = try opened[0].oneOrNil(Place.init) else {
             return ChunkResult(messages: 0, excluded: 0, parts: 0, done: false, busy: true)
         }
-        guard place.state == .preparing || place.isHeld else {
+        guard place.state == .preparing || place.isHeld, place.preparation == preparation else {
             return ChunkResult(messages: 0, excluded: 0, parts: 0, done: true, busy: false)
         }
+        // It is claimed again as one that starts.
+        guard !place.isDue else { return ChunkResult(messages: 0, excluded: 0, parts: 0, done: false, busy: true) }
         if place.hasHeld { return try await release(transaction) }
         var chunk = self
         chunk.isHeld = place.isHeld
@@ -76,7 +81,10 @@ struct PreparationChunk {
     private func prepare(_ place: Place, next: PostgresResult, _ transaction: PostgresTransaction) async throws
         -> ChunkResult
     {
-        if place.isPrepared { return try await finish(after: nil, transaction) }
+        if place.isPrepared {
+            try await transaction.execute(end)
+            return ChunkResult(messages: 0, excluded: 0, parts: 0, done: true, busy: false)
+        }
         if place.kind == "explicit" {
             if place.isAtEnd { return try await finish(after: nil, transaction) }
             let end = PostgresStatement(Self.endSQL, [.int64(deliveryID)])
@@ -191,8 +199,9 @@ struct PreparationChunk {
         return chunk
     }
 
-    private func finish(after chunk: ChunkResult?, _ transaction: PostgresTransaction) async throws -> ChunkResult {
-        let end = PostgresStatement(
+    /// All messages are prepared.
+    private var end: PostgresStatement {
+        PostgresStatement(
             """
             UPDATE pushmta_engine.delivery SET prepared = true, changed_at = now(),
                 state = CASE WHEN state = 'preparing' THEN 'in_progress' ELSE state END,
@@ -201,6 +210,9 @@ struct PreparationChunk {
             """,
             [.int64(deliveryID)]
         )
+    }
+
+    private func finish(after chunk: ChunkResult?, _ transaction: PostgresTransaction) async throws -> ChunkResult {
         var (messages, parts) = (chunk?.messages ?? 0, chunk?.parts ?? 0)
         if target.hasSeeds {
             let seeds = PostgresStatement(Self.seeds(target), [.int64(deliveryID), .int32(partSize)])
@@ -226,7 +238,8 @@ struct PreparationChunk {
     private static let lockSQL = """
         SELECT d.state, d.target_kind, d.prepared_through >= coalesce(d.prepare_to, 0), d.prepared,
             d.state = 'preparing' AND d.frozen_until IS NOT NULL AND EXISTS (
-                SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = d.id AND p.state = 'held')
+                SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = d.id AND p.state = 'held'),
+            d.preparation, d.state = 'pending' AND d.start_at <= now()
         FROM pushmta_engine.delivery d WHERE d.id = $1 FOR NO KEY UPDATE SKIP LOCKED
         """
 
@@ -241,6 +254,9 @@ struct PreparationChunk {
         let isPrepared: Bool
         /// Whether it has started and some of its parts are held.
         let hasHeld: Bool
+        let preparation: Int32
+        /// Whether it starts now.
+        let isDue: Bool
 
         /// Whether it is prepared before its start.
         var isHeld: Bool { state == .analysing || state == .pending }
@@ -251,6 +267,8 @@ struct PreparationChunk {
             isAtEnd = try row.bool()
             isPrepared = try row.bool()
             hasHeld = try row.bool()
+            preparation = try row.int32()
+            isDue = try row.bool()
         }
     }
 

@@ -92,11 +92,15 @@ extension Store {
         let targets = try await chunkTargets(of: ids)
         let own = try await own(ids, host: host, freeze)
         return jobs.compactMap { job in
-            guard let target = targets[job.deliveryID], let own = own[job.deliveryID] else { return nil }
+            // One that was changed since its job was read is claimed again.
+            guard let target = targets[job.deliveryID], let own = own[job.deliveryID],
+                own.preparation == job.preparation
+            else { return nil }
             var job = job
             job.target = target
             job.resumed = own.resumed
-            // One that has not started goes after all others.
+            if own.isDropped { job.preparation += 1 }
+            // One that starts soon goes after all others.
             if own.state == .pending { job.priority = .min }
             return job
         }
@@ -116,8 +120,9 @@ extension Store {
                     PostgresStatement(Self.droppedSQL, [.int64Array(starting), .text(host)]),
                 ])[0]
                 let ids = Set(try all(kept) { row in try row.int64() })
-                for place in own.indices where own[place].startsFrozen {
-                    own[place].resumed = ids.contains(own[place].id)
+                for place in own.indices where own[place].startsFrozen && !ids.contains(own[place].id) {
+                    own[place].resumed = false
+                    own[place].isDropped = true
                 }
             }
             let new = own.filter { !$0.resumed }
@@ -134,18 +139,25 @@ extension Store {
         let state: DeliveryState
         /// Whether it starts now, with messages that were prepared before its start.
         let startsFrozen: Bool
+        let preparation: Int32
+        /// Whether what had been prepared was dropped just now.
+        var isDropped = false
 
         init(_ row: inout RowReader) throws {
             id = try row.int64()
             resumed = try row.bool()
             state = try row.choice()
             startsFrozen = try row.bool()
+            preparation = try row.int32()
         }
     }
 
     /// Returns those whose prepared messages still hold. The messages of the others are dropped.
     private static let keptSQL = """
-        SELECT u.id FROM unnest($1::bigint[]) u(id) WHERE pushmta_engine.keep_analysis(u.id, now())
+        SELECT d.id FROM pushmta_engine.delivery d
+        WHERE d.id = ANY($1::bigint[]) AND pushmta_engine.keep_analysis(d.id,
+            -- Supervisors may have been away for a moment.
+            CASE WHEN now() < d.start_at + interval '1 hour' THEN d.start_at ELSE now() END)
         """
 
     private static let droppedSQL = """
@@ -199,7 +211,7 @@ extension Store {
             WHERE d.state IN ('preparing', 'analysing') AND d.id <> ALL($2::bigint[])
             UNION ALL
             (SELECT d.id, NULL, 4 FROM pushmta_engine.delivery d
-                WHERE d.state = 'pending' AND NOT d.prepared AND d.wait_until IS NULL AND $3 = \(Int16.min)
+                WHERE d.state = 'pending' AND NOT d.analysed AND d.kind = 'batch' AND d.wait_until IS NULL AND $3 = \(Int16.min)
                     AND d.start_at > now() AND d.start_at <= now() + $6 * interval '1 second' AND d.id <> ALL($2::bigint[])
                 ORDER BY d.start_at, d.id LIMIT $4 + $5)
         ), picked AS MATERIALIZED (
@@ -225,7 +237,7 @@ extension Store {
     private static func claimable(freeze: String) -> String {
         """
         (state = 'pending' AND start_at <= now()
-            OR state = 'pending' AND kind = 'batch' AND NOT prepared AND start_at <= now() + \(freeze) * interval '1 second'
+            OR state = 'pending' AND kind = 'batch' AND NOT analysed AND start_at <= now() + \(freeze) * interval '1 second'
                 AND (preparing_host IN ($1, '') OR changed_at < now() - interval '5 seconds')
             OR state IN ('preparing', 'analysing')
                 AND (preparing_host IN ($1, '') OR changed_at < now() - interval '5 seconds'))
@@ -243,7 +255,7 @@ extension Store {
         UPDATE pushmta_engine.delivery d SET state = b.state, preparing_host = $1, frozen_at = coalesce(d.frozen_at, now()),
             started_at = CASE WHEN b.state = 'preparing' THEN coalesce(d.started_at, now()) ELSE d.started_at END,
             changed_at = now()
-        FROM before b WHERE d.id = b.id RETURNING d.id, b.resumed, b.state, b.starts_frozen
+        FROM before b WHERE d.id = b.id RETURNING d.id, b.resumed, b.state, b.starts_frozen, d.preparation
         """
 
     /// Records where preparations end, so that later rows are not included, and reserves what else they need. Each
@@ -271,7 +283,7 @@ extension Store {
     }
 
     private static let frozenUntilSQL = """
-        UPDATE pushmta_engine.delivery d SET frozen_until = greatest(now(), d.start_at) + $2 * interval '1 second',
+        UPDATE pushmta_engine.delivery d SET frozen_until = greatest(now() + $2 * interval '1 second', d.start_at),
             frozen_digest = pushmta_engine.preparation_digest(d.id)
         WHERE d.id = ANY($1::bigint[])
         """
@@ -290,7 +302,7 @@ extension Store {
         let of = "FROM pushmta_engine.delivery_application d WHERE d.delivery_id = ANY($1::bigint[])"
         let statements = [
             """
-            SELECT id, label, content::text, wait_reason <> '', priority FROM pushmta_engine.delivery
+            SELECT id, label, content::text, wait_reason <> '', priority, preparation, target_kind = 'explicit' FROM pushmta_engine.delivery
             WHERE id = ANY($1::bigint[]) ORDER BY array_position($1, id)
             """,
             "SELECT d.delivery_id, d.application_id, d.external_account_id \(of) ORDER BY d.application_id",
@@ -329,6 +341,8 @@ extension Store {
             )
             job.hasWaited = try row.bool()
             job.priority = try row.int16()
+            job.preparation = try row.int32()
+            job.isExplicit = try row.bool()
             return job
         }
     }

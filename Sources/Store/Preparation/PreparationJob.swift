@@ -11,6 +11,10 @@ package struct PreparationJob: Sendable {
     package let accounts: [AccountRow]
     /// The credential of each application, in the same order; nil for none.
     package let credentials: [CredentialNotice?]
+    /// Whether it goes to explicit targets.
+    package internal(set) var isExplicit = false
+    /// How often the preparation of the delivery was dropped: a job of another number is of no use any more.
+    var preparation: Int32 = 0
     /// Whether this preparation resumes an interrupted one.
     package internal(set) var resumed: Bool
     /// The target, compiled by the claim.

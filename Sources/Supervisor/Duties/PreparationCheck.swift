@@ -25,7 +25,14 @@ package enum PreparationCheck {
             self.text = text
             let sentences = text.split(separator: ". ")
             let (cause, remedy) = (sentences.dropLast().joined(separator: ". "), sentences.last.map(String.init) ?? "")
-            problems = [DeliveryProblem(subject: "application", pointer: "", problem: cause, remedy: remedy)]
+            problems = [
+                DeliveryProblem(
+                    subject: "application",
+                    pointer: "",
+                    problem: cause.isEmpty ? text : cause,
+                    remedy: cause.isEmpty ? "correct it" : remedy
+                )
+            ]
         }
 
         /// A problem of the content.
@@ -45,7 +52,17 @@ package enum PreparationCheck {
         }
 
         func of(_ application: ApplicationRow) -> Finding {
-            Finding("Application '\(application.name)': \(text)", problems)
+            Finding(
+                "Application '\(application.name)': \(text)",
+                problems.map {
+                    DeliveryProblem(
+                        subject: $0.subject,
+                        pointer: $0.pointer,
+                        problem: "application '\(application.name)': \($0.problem)",
+                        remedy: $0.remedy
+                    )
+                }
+            )
         }
     }
 

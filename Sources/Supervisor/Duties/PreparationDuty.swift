@@ -46,6 +46,9 @@ actor PreparationDuty {
     private var waiting: Set<Int64> = []
     /// Deliveries prepared in parallel with the others; the first is the current one.
     private var slowJobs: [PreparationJob] = []
+    /// Deliveries that are prepared before their start, and whose messages are to be rendered; the first is the current
+    /// one.
+    private var analyses: [PreparationJob] = []
 
     init(
         store: Store,
@@ -90,7 +93,7 @@ actor PreparationDuty {
         let room = Self.newAtOnce - jobs.count { !waiting.contains($0.deliveryID) && $0.priority >= least }
         let new = try await store.claimDeliveriesToPrepare(
             host: hostID,
-            except: (jobs + slowJobs).map(\.deliveryID),
+            except: (jobs + slowJobs + analyses).map(\.deliveryID),
             // A more urgent delivery begins however many are in preparation.
             atLeast: room > 0 ? least : Int16(clamping: Int(least) + 1),
             limit: room > 0 ? room : Self.newAtOnce,
@@ -205,7 +208,7 @@ actor PreparationDuty {
             )
             if chunk.parts > 0 && !chunk.isHeld || chunk.done { chunkMade(chunk) }
             if chunk.done { logger.info("Delivery \(job.deliveryID) is prepared", metadata: Self.keys(job)) }
-            if chunk.done, chunk.isHeld { try await endAnalysis(of: job) }
+            if chunk.done, chunk.isHeld { analyseSeparately(job) }
             return chunk.done || chunk.busy
         } catch {
             switch store.decision(on: error, of: job) {
@@ -224,16 +227,37 @@ actor PreparationDuty {
 
     private static func keys(_ job: PreparationJob) -> Logger.Metadata { ["delivery": "\(job.deliveryID)"] }
 
-    /// Renders messages of a delivery that is prepared before its start.
-    private func endAnalysis(of job: PreparationJob) async throws {
-        let findings = try await analyse(store, job)
-        let state = try await store.endAnalysis(of: job.deliveryID, findings)
-        logger.info("Delivery \(job.deliveryID) is analysed and \(state.rawValue)", metadata: Self.keys(job))
+    /// Renders messages of a delivery that is prepared before its start, in parallel with the preparation of others.
+    private func analyseSeparately(_ job: PreparationJob) {
+        analyses.append(job)
+        guard analyses.count == 1 else { return }
+        Task {
+            while let job = analyses.first {
+                await endAnalysis(of: job)
+                analyses.removeFirst()
+            }
+        }
+    }
+
+    /// A delivery whose analysis fails still belongs to this host; it is claimed again after a while.
+    private func endAnalysis(of job: PreparationJob) async {
+        guard isClaiming() else { return }
+        do {
+            let findings = try await analyse(slowStore, job)
+            let state = try await slowStore.endAnalysis(of: job, findings)
+            logger.info("Delivery \(job.deliveryID) is analysed and \(state.rawValue)", metadata: Self.keys(job))
+        } catch {
+            logger.failure("Messages of delivery \(job.deliveryID) could not be rendered", of: error, Self.keys(job))
+            try? await slowStore.postponePreparation(
+                job.deliveryID,
+                reason: "its messages could not be rendered: \(error)"
+            )
+        }
     }
 
     /// Returns the delivery to its author with the reason: it can be corrected and started again.
     private func giveBack(_ job: PreparationJob, _ reason: String, _ problems: [DeliveryProblem] = []) async throws {
-        let state = try await store.returnDelivery(job.deliveryID, problems, reason: reason)
+        let state = try await store.returnDelivery(job, problems, reason: reason)
         logger.event(
             .deliveryReturned,
             "Delivery \(job.deliveryID) cannot be prepared and is \(state.rawValue): \(reason)",

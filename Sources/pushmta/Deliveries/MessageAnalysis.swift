@@ -3,86 +3,167 @@ import MTAChild
 import PushCore
 import Store
 
-/// Renders messages of a delivery that is prepared before its start.
+/// Renders messages of a delivery that is prepared before its start: all of an explicit target, otherwise a sample.
 struct MessageAnalysis {
-    /// The number of messages that are rendered: a second's work, and enough to show what one in a hundred has.
+    /// The number of messages of a sample: a second's work, and enough to show what one in a hundred has.
     private static let sampleSize = 1_000
     /// The number of messages of each application that are kept to be looked at.
     private static let shown = 3
+    /// The number of parts that are loaded one after the other between two looks at the database.
+    private static let partsAtOnce: Int32 = 50
 
     let store: Store
     let job: PreparationJob
 
     func findings() async throws -> AnalysisFindings {
-        let delivery = try await store.deliveryForPreview(job.deliveryID)
-        let sample = try await store.heldSample(of: job.deliveryID, limit: Self.sampleSize)
-        let now = try await store.databaseClock().microsecondsSince1970 / 1_000_000
         var findings = AnalysisFindings()
-        for (application, account) in zip(job.applications, job.accounts) {
-            let own = sample.filter { $0.applicationID == application.id }
-            guard !own.isEmpty else { continue }
-            let routing = try await ApplicationRouting(application, account: account, store)
-            let previewer = try await MessagePreviewer.make(
-                delivery,
-                application: application,
-                account: account,
-                credential: routing.credential,
-                projectID: routing.projectID,
-                store: store
+        do {
+            let delivery = try await store.deliveryForPreview(job.deliveryID)
+            for (application, account) in zip(job.applications, job.accounts) {
+                let routing = try await ApplicationRouting(application, account: account, store)
+                let previewer = try await MessagePreviewer.make(
+                    delivery,
+                    application: application,
+                    account: account,
+                    credential: routing.credential,
+                    projectID: routing.projectID,
+                    store: store
+                )
+                try await look(at: application, previewer, &findings)
+            }
+        } catch let error as ContentError {
+            findings.problems += error.problems.map {
+                DeliveryProblem(subject: "content", pointer: $0.pointer, problem: $0.cause, remedy: $0.remedy)
+            }
+        } catch let error as StoreError where error.code == .invalid {
+            findings.problems.append(
+                DeliveryProblem(
+                    subject: "content",
+                    pointer: "",
+                    problem: "\(error)",
+                    remedy: error.hint ?? "correct it"
+                )
             )
-            try await render(own, previewer, application, now: now, into: &findings)
         }
         return findings
     }
 
-    private func render(
-        _ sample: [HeldMessage],
+    private func look(
+        at application: ApplicationRow,
         _ previewer: MessagePreviewer,
-        _ application: ApplicationRow,
-        now: Int64,
-        into findings: inout AnalysisFindings
+        _ findings: inout AnalysisFindings
     ) async throws {
-        var (shown, tooLong, usual) = (0, 0, 0)
+        let limit = job.isExplicit ? Self.shown : Self.sampleSize
+        let sample = try await store.heldSample(of: job.deliveryID, application: application.id, limit: limit)
+        let now = try await store.databaseClock().microsecondsSince1970 / 1_000_000
+        var counts = Counts()
+        var shown = 0
         for message in sample {
             let loaded = try await store.loadSubscription(
                 message.subscriptionID,
                 previewer.fields,
                 variables: message.variables
             )
-            // Deleted since.
-            guard let preview = previewer.preview(loaded, now: now) else { continue }
-            findings.add(bytes: preview.size)
-            if preview.problem != nil { findings.refused += 1 }
-            if !message.isLongest {
-                usual += 1
-                if preview.size > preview.limit { tooLong += 1 }
+            if !job.isExplicit { counts.add(loaded, previewer, isUsual: !message.isLongest, &findings) }
+            guard shown < Self.shown, let preview = previewer.preview(loaded, now: now), preview.problem == nil else {
+                continue
             }
-            guard shown < Self.shown, preview.problem == nil else { continue }
             shown += 1
-            findings.samples.append(
-                AnalysisFindings.Sample(
-                    application: application.name,
-                    subscriptionID: message.subscriptionID,
-                    locale: preview.locale,
-                    bytes: preview.size,
-                    limit: preview.limit,
-                    // Those who may look at it may not see push tokens.
-                    payload: String(decoding: preview.payload, as: UTF8.self)
-                        .replacing(loaded.tokens.string(0), with: "(push token)")
-                )
-            )
+            findings.samples.append(Self.sample(preview, application, message, loaded))
         }
-        // The values of a few people may be too long; those of one in a hundred are the content's fault.
-        guard tooLong * 100 > usual else { return }
-        findings.problems.append(
-            DeliveryProblem(
-                subject: "content",
-                pointer: "",
-                problem:
-                    "application '\(application.name)': \(tooLong) of \(usual) rendered messages are larger than their "
-                    + "gateway accepts",
-                remedy: "shorten the texts, or the values of their fields"
+        if job.isExplicit { try await measureAll(application, previewer, &counts, &findings) }
+        findings.problems += counts.problems(of: application)
+    }
+
+    /// Renders all messages of an explicit target.
+    private func measureAll(
+        _ application: ApplicationRow,
+        _ previewer: MessagePreviewer,
+        _ counts: inout Counts,
+        _ findings: inout AnalysisFindings
+    ) async throws {
+        var last: Int64 = 0
+        while true {
+            let parts = try await store.heldParts(
+                of: job.deliveryID,
+                application: application.id,
+                after: last,
+                limit: Self.partsAtOnce
             )
+            guard let end = parts.last else { return }
+            last = end.id
+            for part in parts {
+                counts.add(try await store.loadPart(part, previewer.fields), previewer, isUsual: true, &findings)
+            }
+        }
+    }
+
+    private static func sample(
+        _ preview: MessagePreview,
+        _ application: ApplicationRow,
+        _ message: HeldMessage,
+        _ loaded: LoadedPart
+    ) -> AnalysisFindings.Sample {
+        AnalysisFindings.Sample(
+            application: application.name,
+            subscriptionID: message.subscriptionID,
+            locale: preview.locale,
+            bytes: preview.size,
+            limit: preview.limit,
+            // Those who may look at it may not see push tokens.
+            payload: String(decoding: preview.payload, as: UTF8.self)
+                .replacing(loaded.tokens.string(0), with: "(push token)")
         )
+    }
+
+    /// How many of an application's messages would not be sent. The values of a few people may be too long; those of one
+    /// in a hundred are the content's fault. The longest values were looked for, so they do not count.
+    private struct Counts {
+        private var (all, tooLong, lacking) = (0, 0, 0)
+
+        mutating func add(
+            _ loaded: LoadedPart,
+            _ previewer: MessagePreviewer,
+            isUsual: Bool,
+            _ findings: inout AnalysisFindings
+        ) {
+            previewer.measure(loaded) { size, refusal in
+                findings.add(bytes: size)
+                if refusal != nil { findings.refused += 1 }
+                guard isUsual else { return }
+                all += 1
+                if refusal == .tooLong { tooLong += 1 }
+                if refusal == .lacksField { lacking += 1 }
+            }
+        }
+
+        func problems(of application: ApplicationRow) -> [DeliveryProblem] {
+            var problems: [DeliveryProblem] = []
+            if tooLong * 100 > all {
+                problems.append(
+                    DeliveryProblem(
+                        subject: "content",
+                        pointer: "",
+                        problem:
+                            "application '\(application.name)': \(tooLong) of \(all) rendered messages are larger than "
+                            + "their gateway accepts",
+                        remedy: "shorten the texts, or the values of their fields"
+                    )
+                )
+            }
+            if lacking == all, all > 0 {
+                problems.append(
+                    DeliveryProblem(
+                        subject: "content",
+                        pointer: "",
+                        problem:
+                            "application '\(application.name)': all \(all) rendered messages lack the value of a field "
+                            + "without a default",
+                        remedy: "give the field a default, or its value to the target"
+                    )
+                )
+            }
+            return problems
+        }
     }
 }
