@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 
@@ -134,6 +135,32 @@ include-name = "POST /content/preview"
 checks.positive_data_acceptance.enabled = false
 
 [[operations]]
+# labels, contents and filters, as above; and an end in the past
+include-name = "PATCH /deliveries/{{id}}"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.id" = {edited} }}
+
+[[operations]]
+# a label is not blank
+include-name = "POST /deliveries/{{id}}/copy"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.id" = {edited} }}
+
+[[operations]]
+# a time is not in the past
+include-name = "POST /deliveries/{{id}}/reschedule"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.id" = {edited} }}
+
+[[operations]]
+include-name = "POST /deliveries/{{id}}/analysis"
+parameters = {{ "path.id" = {edited} }}
+
+[[operations]]
+include-name = "GET /deliveries/{{id}}/analysis"
+parameters = {{ "path.id" = {analysed} }}
+
+[[operations]]
 include-name = "GET /deliveries/{{id}}/check"
 parameters = {{ "path.id" = {explicit} }}
 
@@ -170,14 +197,76 @@ class API:
     def __init__(self, base, key):
         self.base, self.key = base, key
 
-    def post(self, path, body):
+    def call(self, method, path, body=None):
         request = urllib.request.Request(
             self.base + path,
-            json.dumps(body).encode(),
+            None if body is None else json.dumps(body).encode(),
             {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"},
+            method=method,
         )
         with urllib.request.urlopen(request) as answer:
             return json.load(answer)
+
+    def get(self, path):
+        return self.call("GET", path)
+
+    def post(self, path, body):
+        return self.call("POST", path, body)
+
+    def refusal(self, method, path, body=None):
+        """The status of the refusal of a request."""
+        try:
+            answer = self.call(method, path, body)
+        except urllib.error.HTTPError as error:
+            return error.code
+        raise SystemExit(f"api: {method} {path} is not refused: {answer}")
+
+    def until(self, path, wanted):
+        """Reads a path until its answer is what is wanted."""
+        end = time.monotonic() + 60
+        while True:
+            answer = self.get(path)
+            if wanted(answer):
+                return answer
+            if time.monotonic() > end:
+                raise SystemExit(f"api: {path} stays {answer}")
+            time.sleep(0.1)
+
+
+def require(holds, what):
+    if not holds:
+        raise SystemExit(f"api: {what}")
+
+
+def walk(api, delivery):
+    """Analyses, starts, changes, copies and moves deliveries as a marketing system does; returns the ids of an analysed one, which has
+    ended, and of one that is editing."""
+    content = {"android": {"title": "Hello {{firstName|there}}"}}
+    first = api.post("/deliveries", {**delivery, "content": content, "messagesPerSecond": 1000})["id"]
+    require(api.refusal("GET", f"/deliveries/{first}/analysis") == 404, "a delivery that was never analysed has an analysis")
+    require(api.post(f"/deliveries/{first}/analysis", {})["state"] == "analysing", "an analysis does not begin")
+    found = api.until(f"/deliveries/{first}/analysis", lambda answer: answer["finishedAt"])
+    require(found["state"] == "ready" and found["messages"] > 0 and not found["problems"], f"the analysis found {found}")
+    require(sum(count["messages"] for count in found["counts"]) == found["messages"], f"the counts differ: {found}")
+    require(found["rendered"] > 0 and found["samples"][0]["payload"] and found["seconds"] > 0, f"nothing was rendered: {found}")
+    # What is changed is analysed again.
+    changed = api.call("PATCH", f"/deliveries/{first}", {"label": "Winter", "content": {"android": {"title": "Winter"}}, "priority": 7})
+    require((changed["label"], changed["priority"], changed["state"]) == ("Winter", 7, "editing"), f"a change gave {changed}")
+    api.post(f"/deliveries/{first}/analysis", {})
+    found = api.until(f"/deliveries/{first}/analysis", lambda answer: answer["finishedAt"])
+    require("Winter" in json.dumps(found["samples"]), f"the samples are old: {found}")
+    api.post(f"/deliveries/{first}/start", {})
+    ended = api.until(f"/deliveries/{first}", lambda answer: answer["state"] == "finished")
+    require(ended["counts"]["target"] == found["messages"], f"it was not sent as analysed: {ended}, {found}")
+    require(api.refusal("PATCH", f"/deliveries/{first}", {"label": "x"}) == 409, "what was sent can be changed")
+    copy = api.post(f"/deliveries/{first}/copy", {"label": "again"})
+    require(copy["state"] == "editing" and copy["id"] != first and copy["label"] == "again", f"the copy is {copy}")
+    second = copy["id"]
+    api.post(f"/deliveries/{second}/start", {"startAt": "2036-11-24T18:00:00Z"})
+    moved = api.post(f"/deliveries/{second}/reschedule", {"startAt": "2036-11-25T18:00:00Z"})
+    require(moved["startAt"].startswith("2036-11-25T18"), f"the start stays: {moved}")
+    require(api.post(f"/deliveries/{second}/reschedule", {"startAt": None})["state"] == "editing", "the start cannot be taken back")
+    return first, second
 
 
 def things(api):
@@ -187,6 +276,7 @@ def things(api):
     )["id"]
     content = {"android": {"title": "Hello {{name}}"}}
     delivery = {"label": "api", "applications": ["sample-android"], "content": content}
+    analysed, edited = walk(api, delivery)
     explicit = api.post("/deliveries", {**delivery, "explicitTargets": True})["id"]
     continuous = api.post("/deliveries", {**delivery, "kind": "continuous"})["id"]
     api.post(f"/deliveries/{continuous}/start", {})
@@ -204,6 +294,8 @@ def things(api):
                 raise
     return {
         "device": device,
+        "analysed": analysed,
+        "edited": edited,
         "explicit": explicit,
         "continuous": continuous,
         "message": message["id"],

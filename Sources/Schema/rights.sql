@@ -131,6 +131,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.verify_api_key'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.check_delivery pushmta_engine.api_content pushmta_engine.api_failures pushmta_engine.api_forms '
+            'pushmta.copy_delivery pushmta.reschedule_delivery pushmta.update_delivery pushmta_engine.api_analysis '
+            'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
             'pushmta_engine.api_proofs pushmta_engine.api_prove_delivery pushmta_engine.api_read_view pushmta_engine.api_reader '
             'pushmta_engine.api_reader_row pushmta_engine.api_statistics pushmta_engine.api_statistics_by '
             'pushmta_engine.code_exclusion')

@@ -112,7 +112,8 @@ extension StoreError {
         "PM003": "create another delivery to send again",
         "PM004": #"give an object such as {"ios": {"title": "Hello"}, "android": {"title": "Hello"}}"#,
         "PM005": "pushmta account list shows the accounts; an application needs one of its own platform",
-        "PM006": "set targets and exclusions before the start",
+        "PM006":
+            "pushmta delivery reschedule --edit returns one that has not begun to editing; pushmta delivery copy copies one that has",
         "PM008": "pushmta delivery list shows the deliveries and their states",
         "PM020": "pushmta delivery create --check says all that is wrong with a content",
         "PM060": "pushmta delivery create --continuous creates a continuous one",

@@ -63,6 +63,27 @@ struct AnalysisTests {
         #expect(try await fixture.assertEquation(id))
     }
 
+    @Test("What it found can be read: numbers, exclusions by reason, times")
+    func readable() async throws {
+        let (fixture, id) = try await edited()
+        await #expect(throws: StoreError.self) { _ = try await fixture.store.analysis(ofDelivery: id) }
+        try await fixture.sql("UPDATE pushmta_engine.subscription SET opted_out = true WHERE id % 5 = 0")
+        try await fixture.sql("UPDATE pushmta_engine.subscription SET locale = 'is' WHERE id % 5 = 1")
+        try await fixture.store.analyzeDelivery(id)
+        #expect(try await fixture.store.analysis(ofDelivery: id).finishedAt == nil)
+        try await prepare(fixture)
+        let row = try await fixture.store.analysis(ofDelivery: id)
+        #expect(row.state == .ready && row.messages == 200 && row.excluded == 50 && row.finishedAt != nil)
+        let counts = try await fixture.store.counts(ofDelivery: id)
+        #expect(counts.reduce(0) { $0 + $1.messages } == 200)
+        #expect(counts.first { $0.locale == "is" }?.messages == 50)
+        #expect(counts.map(\.messages) == counts.map(\.messages).sorted(by: >))
+        #expect(try await fixture.store.counts(ofDelivery: id, limit: 1).count == 1)
+        let exclusions = try await fixture.store.exclusionCounts(delivery: id)
+        #expect(exclusions == [OutcomeCount(status: nil, reason: "opted_out", count: 50)])
+        #expect(try await fixture.store.problems(ofDelivery: id).isEmpty)
+    }
+
     @Test("A start releases the first messages at once, and a supervisor the others")
     func released() async throws {
         let (fixture, id) = try await edited(2_500)

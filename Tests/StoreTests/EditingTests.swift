@@ -95,4 +95,57 @@ struct EditingTests {
         try await fixture.store.startDelivery(id)
         #expect(try await fixture.store.deliveryProgress(id).state == .pending)
     }
+
+    @Test("Programs change it by name, and what they do not name stays")
+    func changedByName() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await made(fixture)
+        try await fixture.sql("SELECT pushmta.create_exclusion_list('complaints')::bigint")
+        var changes = DeliveryChanges()
+        #expect(changes.isEmpty)
+        changes.label = "Winter"
+        changes.filter = "locale = 'de'"
+        changes.excludedLists = ["complaints"]
+        changes.priority = 7
+        changes.validitySeconds = 3_600
+        changes.ambiguityPolicy = .report
+        changes.retrySchedule = .exponential
+        #expect(!changes.isEmpty)
+        try await fixture.store.updateDelivery(id, changes)
+        let changed = """
+            label = 'Winter' AND target_filter = 'locale = ''de''' AND priority = 7 AND validity = interval '1 hour'
+            AND ambiguity_policy = 'report' AND retry_schedule = 'exponential' AND content #>> '{ios,title}' = 'Hi'
+            """
+        #expect(try await isTrue(fixture, id, changed))
+        let lists = "SELECT count(*) FROM pushmta_engine.delivery_exclusion_list WHERE delivery_id = \(id)"
+        #expect(try await fixture.sql(lists) == 1)
+        var others = DeliveryChanges()
+        others.filter = ""
+        others.excludedLists = []
+        others.endsAt = "2999-12-01T00:00:00Z"
+        try await fixture.store.updateDelivery(id, others)
+        #expect(try await isTrue(fixture, id, "target_filter IS NULL AND label = 'Winter' AND ends_at IS NOT NULL"))
+        #expect(try await fixture.sql(lists) == 0)
+        var wrong = DeliveryChanges()
+        wrong.priority = 1_000
+        await #expect(throws: StoreError.self) { [wrong] in try await fixture.store.updateDelivery(id, wrong) }
+    }
+
+    @Test("Programs copy it and move its start")
+    func copiedAndMovedByPrograms() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await made(fixture)
+        let copy = try await fixture.store.copyDelivery(id)
+        #expect(copy != id)
+        #expect(try await isTrue(fixture, copy, "label = 'Sale' AND state = 'editing'"))
+        await #expect(throws: StoreError.self) { _ = try await fixture.store.copyDelivery(id, label: "a\nb") }
+        try await fixture.store.startDelivery(id, at: "2999-12-01T00:00:00Z")
+        try await fixture.store.rescheduleDelivery(id, to: "2999-12-02T00:00:00+01:00")
+        #expect(try await isTrue(fixture, id, "start_at = '2999-12-01 23:00+00'"))
+        await #expect(throws: StoreError.self) {
+            try await fixture.store.rescheduleDelivery(id, to: "2020-12-02T00:00:00Z")
+        }
+        try await fixture.store.rescheduleDelivery(id, to: nil)
+        #expect(try await isTrue(fixture, id, "start_at IS NULL AND state = 'editing'"))
+    }
 }

@@ -24,7 +24,8 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .writeDevices: "Register and unregister devices; opt users out and in."
         case .readDevices: "Read devices, including their push tokens."
-        case .writeDeliveries: "Create, start, pause, resume and stop deliveries; manage templates and seed addresses."
+        case .writeDeliveries:
+            "Create, change, analyse, start, pause, resume and stop deliveries; manage templates and seed addresses."
         case .readDeliveries: "Read deliveries and their outcomes, templates and seed addresses."
         case .sendMessages: "Send single messages."
         case .readMessages: "Look up single messages."

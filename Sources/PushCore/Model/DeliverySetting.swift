@@ -185,6 +185,10 @@ package enum DeliverySetting: String, Sendable, CaseIterable {
     /// The settings of a new delivery: a weight and all seed addresses are set afterwards.
     package static let ofDelivery = allCases.filter { $0 != .weight && $0 != .allSeeds }
 
+    /// The settings of a delivery that a change can name: whether it has explicit targets is fixed, and its rate can be
+    /// changed at any time, in a call of its own.
+    package static let ofChange = ofDelivery.filter { $0 != .explicitTargets && $0 != .rate }
+
     /// The JSON Schema of an object of settings. The database uses it to check settings, and takes the defaults from
     /// it.
     package static let rules: String = {

@@ -337,3 +337,30 @@ SELECT p.delivery_id, p.number, p.subject, p.pointer, p.problem, p.remedy FROM p
 COMMENT ON VIEW pushmta.delivery_problem IS
     'Why a delivery could not be prepared, until it is changed or prepared again: the subject (content, filter, application, target), '
     'the place in the content, the problem, and what to do.';
+
+-- What the API reads of an analysis.
+
+CREATE FUNCTION pushmta_engine.api_analysis(wanted bigint) RETURNS SETOF pushmta.delivery_analysis
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT * FROM pushmta.delivery_analysis a WHERE a.delivery_id = wanted $$;
+COMMENT ON FUNCTION pushmta_engine.api_analysis(bigint) IS 'The last analysis of one delivery, as the API shows it.';
+
+CREATE FUNCTION pushmta_engine.api_analysis_counts(wanted bigint, most integer) RETURNS SETOF pushmta.delivery_count
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT * FROM pushmta.delivery_count c WHERE c.delivery_id = wanted
+        ORDER BY c.messages DESC, c.application, c.locale, c.time_zone LIMIT most $$;
+COMMENT ON FUNCTION pushmta_engine.api_analysis_counts(bigint, integer) IS
+    'The messages of one analysed delivery by application, locale and time zone, the largest numbers first.';
+
+CREATE FUNCTION pushmta_engine.api_exclusion_counts(wanted bigint) RETURNS TABLE (reason text, messages bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT e.reason, count(*) FROM pushmta_engine.delivery d
+        JOIN exclusion_log e ON e.log_day = d.log_day AND e.delivery_id = d.id
+        WHERE d.id = wanted GROUP BY 1 ORDER BY 2 DESC, 1 $$;
+COMMENT ON FUNCTION pushmta_engine.api_exclusion_counts(bigint) IS
+    'How many people were left out of one delivery at its preparation, by reason, the most frequent first.';
+
+CREATE FUNCTION pushmta_engine.api_problems(wanted bigint) RETURNS SETOF pushmta.delivery_problem
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT * FROM pushmta.delivery_problem p WHERE p.delivery_id = wanted ORDER BY p.number $$;
+COMMENT ON FUNCTION pushmta_engine.api_problems(bigint) IS 'Why one delivery could not be prepared, in order.';

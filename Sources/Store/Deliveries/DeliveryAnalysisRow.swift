@@ -19,6 +19,9 @@ package struct DeliveryAnalysisRow: Sendable, Hashable {
     /// How long sending takes at least, in seconds, and the limit that decides it; nil without a limit.
     package let seconds: Double?
     package let limitedBy: String?
+    package let requestedAt: DatabaseTime
+    /// When it was complete; nil before, and once its messages were dropped.
+    package let finishedAt: DatabaseTime?
 
     init(_ row: inout RowReader) throws {
         state = try row.choice()
@@ -32,6 +35,8 @@ package struct DeliveryAnalysisRow: Sendable, Hashable {
         remadeBecause = try row.text()
         seconds = try row.doubleOrNil()
         limitedBy = try row.textOrNil()
+        requestedAt = try row.time()
+        finishedAt = try row.timeOrNil()
     }
 }
 
@@ -58,8 +63,8 @@ extension Store {
         let result = try await query(
             """
             SELECT a.state, a.messages, a.excluded, a.rendered, a.smallest, a.largest, a.refused, a.samples::text, a.remade_because,
-                a.seconds::double precision, a.limited_by
-            FROM pushmta.delivery_analysis a WHERE a.delivery_id = $1
+                a.seconds::double precision, a.limited_by, a.requested_at, a.finished_at
+            FROM pushmta_engine.api_analysis($1) a
             """,
             [.int64(id)]
         )
@@ -75,8 +80,8 @@ extension Store {
     package func counts(ofDelivery id: Int64, limit: Int32 = 1_000) async throws -> [DeliveryCountRow] {
         let result = try await query(
             """
-            SELECT c.application, c.locale, c.time_zone, c.messages FROM pushmta.delivery_count c
-            WHERE c.delivery_id = $1 ORDER BY c.messages DESC, c.application, c.locale, c.time_zone LIMIT $2
+            SELECT c.application, c.locale, c.time_zone, c.messages
+            FROM pushmta_engine.api_analysis_counts($1, $2::integer) c
             """,
             [.int64(id), .int32(limit)]
         )
@@ -87,8 +92,7 @@ extension Store {
     package func problems(ofDelivery id: Int64) async throws -> [DeliveryProblem] {
         let result = try await query(
             """
-            SELECT p.subject, coalesce(p.pointer, ''), p.problem, p.remedy FROM pushmta.delivery_problem p
-            WHERE p.delivery_id = $1 ORDER BY p.number
+            SELECT p.subject, coalesce(p.pointer, ''), p.problem, p.remedy FROM pushmta_engine.api_problems($1) p
             """,
             [.int64(id)]
         )

@@ -137,24 +137,6 @@ package struct DeliveryProgress: Sendable {
     }
 }
 
-/// How many messages of a delivery have the same outcome, or were left out for the same reason.
-package struct OutcomeCount: Sendable, Hashable {
-    /// Their status; nil for people left out at preparation.
-    package let status: MessageStatus?
-    /// The reason, verbatim; "" if none.
-    package let reason: String
-    package let count: Int64
-    /// The kind of failure; nil if it is not a failure.
-    package let failure: MessageFailure?
-
-    package init(status: MessageStatus?, reason: String, count: Int64, failure: MessageFailure? = nil) {
-        self.failure = failure
-        self.status = status
-        self.reason = reason
-        self.count = count
-    }
-}
-
 /// The counts of a delivery's messages to one application: `target = pending + sent + failed + other`.
 package struct ApplicationProgress: Sendable, Hashable {
     /// The application's name; "" if no longer known.
@@ -332,11 +314,7 @@ extension Store {
     /// Why people were left out of a delivery at preparation; most frequent reason first.
     package func exclusionCounts(delivery id: Int64) async throws -> [OutcomeCount] {
         let result = try await query(
-            """
-            SELECT e.reason, count(*) FROM pushmta_engine.delivery d
-            JOIN pushmta_engine.exclusion_log e ON e.log_day = d.log_day AND e.delivery_id = d.id
-            WHERE d.id = $1 GROUP BY 1 ORDER BY 2 DESC, 1
-            """,
+            "SELECT e.reason, e.messages FROM pushmta_engine.api_exclusion_counts($1) e",
             [.int64(id)]
         )
         return try all(result) { row in

@@ -24,6 +24,9 @@ struct APICall: Sendable {
     /// The applications that the key is limited to; nil for all.
     var applications: [Int32]? { key?.applicationIDs.map { $0.sorted() } }
 
+    /// Whether the key has a scope.
+    func has(_ scope: APIScope) -> Bool { key?.scopes.contains(scope) ?? false }
+
     /// Whether the key allows an application.
     func allows(_ application: Int32) -> Bool { key?.allows(application: application) ?? false }
 }

@@ -41,13 +41,19 @@ struct JSONReader {
         return text
     }
 
-    /// As above, but null means the same as a missing member.
-    mutating func textOrNull(_ name: String, as kind: APIText) -> String? {
+    /// A time in RFC 3339 format.
+    mutating func moment(_ name: String, required: Bool = false) -> String? {
+        guard let written = text(name, required: required, as: .moment) else { return nil }
+        return Self.isMoment(written) ? written : fail(name, "a time such as 2026-11-21T18:00:00Z is expected")
+    }
+
+    /// As above, but the time may be null.
+    mutating func momentOrNull(_ name: String, required: Bool = false) -> String? {
         if members[name] == .null {
             known.insert(name)
             return nil
         }
-        return text(name, as: kind)
+        return moment(name, required: required)
     }
 
     /// An integer in a range.
@@ -209,6 +215,32 @@ struct JSONReader {
             return "it has \(text.utf8.count) bytes; at most \(kind.maxBytes) are allowed"
         }
         return text.utf8.contains(0) ? "it contains the character U+0000, which the database cannot store" : nil
+    }
+
+    /// Whether a text is in RFC 3339 format. The database checks whether the day exists. It also accepts other formats,
+    /// on which clients should not rely.
+    private static func isMoment(_ text: String) -> Bool {
+        var rest = text.utf8[...]
+        func take(_ form: String) -> Bool {
+            for wanted in form.utf8 {
+                guard let byte = rest.first else { return false }
+                let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                guard wanted == UInt8(ascii: "0") ? isDigit : byte == wanted else { return false }
+                rest.removeFirst()
+            }
+            return true
+        }
+        guard take("0000-00-00T00:00:00") else { return false }
+        if rest.first == UInt8(ascii: ".") {
+            rest.removeFirst()
+            let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            guard (1...6).contains(digits.count) else { return false }
+            rest = rest.dropFirst(digits.count)
+        }
+        if rest.elementsEqual("Z".utf8) { return true }
+        guard rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") else { return false }
+        rest.removeFirst()
+        return take("00:00") && rest.isEmpty
     }
 
     /// A name escaped for a JSON Pointer (RFC 6901). It is truncated, because clients choose it.

@@ -81,6 +81,13 @@ extension JSONReader {
         return label
     }
 
+    /// The label of a delivery where it may be omitted, but not empty.
+    mutating func changedLabel() -> String? {
+        let label = text("label", as: .label, mayBeEmpty: false)
+        if let label, let problem = NameRule.problem(label: label) { note("label", "it \(problem)") }
+        return label
+    }
+
     /// Names of existing objects.
     mutating func nameList(_ member: String) -> [String]? {
         textList(member, 0...Self.maxNames, as: .name)

@@ -67,6 +67,7 @@ struct OpenAPIDocument {
         let entries = [
             OpenAPISchemas.common, OpenAPISchemas.devices, OpenAPISchemas.deliveries, OpenAPISchemas.messages,
             OpenAPISchemas.seeds, OpenAPISchemas.exclusions, OpenAPISchemas.templates,
+            OpenAPISchemas.analyses,
             OpenAPISchemas.checks, OpenAPISchemas.proofs, OpenAPISchemas.statistics, OpenAPISchemas.previews,
         ]
         .flatMap { text -> [JSONEntry] in
@@ -219,7 +220,7 @@ struct OpenAPIOperation {
     private static func meaning(_ status: Int) -> String {
         switch status {
         case 201: "Created."
-        case 202: "Accepted; it will be sent."
+        case 202: "Accepted; the rest is done in the background."
         case 204: "Done."
         default: "Success."
         }

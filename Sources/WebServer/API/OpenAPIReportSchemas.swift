@@ -1,6 +1,6 @@
 import PushCore
 
-/// The schemas of checks, proofs, statistics and previews.
+/// The schemas of checks, analyses, proofs, statistics and previews.
 extension OpenAPISchemas {
     static let checks = #"""
         {
@@ -32,6 +32,74 @@ extension OpenAPISchemas {
             "properties": {
               "ok": {"type": "boolean", "description": "Whether no problem is known."},
               "problems": {"type": "array", "items": {"$ref": "#/components/schemas/DeliveryProblem"}}
+            }
+          }
+        }
+        """#
+
+    static let analyses = #"""
+        {
+          "DeliveryAnalysis": {
+            "type": "object",
+            "examples": [{"deliveryId": 100, "state": "ready", "requestedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": "2026-11-24T18:00:02.000000Z", "messages": 3, "excluded": 1, "counts": [{"application": "shop-android", "locale": "fr", "timeZone": "Europe/Paris", "messages": 3}], "exclusions": [{"reason": "opted_out", "messages": 1}], "rendered": 3, "smallest": 120, "largest": 130, "refused": 0, "samples": [{"application": "shop-android", "deviceId": 70, "locale": "fr", "bytes": 120, "limit": 4096, "payload": {"message": {"token": "(push token)", "notification": {"title": "Hello Ada"}}}}], "problems": [], "seconds": 0.03, "limitedBy": "delivery: 100 messages a second", "remadeBecause": null}],
+            "required": ["deliveryId", "state", "requestedAt", "finishedAt", "messages", "excluded", "counts", "exclusions", "rendered", "smallest",
+              "largest", "refused", "samples", "problems", "seconds", "limitedBy", "remadeBecause"],
+            "properties": {
+              "deliveryId": {"$ref": "#/components/schemas/Id"},
+              "state": {"$ref": "#/components/schemas/DeliveryState", "description": "The delivery's present state."},
+              "requestedAt": {"$ref": "#/components/schemas/Time"},
+              "finishedAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "null while it is under way, and once its messages were dropped."},
+              "messages": {"type": "integer", "minimum": 0},
+              "excluded": {"type": "integer", "minimum": 0, "description": "People who were excluded."},
+              "counts": {
+                "type": "array",
+                "description": "The messages by application, locale and time zone; the 1000 largest numbers.",
+                "items": {
+                  "type": "object",
+                  "required": ["application", "locale", "timeZone", "messages"],
+                  "properties": {
+                    "application": {"type": "string", "minLength": 1},
+                    "locale": {"$ref": "#/components/schemas/TextOrNull"},
+                    "timeZone": {"$ref": "#/components/schemas/TextOrNull"},
+                    "messages": {"type": "integer", "minimum": 1}
+                  }
+                }
+              },
+              "exclusions": {
+                "type": "array",
+                "items": {
+                  "type": "object",
+                  "required": ["reason", "messages"],
+                  "properties": {
+                    "reason": {"type": "string", "description": "Such as opted_out."},
+                    "messages": {"type": "integer", "minimum": 1}
+                  }
+                }
+              },
+              "rendered": {"type": "integer", "minimum": 0, "description": "The number of messages in the sample, half of which have the longest values."},
+              "smallest": {"type": ["integer", "null"], "minimum": 0, "description": "The smallest payload of the sample in bytes, as the gateway counts them."},
+              "largest": {"type": ["integer", "null"], "minimum": 0},
+              "refused": {"type": "integer", "minimum": 0, "description": "How many messages of the sample would not be sent."},
+              "samples": {
+                "type": ["array", "null"],
+                "description": "Three messages of each application; null if the key may not read them.",
+                "items": {
+                  "type": "object",
+                  "required": ["application", "deviceId", "locale", "bytes", "limit", "payload"],
+                  "properties": {
+                    "application": {"type": "string", "minLength": 1},
+                    "deviceId": {"type": "integer"},
+                    "locale": {"$ref": "#/components/schemas/TextOrNull", "description": "The language variant of the content; null for the default."},
+                    "bytes": {"type": "integer", "minimum": 0, "description": "The size of the payload, as the gateway counts it."},
+                    "limit": {"type": "integer", "minimum": 0, "description": "The gateway's maximum."},
+                    "payload": {"type": ["object", "null"], "additionalProperties": true, "description": "As the gateway would get it, without the push token."}
+                  }
+                }
+              },
+              "problems": {"type": "array", "items": {"$ref": "#/components/schemas/DeliveryProblem"}, "description": "Why it could not be prepared; it is then editing."},
+              "seconds": {"type": ["number", "null"], "minimum": 0, "description": "How long sending takes at least, by the limit in force; null without a limit."},
+              "limitedBy": {"$ref": "#/components/schemas/TextOrNull", "description": "That limit."},
+              "remadeBecause": {"$ref": "#/components/schemas/TextOrNull", "description": "Why an earlier analysis was made again or dropped."}
             }
           }
         }

@@ -180,7 +180,38 @@ extension OpenAPISchemas {
             "additionalProperties": false,
             "properties": {"startAt": {"type": ["string", "null"], "format": "date-time", "description": "If omitted or null, now."}}
           },
-          "DeliveryState": {"enum": ["editing", "pending", "preparing", "in_progress", "paused", "finished", "failed", "stopped"]},
+          "DeliveryChanges": {
+            "type": "object",
+            "examples": [{"label": "Winter sale", "filter": "recipient.city = 'Lyon'", "validitySeconds": 86400}],
+            "minProperties": 1,
+            "additionalProperties": false,
+            "not": {"required": ["validitySeconds", "endsAt"]},
+            "properties": {
+              "label": \#(APIText.label.schema(mayBeEmpty: false, "Not blank, without line breaks and control characters.")),
+              "content": {"type": "object", "minProperties": 1, "additionalProperties": true, "description": "The whole content of its messages."},
+              "filter": \#(APIText.filter.schema("Selects the subscribers that it is sent to; empty for all.")),
+              "exclude": {"type": "array", "maxItems": \#(JSONReader.maxNames), "items": \#(APIText.name.schema()),
+                "description": "Names of all its exclusion lists; empty for none."},
+              "endsAt": {"type": "string", "format": "date-time",
+                "description": "When its validity ends, whenever it starts; replaces validitySeconds, and is replaced by it."},
+              \#(DeliverySetting.openAPIProperties(DeliverySetting.ofChange, showsDefaults: false))
+            }
+          },
+          "DeliveryCopy": {
+            "type": "object",
+            "examples": [{"label": "Sale, again"}],
+            "additionalProperties": false,
+            "properties": {"label": \#(APIText.label.schema(mayBeEmpty: false, "By default that of the original."))}
+          },
+          "Reschedule": {
+            "type": "object",
+            "examples": [{"startAt": "2036-11-25T18:00:00Z"}],
+            "required": ["startAt"],
+            "additionalProperties": false,
+            "properties": {"startAt": {"type": ["string", "null"], "format": "date-time", "description": "null: it is editing again."}}
+          },
+          "DeliveryState": {"enum": ["editing", "analysing", "ready", "pending", "preparing", "in_progress", "paused", "finished", "failed",
+            "stopped"]},
           "Counts": {
             "type": "object",
             "description": "target is the sum of the others but excluded and seeds.",

@@ -47,14 +47,16 @@ package final class WebAPI: Sendable {
         database = APIDatabase(configuration, connections: Self.connections, logger: logger, availability: availability)
         keyDatabase = APIDatabase(configuration, connections: 1, logger: logger, availability: availability)
         keyring = APIKeyring(database: keyDatabase)
-        let described =
-            ApplicationRoutes(database: database).routes + DeviceRoutes(database: database).routes
-            + DeliveryRoutes(database: database).routes + TargetRoutes(database: database).routes
-            + OutcomeRoutes(database: database).routes + MessageRoutes(database: database).routes
-            + SeedRoutes(database: database).routes + ExclusionRoutes(database: database).routes
-            + TemplateRoutes(database: database).routes
-            + CheckRoutes(database: database).routes + ProofRoutes(database: database).routes
-            + StatisticRoutes(database: database).routes + PreviewRoutes(database: database).routes
+        let groups: [[APIRoute]] = [
+            ApplicationRoutes(database: database).routes, DeviceRoutes(database: database).routes,
+            DeliveryRoutes(database: database).routes, AnalysisRoutes(database: database).routes,
+            TargetRoutes(database: database).routes, OutcomeRoutes(database: database).routes,
+            MessageRoutes(database: database).routes, SeedRoutes(database: database).routes,
+            ExclusionRoutes(database: database).routes, TemplateRoutes(database: database).routes,
+            CheckRoutes(database: database).routes, ProofRoutes(database: database).routes,
+            StatisticRoutes(database: database).routes, PreviewRoutes(database: database).routes,
+        ]
+        let described = Array(groups.joined())
         let documentRoute = OpenAPIDocument.route(handle: { _ in APIReply() })
         let document = OpenAPIDocument(routes: described + [documentRoute], version: version).json
         self.document = document.compactText

@@ -64,6 +64,44 @@ struct DeliveryRoutes: Sendable {
                     try await store.startDelivery(id)
                 }
             },
+            APIRoute(
+                method: .patch,
+                path: "/deliveries/{id}",
+                operation: "updateDelivery",
+                summary: "Change a delivery of which nothing has been sent",
+                details:
+                    "Only what is named changes. The content is replaced as a whole, and so is the list of exclusion lists; an empty filter or list means none. An analysis is dropped if its messages change. A delivery that has begun is refused with 409: change a copy of it.",
+                scope: .writeDeliveries,
+                body: .required(schema: "DeliveryChanges"),
+                parameters: [APIRoute.idParameter],
+                answers: [200: "Delivery"],
+                problems: [.notFound, .conflict],
+                handle: update
+            ),
+            APIRoute(
+                method: .post,
+                path: "/deliveries/{id}/copy",
+                operation: "copyDelivery",
+                summary: "Create a delivery with the content, target, settings and rate of another one",
+                details:
+                    "The original may be in any state. Its targets and exclusions are copied as far as they are still kept.",
+                scope: .writeDeliveries,
+                body: .optional(schema: "DeliveryCopy"),
+                parameters: [APIRoute.idParameter],
+                answers: [201: "Delivery"],
+                problems: [.notFound, .conflict],
+                handle: duplicate
+            ),
+            control(
+                "reschedule",
+                "Move the start of a delivery that has not begun, or take it back",
+                body: .required(schema: "Reschedule")
+            ) { store, id, call in
+                var reader = JSONReader(call.body)
+                let moment = reader.momentOrNull("startAt", required: true)
+                try reader.close()
+                try await store.rescheduleDelivery(id, to: moment)
+            },
             control("pause", "Pause a delivery: no further messages are sent") { store, id, _ in
                 try await store.pauseDelivery(id)
             },
@@ -146,6 +184,34 @@ struct DeliveryRoutes: Sendable {
         return reply
     }
 
+    private func update(_ call: APICall) async throws -> APIReply {
+        var query = call.query
+        try query.close()
+        let id = try call.id("delivery")
+        let changes = try DeliveryChangeBody(call.body).changes
+        let row = try await database.run { store in
+            _ = try await store.apiDelivery(id, for: call)
+            try await store.requireFilter(changes.filter)
+            try await store.updateDelivery(id, changes)
+            return try await store.apiDelivery(id, for: call)
+        }
+        return APIReply(.ok, DeliveryJSON.json(row))
+    }
+
+    private func duplicate(_ call: APICall) async throws -> APIReply {
+        var query = call.query
+        try query.close()
+        let id = try call.id("delivery")
+        var reader = JSONReader(call.body)
+        let label = reader.changedLabel()
+        try reader.close()
+        let row = try await database.run { store in
+            _ = try await store.apiDelivery(id, for: call)
+            return try await store.apiDelivery(try await store.copyDelivery(id, label: label), for: call)
+        }
+        return .created("deliveries", String(row.id), DeliveryJSON.json(row))
+    }
+
     private func list(_ call: APICall) async throws -> APIReply {
         var query = call.query
         let before = query.integer("before", 1...Int64.max)
@@ -188,36 +254,7 @@ struct StartBody: Sendable {
 
     init(_ body: JSONValue) throws(APIProblem) {
         var reader = JSONReader(body)
-        startAt = reader.textOrNull("startAt", as: .moment)
-        if let startAt, !Self.isMoment(startAt) {
-            reader.note("startAt", "a time such as 2026-11-21T18:00:00Z is expected")
-        }
+        startAt = reader.momentOrNull("startAt")
         try reader.close()
-    }
-
-    /// Whether a text is in RFC 3339 format. The database checks whether the day exists. It also accepts other formats,
-    /// on which clients should not rely.
-    private static func isMoment(_ text: String) -> Bool {
-        var rest = text.utf8[...]
-        func take(_ form: String) -> Bool {
-            for wanted in form.utf8 {
-                guard let byte = rest.first else { return false }
-                let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                guard wanted == UInt8(ascii: "0") ? isDigit : byte == wanted else { return false }
-                rest.removeFirst()
-            }
-            return true
-        }
-        guard take("0000-00-00T00:00:00") else { return false }
-        if rest.first == UInt8(ascii: ".") {
-            rest.removeFirst()
-            let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-            guard (1...6).contains(digits.count) else { return false }
-            rest = rest.dropFirst(digits.count)
-        }
-        if rest.elementsEqual("Z".utf8) { return true }
-        guard rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") else { return false }
-        rest.removeFirst()
-        return take("00:00") && rest.isEmpty
     }
 }

@@ -8,9 +8,10 @@ import Supervisor
 struct DeliveryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delivery",
-        abstract: "Create, inspect, start, pause and stop deliveries.",
+        abstract: "Create, change, inspect, start, pause and stop deliveries.",
         subcommands: [
-            DeliveryCreateCommand.self, DeliveryAnalyzeCommand.self, DeliveryStartCommand.self,
+            DeliveryCreateCommand.self, DeliveryUpdateCommand.self, DeliveryCopyCommand.self,
+            DeliveryAnalyzeCommand.self, DeliveryStartCommand.self, DeliveryRescheduleCommand.self,
             DeliveryStatusCommand.self,
             DeliveryWatchCommand.self, DeliveryListCommand.self, DeliveryPauseCommand.self,
             DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryRateCommand.self,

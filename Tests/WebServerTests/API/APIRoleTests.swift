@@ -23,7 +23,7 @@ import Testing
             "INSERT INTO pushmta.delivery_target DEFAULT VALUES",
             "UPDATE pushmta_engine.subscription SET opted_out = false", "DELETE FROM pushmta_engine.broad_log",
             "SELECT pushmta_engine.fail_delivery(1, 'x')", "SELECT pushmta_raw.set_target_sql(1, 'true')",
-            "SELECT pushmta.undo_token_effects(1)",
+            "SELECT pushmta.undo_token_effects(1)", "SELECT samples FROM pushmta.delivery_analysis",
         ] {
             await #expect(throws: PostgresError.self, "\(statement)") { try await connection.run(script: statement) }
             try await connection.run(script: "SET ROLE pushmta_web")
@@ -86,6 +86,8 @@ import Testing
             "check_delivery", "api_content", "api_failures", "api_forms", "api_proofs", "api_prove_delivery",
             "api_read_view", "api_reader", "api_reader_row", "api_statistics", "api_statistics_by", "code_exclusion",
             "parse_filter",
+            "analyze_delivery", "update_delivery", "copy_delivery", "reschedule_delivery", "api_analysis",
+            "api_analysis_counts", "api_exclusion_counts", "api_problems",
         ]
         #expect(names == wanted, "\(names.symmetricDifference(wanted))")
     }

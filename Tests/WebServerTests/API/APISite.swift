@@ -30,6 +30,15 @@ final class APISite: Sendable {
         days: Int32? = nil,
         name: String = UUID().uuidString
     ) async throws -> String {
+        try await key(scopes, applications: applications, days: days, name: name)
+    }
+
+    func key(
+        _ scopes: [APIScope],
+        applications: [String] = [],
+        days: Int32? = nil,
+        name: String = UUID().uuidString
+    ) async throws -> String {
         var random = SystemRandomNumberGenerator()
         let key = APIKey(using: &random)
         try await web.admin.createAPIKey(

@@ -1,0 +1,132 @@
+import HTTPTypes
+import PushCore
+import Store
+
+/// `/deliveries/{id}/analysis`: prepare a delivery without sending it, and read what it would send.
+struct AnalysisRoutes: Sendable {
+    let database: APIDatabase
+
+    var routes: [APIRoute] {
+        [
+            APIRoute(
+                method: .post,
+                path: "/deliveries/{id}/analysis",
+                operation: "analyzeDelivery",
+                summary: "Prepare a delivery without sending it",
+                details:
+                    "It is analysing, then ready: readAnalysis shows its numbers, and startDelivery sends the prepared messages at once. If it cannot be sent, it is editing again, and the analysis lists the problems. A delivery that is being analysed stays as it is; one that is ready is analysed again.",
+                scope: .writeDeliveries,
+                parameters: [APIRoute.idParameter],
+                answers: [202: "Delivery"],
+                problems: [.notFound, .conflict],
+                handle: analyze
+            ),
+            APIRoute(
+                method: .get,
+                path: "/deliveries/{id}/analysis",
+                operation: "readAnalysis",
+                summary: "What the last analysis of a delivery found",
+                details:
+                    "The numbers are exact: the messages exist. The sizes are those of a sample. samples show people's values: they are null unless the key also has the scopes \(Self.sampleScopes.map(\.rawValue).joined(separator: " and ")).",
+                scope: .readDeliveries,
+                parameters: [APIRoute.idParameter],
+                answers: [200: "DeliveryAnalysis"],
+                problems: [.notFound],
+                handle: read
+            ),
+        ]
+    }
+
+    /// The scopes that a key needs to read samples. Who may write a content can show any value of a person with it; who
+    /// may not read devices must not see these values.
+    private static let sampleScopes = [APIScope.writeDeliveries, .readDevices]
+
+    private func analyze(_ call: APICall) async throws -> APIReply {
+        var query = call.query
+        try query.close()
+        let id = try call.id("delivery")
+        let row = try await database.run { store in
+            _ = try await store.apiDelivery(id, for: call)
+            try await store.analyzeDelivery(id)
+            return try await store.apiDelivery(id, for: call)
+        }
+        return APIReply(.accepted, DeliveryJSON.json(row))
+    }
+
+    private func read(_ call: APICall) async throws -> APIReply {
+        var query = call.query
+        try query.close()
+        let id = try call.id("delivery")
+        let json = try await database.run { store in
+            _ = try await store.apiDelivery(id, for: call)
+            let row = try await store.analysis(ofDelivery: id)
+            let counts = try await store.counts(ofDelivery: id)
+            let exclusions = try await store.exclusionCounts(delivery: id)
+            let problems = try await store.problems(ofDelivery: id)
+            let samples: JSONValue = Self.sampleScopes.allSatisfy { call.has($0) } ? Self.samples(row) : .null
+            return Self.json(id, row, counts, exclusions, samples: samples, problems)
+        }
+        return APIReply(.ok, json)
+    }
+
+    private static func json(
+        _ id: Int64,
+        _ row: DeliveryAnalysisRow,
+        _ counts: [DeliveryCountRow],
+        _ exclusions: [OutcomeCount],
+        samples: JSONValue,
+        _ problems: [DeliveryProblem]
+    ) -> JSONValue {
+        .members(
+            ("deliveryId", .integer(id)),
+            ("state", .string(row.state.rawValue)),
+            ("requestedAt", .time(row.requestedAt)),
+            ("finishedAt", .time(row.finishedAt)),
+            ("messages", .integer(row.messages)),
+            ("excluded", .integer(row.excluded)),
+            ("counts", .array(counts.map(Self.countJSON))),
+            ("exclusions", .array(exclusions.map(Self.exclusionJSON))),
+            ("rendered", .integer(row.rendered)),
+            ("smallest", bytesJSON(row.smallest)),
+            ("largest", bytesJSON(row.largest)),
+            ("refused", .integer(row.refused)),
+            ("samples", samples),
+            ("problems", .array(problems.map(\.json))),
+            ("seconds", row.seconds.map { JSONValue.number(String($0)) } ?? .null),
+            ("limitedBy", .text(row.limitedBy)),
+            ("remadeBecause", .filledText(row.remadeBecause))
+        )
+    }
+
+    private static func bytesJSON(_ bytes: Int32?) -> JSONValue { bytes.map { JSONValue.integer($0) } ?? .null }
+
+    private static func countJSON(_ count: DeliveryCountRow) -> JSONValue {
+        .members(
+            ("application", .string(count.application)),
+            ("locale", .filledText(count.locale)),
+            ("timeZone", .filledText(count.timeZone)),
+            ("messages", .integer(count.messages))
+        )
+    }
+
+    private static func exclusionJSON(_ exclusion: OutcomeCount) -> JSONValue {
+        .members(("reason", .string(exclusion.reason)), ("messages", .integer(exclusion.count)))
+    }
+
+    /// The samples, each with its payload as the gateway would get it, but without the push token.
+    private static func samples(_ row: DeliveryAnalysisRow) -> JSONValue {
+        let samples = (try? JSONBody.decode([AnalysisFindings.Sample].self, from: row.samples.utf8)) ?? []
+        return .array(
+            samples.map { sample in
+                .members(
+                    ("application", .string(sample.application)),
+                    ("deviceId", .integer(sample.subscriptionID)),
+                    ("locale", .filledText(sample.locale)),
+                    ("bytes", .integer(sample.bytes)),
+                    ("limit", .integer(sample.limit)),
+                    ("payload", .stored(sample.payload))
+                )
+            }
+        )
+    }
+}
