@@ -483,6 +483,19 @@ COMMENT ON FUNCTION pushmta_engine.fail_delivery(bigint, text) IS
     'Marks a delivery as failed because it cannot be sent; false if it has already ended. If a day of a continuous delivery cannot be '
     'sent, neither can the next ones, so the whole delivery fails.';
 
+CREATE FUNCTION pushmta_engine.return_draft(delivery bigint) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    INSERT INTO console_draft SELECT r.* FROM pushmta_engine.delivery d CROSS JOIN LATERAL
+        jsonb_populate_record(NULL::pushmta_engine.console_draft, d.draft || jsonb_build_object('changed_at', now())) r
+    WHERE d.id = delivery AND d.draft IS NOT NULL
+    ON CONFLICT (id) DO NOTHING;
+    UPDATE pushmta_engine.delivery d SET draft = NULL WHERE d.id = delivery AND d.draft IS NOT NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.return_draft(bigint) IS
+    'Returns the draft of a locked delivery that is edited again to its author, if it was started or analysed from one.';
+
 CREATE FUNCTION pushmta_engine.return_delivery(delivery bigint, words text) RETURNS text LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
@@ -499,12 +512,9 @@ BEGIN
         RETURN 'paused';
     END IF;
     PERFORM drop_preparation(delivery);
-    INSERT INTO console_draft SELECT r.* FROM pushmta_engine.delivery d CROSS JOIN LATERAL
-        jsonb_populate_record(NULL::pushmta_engine.console_draft, d.draft || jsonb_build_object('changed_at', now())) r
-    WHERE d.id = delivery AND d.draft IS NOT NULL
-    ON CONFLICT (id) DO NOTHING;
+    PERFORM return_draft(delivery);
     UPDATE pushmta_engine.delivery d SET state = 'editing', state_reason = words, start_at = NULL, started_at = NULL, log_day = NULL,
-        valid_until = NULL, wait_reason = '', wait_failures = 0, wait_until = NULL, draft = NULL, changed_at = now()
+        valid_until = NULL, wait_reason = '', wait_failures = 0, wait_until = NULL, changed_at = now()
     WHERE d.id = delivery;
     PERFORM pg_notify('pushmta_wake', 'control');
     RETURN 'editing';

@@ -258,6 +258,7 @@ BEGIN
         ORDER BY d.frozen_until LIMIT most FOR UPDATE SKIP LOCKED
     LOOP
         PERFORM drop_preparation(forgotten);
+        PERFORM return_draft(forgotten);
         UPDATE delivery d SET state = 'editing', log_day = NULL,
             state_reason = 'Its analysis was dropped because it was not started within a day. Analyse it again.'
         WHERE d.id = forgotten;
@@ -314,3 +315,25 @@ SELECT p.delivery_id, p.number, p.subject, p.pointer, p.problem, p.remedy FROM p
 COMMENT ON VIEW pushmta.delivery_problem IS
     'Why a delivery could not be prepared, until it is changed or prepared again: the subject (content, filter, application, target), '
     'the place in the content, the problem, and what to do.';
+
+CREATE FUNCTION pushmta_engine.console_analysis(caller pushmta_engine.console_caller, delivery bigint)
+    RETURNS SETOF pushmta.delivery_analysis LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(caller, ARRAY['read', 'marketing', 'operate', 'admin']);
+    analysis pushmta.delivery_analysis;
+BEGIN
+    SELECT a.* INTO analysis FROM pushmta.delivery_analysis a WHERE a.delivery_id = delivery;
+    IF NOT FOUND THEN
+        RETURN;
+    ELSIF analysis.finished_at IS NULL OR NOT console_may_see_people(caller) THEN
+        analysis.samples := '[]';
+    ELSIF analysis.samples <> '[]' THEN
+        PERFORM note_audit(who, 'delivery.samples', delivery::text, (SELECT string_agg(e.value ->> 'subscription_id', ', ')
+            FROM jsonb_array_elements(analysis.samples) e), caller.address);
+    END IF;
+    RETURN NEXT analysis;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_analysis(pushmta_engine.console_caller, bigint) IS
+    'What the last analysis of a delivery found, for a signed-in user. The samples have values of people: only users who may see full '
+    'user keys get them, which is logged with the numbers of their subscriptions.';
