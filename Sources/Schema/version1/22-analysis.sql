@@ -326,7 +326,7 @@ BEGIN
     SELECT a.* INTO analysis FROM pushmta.delivery_analysis a WHERE a.delivery_id = delivery;
     IF NOT FOUND THEN
         RETURN;
-    ELSIF analysis.finished_at IS NULL OR NOT console_may_see_people(caller) THEN
+    ELSIF analysis.finished_at IS NULL OR analysis.frozen_until IS NULL OR NOT console_may_see_people(caller) THEN
         analysis.samples := '[]';
     ELSIF analysis.samples <> '[]' THEN
         PERFORM note_audit(who, 'delivery.samples', delivery::text, (SELECT string_agg(e.value ->> 'subscription_id', ', ')

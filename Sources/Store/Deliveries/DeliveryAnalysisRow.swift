@@ -65,7 +65,7 @@ extension [DeliveryCountRow] {
 extension Store {
     private static let analysisColumns = """
         a.state, a.messages, a.excluded, a.rendered, a.smallest, a.largest, a.refused, a.samples::text, a.remade_because,
-        a.seconds::double precision, a.limited_by, a.finished_at IS NOT NULL
+        a.seconds::double precision, a.limited_by, a.finished_at IS NOT NULL AND a.frozen_until IS NOT NULL
         """
 
     /// What the last analysis of a delivery found, for a signed-in user; nil if it was never analysed.
