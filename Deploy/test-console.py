@@ -1,7 +1,8 @@
 """The console in a real browser, over a real site: test-console.py FOLDER-OF-PROGRAMS [FOLDER-FOR-PICTURES]
 
 Chromium signs in, is refused, is locked out, looks at every page in both schemes of colours and three widths, pauses and stops a delivery,
-looks somebody up, and finds all of it in the audit log. Marketing writes a delivery, sees it on two phones, sends a proof and starts it.
+looks somebody up, and finds all of it in the audit log. Marketing writes a delivery, sees it on two phones, sends a proof and starts it;
+duplicates it, has it analysed, looks at the numbers, moves its start, takes it back and starts it.
 An administrator declares a pair of applications for iOS and uploads its key, an operator sends a test push and closes a circuit; an
 administrator changes an application with what it declares, an external account and a service.
 Of every page: each control has a role and a name and is reached with the keyboard in the order of the page, each text has a contrast of
@@ -670,6 +671,76 @@ def test_compose(site, browser):
     browser.has("Page not found")
 
 
+def test_analyse(site, browser):
+    """A delivery is duplicated and analysed; its page goes on to the numbers by itself. Its start is set, moved and taken back."""
+
+    def analyse():
+        browser.find("[formaction$='/analyse']").click()
+        browser.find("#analysis-title")
+        delivery = browser.driver.current_url.rsplit("/", 1)[1]
+        # Nobody loads the page again.
+        browser.has("Sending takes at least")
+        check(site.state(delivery) == "ready", f"it is {site.state(delivery)}")
+        return delivery
+
+    def go(button, moment=None):
+        """Presses a button, and confirms it."""
+        if moment:
+            browser.find("#at")
+            browser.driver.execute_script("document.getElementById('at').value = arguments[0]", moment)
+        browser.find(button).click()
+        browser.find("form.actions button.main").click()
+
+    def begins(delivery):
+        return site.sql(f"SELECT start_at AT TIME ZONE 'UTC' FROM pushmta_engine.delivery WHERE id = {delivery}").strip()
+
+    browser.sign_in("marketing", site.passwords["marketing"])
+    browser.has("Sending")
+    first = site.sql("SELECT max(id) FROM pushmta_engine.delivery WHERE label = 'Spring sale' AND NOT proof").strip()
+    browser.open(f"/deliveries/{first}")
+    browser.find("form[action$='/duplicate'] button").click()
+    browser.has("Save and continue")
+    check(browser.find("#label").get_attribute("value") == "Spring sale", "the draft has another name")
+    draft = browser.driver.current_url.removeprefix(site.base).removesuffix("/applications")
+    browser.open(draft + "/send")
+    check(browser.find("[id='settings.weight']").get_attribute("value") == "3", "a setting is gone")
+    delivery = analyse()
+    for words in ("By locale", "By time zone", "delivery: 500 messages a second", "ready"):
+        browser.has(words)
+    check("Spring is here" not in browser.driver.page_source, "marketing sees messages of people")
+    browser.judge_here("delivery-ready")
+    for code in ("de", "fr"):
+        browser.driver.add_cookie({"name": "pushmta-language", "value": code})
+        browser.judge(f"delivery-ready-{code}", f"/deliveries/{delivery}")
+        browser.judge(f"delivery-start-{code}", f"/deliveries/{delivery}/start")
+    browser.driver.delete_cookie("pushmta-language")
+    browser.open(f"/deliveries/{delivery}")
+    go("form[action$='/start'] button", "2036-01-02T03:04")
+    browser.has("scheduled")
+    check(begins(delivery) == "2036-01-02 03:04:00", f"it begins at {begins(delivery)}")
+    browser.judge_here("delivery-scheduled")
+    go("form[action$='/reschedule'] button", "2036-01-02T05:06")
+    browser.has("The start is moved")
+    check(begins(delivery) == "2036-01-02 05:06:00", f"it begins at {begins(delivery)}")
+    go("a[href$='/edit']")
+    browser.find("[formaction$='/analyse']")
+    check(browser.driver.current_url == f"{site.base}{draft}/send", f"it came to {browser.driver.current_url}")
+    check(site.state(delivery) == "editing", f"it is {site.state(delivery)}")
+    check(analyse() == delivery, "an unchanged draft is another delivery")
+    # Who may see people sees what they would get.
+    browser.sign_in("operate", site.passwords["operate"])
+    browser.has("Sending")
+    browser.open(f"/deliveries/{delivery}")
+    browser.has("As the gateway gets them")
+    check("Spring is here" in browser.driver.page_source, "there is no sample")
+    browser.judge_here("delivery-samples")
+    browser.sign_in("marketing", site.passwords["marketing"])
+    browser.has("Sending")
+    browser.open(f"/deliveries/{delivery}")
+    go("a[href$='/start']")
+    until("its messages leave", lambda: site.state(delivery) in ("preparing", "in_progress", "finished"))
+
+
 def test_audience(site, browser):
     """Marketing adds and removes a seed address, and fills an exclusion list; nobody's key or token is shown again."""
     browser.sign_in("marketing", site.passwords["marketing"])
@@ -1125,6 +1196,7 @@ def test_end(site, browser):
     for words in (
         "paused a delivery", "resumed a delivery", "stopped a delivery", "Cart reminder", "was refused", "added a user",
         "had a child recycled", "began a draft", "sent a proof", "started a delivery", "declared an application", "uploaded a credential",
+        "had a delivery analysed", "moved the start of a delivery", "took a delivery back to editing", "looked at samples of a delivery",
         "let an application send again", "sent a test push", "changed an application", "changed an external account", "changed a service",
     ):
         check(words in log, f"the audit log does not say {words!r}")
@@ -1157,8 +1229,8 @@ def main():
         site = Site(programs, folder / "site")
         browser = Browser(site, pictures)
         for test in (
-            test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_compose, test_templates,
-            test_audience, test_messages, test_services, test_change, test_live, test_people, test_end,
+            test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_compose, test_analyse,
+            test_templates, test_audience, test_messages, test_services, test_change, test_live, test_people, test_end,
         ):
             test(site, browser)
             print(f"console: {test.__name__}: passed after {time.monotonic() - started:.0f} s", flush=True)

@@ -44,7 +44,8 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_web', 'relation', 'SELECT', 'pushmta_engine.schema_version'),
         -- No push token, no credential, no key, and nothing of the console's own users.
         ('pushmta_console', 'relation', 'SELECT',
-            'pushmta.alarm pushmta.alarm_history pushmta.application pushmta.delivery_day pushmta.delivery_failures '
+            'pushmta.alarm pushmta.alarm_history pushmta.application pushmta.delivery_count pushmta.delivery_day '
+            'pushmta.delivery_failures pushmta.delivery_problem '
             'pushmta.delivery_progress pushmta.delivery_refusal pushmta.delivery_statistics '
             'pushmta.delivery_statistics_by_application pushmta.lock_alarm pushmta.mta_child pushmta.mta_host pushmta.rate_limit '
             'pushmta_engine.application pushmta_engine.application_health pushmta_engine.delivery '
@@ -81,7 +82,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.undo_token_effects pushmta.unregister_device pushmta_engine.token_bar'),
         ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status pushmta.queue'),
         ('pushmta_console', 'function', 'EXECUTE',
-            'pushmta.delivery_status pushmta_engine.console_acknowledge pushmta_engine.console_actions '
+            'pushmta.delivery_status pushmta_engine.console_acknowledge pushmta_engine.console_actions pushmta_engine.console_analysis '
             'pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '
             'pushmta_engine.console_choose_password pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end '
             'pushmta_engine.console_open_sessions '
@@ -94,7 +95,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_subscriber '
             -- For the composer.
             'pushmta_engine.code_exclusion pushmta_engine.console_add_draft pushmta_engine.console_choices pushmta_engine.console_drafts '
-            'pushmta_engine.console_keep_template pushmta_engine.console_remove_template '
+            'pushmta_engine.console_duplicate pushmta_engine.console_keep_template pushmta_engine.console_remove_template '
             'pushmta_engine.console_find_reader pushmta_engine.console_prove_draft pushmta_engine.console_read_view '
             'pushmta_engine.console_reader '
             'pushmta_engine.console_remove_draft '

@@ -67,7 +67,10 @@ import Testing
                 #expect(words != catalogue.text(.auditRemoved, kind), "\(words)")
                 #expect(!words.contains("."), "\(words)")
             }
-            for action in ["delivery.add", "delivery.weight", "rate.add", "rate.change", "key.add"] {
+            for action in [
+                "delivery.add", "delivery.weight", "delivery.analyze", "delivery.reschedule", "delivery.edit",
+                "delivery.samples", "rate.add", "rate.change", "key.add",
+            ] {
                 #expect(!catalogue.action(action).contains("."), "\(action)")
             }
         }

@@ -206,7 +206,7 @@ import Testing
         for statement in [
             "UPDATE pushmta_engine.delivery SET priority = 1", "CREATE TABLE pushmta_engine.x ()",
             "SELECT push_token FROM pushmta_engine.console_audience", "TABLE pushmta.seed",
-            "TABLE pushmta.subscription",
+            "TABLE pushmta.subscription", "TABLE pushmta.delivery_analysis",
             "SELECT sealed FROM pushmta.credential",
             "INSERT INTO pushmta_engine.service (name, label) VALUES ('a', 'a')",
             "SELECT nextval(pg_get_serial_sequence('pushmta_engine.credential', 'id'))",

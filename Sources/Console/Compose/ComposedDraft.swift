@@ -38,11 +38,10 @@ struct ComposedDraft: Sendable {
         ContentForm.texts(json: template.settings)["explicit_targets"] == "true"
     }
 
-    /// The values of a draft that starts from a template.
-    static func fields(_ template: TemplateRow) -> [String: String] {
-        var fields = ContentForm.values(json: template.content)
-        fields.merge(SettingsForm.values(json: template.settings)) { _, setting in setting }
-        let target = template.target
+    /// The values of a draft that starts from a template or another delivery.
+    static func fields(content: String, settings: String, _ target: TemplateTarget) -> [String: String] {
+        var fields = ContentForm.values(json: content)
+        fields.merge(SettingsForm.values(json: settings)) { _, setting in setting }
         if !target.filter.isEmpty { fields[Name.filter] = target.filter }
         if !target.excludedLists.isEmpty { fields[Name.lists] = target.excludedLists.joined(separator: "\n") }
         return fields

@@ -48,7 +48,7 @@ struct Composer: Sendable {
     /// filter.
     private static let maxFields = 1_000
     /// The maximum number of drafts in the list.
-    private static let maxDrafts = 100
+    static let maxDrafts = 100
 
     var catalogue: Catalogue { responder.pages.catalogue }
 
@@ -131,7 +131,7 @@ struct Composer: Sendable {
             return try await store.addConsoleDraft(
                 label: label,
                 applications: source.target.applications.filter(there.contains),
-                fields: ComposedDraft.fields(source),
+                fields: ComposedDraft.fields(content: source.content, settings: source.settings, source.target),
                 by: call.actor
             )
         }

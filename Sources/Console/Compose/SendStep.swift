@@ -7,7 +7,7 @@ import Store
 /// The last step: a proof to seed addresses, and the start, now or later.
 extension Composer {
     /// The field with the time of the start.
-    private static let momentField = "at"
+    static let momentField = "at"
 
     /// The same limit as in `pushmta.start_delivery`: a time that passed while the user filled in the form means now.
     private static let maxPassedMicroseconds: Int64 = 60_000_000
@@ -21,6 +21,7 @@ extension Composer {
             route(.post, "send") { try await saveSettings($0, $1) },
             route(.post, "proof") { try await prove($0, $1) },
             route(.post, "template") { try await keep($0, $1) },
+            route(.post, "analyse") { try await analyse($0, $1) },
             route(.get, "start") { try await confirmStart($0, $1) },
             route(.post, "start") { try await start($0, $1) },
         ]
@@ -172,9 +173,7 @@ extension Composer {
         if let moment {
             // The database refuses such a time as well, for every caller.
             let now = try await responder.database.run { try await $0.databaseClock() }
-            let passed = now.microsecondsSince1970 - moment.microsecondsSince1970
-            guard passed <= Self.maxPassedMicroseconds else {
-                let words = catalogue.text(.pastMoment, Figures.minute(moment), Figures.minute(now))
+            if let words = problem(ofStart: moment, now: now) {
                 return try await sendPage(call, composed, problem: words)
             }
         }
@@ -209,13 +208,29 @@ extension Composer {
         guard call.form[Field.version] == "\(composed.draft.version)" else {
             throw ConsoleProblem.conflict(catalogue[.draftChanged])
         }
+        return try await begin(call, composed, at: moment)
+    }
+
+    /// Has the delivery analysed instead of starting it.
+    private func analyse(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
+        let composed = try await keptSettings(call, composed)
+        guard !settings(composed).isWrong else { return .redirect(path(composed.draft, .send)) }
+        return try await begin(call, composed, at: nil, isAnalysis: true)
+    }
+
+    private func begin(
+        _ call: ConsoleCall,
+        _ composed: ComposedDraft,
+        at moment: DatabaseTime?,
+        isAnalysis: Bool = false
+    ) async throws -> ConsoleReply {
         let delivery = try delivery(composed)
         do {
             let id = try await responder.database.run {
-                try await $0.startConsoleDraft(delivery, at: moment, by: call.actor)
+                try await $0.startConsoleDraft(delivery, at: moment, isAnalysis: isAnalysis, by: call.actor)
             }
-            // If the start is later, the delivery's page says so itself.
-            return .redirect("/deliveries/\(id)" + (moment == nil ? "?done=\(Self.started)" : ""))
+            // If it starts later or is analysed, its page says so itself.
+            return .redirect("/deliveries/\(id)" + (moment == nil && !isAnalysis ? "?done=\(Self.started)" : ""))
         } catch let error as StoreError where Self.isTold(error) {
             return try await sendPage(call, composed, problem: words(error))
         }
@@ -239,8 +254,15 @@ extension Composer {
         }
     }
 
+    /// Why nothing can start at a time, in words; nil if it can.
+    func problem(ofStart moment: DatabaseTime, now: DatabaseTime) -> String? {
+        let passed = now.microsecondsSince1970 - moment.microsecondsSince1970
+        guard passed > Self.maxPassedMicroseconds else { return nil }
+        return catalogue.text(.pastMoment, Figures.minute(moment), Figures.minute(now))
+    }
+
     /// Reads the time of a browser's field, here in UTC: `.some(nil)` for now, and nil if it is not a time.
-    private static func moment(_ text: String, isNow: Bool) -> DatabaseTime?? {
+    static func moment(_ text: String, isNow: Bool) -> DatabaseTime?? {
         if isNow { return .some(nil) }
         let full = text.count == 16 ? text + ":00Z" : text + "Z"
         // The parser accepts 99:00 as a time on a later day; comparing the text again refuses it.

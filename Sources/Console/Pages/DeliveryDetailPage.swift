@@ -10,13 +10,21 @@ struct DeliveryDetailPage: Sendable {
     /// The days of a page: a month. A delivery may run for years, and each day needs its own sums.
     static let maxDays = 31
 
-    /// Messages of other pages that lead here after an action, by the word in the address.
-    private static let doneElsewhere: [String: Phrase] = [TestPushPage.done: .testDone, Composer.started: .doneStart]
+    /// Messages after an action, here or on a page that leads here, by the word in the address.
+    private static let done: [String: Phrase] = [
+        TestPushPage.done: .testDone, Composer.started: .doneStart, DeliveryAction.pause.rawValue: .donePause,
+        DeliveryAction.resume.rawValue: .doneResume, DeliveryAction.stop.rawValue: .doneStop,
+        DeliveryAction.reschedule.rawValue: .doneReschedule, DeliveryAction.edit.rawValue: .doneEdit,
+    ]
+    /// The actions for which a page asks for confirmation.
+    private static let confirmed: [DeliveryAction] = [.stop, .start, .reschedule, .edit]
+    /// More combinations of application, locale and time zone than a delivery has.
+    private static let maxCounts: Int32 = 20_000
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
     var routes: [ConsoleRoute] {
-        [
+        let pages = [
             ConsoleRoute(.get, "/deliveries/{id}", .role(.read)) { try await show($0) },
             ConsoleRoute(.get, "/deliveries/{id}" + ConsoleRoutes.livePath, .role(.read)) { call in
                 let id = try call.number("id")
@@ -34,38 +42,94 @@ struct DeliveryDetailPage: Sendable {
                     return NowPart(html: part.html, event: .changed, readAt: part.readAt, isLast: true)
                 }
             },
-            // The database knows whose delivery it is.
-            ConsoleRoute(.get, "/deliveries/{id}/stop", .role(.marketing)) { try await confirm($0) },
         ]
-            + DeliveryAction.allCases.map { action in
-                ConsoleRoute(.post, "/deliveries/{id}/\(action.rawValue)", .role(.marketing)) {
-                    try await control($0, action)
-                }
+        // The database knows whose delivery it is.
+        let questions = Self.confirmed.map { action in
+            ConsoleRoute(.get, "/deliveries/{id}/\(action.rawValue)", .role(.marketing)) {
+                try await confirm($0, action)
             }
+        }
+        let actions = DeliveryAction.allCases.map { action in
+            ConsoleRoute(.post, "/deliveries/{id}/\(action.rawValue)", .role(.marketing)) {
+                try await control($0, action)
+            }
+        }
+        return pages + questions + actions
     }
 
     private func control(_ call: ConsoleCall, _ action: DeliveryAction) async throws -> ConsoleReply {
         let id = try call.number("id")
-        try await responder.database.run { try await $0.control(action, delivery: id, by: call.actor) }
-        return .redirect("/deliveries/\(id)?done=\(action.rawValue)")
+        if action == .duplicate { return try await duplicate(call, id) }
+        let moment = try moment(call.form)
+        try await responder.database.run { try await $0.control(action, delivery: id, at: moment, by: call.actor) }
+        if action == .edit, let draft = try await draftPath(call, id) { return .redirect(draft) }
+        // If it starts later, its page says so itself.
+        let isLater = action == .start && moment != nil
+        return .redirect("/deliveries/\(id)" + (isLater ? "" : "?done=\(action.rawValue)"))
     }
 
-    private func confirm(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let id = try call.number("id")
-        let progress = try await responder.database.run { try await $0.deliveryProgress(id) }
-        let name = DeliveryWords(row: progress, catalogue: catalogue).name
-        return .page(
-            ConsolePage(
-                "confirm",
-                title: catalogue[.stopTitle],
-                [
-                    "subject": .text(name),
-                    "text": .text(catalogue.text(.stopText, count: progress.pending, Figures.count(progress.pending))),
-                    "action": .text("/deliveries/\(id)/stop"), "button": .text(catalogue[.stopButton]),
-                    "back": .text("/deliveries/\(id)"),
-                ]
+    /// Makes a draft that says the same.
+    private func duplicate(_ call: ConsoleCall, _ id: Int64) async throws -> ConsoleReply {
+        let draft = try await responder.database.run { store in
+            let source = try await store.duplicate(ofDelivery: id, by: call.actor)
+            return try await store.addConsoleDraft(
+                label: source.label,
+                applications: source.target.applications,
+                fields: ComposedDraft.fields(content: source.content, settings: source.settings, source.target),
+                by: call.actor
             )
-        )
+        }
+        return .redirect("\(Composer.path)/\(draft)/\(Composer.Step.applications.rawValue)")
+    }
+
+    /// The last step of a delivery's draft, if it has one that the user may change.
+    private func draftPath(_ call: ConsoleCall, _ id: Int64) async throws -> String? {
+        guard call.mayCompose else { return nil }
+        let drafts = try await responder.database.run {
+            try await $0.consoleDrafts(limit: Composer.maxDrafts, by: call.actor)
+        }
+        return drafts.first { $0.deliveryID == id }.map { Composer(responder: responder).path($0, .send) }
+    }
+
+    /// The time that a form names; nil if it has no such field.
+    private func moment(_ fields: FormParameters) throws(ConsoleProblem) -> DatabaseTime? {
+        guard let text = fields[Composer.momentField] else { return nil }
+        guard let moment = Composer.moment(text, isNow: false) else { throw .conflict(catalogue[.noMoment]) }
+        return moment
+    }
+
+    private func confirm(_ call: ConsoleCall, _ action: DeliveryAction) async throws -> ConsoleReply {
+        let id = try call.number("id")
+        let moment = try moment(call.query)
+        let progress = try await responder.database.run { try await $0.deliveryProgress(id) }
+        if let moment, let words = Composer(responder: responder).problem(ofStart: moment, now: progress.now) {
+            throw ConsoleProblem.conflict(words)
+        }
+        let words = words(action, progress, at: moment)
+        var values: PageValues = [
+            "subject": .text(DeliveryWords(row: progress, catalogue: catalogue).name), "text": .text(words.text),
+            "action": .text("/deliveries/\(id)/\(action.rawValue)"), "button": .text(catalogue[words.button]),
+            "back": .text("/deliveries/\(id)"), "isMild": .flag(action != .stop),
+        ]
+        if moment != nil { values["moment"] = .group(["at": .text(call.query[Composer.momentField] ?? "")]) }
+        return .page(ConsolePage("confirm", title: catalogue[words.title], values))
+    }
+
+    /// What the page says that asks for confirmation.
+    private func words(_ action: DeliveryAction, _ row: DeliveryProgress, at moment: DatabaseTime?)
+        -> (title: Phrase, text: String, button: Phrase)
+    {
+        let start = moment.map { catalogue.text(.startAt, Figures.minute($0)) } ?? catalogue[.startNow]
+        let pending = Figures.count(row.pending)
+        switch action {
+        case .start:
+            let count = catalogue.text(.analysisCount, count: row.pending, pending)
+            return (.startTitle, row.state == .ready ? "\(start) \(count)" : start, .startButton)
+        case .reschedule: return (.moveTitle, start, .moveButton)
+        case .edit: return (.editTitle, catalogue[.editText], .editButton)
+        case .stop, .pause, .resume, .duplicate:
+            return (.stopTitle, catalogue.text(.stopText, count: row.pending, pending), .stopButton)
+        }
     }
 
     private func show(_ call: ConsoleCall) async throws -> ConsoleReply {
@@ -81,7 +145,11 @@ struct DeliveryDetailPage: Sendable {
         )
         let state = facts.progress.state
         var values = words.summary
-        values["live"] = .drawing(Markup(trusted: responder.pages.fragment("delivery-live", view.values)))
+        values.merge(try await beforeStart(call, facts.progress)) { _, new in new }
+        var live = view.values
+        // The list of problems says the same, and more.
+        if values["problems"] != nil { live["hasReason"] = .flag(false) }
+        values["live"] = .drawing(Markup(trusted: responder.pages.fragment("delivery-live", live)))
         if !state.isFinal, state != .editing, below == .max {
             let since = facts.progress.now.microsecondsSince1970
             let path = "/deliveries/\(id)\(ConsoleRoutes.livePath)?state=\(state.rawValue)&since=\(since)"
@@ -96,24 +164,74 @@ struct DeliveryDetailPage: Sendable {
         // A continuous delivery has no messages of its own; each of its days has.
         values["hasMessages"] = .flag(!words.isInDays && facts.progress.target > 0)
         values["mayTake"] = .flag(call.mayOperate)
-        if let done = call.query["done"].flatMap({ DeliveryAction(rawValue: $0) }) {
-            values["done"] = .text(catalogue.done(done))
-            values["isDone"] = .flag(true)
-        } else if let done = call.query["done"].flatMap({ Self.doneElsewhere[$0] }) {
+        if let done = call.query["done"].flatMap({ Self.done[$0] }) {
             values["done"] = .text(catalogue[done])
             values["isDone"] = .flag(true)
         }
         return .page(ConsolePage("delivery", title: words.name, values))
     }
 
+    /// What a page shows of a delivery that has not begun: its analysis; or why it cannot be sent, and its draft.
+    private func beforeStart(_ call: ConsoleCall, _ progress: DeliveryProgress) async throws -> PageValues {
+        let id = progress.id
+        switch progress.state {
+        case .analysing, .ready, .pending:
+            guard
+                let analysis = try await responder.database.run({
+                    try await $0.analysis(ofDelivery: id, by: call.actor)
+                })
+            else { return [:] }
+            let counts = try await responder.database.run {
+                try await $0.counts(ofDelivery: id, limit: Self.maxCounts)
+            }
+            let view = AnalysisView(analysis: analysis, counts: counts, catalogue: catalogue)
+            return view.isEmpty ? [:] : ["analysis": .group(view.values)]
+        case .editing:
+            let problems = try await responder.database.run { try await $0.problems(ofDelivery: id) }
+            var values: PageValues = [:]
+            if !problems.isEmpty {
+                let rows = problems.map { problem -> PageValues in
+                    [
+                        "subject": .text(problem.subject), "place": .text(problem.pointer),
+                        "problem": .text(problem.problem), "remedy": .text(problem.remedy),
+                    ]
+                }
+                values["problems"] = .group(["rows": .list(rows)])
+            }
+            if let draft = try await draftPath(call, id) { values["draft"] = .group(["draftPath": .text(draft)]) }
+            return values
+        case .preparing, .inProgress, .paused, .finished, .failed, .stopped: return [:]
+        }
+    }
+
+    /// What can be done in a state, by whoever may.
+    private static func actions(in state: DeliveryState) -> Set<DeliveryAction> {
+        switch state {
+        case .analysing, .ready: [.start, .edit, .duplicate]
+        case .pending: [.pause, .stop, .reschedule, .edit, .duplicate]
+        case .preparing, .inProgress: [.pause, .stop, .duplicate]
+        case .paused: [.resume, .stop, .duplicate]
+        case .editing, .finished, .failed, .stopped: [.duplicate]
+        }
+    }
+
     private func actions(_ row: DeliveryProgress, _ allowed: Set<DeliveryAction>) -> PageValues {
-        let isOpen = [.pending, .preparing, .inProgress].contains(row.state)
-        let isPaused = row.state == .paused
-        let offered = allowed.intersection(isOpen ? [.pause, .stop] : isPaused ? [.resume, .stop] : [])
-        return [
+        let offered = allowed.intersection(Self.actions(in: row.state))
+        guard !offered.isEmpty else { return [:] }
+        var values: PageValues = [
             "mayPause": .flag(offered.contains(.pause)), "mayResume": .flag(offered.contains(.resume)),
-            "mayStop": .flag(offered.contains(.stop)), "hasActions": .flag(!offered.isEmpty),
+            "mayStop": .flag(offered.contains(.stop)), "mayStart": .flag(offered.contains(.start)),
+            "mayEdit": .flag(offered.contains(.edit)), "mayDuplicate": .flag(offered.contains(.duplicate)),
+            "hasActions": .flag(true), "hasBar": .flag(true),
         ]
+        let timed: [(DeliveryAction, Phrase)] = [(.start, .startAtButton), (.reschedule, .moveButton)]
+        for (action, button) in timed where offered.contains(action) {
+            values["schedule"] = .group([
+                "path": .text("/deliveries/\(row.id)/\(action.rawValue)"), "button": .text(catalogue[button]),
+                "at": .text(row.startAt.map { String($0.internetText.prefix(16)) } ?? ""),
+            ])
+        }
+        return values
     }
 }
 

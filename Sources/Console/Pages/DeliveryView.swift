@@ -27,6 +27,9 @@ struct DeliveryView {
         ]
         if row.seeds > 0 { pairs.append((.factSeeds, Figures.count(row.seeds))) }
         if row.isOneTimeCode { pairs.append((.factCode, catalogue[.settingCodeYes])) }
+        if row.startedAt == nil, !row.state.isFinal, let start = row.startAt {
+            pairs.append((.factStarts, Figures.minute(start)))
+        }
         if let started = row.startedAt { pairs.append((.factStarted, Figures.time(started))) }
         if let finished = row.finishedAt { pairs.append((.factFinished, Figures.time(finished))) }
         if let started = row.startedAt {

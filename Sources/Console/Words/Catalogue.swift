@@ -74,14 +74,6 @@ extension Catalogue {
         }
     }
 
-    func done(_ action: DeliveryAction) -> String {
-        switch action {
-        case .pause: self[.donePause]
-        case .resume: self[.doneResume]
-        case .stop: self[.doneStop]
-        }
-    }
-
     /// The outcome of a message, from the database's name for it.
     func status(_ name: String) -> String {
         switch name {
@@ -172,6 +164,10 @@ extension Catalogue {
             case "delivery.pause": .auditPause
             case "delivery.resume": .auditResume
             case "delivery.stop": .auditStop
+            case "delivery.analyze": .auditAnalyse
+            case "delivery.reschedule": .auditReschedule
+            case "delivery.edit": .auditEdit
+            case "delivery.samples": .auditSamples
             case "host.drain": .auditDrain
             case "child.recycle": .auditRecycle
             case "subscriber.find": .auditFind

@@ -129,10 +129,10 @@ CREATE TABLE pushmta_engine.delivery (
     -- Whether an ended delivery has only what reports show left: its row, its applications, its counts, its statistics.
     purged boolean NOT NULL DEFAULT false,
     created_by text NOT NULL DEFAULT session_user,
-    -- Users of the console: the one who started it, and the one who paused it and may resume it.
+    -- Users of the console: the one who started it or had it analysed, and the one who paused it and may resume it.
     started_by text NOT NULL DEFAULT '',
     paused_by text NOT NULL DEFAULT '',
-    -- The draft that it was started from. Its author gets it back if the delivery cannot be prepared.
+    -- The draft that it was started or analysed from. Its author gets it back if the delivery is edited again.
     draft jsonb,
     created_at timestamptz NOT NULL DEFAULT now(),
     changed_at timestamptz NOT NULL DEFAULT now(),

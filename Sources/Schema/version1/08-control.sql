@@ -519,7 +519,7 @@ BEGIN
     PERFORM drop_preparation(delivery);
     PERFORM return_draft(delivery);
     UPDATE pushmta_engine.delivery d SET state = 'editing', state_reason = words, start_at = NULL, started_at = NULL, log_day = NULL,
-        valid_until = NULL, wait_reason = '', wait_failures = 0, wait_until = NULL, draft = NULL, changed_at = now()
+        valid_until = NULL, wait_reason = '', wait_failures = 0, wait_until = NULL, changed_at = now()
     WHERE d.id = delivery;
     PERFORM pg_notify('pushmta_wake', 'control');
     RETURN 'editing';

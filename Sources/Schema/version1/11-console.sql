@@ -376,21 +376,32 @@ CREATE FUNCTION pushmta_engine.console_actions(caller pushmta_engine.console_cal
 DECLARE
     who text;
     role text;
+    whole pushmta_engine.delivery;
+    allowed text[] := '{}';
 BEGIN
     SELECT s.user_name, s.user_role INTO who, role FROM console_session_of(caller, true) s WHERE NOT s.is_one_time;
-    RETURN CASE
-        WHEN role IN ('operate', 'admin') THEN ARRAY['pause', 'resume', 'stop']
-        WHEN role = 'marketing' THEN coalesce((
-            SELECT ARRAY['pause', 'stop'] || CASE WHEN d.paused_by = who THEN ARRAY['resume'] ELSE ARRAY[]::text[] END
-            FROM pushmta_engine.delivery d WHERE d.id = delivery AND d.started_by = who), '{}')
-        ELSE '{}' END;
+    SELECT d.* INTO whole FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    IF role IN ('operate', 'admin') OR role = 'marketing' AND whole.started_by = who THEN
+        allowed := ARRAY['pause', 'stop', 'start', 'reschedule', 'edit'];
+        IF role <> 'marketing' OR whole.paused_by = who THEN
+            allowed := allowed || ARRAY['resume'];
+        END IF;
+    END IF;
+    -- A draft has neither targets nor exclusions of single people, nor SQL; without them it would go to more people.
+    IF role <> 'read' AND whole.kind = 'batch' AND whole.target_kind = 'subscribers' AND whole.target_sql IS NULL AND NOT whole.proof
+        AND (NOT whole.purged OR whole.draft IS NOT NULL)
+        AND NOT EXISTS (SELECT FROM pushmta.delivery_exclusion x WHERE x.delivery_id = delivery) THEN
+        allowed := allowed || ARRAY['duplicate'];
+    END IF;
+    RETURN allowed;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_actions(pushmta_engine.console_caller, bigint) IS
-    'What a signed-in user may do to a delivery. Operators may do everything. Authors may pause and stop the deliveries they have '
-    'started, and resume those they have paused themselves.';
+    'What a signed-in user may do to a delivery, whatever its state. Operators may do everything. Authors may start, move, edit, pause '
+    'and stop the deliveries they have started or had analysed, and resume those they have paused themselves. Who may compose may '
+    'duplicate what a draft can say.';
 
-CREATE FUNCTION pushmta_engine.console_control(caller pushmta_engine.console_caller, action text, delivery bigint) RETURNS void
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.console_control(caller pushmta_engine.console_caller, action text, delivery bigint,
+    start_at timestamptz DEFAULT NULL) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     who text := console_user_of(caller, ARRAY['marketing', 'operate', 'admin']);
@@ -401,17 +412,22 @@ BEGIN
         PERFORM console_user_of(caller, ARRAY['operate', 'admin']);
     END IF;
     was_paused := (SELECT d.state = 'paused' FROM pushmta_engine.delivery d WHERE d.id = delivery);
+    -- First, so that it is not logged again under the console's login.
+    PERFORM note_audit(who, 'delivery.' || action, delivery::text,
+        coalesce((SELECT d.label FROM pushmta_engine.delivery d WHERE d.id = delivery), ''), caller.address);
     CASE action
         WHEN 'pause' THEN PERFORM pushmta.pause_delivery(delivery);
         WHEN 'resume' THEN PERFORM pushmta.resume_delivery(delivery);
         WHEN 'stop' THEN PERFORM pushmta.stop_delivery(delivery);
+        WHEN 'start' THEN PERFORM pushmta.start_delivery(delivery, start_at);
+        WHEN 'reschedule' THEN PERFORM pushmta.reschedule_delivery(delivery, coalesce(start_at, now()));
+        WHEN 'edit' THEN PERFORM pushmta.reschedule_delivery(delivery, NULL);
     END CASE;
     UPDATE pushmta_engine.delivery d SET paused_by = who WHERE d.id = delivery AND action = 'pause' AND NOT was_paused;
-    PERFORM note_audit(who, 'delivery.' || action, delivery::text, (SELECT d.label FROM pushmta_engine.delivery d WHERE d.id = delivery),
-        caller.address);
+    UPDATE pushmta_engine.delivery d SET started_by = who WHERE d.id = delivery AND action = 'start' AND d.started_by = '';
 END $$;
-COMMENT ON FUNCTION pushmta_engine.console_control(pushmta_engine.console_caller, text, bigint) IS
-    'Pauses, resumes or stops a delivery for a signed-in user who may do so.';
+COMMENT ON FUNCTION pushmta_engine.console_control(pushmta_engine.console_caller, text, bigint, timestamptz) IS
+    'Pauses, resumes, stops or starts a delivery, moves its start, or takes it back to editing, for a signed-in user who may do so.';
 
 CREATE FUNCTION pushmta_engine.console_drain(caller pushmta_engine.console_caller, host uuid) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -1081,15 +1097,19 @@ COMMENT ON FUNCTION pushmta_engine.console_prove_draft(pushmta_engine.console_ca
     'Sends a draft''s content to seed addresses, for a signed-in user. Returns the proof, which is a delivery of its own.';
 
 CREATE FUNCTION pushmta_engine.console_start_draft(caller pushmta_engine.console_caller, draft bigint, expected integer, content text,
-    filter text, exclude text[], settings jsonb, start_at timestamptz) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pushmta_engine, pg_temp AS $$
+    filter text, exclude text[], settings jsonb, start_at timestamptz, analyzes boolean DEFAULT false) RETURNS bigint
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     who text := console_composer(caller);
     held pushmta_engine.console_draft := console_own_draft(who, draft, expected);
     made bigint := console_make_delivery(held, content, filter, exclude, settings);
 BEGIN
-    PERFORM pushmta.start_delivery(made, start_at);
+    IF analyzes THEN
+        PERFORM pushmta.analyze_delivery(made);
+    ELSE
+        PERFORM pushmta.start_delivery(made, start_at);
+    END IF;
     UPDATE pushmta_engine.delivery d SET started_by = who,
         draft = to_jsonb(held) || jsonb_build_object('delivery_id', made, 'delivery_version', held.version)
     WHERE d.id = made;
@@ -1097,12 +1117,39 @@ BEGIN
     IF (SELECT d.one_time_code FROM pushmta_engine.delivery d WHERE d.id = made) THEN
         PERFORM note_audit(who, 'delivery.one_time_code', made::text, held.label, caller.address);
     END IF;
-    PERFORM note_audit(who, 'delivery.start', made::text, held.label, caller.address);
+    PERFORM note_audit(who, CASE WHEN analyzes THEN 'delivery.analyze' ELSE 'delivery.start' END, made::text, held.label,
+        caller.address);
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_start_draft(pushmta_engine.console_caller, bigint, integer, text, text, text[], jsonb,
-    timestamptz) IS
-    'Creates a delivery from a draft and starts it, now (null) or at a time, for a signed-in user. The draft is deleted.';
+    timestamptz, boolean) IS
+    'Creates a delivery from a draft and starts it, now (null) or at a time, or has it analysed, for a signed-in user. The draft is '
+    'deleted; it comes back if the delivery is edited again.';
+
+CREATE FUNCTION pushmta_engine.console_duplicate(caller pushmta_engine.console_caller, delivery bigint) RETURNS TABLE (label text,
+    applications text[], content jsonb, settings jsonb, filter text, lists text[]) LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM console_composer(caller);
+    IF NOT 'duplicate' = ANY(console_actions(caller, console_duplicate.delivery)) THEN
+        RAISE EXCEPTION 'Delivery % goes to people whom a system has named, or is a proof or a continuous one: no draft can say that. '
+            'pushmta.copy_delivery copies it.', console_duplicate.delivery
+            USING ERRCODE = 'PM114', HINT = 'Copy it with pushmta.copy_delivery.';
+    END IF;
+    RETURN QUERY SELECT d.label, ARRAY(SELECT DISTINCT a.name FROM delivery_application x JOIN application a ON a.id = x.application_id
+            WHERE x.delivery_id = d.id ORDER BY a.name), d.content,
+        jsonb_strip_nulls(jsonb_build_object('priority', d.priority, 'weight', d.weight, 'validity_seconds', interval_seconds(d.validity),
+            'ambiguity_policy', d.ambiguity_policy, 'max_retries', d.max_retries, 'retry_period_seconds', d.retry_period_seconds,
+            'retry_schedule', d.retry_schedule, 'one_per_user', d.one_per_user, 'one_time_code', d.one_time_code,
+            'all_seeds', d.seed_names IS NULL, 'messages_per_second', nullif(r.messages_per_second, 'Infinity'))),
+        coalesce(d.target_filter, ''), ARRAY(SELECT l.name FROM delivery_exclusion_list x JOIN exclusion_list l ON l.id = x.list_id
+            WHERE x.delivery_id = d.id ORDER BY l.name)
+    FROM pushmta_engine.delivery d LEFT JOIN rate_limit r ON r.delivery_id = d.id
+    WHERE d.id = console_duplicate.delivery;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_duplicate(pushmta_engine.console_caller, bigint) IS
+    'What a draft needs to say the same as a delivery, for a signed-in user who may compose.';
 
 CREATE FUNCTION pushmta_engine.console_keep_template(caller pushmta_engine.console_caller, draft bigint, expected integer, content text,
     filter text, exclude text[], settings jsonb, template text) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER

@@ -364,3 +364,25 @@ CREATE FUNCTION pushmta_engine.api_problems(wanted bigint) RETURNS SETOF pushmta
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
         SELECT * FROM pushmta.delivery_problem p WHERE p.delivery_id = wanted ORDER BY p.number $$;
 COMMENT ON FUNCTION pushmta_engine.api_problems(bigint) IS 'Why one delivery could not be prepared, in order.';
+
+CREATE FUNCTION pushmta_engine.console_analysis(caller pushmta_engine.console_caller, delivery bigint)
+    RETURNS SETOF pushmta.delivery_analysis LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(caller, ARRAY['read', 'marketing', 'operate', 'admin']);
+    analysis pushmta.delivery_analysis;
+BEGIN
+    SELECT a.* INTO analysis FROM pushmta.delivery_analysis a WHERE a.delivery_id = delivery;
+    IF NOT FOUND THEN
+        RETURN;
+    ELSIF analysis.finished_at IS NULL OR analysis.frozen_until IS NULL OR NOT console_may_see_people(caller) THEN
+        analysis.samples := '[]';
+    ELSIF analysis.samples <> '[]' THEN
+        PERFORM note_audit(who, 'delivery.samples', delivery::text, (SELECT string_agg(e.value ->> 'subscription_id', ', ')
+            FROM jsonb_array_elements(analysis.samples) e), caller.address);
+    END IF;
+    RETURN NEXT analysis;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_analysis(pushmta_engine.console_caller, bigint) IS
+    'What the last analysis of a delivery found, for a signed-in user. The samples have values of people: only users who may see full '
+    'user keys get them, which is logged with the numbers of their subscriptions.';

@@ -153,8 +153,11 @@ BEGIN
             log_day = CASE WHEN is_frozen THEN d.log_day ELSE (begins AT TIME ZONE 'UTC')::date END
         WHERE d.id = delivery;
     END IF;
-    PERFORM note_change('delivery.reschedule', delivery::text, coalesce(start_at::text, 'editing'));
+    IF NOT is_audited('delivery', 'reschedule', delivery::text, '') THEN
+        PERFORM note_change('delivery.reschedule', delivery::text, coalesce(start_at::text, 'editing'));
+    END IF;
     PERFORM pg_notify('pushmta_wake', delivery::text);
 END $$;
 COMMENT ON FUNCTION pushmta.reschedule_delivery(bigint, timestamptz) IS
-    'Moves the start of a delivery of which nothing has left, earlier or later; null makes it editing again.';
+    'Moves the start of a delivery of which nothing has left, earlier or later; null makes it editing again, and a draft of the console '
+    'that it came from is its author''s again.';

@@ -142,16 +142,46 @@ extension Store {
         ).one { try $0.int64() }
     }
 
-    /// Creates a delivery from a draft and starts it, now or at a time; returns the delivery.
-    package func startConsoleDraft(_ delivery: DraftDelivery, at start: DatabaseTime?, by actor: ConsoleActor)
-        async throws -> Int64
-    {
+    /// Creates a delivery from a draft and starts it, now or at a time, or has it analysed instead; returns the
+    /// delivery.
+    package func startConsoleDraft(
+        _ delivery: DraftDelivery,
+        at start: DatabaseTime?,
+        isAnalysis: Bool = false,
+        by actor: ConsoleActor
+    ) async throws -> Int64 {
         try await query(
             """
-            SELECT pushmta_engine.console_start_draft(\(ConsoleActor.caller), $5, $6, $7, $8, $9, $10::text::jsonb, $11::timestamptz)
+            SELECT pushmta_engine.console_start_draft(\(ConsoleActor.caller), $5, $6, $7, $8, $9, $10::text::jsonb, $11::timestamptz,
+                $12)
             """,
-            actor.values + delivery.values + [Self.moment(start)]
+            actor.values + delivery.values + [Self.moment(start), .bool(isAnalysis)]
         ).one { try $0.int64() }
+    }
+
+    /// What a draft needs to say the same as a delivery: content and settings are JSON objects, as in templates.
+    ///
+    /// Throws ``StoreError`` of code `invalid` if no draft can say it.
+    package func duplicate(ofDelivery id: Int64, by actor: ConsoleActor) async throws
+        -> (label: String, content: String, settings: String, target: TemplateTarget)
+    {
+        let result = try await query(
+            """
+            SELECT d.label, d.content::text, d.settings::text, d.applications, d.filter, d.lists
+            FROM pushmta_engine.console_duplicate(\(ConsoleActor.caller), $5) d
+            """,
+            actor.values + [.int64(id)]
+        )
+        return try result.one { row in
+            (
+                label: try row.text(), content: try row.text(), settings: try row.text(),
+                target: TemplateTarget(
+                    applications: try row.textArray(),
+                    filter: try row.text(),
+                    excludedLists: try row.textArray()
+                )
+            )
+        }
     }
 
     /// The choices in the composer, without templates whose deliveries have explicit targets.

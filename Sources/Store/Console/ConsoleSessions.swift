@@ -158,7 +158,7 @@ extension Store {
     }
 }
 
-/// What may be done to a started delivery.
+/// What may be done to a delivery.
 package enum DeliveryAction: String, Sendable, CaseIterable {
     /// Nothing new is sent until it is resumed.
     case pause
@@ -166,6 +166,14 @@ package enum DeliveryAction: String, Sendable, CaseIterable {
     case resume
     /// Nothing new is ever sent.
     case stop
+    /// A delivery that was analysed is started.
+    case start
+    /// The start of a delivery that waits for it is moved.
+    case reschedule
+    /// Before its start it is edited again.
+    case edit
+    /// A new draft says the same.
+    case duplicate
 }
 
 /// A row of the audit log.
@@ -195,14 +203,22 @@ extension Store {
         return try result.one { row in Set(try row.textArray().compactMap(DeliveryAction.init(rawValue:))) }
     }
 
-    /// Pauses, resumes or stops a delivery for a signed-in user, and logs it in the same transaction.
+    /// Does anything but ``DeliveryAction/duplicate`` to a delivery for a signed-in user, and logs it in the same
+    /// transaction.
     ///
     /// Throws ``StoreError`` with `sqlState` `PM090` if the session has ended, `PM091` if its role may not do this,
     /// otherwise as the action does.
-    package func control(_ action: DeliveryAction, delivery id: Int64, by actor: ConsoleActor) async throws {
+    ///
+    /// - Parameter start: when it starts; nil for now.
+    package func control(
+        _ action: DeliveryAction,
+        delivery id: Int64,
+        at start: DatabaseTime? = nil,
+        by actor: ConsoleActor
+    ) async throws {
         try await breakingCircles(
-            "SELECT pushmta_engine.console_control(\(ConsoleActor.caller), $5, $6)",
-            actor.values + [.text(action.rawValue), .int64(id)]
+            "SELECT pushmta_engine.console_control(\(ConsoleActor.caller), $5, $6, $7::timestamptz)",
+            actor.values + [.text(action.rawValue), .int64(id), Self.moment(start)]
         )
     }
 

@@ -22,6 +22,8 @@ package struct DeliveryAnalysisRow: Sendable, Hashable {
     package let requestedAt: DatabaseTime
     /// When it was complete; nil before, and once its messages were dropped.
     package let finishedAt: DatabaseTime?
+    /// Whether it holds: false while it is made, and after it was dropped.
+    package let isFinished: Bool
 
     init(_ row: inout RowReader) throws {
         state = try row.choice()
@@ -37,6 +39,7 @@ package struct DeliveryAnalysisRow: Sendable, Hashable {
         limitedBy = try row.textOrNil()
         requestedAt = try row.time()
         finishedAt = try row.timeOrNil()
+        isFinished = try row.bool()
     }
 }
 
@@ -55,17 +58,38 @@ package struct DeliveryCountRow: Sendable, Hashable {
     }
 }
 
+extension [DeliveryCountRow] {
+    /// The messages by application, locale or time zone, the most first.
+    package func sums(by key: KeyPath<DeliveryCountRow, String>) -> [(name: String, messages: Int64)] {
+        let sums = Dictionary(self.map { ($0[keyPath: key], $0.messages) }, uniquingKeysWith: +)
+        let sorted = sums.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        return sorted.map { (name: $0.key, messages: $0.value) }
+    }
+}
+
 extension Store {
+    private static let analysisColumns = """
+        a.state, a.messages, a.excluded, a.rendered, a.smallest, a.largest, a.refused, a.samples::text, a.remade_because,
+        a.seconds::double precision, a.limited_by, a.requested_at, a.finished_at,
+        a.finished_at IS NOT NULL AND a.frozen_until IS NOT NULL
+        """
+
+    /// What the last analysis of a delivery found, for a signed-in user; nil if it was never analysed.
+    ///
+    /// Only users who may see people get samples, and that is logged.
+    package func analysis(ofDelivery id: Int64, by actor: ConsoleActor) async throws -> DeliveryAnalysisRow? {
+        try await query(
+            "SELECT \(Self.analysisColumns) FROM pushmta_engine.console_analysis(\(ConsoleActor.caller), $5) a",
+            actor.values + [.int64(id)]
+        ).oneOrNil(DeliveryAnalysisRow.init)
+    }
+
     /// What the last analysis of a delivery found.
     ///
     /// Throws ``StoreError`` of code `notFound` if it was never analysed.
     package func analysis(ofDelivery id: Int64) async throws -> DeliveryAnalysisRow {
         let result = try await query(
-            """
-            SELECT a.state, a.messages, a.excluded, a.rendered, a.smallest, a.largest, a.refused, a.samples::text, a.remade_because,
-                a.seconds::double precision, a.limited_by, a.requested_at, a.finished_at
-            FROM pushmta_engine.api_analysis($1) a
-            """,
+            "SELECT \(Self.analysisColumns) FROM pushmta_engine.api_analysis($1) a",
             [.int64(id)]
         )
         return try first(

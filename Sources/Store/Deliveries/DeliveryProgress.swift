@@ -58,6 +58,8 @@ package struct DeliveryProgress: Sendable {
     package let isOneTimeCode: Bool
     /// How many of its messages go to seed addresses in addition to its target; `target` and the outcomes include them.
     package let seeds: Int64
+    /// When it starts or started; nil while it is edited.
+    package let startAt: DatabaseTime?
 
     /// Why it is in its state, or what it waits for, on one line; the reason itself has a line for each problem.
     package var reasonLine: String {
@@ -103,7 +105,8 @@ package struct DeliveryProgress: Sendable {
         parentID: Int64? = nil,
         waitingReason: String = "",
         isOneTimeCode: Bool = false,
-        seeds: Int64 = 0
+        seeds: Int64 = 0,
+        startAt: DatabaseTime? = nil
     ) {
         self.id = id
         self.label = label
@@ -134,6 +137,7 @@ package struct DeliveryProgress: Sendable {
         self.waitingReason = waitingReason
         self.isOneTimeCode = isOneTimeCode
         self.seeds = seeds
+        self.startAt = startAt
     }
 }
 
@@ -243,7 +247,7 @@ extension Store {
         p.id, p.label, p.state, p.state_reason, p.target, p.excluded, p.pending, p.sent, p.failed, p.ignored,
         p.not_applicable, p.canceled, p.unknown, p.late_outcomes, p.resent_after_ambiguity, p.journal_replayed,
         p.parts_ready, p.parts_claimed, p.parts_waiting, p.parts_done, p.prepared, p.started_at, p.finished_at, p.snapshot_at,
-        p.kind, p.parent_delivery_id, p.waiting_reason, p.one_time_code, p.seeds
+        p.kind, p.parent_delivery_id, p.waiting_reason, p.one_time_code, p.seeds, p.start_at
         """
 
     package static func progress(_ row: inout RowReader) throws -> DeliveryProgress {
@@ -276,7 +280,8 @@ extension Store {
             parentID: try row.int64OrNil(),
             waitingReason: try row.text(),
             isOneTimeCode: try row.bool(),
-            seeds: try row.int64()
+            seeds: try row.int64(),
+            startAt: try row.timeOrNil()
         )
     }
 

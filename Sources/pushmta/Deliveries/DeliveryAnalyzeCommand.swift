@@ -81,10 +81,9 @@ struct AnalysisReport {
 
     /// The numbers of one kind, the largest first.
     private func by(_ name: String, _ key: KeyPath<DeliveryCountRow, String>) -> [String] {
-        let sums = Dictionary(counts.map { ($0[keyPath: key], $0.messages) }, uniquingKeysWith: +)
+        let sums = counts.sums(by: key)
         guard sums.count > 1 || name == "application" else { return [] }
-        let sorted = sums.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        return sorted.prefix(10).map { "By \(name): \($0.value) \($0.key.isEmpty ? "(none)" : $0.key)" }
+        return sums.prefix(10).map { "By \(name): \($0.messages) \($0.name.isEmpty ? "(none)" : $0.name)" }
     }
 
     var cell: Cell {

@@ -177,13 +177,18 @@ struct AuditTests {
             SELECT pushmta_engine.console_start_draft(\(session), d.id, d.version, '{"ios": {"title": "t"}}',
                 NULL, '{}', '{"weight": 3, "messages_per_second": 5}', now() + interval '1 day')
                 FROM pushmta_engine.console_session, pushmta_engine.console_draft d;
+            SELECT pushmta_engine.console_control(\(session), 'reschedule', 1, now() + interval '2 days') \(from)
+            SELECT pushmta_engine.console_control(\(session), 'edit', 1) \(from)
+            SELECT pushmta_engine.console_start_draft(\(session), d.id, d.version, '{"ios": {"title": "t"}}',
+                NULL, '{}', '{"weight": 3, "messages_per_second": 5}', NULL, true)
+                FROM pushmta_engine.console_session, pushmta_engine.console_draft d;
             SELECT pushmta_engine.console_forget(\(session), 77) \(from)
             """
         #expect(
             try await logged(fixture, script)
                 == "list.add gone, list.remove gone, service.add other, credential.set shop-ios, "
                 + "application.resume shop-ios, subscriber.lift 77, draft.add 1, delivery.start 1, "
-                + "subscriber.forget 77"
+                + "delivery.reschedule 1, delivery.edit 1, delivery.analyze 1, subscriber.forget 77"
         )
     }
 }

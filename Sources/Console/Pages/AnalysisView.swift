@@ -1,0 +1,73 @@
+import PushCore
+import Store
+
+/// The analysis of a delivery that has not begun, on the delivery's page.
+struct AnalysisView {
+    let analysis: DeliveryAnalysisRow
+    let counts: [DeliveryCountRow]
+    let catalogue: Catalogue
+
+    /// The rows of a table: the largest numbers.
+    private static let maxRows = 10
+
+    private var isRunning: Bool { analysis.state == .analysing && !analysis.isFinished }
+
+    /// Whether there is nothing to show.
+    var isEmpty: Bool { !isRunning && !analysis.isFinished && analysis.remadeBecause.isEmpty }
+
+    var values: PageValues {
+        let samples = self.samples
+        return [
+            "isRunning": .flag(isRunning), "isFinished": .flag(analysis.isFinished),
+            "isDropped": .flag(!analysis.remadeBecause.isEmpty), "why": .text(analysis.remadeBecause),
+            "analysisFacts": .list(facts), "groups": .list(groups), "samples": .list(samples),
+            "hasSamples": .flag(!samples.isEmpty),
+        ]
+    }
+
+    private var facts: [PageValues] {
+        var pairs: [(Phrase, String)] = [
+            (.columnMessages, Figures.count(analysis.messages)), (.exclusionsTitle, Figures.count(analysis.excluded)),
+            (.analysisRendered, Figures.count(analysis.rendered)),
+        ]
+        if let smallest = analysis.smallest, let largest = analysis.largest {
+            let (least, most) = (Figures.count(Int64(smallest)), Figures.count(Int64(largest)))
+            pairs.append((.analysisSizes, catalogue.text(.analysisBytes, least, most)))
+        }
+        pairs.append((.analysisRefused, Figures.count(analysis.refused)))
+        if let seconds = analysis.seconds { pairs.append((.analysisTakes, Figures.duration(seconds))) }
+        pairs.append((.columnLimit, analysis.limitedBy ?? catalogue[.settingRateUsual]))
+        return pairs.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }
+    }
+
+    private var groups: [PageValues] {
+        let tables: [(id: String, title: Phrase, key: KeyPath<DeliveryCountRow, String>)] = [
+            ("application", .byApplicationTitle, \.application), ("locale", .byLocaleTitle, \.locale),
+            ("zone", .byTimeZoneTitle, \.timeZone),
+        ]
+        return tables.map { table -> PageValues in
+            let rows = counts.sums(by: table.key).prefix(Self.maxRows).map { row -> PageValues in
+                [
+                    "name": .text(row.name.isEmpty ? catalogue[.nobodyKnown] : row.name),
+                    "count": .text(Figures.count(row.messages)),
+                ]
+            }
+            return [
+                "groupID": .text(table.id), "groupTitle": .text(catalogue[table.title]), "rows": .list(rows),
+            ]
+        }
+    }
+
+    private var samples: [PageValues] {
+        let samples = try? JSONBody.decode([AnalysisFindings.Sample].self, from: analysis.samples.utf8)
+        return (samples ?? []).map { sample -> PageValues in
+            var values: PageValues = [
+                "application": .text(sample.application), "subscription": .text("\(sample.subscriptionID)"),
+                "size": .text(Figures.count(Int64(sample.bytes))), "limit": .text(Figures.count(Int64(sample.limit))),
+                "payload": .text(sample.payload),
+            ]
+            if !sample.locale.isEmpty { values["variant"] = .text(sample.locale) }
+            return values
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import HTTPTypes
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@testable import Console
+
+/// A delivery that is analysed before its start, whose start is moved, that is edited again, and that is duplicated.
+@Suite struct AnalysisPageTests {
+    /// A draft to seven subscribers that could be started, and its author's browser.
+    private func saleDraft(_ site: ConsoleSite) async throws -> (mia: ConsoleBrowser, draft: String) {
+        try await site.sql(
+            """
+            INSERT INTO pushmta_engine.credential (kind, name, seal_key_id, sealed) VALUES ('apns_key', 'c', 'k', 'x');
+            UPDATE pushmta_engine.application SET credential_id = (SELECT max(id) FROM pushmta_engine.credential);
+            INSERT INTO pushmta_engine.subscription (application_id, push_token, locale, time_zone)
+                SELECT a.id, lpad(n::text, 64, 'a'), CASE WHEN n <= 3 THEN 'fr' ELSE 'de' END, 'Europe/Paris'
+                FROM pushmta_engine.application a, generate_series(1, 7) n
+            """
+        )
+        try await site.admin.addTemplate(
+            name: "sale",
+            label: "",
+            content: #"{"ios": {"title": "Hello"}}"#,
+            settings: #"{"messages_per_second": 0.5}"#,
+            target: TemplateTarget(applications: ["shop-ios"])
+        )
+        let mia = try await site.session(.marketing, name: "mia")
+        let begun = try await mia.post("/compose", form: ["label": "Sale", "template": "sale"])
+        return (mia, try #require(begun.headers[.location]).replacing("/applications", with: ""))
+    }
+
+    private func version(_ browser: ConsoleBrowser, _ draft: String) async throws -> String {
+        let page = try await browser.get("\(draft)/send").text
+        return page.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
+    }
+
+    /// Has a draft analysed; returns its delivery.
+    private func analyse(_ browser: ConsoleBrowser, _ draft: String) async throws -> Int64 {
+        let form = ["version": try await version(browser, draft)]
+        let answer = try await browser.post("\(draft)/analyse", form: form)
+        let path = answer.headers[.location] ?? ""
+        return try #require(path.firstMatch(of: /^\/deliveries\/(\d+)$/).flatMap { Int64($0.1) }, "\(answer.text)")
+    }
+
+    /// Prepares a delivery as a supervisor does, and ends its analysis.
+    private func prepare(_ site: ConsoleSite, _ findings: AnalysisFindings) async throws {
+        let job = try #require(try await site.admin.claimDeliveriesToPrepare(host: "a").first)
+        while try await !site.admin.prepareChunk(job).done {}
+        _ = try await site.admin.endAnalysis(of: job.deliveryID, findings)
+    }
+
+    @Test func aDraftIsAnalysedAndThenStarted() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        #expect(try await mia.get("\(draft)/send").text.contains("formaction=\"\(draft)/analyse\""))
+        let id = try await analyse(mia, draft)
+        let path = "/deliveries/\(id)"
+        let running = try await mia.get(path).text
+        #expect(running.contains("being made and counted") && running.contains("\(path)/live?state=analysing"))
+        #expect(try await mia.get("\(draft)/content").status == .notFound)
+        var findings = AnalysisFindings()
+        findings.add(bytes: 120)
+        findings.add(bytes: 340)
+        findings.samples = [
+            AnalysisFindings.Sample(
+                application: "shop-ios",
+                subscriptionID: 3,
+                locale: "fr",
+                bytes: 120,
+                limit: 4_096,
+                payload: #"{"aps": "Ada"}"#
+            )
+        ]
+        try await prepare(site, findings)
+        #expect(try await mia.live("\(path)/live?state=analysing") == LiveEvent.changed.text)
+        let ready = try await mia.get(path).text
+        for words in [
+            "<bdi>120 to 340 bytes</bdi>", "<bdi>14 s</bdi>", "<bdi>delivery: 0.5 messages a second</bdi>",
+            #"<bdi>Europe/Paris</bdi></th><td class="right number">7</td>"#,
+            #"<bdi>de</bdi></th><td class="right number">4</td>"#, "\(path)/start", "\(path)/edit",
+        ] {
+            #expect(ready.contains(words), "\(words)")
+        }
+        // Samples have values of people.
+        let operate = try await site.session(.operate)
+        let samples = try await operate.get(path).text
+        #expect(!ready.contains("Ada") && samples.contains("Ada") && samples.contains("/subscribers/3"))
+        let reader = try await site.session(.read).get(path).text
+        #expect(reader.contains("120 to 340") && !reader.contains("Ada") && !reader.contains("\(path)/start"))
+        let eve = try await site.session(.marketing, name: "eve")
+        #expect(try await !eve.get(path).text.contains("\(path)/start"))
+        #expect(try await eve.post("\(path)/start").status == .forbidden)
+        let question = try await mia.get("\(path)/start").text
+        #expect(question.contains("Start this delivery?") && question.contains("7 messages are prepared."))
+        #expect(try await mia.post("\(path)/start").headers[.location] == "\(path)?done=start")
+        #expect(try await site.admin.deliveryProgress(id).state == .preparing)
+        #expect(try await mia.get(path).text.contains("\(path)/pause"))
+        let audit = try await site.session(.admin).get("/audit").text
+        for words in ["had a delivery analysed", "looked at samples of a delivery", "started a delivery"] {
+            #expect(audit.contains(words), "\(words)")
+        }
+        await site.close()
+    }
+
+    @Test func whatIsWrongLeadsBackToTheDraft() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        let first = try await analyse(mia, draft)
+        var findings = AnalysisFindings()
+        findings.problems = [
+            DeliveryProblem(subject: "content", pointer: "/ios/title", problem: "it is too long", remedy: "shorten it")
+        ]
+        try await prepare(site, findings)
+        let page = try await mia.get("/deliveries/\(first)").text
+        for words in ["/ios/title", "it is too long", "shorten it", "href=\"\(draft)/send\""] {
+            #expect(page.contains(words), "\(words)")
+        }
+        #expect(!page.contains(Catalogue.english[.stateBecause]), "the problems are told twice")
+        // Unchanged, the draft is the same delivery; changed, it is a new one, and the other is gone with its problems.
+        #expect(try await analyse(mia, draft) == first)
+        try await prepare(site, findings)
+        let form = ["version": try await version(mia, draft), "ios.title": "Hi"]
+        _ = try await mia.post("\(draft)/content", form: form)
+        #expect(try await analyse(mia, draft) != first)
+        await #expect(throws: StoreError.self) { try await site.admin.deliveryProgress(first) }
+        await site.close()
+    }
+
+    @Test func aStartIsMovedAndTakenBack() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        let id = try await analyse(mia, draft)
+        try await prepare(site, AnalysisFindings())
+        let path = "/deliveries/\(id)"
+        let (first, second) = ("2036-11-29T10:00", "2036-11-30T11:30")
+        let question = try await mia.get("\(path)/start?at=\(first)").text
+        #expect(question.contains("name=\"at\" value=\"\(first)\"") && question.contains("It starts on"))
+        #expect(try await mia.post("\(path)/start", form: ["at": first]).headers[.location] == path)
+        #expect(try await site.admin.deliveryProgress(id).state == .pending)
+        let pending = try await mia.get(path).text
+        for words in [
+            "value=\"\(first)\"", "\(path)/reschedule", "\(path)/pause", "\(path)/stop",
+            "An earlier analysis no longer counts:",
+        ] {
+            #expect(pending.contains(words), "\(words)")
+        }
+        for none in ["", "2036-02-31T10:00", "2026-01-02T03:04"] {
+            #expect(try await mia.get("\(path)/reschedule?at=\(none)").status == .conflict, "\(none)")
+            #expect(try await mia.post("\(path)/reschedule", form: ["at": none]).status == .conflict, "\(none)")
+        }
+        let moved = try await mia.post("\(path)/reschedule", form: ["at": second])
+        #expect(moved.headers[.location] == "\(path)?done=reschedule")
+        #expect(try await site.admin.deliveryProgress(id).startAt?.internetText.prefix(16) == second.prefix(16))
+        #expect(try await mia.get("\(path)/edit").text.contains("Edit this delivery again?"))
+        #expect(try await mia.post("\(path)/edit").headers[.location] == "\(draft)/send")
+        #expect(try await mia.get("\(draft)/content").text.contains("Hello"))
+        #expect(try await site.admin.deliveryProgress(id).state == .editing)
+        #expect(try await mia.get(path).text.contains("href=\"\(draft)/send\""))
+        #expect(try await mia.post("\(path)/reschedule", form: ["at": second]).status == .conflict)
+        await site.close()
+    }
+
+    @Test func aDeliveryIsDuplicatedAsADraft() async throws {
+        let site = try await ConsoleSite.start()
+        let delivery = try await site.delivery()
+        let mia = try await site.session(.marketing, name: "mia")
+        let path = "/deliveries/\(delivery)/duplicate"
+        #expect(try await mia.get("/deliveries/\(delivery)").text.contains("action=\"\(path)\""))
+        #expect(try await !site.session(.read).get("/deliveries/\(delivery)").text.contains(path))
+        let draft = try #require(try await mia.post(path).headers[.location])
+        #expect(draft.hasPrefix("/compose/") && draft.hasSuffix("/applications"))
+        let first = try await mia.get(draft).text
+        #expect(first.contains("Autumn sale") && first.contains(#"name="application.shop-ios" checked"#))
+        let content = try await mia.get(draft.replacing("/applications", with: "/content")).text
+        #expect(content.contains(#"name="ios.title" value="a""#), "\(content)")
+        // A draft cannot say whom a system has named: it would go to everyone.
+        try await site.sql("UPDATE pushmta_engine.delivery SET target_kind = 'explicit'")
+        #expect(try await !mia.get("/deliveries/\(delivery)").text.contains(path))
+        #expect(try await mia.post(path).status == .conflict)
+        await site.close()
+    }
+}
