@@ -62,7 +62,8 @@ struct BenchAll: Sendable {
                 latency: latency == "0" ? nil : latency,
                 children: 1,
                 quota: nil,
-                readers: 0
+                readers: 0,
+                isAnalysed: false
             ).run()
             report.note(one)
             report.database = one.databaseSettings

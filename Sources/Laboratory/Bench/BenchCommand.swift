@@ -100,6 +100,9 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
     )
     var readers = 0
 
+    @Flag(help: "Analyse the delivery first, so that the start only releases its messages.")
+    var analyze = false
+
     @Option(
         help:
             "A database to use instead of a private cluster: a libpq string or URI. It must be empty or PushMTA's."
@@ -154,7 +157,8 @@ struct BenchDeliveryCommand: AsyncParsableCommand {
                 latency: latency,
                 children: children,
                 quota: quota,
-                readers: readers
+                readers: readers,
+                isAnalysed: analyze
             ).run()
         }
     }

@@ -45,7 +45,8 @@ import Testing
             latency: "20",
             children: 1,
             quota: 600_000,
-            readers: 0
+            readers: 0,
+            isAnalysed: false
         ).run()
         #expect(report.isComplete, "\(report.text)")
         #expect(report.hosts == 2 && report.quota == 600_000 && report.count.rejected == 0)
