@@ -48,7 +48,7 @@ import Testing
     private func prepare(_ site: ConsoleSite, _ findings: AnalysisFindings) async throws {
         let job = try #require(try await site.admin.claimDeliveriesToPrepare(host: "a").first)
         while try await !site.admin.prepareChunk(job).done {}
-        _ = try await site.admin.endAnalysis(of: job.deliveryID, findings)
+        _ = try await site.admin.endAnalysis(of: job, findings)
     }
 
     @Test func aDraftIsAnalysedAndThenStarted() async throws {

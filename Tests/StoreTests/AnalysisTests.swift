@@ -272,7 +272,7 @@ struct AnalysisTests {
         _ = try await fixture.store.prepareChunk(job, partSize: 20, partsPerChunk: 1)
         try await fixture.sql("UPDATE pushmta_engine.delivery SET start_at = now() WHERE id = \(id)")
         #expect(try await fixture.store.prepareChunk(job, partSize: 20, partsPerChunk: 1).busy)
-        let started = try required(try await fixture.store.claimDeliveriesToPrepare(host: "b").first)
+        let started = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
         #expect(started.resumed)
         _ = try await fixture.store.prepareChunk(started, partSize: 20, partsPerChunk: 1)
         #expect(try await fixture.parts(id, "ready") > 0, "what was held is released before the rest is prepared")
@@ -284,7 +284,7 @@ struct AnalysisTests {
     func seeds() async throws {
         let (fixture, id) = try await edited(3)
         _ = try await fixture.store.addSeed(
-            NewSeed(name: "colleague", application: "shop-ios", address: .pushToken("a1"))
+            NewSeed(name: "colleague", application: "shop-ios", address: .pushToken(String(repeating: "a1", count: 32)))
         )
         try await fixture.sql("DO $$ BEGIN PERFORM pushmta.set_seeds(\(id)); END $$")
         try await fixture.store.analyzeDelivery(id)

@@ -128,7 +128,8 @@ struct EditingTests {
         #expect(try await fixture.sql(lists) == 0)
         var wrong = DeliveryChanges()
         wrong.priority = 1_000
-        await #expect(throws: StoreError.self) { [wrong] in try await fixture.store.updateDelivery(id, wrong) }
+        let change = wrong
+        await #expect(throws: StoreError.self) { try await fixture.store.updateDelivery(id, change) }
     }
 
     @Test("Programs copy it and move its start")

@@ -241,7 +241,7 @@ struct ViewBoundaryTests {
         var target = job.target
         target.people = try await fixture.store.mappedPeople(of: id, target, limit: 100, nil)
         try await fixture.sql("UPDATE pushmta_engine.subscription SET user_key = 'user-7' WHERE id = 7")
-        let chunk = PreparationChunk(deliveryID: id, partSize: 100, limit: 100, target: target)
+        let chunk = PreparationChunk(job, partSize: 100, limit: 100, target: target)
         await #expect(throws: MappedPeople.Changed.self) {
             try await fixture.store.transaction(first: chunk.opening) { try await chunk.run($0, opened: $1) }
         }

@@ -14,15 +14,9 @@ import Testing
         try await site.web.run(
             "UPDATE pushmta_engine.subscription SET opted_out = true WHERE id = (SELECT max(id) FROM pushmta_engine.subscription)"
         )
-        let delivery = try await admin.createDelivery(
-            NewDelivery(
-                label: "Sale",
-                applications: ["shop-ios"],
-                content: #"{"ios": {"title": "a"}}"#,
-                messagesPerSecond: 100
-            )
-        )
-        return (site, delivery)
+        var new = NewDelivery(label: "Sale", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
+        new.messagesPerSecond = 100
+        return (site, try await admin.createDelivery(new))
     }
 
     /// Prepares the delivery that is to be prepared, as a supervisor does.
@@ -30,7 +24,7 @@ import Testing
         let admin = site.web.admin
         let job = try #require(try await admin.claimDeliveriesToPrepare(host: "a").first)
         while try await !admin.prepareChunk(job, partSize: 1_000, partsPerChunk: 50).done {}
-        _ = try await admin.endAnalysis(of: job.deliveryID, findings)
+        _ = try await admin.endAnalysis(of: job, findings)
     }
 
     /// What rendering one message showed.

@@ -1,0 +1,23 @@
+/// How many messages of an analysed delivery go to an application's subscribers of a locale and time zone.
+package struct DeliveryCountRow: Sendable, Hashable {
+    package let application: String
+    package let locale: String
+    package let timeZone: String
+    package let messages: Int64
+
+    init(_ row: inout RowReader) throws {
+        application = try row.text()
+        locale = try row.text()
+        timeZone = try row.text()
+        messages = try row.int64()
+    }
+}
+
+extension [DeliveryCountRow] {
+    /// The messages by application, locale or time zone, the most first.
+    package func sums(by key: KeyPath<DeliveryCountRow, String>) -> [(name: String, messages: Int64)] {
+        let sums = Dictionary(self.map { ($0[keyPath: key], $0.messages) }, uniquingKeysWith: +)
+        let sorted = sums.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        return sorted.map { (name: $0.key, messages: $0.value) }
+    }
+}
