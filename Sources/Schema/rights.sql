@@ -21,9 +21,13 @@ WITH given (role, kind, privileges, objects) AS (
         -- Without push_token: members of the role must not see tokens that others have named.
         ('pushmta_marketing', 'columns', 'id, delivery_id, subscription_id, user_key, variables, created_at', 'pushmta.delivery_target'),
         ('pushmta_marketing', 'columns', 'id, delivery_id, subscription_id, user_key', 'pushmta.delivery_exclusion'),
+        -- Without samples, which have values of people.
+        ('pushmta_marketing', 'columns', 'delivery_id, label, state, messages, excluded, seeds, frozen_at, frozen_until, requested_by, '
+            'requested_at, finished_at, rendered, smallest, largest, refused, remade_because, seconds, limited_by',
+            'pushmta.delivery_analysis'),
         ('pushmta_tokens', 'relation', 'SELECT', 'pushmta.delivery_exclusion pushmta.delivery_target pushmta.subscription_token'),
         ('pushmta_marketing', 'relation', 'SELECT',
-            'pushmta.application pushmta.delivery_analysis pushmta.delivery_count pushmta.delivery_day pushmta.delivery_failures '
+            'pushmta.application pushmta.delivery_count pushmta.delivery_day pushmta.delivery_failures '
             'pushmta.delivery_problem pushmta.delivery_progress pushmta.delivery_proof pushmta.delivery_refusal '
             'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '

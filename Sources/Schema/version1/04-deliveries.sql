@@ -108,6 +108,8 @@ CREATE TABLE pushmta_engine.delivery (
     frozen_at timestamptz,
     frozen_until timestamptz,
     frozen_digest text NOT NULL DEFAULT '',
+    -- What now is for its filter, in all chunks: its start.
+    filter_now timestamptz,
     -- Whether messages that were prepared before its start have been tried.
     analysed boolean NOT NULL DEFAULT false,
     -- How often its preparation was dropped. A process that prepares it lets go of it when this changes.
@@ -144,7 +146,7 @@ COMMENT ON TABLE pushmta_engine.delivery IS
     'Deliveries. A continuous one runs until it is stopped and has no messages of its own. The messages of each day belong to a delivery '
     'of that day, its child of the same kind, because a delivery''s day and tracking key never change.';
 CREATE INDEX delivery_open ON pushmta_engine.delivery (priority DESC, start_at, id)
-    WHERE state IN ('pending', 'preparing', 'in_progress', 'paused');
+    WHERE state IN ('analysing', 'pending', 'preparing', 'in_progress', 'paused');
 -- What supervisors search to prepare deliveries: new ones, postponed ones, and those begun, each with an index of its own.
 CREATE INDEX delivery_pending ON pushmta_engine.delivery (priority DESC, start_at, id) WHERE state = 'pending' AND wait_until IS NULL;
 CREATE INDEX delivery_put_off ON pushmta_engine.delivery (priority DESC, start_at, id) WHERE state = 'pending' AND wait_until IS NOT NULL;

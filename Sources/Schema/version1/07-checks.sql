@@ -266,7 +266,8 @@ COMMENT ON FUNCTION pushmta_engine.check_start() IS
     'Checks a delivery at its start, whatever made or starts it: the delivery and the rules may have changed since it was created.';
 
 CREATE TRIGGER delivery_start BEFORE UPDATE OF state ON pushmta_engine.delivery
-    FOR EACH ROW WHEN (OLD.state = 'editing' AND NEW.state IN ('analysing', 'pending', 'in_progress'))
+    FOR EACH ROW WHEN (OLD.state = 'editing' AND NEW.state IN ('analysing', 'pending', 'in_progress')
+        OR OLD.state IN ('analysing', 'ready') AND NEW.state IN ('pending', 'preparing'))
     EXECUTE FUNCTION pushmta_engine.check_start();
 
 -- The problems of a content that are known without rendering it; no row if there are none. With applications, the content needs a section

@@ -691,7 +691,7 @@ BEGIN
     WITH freed AS (
         UPDATE delivery d SET wait_until = NULL, wait_failures = 0
         WHERE d.id = ANY(ARRAY(SELECT f.id FROM delivery f
-            WHERE f.state IN ('pending', 'preparing') AND f.wait_until > now()
+            WHERE f.state IN ('analysing', 'pending', 'preparing') AND f.wait_until > now()
                 AND EXISTS (SELECT FROM delivery_application x WHERE x.delivery_id = f.id AND x.application_id = application)
             FOR NO KEY UPDATE SKIP LOCKED))
         RETURNING d.id

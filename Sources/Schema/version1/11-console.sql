@@ -411,6 +411,10 @@ BEGIN
         -- Raises the error for an insufficient role.
         PERFORM console_user_of(caller, ARRAY['operate', 'admin']);
     END IF;
+    IF action = 'start' AND lock_delivery(delivery) NOT IN ('analysing', 'ready') THEN
+        RAISE EXCEPTION 'Delivery % is no longer analysed: it has gone back to its author, or was started.', delivery
+            USING ERRCODE = 'PM008', HINT = 'Load its page again.';
+    END IF;
     was_paused := (SELECT d.state = 'paused' FROM pushmta_engine.delivery d WHERE d.id = delivery);
     -- First, so that it is not logged again under the console's login.
     PERFORM note_audit(who, 'delivery.' || action, delivery::text,

@@ -94,10 +94,10 @@ BEGIN
     DELETE FROM exclusion_log x WHERE x.log_day = day AND x.delivery_id = delivery;
     DELETE FROM message_id_range r WHERE r.delivery_id = delivery;
     DELETE FROM delivery_longest l WHERE l.delivery_id = delivery;
-    UPDATE delivery_analysis a SET counted_through = 0 WHERE a.delivery_id = delivery;
+    UPDATE delivery_analysis a SET counted_through = 0, samples = '[]' WHERE a.delivery_id = delivery;
     UPDATE delivery_application a SET prepared_through = 0, prepare_to = NULL, prepared = false, messages = 0
     WHERE a.delivery_id = delivery;
-    UPDATE pushmta_engine.delivery d SET frozen_at = NULL, frozen_until = NULL, frozen_digest = '', analysed = false,
+    UPDATE pushmta_engine.delivery d SET frozen_at = NULL, frozen_until = NULL, frozen_digest = '', filter_now = NULL, analysed = false,
         preparation = d.preparation + 1, message_id_base = NULL, target = 0, excluded = 0, seeds = 0, prepared_through = 0,
         prepare_to = NULL, prepared = false, preparing_host = '', changed_at = now()
     WHERE d.id = delivery;
@@ -238,34 +238,6 @@ COMMENT ON FUNCTION pushmta_engine.sample_held(bigint, integer, integer) IS
     'Up to this many held messages of a delivery to an application: half of them are spread over its parts, the others have the longest '
     'values.';
 
-CREATE FUNCTION pushmta_engine.end_analysis(delivery bigint, report jsonb, preparation integer) RETURNS text LANGUAGE plpgsql
-    SET search_path = pushmta_engine, pg_temp AS $$
-#variable_conflict use_variable
-DECLARE
-    found_state text := lock_delivery(delivery);
-    whole pushmta_engine.delivery;
-BEGIN
-    SELECT d.* INTO whole FROM pushmta_engine.delivery d WHERE d.id = delivery;
-    IF found_state NOT IN ('analysing', 'pending') OR NOT whole.prepared OR whole.preparation <> preparation THEN
-        RETURN found_state;
-    END IF;
-    INSERT INTO delivery_analysis AS a (delivery_id, finished_at, messages, excluded, seeds, rendered, smallest, largest, refused, samples)
-    VALUES (delivery, clock_timestamp(), whole.target, whole.excluded, whole.seeds, (report ->> 'rendered')::bigint,
-        (report ->> 'smallest')::integer, (report ->> 'largest')::integer, (report ->> 'refused')::bigint,
-        coalesce(report -> 'samples', '[]'))
-    ON CONFLICT (delivery_id) DO UPDATE SET finished_at = excluded.finished_at, messages = excluded.messages,
-        excluded = excluded.excluded, seeds = excluded.seeds, rendered = excluded.rendered, smallest = excluded.smallest,
-        largest = excluded.largest, refused = excluded.refused, samples = excluded.samples;
-    DELETE FROM delivery_longest l WHERE l.delivery_id = delivery;
-    UPDATE pushmta_engine.delivery d SET analysed = true, preparing_host = '', changed_at = now(),
-        state = CASE WHEN found_state = 'analysing' THEN 'ready' ELSE d.state END
-    WHERE d.id = delivery;
-    RETURN CASE WHEN found_state = 'analysing' THEN 'ready' ELSE found_state END;
-END $$;
-COMMENT ON FUNCTION pushmta_engine.end_analysis(bigint, jsonb, integer) IS
-    'Notes what rendering a sample of a delivery''s messages showed, unless they were dropped meanwhile. A delivery that is being analysed '
-    'is then ready. Returns its state.';
-
 CREATE FUNCTION pushmta_engine.note_problems(delivery bigint, problems jsonb) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
     DELETE FROM delivery_problem p WHERE p.delivery_id = note_problems.delivery;
@@ -273,6 +245,63 @@ CREATE FUNCTION pushmta_engine.note_problems(delivery bigint, problems jsonb) RE
     SELECT note_problems.delivery, e.number, e.value ->> 'subject', e.value ->> 'pointer', e.value ->> 'problem', e.value ->> 'remedy'
     FROM jsonb_array_elements(problems) WITH ORDINALITY e(value, number) $$;
 COMMENT ON FUNCTION pushmta_engine.note_problems(bigint, jsonb) IS 'Replaces the problems of a delivery.';
+
+CREATE FUNCTION pushmta_engine.return_problems(delivery bigint, words text, problems jsonb, preparation integer) RETURNS text
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    new_state text := return_delivery(delivery, words, preparation);
+BEGIN
+    IF new_state = 'editing' THEN
+        PERFORM note_problems(delivery, problems);
+    END IF;
+    RETURN new_state;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.return_problems(bigint, text, jsonb, integer) IS
+    'Does what return_delivery does, and keeps the problems.';
+
+CREATE FUNCTION pushmta_engine.is_analysis(delivery bigint, preparation integer) RETURNS boolean LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT EXISTS (SELECT FROM pushmta_engine.delivery d
+        WHERE d.id = is_analysis.delivery AND d.prepared AND d.preparation = is_analysis.preparation
+            AND (d.state = 'analysing' OR d.state = 'pending' AND d.start_at > now())) $$;
+COMMENT ON FUNCTION pushmta_engine.is_analysis(bigint, integer) IS
+    'Whether the messages of a delivery are complete, held, and those of this number of its preparation.';
+
+CREATE FUNCTION pushmta_engine.end_analysis(delivery bigint, report jsonb, problems jsonb, preparation integer) RETURNS text
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_state text := lock_delivery(delivery);
+    whole pushmta_engine.delivery;
+BEGIN
+    IF NOT is_analysis(delivery, preparation) THEN
+        RETURN found_state;
+    -- A scheduled delivery keeps its start: its other messages are good.
+    ELSIF found_state = 'analysing' AND problems <> '[]' THEN
+        RETURN return_problems(delivery, (SELECT string_agg(format('%s; %s', e ->> 'problem', e ->> 'remedy'), E'\n')
+            FROM jsonb_array_elements(problems) e), problems, preparation);
+    END IF;
+    SELECT d.* INTO whole FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    INSERT INTO delivery_analysis AS a (delivery_id, finished_at, messages, excluded, seeds, rendered, smallest, largest, refused, samples)
+    SELECT delivery, clock_timestamp(), whole.target, whole.excluded, whole.seeds, (report ->> 'rendered')::bigint,
+        (report ->> 'smallest')::integer, (report ->> 'largest')::integer, (report ->> 'refused')::bigint,
+        -- Without those who were forgotten meanwhile.
+        coalesce((SELECT jsonb_agg(e) FROM jsonb_array_elements(report -> 'samples') e WHERE NOT EXISTS (
+            SELECT FROM forgotten_subscription f WHERE f.subscription_id = (e ->> 'subscription_id')::bigint)), '[]')
+    ON CONFLICT (delivery_id) DO UPDATE SET finished_at = excluded.finished_at, messages = excluded.messages,
+        excluded = excluded.excluded, seeds = excluded.seeds, rendered = excluded.rendered, smallest = excluded.smallest,
+        largest = excluded.largest, refused = excluded.refused, samples = excluded.samples;
+    PERFORM note_problems(delivery, problems);
+    DELETE FROM delivery_longest l WHERE l.delivery_id = delivery;
+    UPDATE pushmta_engine.delivery d SET analysed = true, preparing_host = '', changed_at = now(),
+        state = CASE WHEN found_state = 'analysing' THEN 'ready' ELSE d.state END
+    WHERE d.id = delivery;
+    RETURN CASE WHEN found_state = 'analysing' THEN 'ready' ELSE found_state END;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.end_analysis(bigint, jsonb, jsonb, integer) IS
+    'Notes what rendering messages of a delivery showed, unless they were dropped or it has started meanwhile. One that is being analysed '
+    'is then ready, or editing if it cannot be sent as it is. Returns its state.';
 
 CREATE FUNCTION pushmta_engine.drop_old_analyses(most integer) RETURNS integer LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -286,9 +315,7 @@ BEGIN
     LOOP
         PERFORM drop_preparation(forgotten);
         PERFORM return_draft(forgotten);
-        UPDATE pushmta_engine.delivery d SET state = 'editing', log_day = NULL,
-            state_reason = 'Its analysis was dropped because it was not started within a day. Analyse it again.'
-        WHERE d.id = forgotten;
+        UPDATE pushmta_engine.delivery d SET state = 'editing', log_day = NULL WHERE d.id = forgotten;
         UPDATE delivery_analysis a SET remade_because = 'it was not started within a day' WHERE a.delivery_id = forgotten;
         dropped := dropped + 1;
     END LOOP;
@@ -308,7 +335,8 @@ FROM pushmta_engine.delivery_count c
 JOIN pushmta_engine.delivery_application x ON x.delivery_id = c.delivery_id AND x.application_id = c.application_id
 JOIN pushmta_engine.rate_limit r ON r.messages_per_second < 'Infinity' AND (r.delivery_id = c.delivery_id
     OR r.application_id = c.application_id OR r.external_account_id = x.external_account_id
-    OR r.project = pushmta_engine.project_of(c.application_id))
+    OR r.project = (SELECT k.attributes ->> 'project_id' FROM pushmta_engine.application a
+        JOIN pushmta_engine.credential k ON k.id = a.credential_id WHERE a.id = c.application_id))
 GROUP BY c.delivery_id, r.id;
 COMMENT ON VIEW pushmta_engine.delivery_pace IS
     'The limits in messages a second that apply to the counted messages of a delivery, and how long each makes sending take at least.';

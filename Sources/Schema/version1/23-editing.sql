@@ -29,8 +29,7 @@ BEGIN
     IF cardinality(problems) > 0 THEN
         PERFORM refuse_content(label, problems);
     END IF;
-    -- The draft that it was started from is no longer what it says.
-    UPDATE pushmta_engine.delivery d SET content = document, draft = NULL WHERE d.id = delivery;
+    UPDATE pushmta_engine.delivery d SET content = document WHERE d.id = delivery;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.keep_content(bigint, text, text) IS 'Sets the content of a locked delivery that may be changed.';
 
@@ -74,11 +73,14 @@ BEGIN
         one_per_user = coalesce(s.one_per_user, d.one_per_user), ambiguity_policy = coalesce(s.ambiguity_policy, d.ambiguity_policy),
         max_retries = coalesce(s.max_retries, d.max_retries),
         retry_period_seconds = coalesce(s.retry_period_seconds, d.retry_period_seconds),
-        retry_schedule = coalesce(s.retry_schedule, d.retry_schedule), changed_at = now()
+        retry_schedule = coalesce(s.retry_schedule, d.retry_schedule), changed_at = now(),
+        -- The draft that it was made from says something else.
+        draft = NULL
     FROM jsonb_to_record(given) AS s(priority numeric, one_per_user boolean, ambiguity_policy text, max_retries numeric,
         retry_period_seconds numeric, retry_schedule text)
     WHERE d.id = delivery;
     UPDATE pushmta_engine.delivery d SET valid_until = end_of(d, d.start_at) WHERE d.id = delivery AND d.start_at IS NOT NULL;
+    UPDATE console_draft c SET delivery_id = NULL, delivery_version = NULL WHERE c.delivery_id = delivery;
     PERFORM note_change('delivery.change', delivery::text, name);
 END $$;
 COMMENT ON FUNCTION pushmta.update_delivery(

@@ -135,8 +135,7 @@ struct ChunkTarget {
 extension ChunkTarget {
     /// The columns of a delivery `d` that determine its target.
     static let columnsSQL = """
-        d.one_per_user, d.allow_duplicates, d.target_filter, d.target_sql, CASE WHEN d.frozen_until IS NOT NULL THEN greatest(d.start_at, d.frozen_at)
-                ELSE coalesce(d.started_at, now()) END,
+        d.one_per_user, d.allow_duplicates, d.target_filter, d.target_sql, coalesce(d.filter_now, greatest(d.start_at, now())),
             EXISTS (SELECT FROM pushmta_engine.delivery_application x
                 JOIN pushmta_engine.application a ON a.id = x.application_id
                 JOIN pushmta_engine.delivery_application y ON y.delivery_id = x.delivery_id AND y.application_id > x.application_id

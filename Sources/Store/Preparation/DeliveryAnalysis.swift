@@ -36,31 +36,59 @@ extension Store {
         return try (0..<result.rowCount).map { try Self.claimedPart(result, $0) }
     }
 
+    /// Shows that the messages of a delivery are still being rendered, so that no other host does the same. Returns
+    /// whether they are still to be rendered.
+    package func continuesAnalysis(of job: PreparationJob) async throws -> Bool {
+        let result = try await query(
+            """
+            UPDATE pushmta_engine.delivery d SET changed_at = now()
+            WHERE d.id = $1 AND pushmta_engine.is_analysis(d.id, $2) RETURNING true
+            """,
+            [.int64(job.deliveryID), .int32(job.preparation)]
+        )
+        return result.rowCount > 0
+    }
+
     /// Notes what rendering messages showed. A delivery that is being analysed is then ready; with problems, it is
-    /// editing again. One that was changed since stays as it is. Returns its state.
+    /// editing again. A scheduled one keeps its start. One that was changed or started since stays as it is. Returns its
+    /// state.
     package func endAnalysis(of job: PreparationJob, _ findings: AnalysisFindings) async throws -> DeliveryState {
-        guard findings.problems.isEmpty else { return try await returnDelivery(job, findings.problems) }
-        let report = try JSONBody.text(findings)
         let result = try await change(
-            "pushmta_engine.end_analysis($1, $2, $3)",
-            [.int64(job.deliveryID), .json(report), .int32(job.preparation)]
+            "pushmta_engine.end_analysis($1, $2, $3, $4)",
+            [
+                .int64(job.deliveryID), .json(try JSONBody.text(findings)), .json(try JSONBody.text(findings.problems)),
+                .int32(job.preparation),
+            ]
         )
         return try first(result, orThrow: "There is no delivery \(job.deliveryID).") { row in try row.choice() }
     }
 
+    /// Messages of a delivery could not be rendered: one that is being analysed is tried again in a while, and shows the
+    /// reason; a scheduled one leaves without it.
+    package func postponeAnalysis(of job: PreparationJob, reason: String) async throws {
+        try await query(
+            """
+            UPDATE pushmta_engine.delivery d SET preparing_host = '', analysed = d.state = 'pending',
+                wait_reason = CASE WHEN d.state = 'analysing' THEN $3 ELSE '' END,
+                wait_until = CASE WHEN d.state = 'analysing' THEN now() + interval '1 minute' END
+            WHERE d.id = $1 AND pushmta_engine.is_analysis(d.id, $2)
+            """,
+            [.int64(job.deliveryID), .int32(job.preparation), .text(reason)]
+        )
+    }
+
     /// Returns a delivery that cannot be sent to editing, as ``returnDelivery(_:reason:preparation:)`` does, and keeps
     /// the list of its problems.
-    package func returnDelivery(_ job: PreparationJob, _ problems: [DeliveryProblem], reason: String? = nil)
-        async throws -> DeliveryState
+    package func returnDelivery(_ job: PreparationJob, _ problems: [DeliveryProblem], reason: String) async throws
+        -> DeliveryState
     {
-        let text = problems.map { "\($0.problem); \($0.remedy)" }.joined(separator: "\n")
-        let state = try await returnDelivery(job.deliveryID, reason: reason ?? text, preparation: job.preparation)
-        guard state == .editing, !problems.isEmpty else { return state }
-        try await change(
-            "pushmta_engine.note_problems($1, $2)",
-            [.int64(job.deliveryID), .json(try JSONBody.text(problems))]
+        let result = try await change(
+            "pushmta_engine.return_problems($1, $2, $3, $4)",
+            [
+                .int64(job.deliveryID), .text(reason), .json(try JSONBody.text(problems)), .int32(job.preparation),
+            ]
         )
-        return state
+        return try first(result, orThrow: "There is no delivery \(job.deliveryID).") { row in try row.choice() }
     }
 
     /// Drops the messages of deliveries that were analysed long ago and not started. Returns how many deliveries.

@@ -12,7 +12,8 @@ extension Store {
     /// its validity ends.
     ///
     /// - Parameters:
-    ///   - taken: deliveries that the host is already preparing.
+    ///   - taken: deliveries that the host is already preparing. One that was prepared before its start is claimed again
+    ///     when it starts.
     ///   - least: the minimum priority: the host already has more urgent ones.
     ///   - limit: the maximum number.
     ///   - freezeSeconds: how long before its start a delivery is prepared, and how long an analysis is good for a start.
@@ -25,14 +26,14 @@ extension Store {
         freezeSeconds: Int = PreparationSettings().freezeSec
     ) async throws -> [PreparationJob] {
         let freeze = PostgresValue.int32(Int32(clamping: freezeSeconds))
-        var passed = taken
+        var passed: [Int64] = []
         var beyond = Self.looksBeyond
         while true {
             let picked = try await query(
                 Self.pickSQL,
                 [
                     .text(host), .int64Array(passed), .int16(least), .int32(Int32(clamping: limit)), .int32(beyond),
-                    freeze,
+                    freeze, .int64Array(taken),
                 ]
             )
             let (ids, hasMore) = try picked.one { row in (try row.int64Array(), try row.bool()) }
@@ -100,8 +101,8 @@ extension Store {
             job.target = target
             job.resumed = own.resumed
             if own.isDropped { job.preparation += 1 }
-            // One that starts soon goes after all others.
-            if own.state == .pending { job.priority = .min }
+            // What does not start now goes after all others.
+            if own.state != .preparing { job.priority = .min }
             return job
         }
     }
@@ -161,7 +162,8 @@ extension Store {
         """
 
     private static let droppedSQL = """
-        UPDATE pushmta_engine.delivery SET preparing_host = $2, frozen_at = now() WHERE id = ANY($1::bigint[]) AND frozen_at IS NULL
+        UPDATE pushmta_engine.delivery SET preparing_host = $2, frozen_at = now(), filter_now = greatest(start_at, now())
+        WHERE id = ANY($1::bigint[]) AND frozen_at IS NULL
         """
 
     /// Releases claimed deliveries to any host, including this one.
@@ -203,23 +205,26 @@ extension Store {
                 ORDER BY d.start_at, d.id LIMIT $4 + $5) c
             UNION ALL
             (SELECT d.id, NULL, 2 FROM pushmta_engine.delivery d
-                WHERE d.state = 'pending' AND d.wait_until IS NOT NULL AND d.start_at <= now() AND \(isToBeTried)
+                WHERE d.state = 'pending' AND d.wait_until IS NOT NULL AND \(isToBeTried)
+                    AND (d.start_at <= now() OR d.kind = 'batch' AND NOT d.analysed AND $3 = \(Int16.min)
+                        AND d.start_at <= now() + $6 * interval '1 second' AND d.id <> ALL($7::bigint[]))
                     AND d.id <> ALL($2::bigint[])
                 ORDER BY d.priority DESC, d.start_at, d.id LIMIT $4 + $5)
             UNION ALL
             SELECT d.id, NULL, 3 FROM pushmta_engine.delivery d
-            WHERE d.state IN ('preparing', 'analysing') AND d.id <> ALL($2::bigint[])
+            WHERE d.state IN ('preparing', 'analysing') AND d.id <> ALL($2::bigint[] || $7::bigint[])
             UNION ALL
             (SELECT d.id, NULL, 4 FROM pushmta_engine.delivery d
                 WHERE d.state = 'pending' AND NOT d.analysed AND d.kind = 'batch' AND d.wait_until IS NULL AND $3 = \(Int16.min)
-                    AND d.start_at > now() AND d.start_at <= now() + $6 * interval '1 second' AND d.id <> ALL($2::bigint[])
+                    AND d.start_at > now() AND d.start_at <= now() + $6 * interval '1 second'
+                    AND d.id <> ALL($2::bigint[] || $7::bigint[])
                 ORDER BY d.start_at, d.id LIMIT $4 + $5)
         ), picked AS MATERIALIZED (
             SELECT id, priority, start_at FROM pushmta_engine.delivery
             WHERE id = ANY(ARRAY(SELECT f.id FROM first f)) AND priority >= $3 AND \(claimable(freeze: "$6"))
-            ORDER BY coalesce(start_at > now(), false), priority DESC, start_at, id LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED
+            ORDER BY coalesce(start_at > now(), true), priority DESC, start_at, id LIMIT $4 FOR NO KEY UPDATE SKIP LOCKED
         )
-        SELECT ARRAY(SELECT p.id FROM picked p ORDER BY coalesce(p.start_at > now(), false), p.priority DESC, p.start_at, p.id),
+        SELECT ARRAY(SELECT p.id FROM picked p ORDER BY coalesce(p.start_at > now(), true), p.priority DESC, p.start_at, p.id),
             EXISTS (SELECT FROM first f WHERE f.line = 2 OR f.priority >= $3 GROUP BY f.line, f.priority
                 HAVING count(*) >= $4 + $5 AND NOT bool_or(f.id IN (SELECT p.id FROM picked p))
                     AND CASE f.line WHEN 1 THEN (f.priority > (SELECT max(p.priority) FROM picked p)) IS NOT FALSE
@@ -253,6 +258,7 @@ extension Store {
             FROM pushmta_engine.delivery
             WHERE id = ANY($2::bigint[]) AND \(claimable(freeze: "$3")) FOR NO KEY UPDATE SKIP LOCKED)
         UPDATE pushmta_engine.delivery d SET state = b.state, preparing_host = $1, frozen_at = coalesce(d.frozen_at, now()),
+            filter_now = coalesce(d.filter_now, greatest(d.start_at, now())),
             started_at = CASE WHEN b.state = 'preparing' THEN coalesce(d.started_at, now()) ELSE d.started_at END,
             changed_at = now()
         FROM before b WHERE d.id = b.id RETURNING d.id, b.resumed, b.state, b.starts_frozen, d.preparation

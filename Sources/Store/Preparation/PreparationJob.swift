@@ -39,4 +39,9 @@ package struct PreparationJob: Sendable {
         self.credentials = credentials
         self.resumed = resumed
     }
+
+    /// Whether another job is of the same preparation.
+    package func isSame(as other: PreparationJob) -> Bool {
+        deliveryID == other.deliveryID && preparation == other.preparation
+    }
 }

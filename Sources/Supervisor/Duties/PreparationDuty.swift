@@ -101,6 +101,8 @@ actor PreparationDuty {
         )
         let end = ContinuousClock.now + Self.beginningTime
         var left: [Int64] = []
+        // One that was prepared before its start is claimed again when it starts.
+        forget(Set(new.map(\.deliveryID)))
         for job in new {
             guard isClaiming(), job.deliveryID == new.first?.deliveryID || ContinuousClock.now < end else {
                 left.append(job.deliveryID)
@@ -180,7 +182,8 @@ actor PreparationDuty {
         Task {
             while let job = slowJobs.first {
                 let isOver = await prepareSlowChunk(of: job)
-                slowJobs.removeFirst()
+                guard let place = slowJobs.firstIndex(where: { $0.isSame(as: job) }) else { continue }
+                slowJobs.remove(at: place)
                 if !isOver { slowJobs.append(job) }
             }
         }
@@ -234,24 +237,28 @@ actor PreparationDuty {
         Task {
             while let job = analyses.first {
                 await endAnalysis(of: job)
-                analyses.removeFirst()
+                analyses.removeAll { $0.isSame(as: job) }
             }
         }
     }
 
-    /// A delivery whose analysis fails still belongs to this host; it is claimed again after a while.
+    private func forget(_ ids: Set<Int64>) {
+        jobs.removeAll { ids.contains($0.deliveryID) }
+        slowJobs.removeAll { ids.contains($0.deliveryID) }
+        analyses.removeAll { ids.contains($0.deliveryID) }
+        begun.subtract(ids)
+    }
+
+    /// A delivery whose messages cannot be rendered now is tried again after a while; a scheduled one keeps its start.
     private func endAnalysis(of job: PreparationJob) async {
         guard isClaiming() else { return }
         do {
-            let findings = try await analyse(slowStore, job)
+            guard let findings = try await analyse(slowStore, job) else { return }
             let state = try await slowStore.endAnalysis(of: job, findings)
             logger.info("Delivery \(job.deliveryID) is analysed and \(state.rawValue)", metadata: Self.keys(job))
         } catch {
             logger.failure("Messages of delivery \(job.deliveryID) could not be rendered", of: error, Self.keys(job))
-            try? await slowStore.postponePreparation(
-                job.deliveryID,
-                reason: "its messages could not be rendered: \(error)"
-            )
+            try? await slowStore.postponeAnalysis(of: job, reason: "its messages could not be rendered: \(error)")
         }
     }
 

@@ -11,11 +11,16 @@ struct MessageAnalysis {
     private static let shown = 3
     /// The number of parts that are loaded one after the other between two looks at the database.
     private static let partsAtOnce: Int32 = 50
+    /// The number of sample messages between two looks at the delivery.
+    private static let messagesAtOnce = 100
+    /// A problem concerns at least this many messages, or all.
+    private static let leastTooLong = 10
 
     let store: Store
     let job: PreparationJob
 
-    func findings() async throws -> AnalysisFindings {
+    /// Returns nil if the messages were dropped, or the delivery has started, meanwhile.
+    func findings() async throws -> AnalysisFindings? {
         var findings = AnalysisFindings()
         do {
             let delivery = try await store.deliveryForPreview(job.deliveryID)
@@ -31,10 +36,16 @@ struct MessageAnalysis {
                 )
                 try await look(at: application, previewer, &findings)
             }
+        } catch is Ended {
+            return nil
         } catch let error as ContentError {
             findings.problems += error.problems.map {
                 DeliveryProblem(subject: "content", pointer: $0.pointer, problem: $0.cause, remedy: $0.remedy)
             }
+        } catch let error as MessageIDError {
+            findings.problems.append(
+                DeliveryProblem(subject: "application", pointer: "", problem: "\(error)", remedy: "analyse it again")
+            )
         } catch let error as StoreError where error.code == .invalid {
             findings.problems.append(
                 DeliveryProblem(
@@ -48,6 +59,9 @@ struct MessageAnalysis {
         return findings
     }
 
+    /// The delivery is not to be looked at any more.
+    private struct Ended: Error {}
+
     private func look(
         at application: ApplicationRow,
         _ previewer: MessagePreviewer,
@@ -58,12 +72,9 @@ struct MessageAnalysis {
         let now = try await store.databaseClock().microsecondsSince1970 / 1_000_000
         var counts = Counts()
         var shown = 0
-        for message in sample {
-            let loaded = try await store.loadSubscription(
-                message.subscriptionID,
-                previewer.fields,
-                variables: message.variables
-            )
+        for (place, message) in sample.enumerated() {
+            if place % Self.messagesAtOnce == 0 { try await goOn() }
+            guard let loaded = try await load(message, previewer) else { continue }
             if !job.isExplicit { counts.add(loaded, previewer, isUsual: !message.isLongest, &findings) }
             guard shown < Self.shown, let preview = previewer.preview(loaded, now: now), preview.problem == nil else {
                 continue
@@ -75,6 +86,23 @@ struct MessageAnalysis {
         findings.problems += counts.problems(of: application)
     }
 
+    private func goOn() async throws {
+        guard try await store.continuesAnalysis(of: job) else { throw Ended() }
+    }
+
+    /// The values of a message; nil if its subscription was deleted since.
+    private func load(_ message: HeldMessage, _ previewer: MessagePreviewer) async throws -> LoadedPart? {
+        do {
+            return try await store.loadSubscription(
+                message.subscriptionID,
+                previewer.fields,
+                variables: message.variables
+            )
+        } catch let error as StoreError where error.code == .notFound {
+            return nil
+        }
+    }
+
     /// Renders all messages of an explicit target.
     private func measureAll(
         _ application: ApplicationRow,
@@ -84,6 +112,7 @@ struct MessageAnalysis {
     ) async throws {
         var last: Int64 = 0
         while true {
+            try await goOn()
             let parts = try await store.heldParts(
                 of: job.deliveryID,
                 application: application.id,
@@ -116,8 +145,9 @@ struct MessageAnalysis {
         )
     }
 
-    /// How many of an application's messages would not be sent. The values of a few people may be too long; those of one
-    /// in a hundred are the content's fault. The longest values were looked for, so they do not count.
+    /// How many of an application's messages would not be sent. The values of a few people may be too long; if more than
+    /// one in a hundred are, and at least ten, it is the content's fault. The longest values were looked for, so they do
+    /// not count.
     private struct Counts {
         private var (all, tooLong, lacking) = (0, 0, 0)
 
@@ -139,7 +169,7 @@ struct MessageAnalysis {
 
         func problems(of application: ApplicationRow) -> [DeliveryProblem] {
             var problems: [DeliveryProblem] = []
-            if tooLong * 100 > all {
+            if tooLong == all && all > 0 || tooLong >= MessageAnalysis.leastTooLong && tooLong * 100 > all {
                 problems.append(
                     DeliveryProblem(
                         subject: "content",

@@ -45,7 +45,7 @@ struct FilterPreparationTests {
         _ = try await fixture.store.prepareChunk(job, partSize: 5, partsPerChunk: 2)
         // The next host continues an hour later, by the database's clock.
         try await fixture.sql(
-            "UPDATE pushmta_engine.delivery SET started_at = now() - interval '1 hour', changed_at = now() - interval '1 hour'"
+            "UPDATE pushmta_engine.delivery SET filter_now = now() - interval '1 hour', changed_at = now() - interval '1 hour'"
         )
         let taken = try required(try await fixture.other.claimDeliveriesToPrepare(host: "b").first)
         while try await !fixture.other.prepareChunk(taken, partSize: 5, partsPerChunk: 2).done {}
