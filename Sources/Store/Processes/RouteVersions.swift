@@ -86,7 +86,7 @@ extension Store {
             """
             SELECT DISTINCT d.id FROM pushmta_engine.delivery d
             JOIN pushmta_engine.delivery_application x ON x.delivery_id = d.id
-            WHERE d.state IN ('pending', 'preparing', 'in_progress', 'paused') AND \(condition) ORDER BY d.id
+            WHERE d.state IN ('analysing', 'ready', 'pending', 'preparing', 'in_progress', 'paused') AND \(condition) ORDER BY d.id
             """,
             [.text(name)]
         )

@@ -140,7 +140,7 @@ extension Store {
         JOIN pushmta_engine.service v ON v.id = a.service_id
         CROSS JOIN LATERAL pushmta_engine.parse_filter(CASE WHEN NOT d.prepared
             AND strpos(d.target_filter, '\(MessageFields.mappingPrefix)') > 0 THEN d.target_filter END) f
-        WHERE d.state IN ('pending', 'preparing', 'in_progress', 'paused') AND v.target_mapping_id IS NOT NULL
+        WHERE d.state IN ('analysing', 'ready', 'pending', 'preparing', 'in_progress', 'paused') AND v.target_mapping_id IS NOT NULL
             AND (strpos(d.content::text, '\(MessageFields.mappingPrefix)') > 0
                 OR strpos(d.target_filter, '\(MessageFields.mappingPrefix)') > 0)
         ORDER BY d.id

@@ -81,7 +81,7 @@ struct AnalysisRoutes: Sendable {
             ("deliveryId", .integer(id)),
             ("state", .string(row.state.rawValue)),
             ("requestedAt", .time(row.requestedAt)),
-            ("finishedAt", .time(row.finishedAt)),
+            ("finishedAt", .time(row.isFinished ? row.finishedAt : nil)),
             ("messages", .integer(row.messages)),
             ("excluded", .integer(row.excluded)),
             ("counts", .array(counts.map(Self.countJSON))),
