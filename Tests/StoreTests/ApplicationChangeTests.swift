@@ -20,7 +20,7 @@ struct ApplicationChangeTests {
         let fixture = try await StoreFixture.make()
         var change = ApplicationChange()
         change.bundleID = bundleID
-        // The table itself refuses it, whoever writes, or the platform's rules do.
+        // The table itself refuses it from every writer, or the platform's rules do.
         await #expect(throws: (any Error).self) { _ = try await fixture.store.setApplication(name: "shop-ios", change) }
         #expect(try await fixture.store.application(named: "shop-ios").bundleID == "com.shop")
         change.bundleID = "com.shop.my_app"

@@ -159,7 +159,7 @@ import Testing
         #expect(try await enabled(site) == "1 out,2 out")
         try await register(site, "2", device: nil, optOut: false)
         #expect(try await enabled(site) == "1 out,2")
-        // The same for an opt-in, whoever opted out.
+        // The same for an opt-in, no matter who opted out.
         try await set(site, "2", true)
         try await register(site, "2", device: nil)
         #expect(try await enabled(site) == "1 out,2 out")

@@ -53,7 +53,7 @@ extension Store {
     }
 
     /// Stores what a service reported, see ``storeFeedback(application:tokens:since:)``, and renews the claim. It does
-    /// not check which worker is active: the service has forgotten what it reported, so it is stored whoever has read
+    /// not check which worker is active: the service has forgotten what it reported, so it is stored whichever worker read
     /// it.
     @discardableResult
     package func storeFeedback(_ reading: FeedbackReading, tokens: [String], since: [Int64]) async throws -> Int {

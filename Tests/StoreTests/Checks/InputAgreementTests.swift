@@ -154,7 +154,8 @@ struct InputAgreementTests {
             }
         }
         #expect(
-            right > 100 && wrong > 100 && contradicting > 100,
+            // Random contents rarely contradict themselves: some hundred do, of 2,000.
+            right > 100 && wrong > 100 && contradicting > 30,
             "\(right) right ones, \(wrong) problems of single keys, \(contradicting) of several"
         )
         await connection.close()
