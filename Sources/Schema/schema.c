@@ -99,7 +99,7 @@ static const char editing[] = {
 #embed "version1/23-editing.sql" suffix(, 0)
 };
 static const char roles[] = {
-#embed "version1/24-roles.sql" suffix(, 0)
+#embed "version1/90-roles.sql" suffix(, 0)
 };
 static const char rights[] = {
 #embed "rights.sql" suffix(, 0)
@@ -129,7 +129,7 @@ static const struct schema_file files[] = {
     {1, "21-filters.sql", filters},
     {1, "22-analysis.sql", analysis},
     {1, "23-editing.sql", editing},
-    {1, "24-roles.sql", roles},
+    {1, "90-roles.sql", roles},
     {0, 0, 0},
 };
 
