@@ -27,7 +27,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.delivery_analysis'),
         ('pushmta_tokens', 'relation', 'SELECT', 'pushmta.delivery_exclusion pushmta.delivery_target pushmta.subscription_token'),
         ('pushmta_marketing', 'relation', 'SELECT',
-            'pushmta.application pushmta.delivery_count pushmta.delivery_day pushmta.delivery_failures '
+            'pushmta.application pushmta.approval pushmta.approval_rule pushmta.delivery_awaiting_approval '
+            'pushmta.delivery_count pushmta.delivery_day pushmta.delivery_failures '
             'pushmta.delivery_problem pushmta.delivery_progress pushmta.delivery_proof pushmta.delivery_refusal '
             'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '
@@ -35,7 +36,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.seed pushmta.service pushmta.subscription '
             'pushmta.target_mapping pushmta.user_opt_out'),
         ('pushmta_monitoring', 'relation', 'SELECT',
-            'pushmta.alarm pushmta.alarm_history pushmta.alarm_look pushmta.ambiguous_message pushmta.application pushmta.credential '
+            'pushmta.alarm pushmta.alarm_history pushmta.alarm_look pushmta.ambiguous_message pushmta.application pushmta.approval '
+            'pushmta.approval_rule pushmta.credential pushmta.delivery_awaiting_approval '
             'pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof '
             'pushmta.delivery_refusal pushmta.delivery_statistics '
             'pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
@@ -66,10 +68,12 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.circuit_of pushmta_engine.expiry_step pushmta_engine.expiry_text pushmta_engine.failure_reason '
             'pushmta_engine.failure_type pushmta_engine.is_forgetting '
             'pushmta_engine.is_integration_key pushmta_engine.is_label pushmta_engine.is_name pushmta_engine.is_plain '
+            'pushmta_engine.login_text pushmta_engine.uncounted '
             'pushmta_engine.is_push_token pushmta_engine.rate_at pushmta_engine.status_name '
             'pushmta_engine.token_hash pushmta_engine.token_problem'),
         ('pushmta_marketing', 'function', 'EXECUTE',
             'pushmta.add_exclusions pushmta.add_seed pushmta.add_targets pushmta.add_template pushmta.analyze_delivery '
+            'pushmta.approve_delivery pushmta.reject_delivery pushmta.withdraw_approval '
             'pushmta.applications_of '
             'pushmta.check_content pushmta.check_delivery pushmta.copy_delivery pushmta.set_delivery_rate pushmta.set_delivery_weight '
             'pushmta.set_retry_schedule '
@@ -88,6 +92,7 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_console', 'function', 'EXECUTE',
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
             'pushmta.delivery_status pushmta_engine.console_acknowledge pushmta_engine.console_actions pushmta_engine.console_analysis '
+            'pushmta_engine.approval_of pushmta_engine.console_judge '
             'pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '
             'pushmta_engine.console_choose_password pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end '
             'pushmta_engine.console_open_sessions '
@@ -138,6 +143,7 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.check_delivery pushmta_engine.api_content pushmta_engine.api_failures pushmta_engine.api_forms '
             'pushmta.copy_delivery pushmta.reschedule_delivery pushmta.update_delivery pushmta_engine.api_analysis '
+            'pushmta.approve_delivery pushmta.reject_delivery pushmta.withdraw_approval pushmta_engine.approval_of '
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
             'pushmta_engine.api_proofs pushmta_engine.api_prove_delivery pushmta_engine.api_read_view pushmta_engine.api_reader '
             'pushmta_engine.api_reader_row pushmta_engine.api_statistics pushmta_engine.api_statistics_by '

@@ -97,6 +97,7 @@ extension SupervisorLoop {
             duty("Finishing deliveries", event: events.finish) {
                 try await self.finishDeliveries(stores.preparation)
                 _ = try await stores.preparation.dropOldAnalyses()
+                try await stores.preparation.openGates()
                 try await self.lookForOpenDeliveries(stores.preparation)
                 return self.pollInterval
             },

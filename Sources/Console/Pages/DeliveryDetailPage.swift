@@ -15,6 +15,8 @@ struct DeliveryDetailPage: Sendable {
         TestPushPage.done: .testDone, Composer.started: .doneStart, DeliveryAction.pause.rawValue: .donePause,
         DeliveryAction.resume.rawValue: .doneResume, DeliveryAction.stop.rawValue: .doneStop,
         DeliveryAction.reschedule.rawValue: .doneReschedule, DeliveryAction.edit.rawValue: .doneEdit,
+        ApprovalDecision.approve.rawValue: .doneApprove, ApprovalDecision.reject.rawValue: .doneReject,
+        ApprovalDecision.withdraw.rawValue: .doneWithdraw,
     ]
     /// The actions for which a page asks for confirmation.
     private static let confirmed: [DeliveryAction] = [.stop, .start, .reschedule, .edit]
@@ -54,7 +56,22 @@ struct DeliveryDetailPage: Sendable {
                 try await control($0, action)
             }
         }
-        return pages + questions + actions
+        // The database knows who made it.
+        let decisions = ApprovalDecision.allCases.map { decision in
+            ConsoleRoute(.post, "/deliveries/{id}/\(decision.rawValue)", .role(.marketing)) {
+                try await decide($0, decision)
+            }
+        }
+        return pages + questions + actions + decisions
+    }
+
+    private func decide(_ call: ConsoleCall, _ decision: ApprovalDecision) async throws -> ConsoleReply {
+        let id = try call.number("id")
+        let words = call.form[ApprovalView.wordsField] ?? ""
+        try await responder.database.run {
+            try await $0.decide(decision, delivery: id, words: words, by: call.actor)
+        }
+        return .redirect("/deliveries/\(id)?done=\(decision.rawValue)")
     }
 
     private func control(_ call: ConsoleCall, _ action: DeliveryAction) async throws -> ConsoleReply {
@@ -160,6 +177,7 @@ struct DeliveryDetailPage: Sendable {
         if facts.progress.parentID == nil {
             let allowed = try await responder.database.run { try await $0.actions(onDelivery: id, by: call.actor) }
             values.merge(actions(facts.progress, allowed)) { _, new in new }
+            values.merge(try await approval(call, facts.progress)) { _, new in new }
         }
         // A continuous delivery has no messages of its own; each of its days has.
         values["hasMessages"] = .flag(!words.isInDays && facts.progress.target > 0)
@@ -202,6 +220,20 @@ struct DeliveryDetailPage: Sendable {
             return values
         case .preparing, .inProgress, .paused, .finished, .failed, .stopped: return [:]
         }
+    }
+
+    /// Who has to approve a delivery that has not begun, or who did. Until then it cannot be started.
+    private func approval(_ call: ConsoleCall, _ progress: DeliveryProgress) async throws -> PageValues {
+        guard [.ready, .pending].contains(progress.state) else { return [:] }
+        let approval = try await responder.database.run { try await $0.approval(ofDelivery: progress.id) }
+        let view = ApprovalView(approval: approval, reader: call.session, catalogue: catalogue)
+        guard !view.isEmpty else { return [:] }
+        var values: PageValues = ["approval": .group(view.values)]
+        if approval.isAwaited, progress.state == .ready {
+            values["mayStart"] = .flag(false)
+            values["schedule"] = .flag(false)
+        }
+        return values
     }
 
     /// What can be done in a state, by whoever may.

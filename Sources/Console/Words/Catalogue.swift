@@ -168,6 +168,11 @@ extension Catalogue {
             case "delivery.reschedule": .auditReschedule
             case "delivery.edit": .auditEdit
             case "delivery.samples": .auditSamples
+            case "delivery.approve": .auditApprove
+            case "delivery.reject": .auditReject
+            case "delivery.withdraw": .auditWithdraw
+            case "service.approval": .auditApprovalRule
+            case "person.set": .auditPerson
             case "host.drain": .auditDrain
             case "child.recycle": .auditRecycle
             case "subscriber.find": .auditFind

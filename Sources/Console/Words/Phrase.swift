@@ -49,6 +49,10 @@ enum Phrase: String, Sendable, CaseIterable {
         analysisRunning, analysisNote, analysisDropped, analysisCount, analysisRendered, analysisSizes, analysisBytes,
         analysisRefused, analysisTakes, byLocaleTitle, byTimeZoneTitle, analysisSamples, analysisSamplesNote,
         problemsTitle, columnPlace, columnProblem, auditAnalyse, auditReschedule, auditEdit, auditSamples
+    // The approval of a delivery.
+    case approvalTitle, approvalAwaited, approvalAbove, approvalMakers, approvalBy, approvalAt, approvalMessages,
+        approvalComment, approvalWords, approveButton, rejectButton, withdrawButton, doneApprove, doneReject,
+        doneWithdraw, auditApprove, auditReject, auditWithdraw, auditApprovalRule, auditPerson
     // Outcomes of messages.
     case countedSent, countedIgnored, countedCanceled, countedUnknown
     case outcomeSent, outcomeSentMeaning, outcomeFailed, outcomeFailedMeaning, outcomePending, outcomePendingMeaning,

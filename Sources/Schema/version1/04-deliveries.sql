@@ -128,6 +128,8 @@ CREATE TABLE pushmta_engine.delivery (
     wait_reason text NOT NULL DEFAULT '',
     wait_failures smallint NOT NULL DEFAULT 0,
     wait_until timestamptz,
+    -- Why it may not begin even if it is due: its messages are not counted, or need an approval. Empty if it may.
+    gate text NOT NULL DEFAULT '',
     -- Whether an ended delivery has only what reports show left: its row, its applications, its counts, its statistics.
     purged boolean NOT NULL DEFAULT false,
     created_by text NOT NULL DEFAULT session_user,
@@ -148,7 +150,10 @@ COMMENT ON TABLE pushmta_engine.delivery IS
 CREATE INDEX delivery_open ON pushmta_engine.delivery (priority DESC, start_at, id)
     WHERE state IN ('analysing', 'pending', 'preparing', 'in_progress', 'paused');
 -- What supervisors search to prepare deliveries: new ones, postponed ones, and those begun, each with an index of its own.
-CREATE INDEX delivery_pending ON pushmta_engine.delivery (priority DESC, start_at, id) WHERE state = 'pending' AND wait_until IS NULL;
+CREATE INDEX delivery_pending ON pushmta_engine.delivery (priority DESC, start_at, id)
+    WHERE state = 'pending' AND wait_until IS NULL AND gate = '';
+-- Scheduled deliveries that may not begin yet.
+CREATE INDEX delivery_gated ON pushmta_engine.delivery (analysed, start_at, id) WHERE state = 'pending' AND gate <> '';
 CREATE INDEX delivery_put_off ON pushmta_engine.delivery (priority DESC, start_at, id) WHERE state = 'pending' AND wait_until IS NOT NULL;
 CREATE INDEX delivery_preparing ON pushmta_engine.delivery (id) WHERE state IN ('preparing', 'analysing');
 -- Scheduled deliveries that are not prepared: each is prepared shortly before its start.
@@ -423,6 +428,7 @@ BEGIN
             RAISE EXCEPTION 'Delivery % is continuous: it has no list of targets.', named.id
                 USING ERRCODE = 'PM006', HINT = 'Add messages to it with pushmta.send_message after its start.';
         END IF;
+        PERFORM note_maker(named.id);
     END LOOP;
     RETURN NULL;
 END $$;

@@ -369,8 +369,9 @@ BEGIN
         started_at = CASE WHEN at_once OR is_released THEN now() END,
         prepared = at_once OR is_frozen AND d.prepared, prepare_to = CASE WHEN at_once THEN 0 WHEN is_frozen THEN d.prepare_to END,
         log_day = CASE WHEN is_frozen THEN d.log_day ELSE (begins AT TIME ZONE 'UTC')::date END,
-        valid_until = end_of(d, begins)
+        valid_until = end_of(d, begins), gate = CASE WHEN NOT is_frozen AND is_gated(delivery) THEN uncounted() ELSE '' END
     WHERE d.id = delivery;
+    PERFORM require_release(delivery, current_state);
     IF at_once THEN
         -- Opened here, so that no session that sends messages has to, whose transaction all others would wait for.
         PERFORM open_day(delivery);
@@ -384,7 +385,7 @@ COMMENT ON FUNCTION pushmta.start_delivery(bigint, timestamptz) IS
     'Starts a delivery, now (null) or at a time, which must not be more than 60 s in the past. From then on its targets are frozen. If it '
     'was analysed, and the analysis still holds, its messages leave at once; if not, they are prepared first. A '
     'continuous delivery that starts now accepts messages at once, even in the same transaction. It has no end of its own: its validity '
-    'is that of each message.';
+    'is that of each message. If its service asks for approvals, it is analysed first and, above the size, approved.';
 
 CREATE FUNCTION pushmta.pause_delivery(delivery bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

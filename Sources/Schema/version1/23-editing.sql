@@ -81,6 +81,7 @@ BEGIN
     WHERE d.id = delivery;
     UPDATE pushmta_engine.delivery d SET valid_until = end_of(d, d.start_at) WHERE d.id = delivery AND d.start_at IS NOT NULL;
     UPDATE console_draft c SET delivery_id = NULL, delivery_version = NULL WHERE c.delivery_id = delivery;
+    PERFORM close_gate(delivery);
     PERFORM note_change('delivery.change', delivery::text, name);
 END $$;
 COMMENT ON FUNCTION pushmta.update_delivery(
@@ -154,6 +155,7 @@ BEGIN
             wait_until = NULL, changed_at = now(),
             log_day = CASE WHEN is_frozen THEN d.log_day ELSE (begins AT TIME ZONE 'UTC')::date END
         WHERE d.id = delivery;
+        PERFORM close_gate(delivery);
     END IF;
     IF NOT is_audited('delivery', 'reschedule', delivery::text, '') THEN
         PERFORM note_change('delivery.reschedule', delivery::text, coalesce(start_at::text, 'editing'));

@@ -1,6 +1,6 @@
 import PushCore
 
-/// The schemas of checks, analyses, proofs, statistics and previews.
+/// The schemas of checks, analyses, approvals, proofs, statistics and previews.
 extension OpenAPISchemas {
     static let checks = #"""
         {
@@ -100,6 +100,53 @@ extension OpenAPISchemas {
               "seconds": {"type": ["number", "null"], "minimum": 0, "description": "How long sending takes at least, by the limit in force; null without a limit."},
               "limitedBy": {"$ref": "#/components/schemas/TextOrNull", "description": "That limit."},
               "remadeBecause": {"$ref": "#/components/schemas/TextOrNull", "description": "Why an earlier analysis was made again or dropped."}
+            }
+          }
+        }
+        """#
+
+    static let approvals = #"""
+        {
+          "Approve": {
+            "type": "object",
+            "examples": [{"comment": "Checked with legal", "startAt": "2036-11-25T18:00:00Z"}],
+            "additionalProperties": false,
+            "properties": {
+              "comment": \#(APIText.words.schema()),
+              "startAt": {"type": ["string", "null"], "format": "date-time", "description": "The start for which it holds; null for the one that the delivery has, or else gets first."}
+            }
+          },
+          "Reject": {
+            "type": "object",
+            "examples": [{"reason": "The price is wrong"}],
+            "required": ["reason"],
+            "additionalProperties": false,
+            "properties": {"reason": \#(APIText.words.schema(mayBeEmpty: false, "Its author reads it."))}
+          },
+          "DeliveryApproval": {
+            "type": "object",
+            "examples": [{"deliveryId": 100, "above": 10000, "messages": 120000, "awaited": false, "objection": null, "makers": ["API key shop"], "approval": {"by": "user mia", "at": "2026-11-24T18:00:00.000000Z", "messages": 120000, "startAt": null, "comment": "Checked with legal"}}],
+            "required": ["deliveryId", "above", "messages", "awaited", "objection", "makers", "approval"],
+            "properties": {
+              "deliveryId": {"$ref": "#/components/schemas/Id"},
+              "above": {"type": ["integer", "null"], "minimum": 0, "description": "A delivery of more messages needs an approval; null if its service asks for none."},
+              "messages": {"type": ["integer", "null"], "minimum": 0, "description": "Its counted size; null if it was never counted."},
+              "awaited": {"type": "boolean", "description": "Whether somebody has to approve it before it can begin."},
+              "objection": {"$ref": "#/components/schemas/TextOrNull", "description": "Why it may not begin."},
+              "makers": {"type": "array", "items": {"type": "string"}, "description": "Who created and changed it; none of these people may approve it."},
+              "approval": {
+                "oneOf": [{"type": "null"}, {
+                  "type": "object",
+                  "required": ["by", "at", "messages", "startAt", "comment"],
+                  "properties": {
+                    "by": {"type": "string"},
+                    "at": {"$ref": "#/components/schemas/Time"},
+                    "messages": {"type": "integer", "minimum": 0, "description": "The size that was approved; it may be a twentieth larger at the start."},
+                    "startAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "The start for which it holds; null for the first one."},
+                    "comment": {"$ref": "#/components/schemas/TextOrNull"}
+                  }
+                }]
+              }
             }
           }
         }
