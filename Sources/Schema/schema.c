@@ -101,6 +101,9 @@ static const char editing[] = {
 static const char approval[] = {
 #embed "version1/27-approval.sql" suffix(, 0)
 };
+static const char recall[] = {
+#embed "version1/28-recall.sql" suffix(, 0)
+};
 static const char roles[] = {
 #embed "version1/90-roles.sql" suffix(, 0)
 };
@@ -133,6 +136,7 @@ static const struct schema_file files[] = {
     {1, "22-analysis.sql", analysis},
     {1, "23-editing.sql", editing},
     {1, "27-approval.sql", approval},
+    {1, "28-recall.sql", recall},
     {1, "90-roles.sql", roles},
     {0, 0, 0},
 };

@@ -96,7 +96,7 @@ extension StoreError {
                 .notFound
             case "PM003", "PM006", "PM008", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
                 "PM083", "PM084", "PM093", "PM111", "PM113", "PM120", "PM130", "PM131",
-                "PM132", "PM133", "PM134", "PM135", "PM150", "PM151", "PM152", "PM153":
+                "PM132", "PM133", "PM134", "PM135", "PM150", "PM151", "PM152", "PM153", "PM155":
                 .conflict
             default: .invalid
             }
@@ -150,6 +150,7 @@ extension StoreError {
         "PM151": "somebody who did not make it approves it: pushmta delivery approve",
         "PM152": "pushmta approval list shows the deliveries that wait for an approval",
         "PM153": "pushmta approval list shows who made which delivery",
+        "PM155": "pushmta delivery recall ID shows what became of a recalled delivery",
         "PM132": "load the page again, and repeat what you changed",
         "PM133":
             "change the format when pushmta delivery list shows no unfinished delivery of the application",

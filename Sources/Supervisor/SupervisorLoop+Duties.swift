@@ -101,6 +101,10 @@ extension SupervisorLoop {
                 try await self.lookForOpenDeliveries(stores.preparation)
                 return self.pollInterval
             },
+            duty("Listing recalled messages") {
+                let isMore = try await stores.preparation.listRecalled()
+                return isMore ? .zero : self.pollInterval
+            },
             duty("Tending continuous deliveries") { try await self.tendDeliveries(stores.preparation) },
             duty("Looking for messages", event: events.message) { try await self.lookForMessages(stores.main) },
             duty("Recording alarms") {

@@ -206,6 +206,33 @@ import Testing
         await site.close()
     }
 
+    @Test func aDeliveryIsRecalled() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        let id = try await analyse(mia, draft)
+        try await prepare(site, AnalysisFindings())
+        let path = "/deliveries/\(id)"
+        #expect(try await !mia.get(path).text.contains("\(path)/recall"))
+        _ = try await mia.post("\(path)/start")
+        #expect(try await mia.get(path).text.contains("href=\"\(path)/recall\""))
+        let question = try await mia.get("\(path)/recall").text
+        #expect(question.contains("Recall this delivery?") && question.contains("7 messages have no outcome yet"))
+        #expect(
+            try await mia.post("\(path)/recall", form: ["reason": "", "mode": "stop"]).status == .unprocessableContent
+        )
+        let eve = try await site.session(.marketing, name: "eve")
+        #expect(try await eve.post("\(path)/recall", form: ["reason": "x", "mode": "stop"]).status == .forbidden)
+        let form = ["reason": "Wrong price", "mode": "remove", "title": "", "body": ""]
+        let recalled = try await mia.post("\(path)/recall", form: form)
+        #expect(recalled.headers[.location] == "\(path)?done=recall", "\(recalled.text)")
+        let page = try await mia.get(path).text
+        for words in ["recalled", "Wrong price", "user mia", "Delivery that replaces or removes it:", "Too late"] {
+            #expect(page.contains(words), "\(words)")
+        }
+        #expect(try await site.session(.admin).get("/audit").text.contains("recalled a delivery"))
+        await site.close()
+    }
+
     @Test func aDeliveryIsDuplicatedAsADraft() async throws {
         let site = try await ConsoleSite.start()
         let delivery = try await site.delivery()

@@ -16,7 +16,7 @@ struct DeliveryDetailPage: Sendable {
         DeliveryAction.resume.rawValue: .doneResume, DeliveryAction.stop.rawValue: .doneStop,
         DeliveryAction.reschedule.rawValue: .doneReschedule, DeliveryAction.edit.rawValue: .doneEdit,
         ApprovalDecision.approve.rawValue: .doneApprove, ApprovalDecision.reject.rawValue: .doneReject,
-        ApprovalDecision.withdraw.rawValue: .doneWithdraw,
+        ApprovalDecision.withdraw.rawValue: .doneWithdraw, DeliveryAction.recall.rawValue: .doneRecall,
     ]
     /// The actions for which a page asks for confirmation.
     private static let confirmed: [DeliveryAction] = [.stop, .start, .reschedule, .edit]
@@ -51,7 +51,8 @@ struct DeliveryDetailPage: Sendable {
                 try await confirm($0, action)
             }
         }
-        let actions = DeliveryAction.allCases.map { action in
+        // The recall has a form of its own: RecallPage.
+        let actions = DeliveryAction.allCases.filter { $0 != .recall }.map { action in
             ConsoleRoute(.post, "/deliveries/{id}/\(action.rawValue)", .role(.marketing)) {
                 try await control($0, action)
             }
@@ -144,7 +145,7 @@ struct DeliveryDetailPage: Sendable {
             return (.startTitle, row.state == .ready ? "\(start) \(count)" : start, .startButton)
         case .reschedule: return (.moveTitle, start, .moveButton)
         case .edit: return (.editTitle, catalogue[.editText], .editButton)
-        case .stop, .pause, .resume, .duplicate:
+        case .stop, .pause, .resume, .recall, .duplicate:
             return (.stopTitle, catalogue.text(.stopText, count: row.pending, pending), .stopButton)
         }
     }
@@ -178,6 +179,7 @@ struct DeliveryDetailPage: Sendable {
             let allowed = try await responder.database.run { try await $0.actions(onDelivery: id, by: call.actor) }
             values.merge(actions(facts.progress, allowed)) { _, new in new }
             values.merge(try await approval(call, facts.progress)) { _, new in new }
+            values.merge(try await recall(facts.progress)) { _, new in new }
         }
         // A continuous delivery has no messages of its own; each of its days has.
         values["hasMessages"] = .flag(!words.isInDays && facts.progress.target > 0)
@@ -218,7 +220,7 @@ struct DeliveryDetailPage: Sendable {
             }
             if let draft = try await draftPath(call, id) { values["draft"] = .group(["draftPath": .text(draft)]) }
             return values
-        case .preparing, .inProgress, .paused, .finished, .failed, .stopped: return [:]
+        case .preparing, .inProgress, .paused, .finished, .failed, .stopped, .recalled: return [:]
         }
     }
 
@@ -236,14 +238,23 @@ struct DeliveryDetailPage: Sendable {
         return values
     }
 
+    /// What became of the messages of a recalled delivery.
+    private func recall(_ progress: DeliveryProgress) async throws -> PageValues {
+        guard progress.state == .recalled,
+            let report = try await responder.database.run({ try await $0.recallReport(ofDelivery: progress.id) })
+        else { return [:] }
+        return ["recall": .group(RecallView(report: report, catalogue: catalogue).values)]
+    }
+
     /// What can be done in a state, by whoever may.
     private static func actions(in state: DeliveryState) -> Set<DeliveryAction> {
         switch state {
         case .analysing, .ready: [.start, .edit, .duplicate]
         case .pending: [.pause, .stop, .reschedule, .edit, .duplicate]
-        case .preparing, .inProgress: [.pause, .stop, .duplicate]
-        case .paused: [.resume, .stop, .duplicate]
-        case .editing, .finished, .failed, .stopped: [.duplicate]
+        case .preparing, .inProgress: [.pause, .stop, .recall, .duplicate]
+        case .paused: [.resume, .stop, .recall, .duplicate]
+        case .finished, .failed, .stopped, .recalled: [.recall, .duplicate]
+        case .editing: [.duplicate]
         }
     }
 
@@ -253,6 +264,7 @@ struct DeliveryDetailPage: Sendable {
         var values: PageValues = [
             "mayPause": .flag(offered.contains(.pause)), "mayResume": .flag(offered.contains(.resume)),
             "mayStop": .flag(offered.contains(.stop)), "mayStart": .flag(offered.contains(.start)),
+            "mayRecall": .flag(offered.contains(.recall) && row.kind == .batch),
             "mayEdit": .flag(offered.contains(.edit)), "mayDuplicate": .flag(offered.contains(.duplicate)),
             "hasActions": .flag(true), "hasBar": .flag(true),
         ]

@@ -71,6 +71,7 @@ extension Catalogue {
         case .finished: self[.stateFinished]
         case .failed: self[.stateFailed]
         case .stopped: self[.stateStopped]
+        case .recalled: self[.stateRecalled]
         }
     }
 
@@ -125,6 +126,7 @@ extension Catalogue {
             case "seed": .reasonSeed
             case "expired": .reasonExpired
             case "stopped": .reasonStopped
+            case "recalled": .reasonRecalled
             default: nil
             }
         return phrase.map { self[$0] }
@@ -171,6 +173,7 @@ extension Catalogue {
             case "delivery.approve": .auditApprove
             case "delivery.reject": .auditReject
             case "delivery.withdraw": .auditWithdraw
+            case "delivery.recall": .auditRecall
             case "service.approval": .auditApprovalRule
             case "person.set": .auditPerson
             case "host.drain": .auditDrain

@@ -260,7 +260,8 @@ DECLARE
     words text;
     picked bigint[];
 BEGIN
-    SELECT d.state, d.state IN ('stopped', 'failed'), coalesce(d.started_at IS NOT NULL AND d.valid_until <= now(), false), d.state_reason
+    SELECT d.state, d.state IN ('stopped', 'failed', 'recalled'),
+        coalesce(d.started_at IS NOT NULL AND d.valid_until <= now(), false), d.state_reason
     INTO found_state, ended, expired, words
     FROM pushmta_engine.delivery d WHERE d.id = delivery FOR KEY SHARE SKIP LOCKED;
     IF NOT FOUND THEN
@@ -275,7 +276,7 @@ BEGIN
         RETURN 0;
     END IF;
     IF ended OR expired THEN
-        words := CASE WHEN found_state = 'stopped' THEN 'stopped' WHEN ended THEN words ELSE 'expired' END;
+        words := CASE WHEN found_state IN ('stopped', 'recalled') THEN found_state WHEN ended THEN words ELSE 'expired' END;
         PERFORM record_unknown(picked, 'no answer was recorded before the end: ' || words);
         UPDATE delivery_part p SET state = 'done', finished_at = now(), fencing_token = p.fencing_token + 1,
             rest_status = CASE WHEN ended THEN 7 ELSE 0 END, rest_reason = words
@@ -448,7 +449,7 @@ DECLARE
     complete boolean;
 BEGIN
     PERFORM refuse_day(delivery);
-    IF found_state = 'stopped' THEN
+    IF found_state IN ('stopped', 'recalled') THEN
         RETURN;
     END IF;
     IF found_state IN ('finished', 'failed') THEN
@@ -475,7 +476,7 @@ DECLARE
     found_state text := lock_delivery(whole);
     complete boolean;
 BEGIN
-    IF found_state IN ('finished', 'failed', 'stopped') THEN
+    IF found_state IN ('finished', 'failed', 'stopped', 'recalled') THEN
         RETURN false;
     END IF;
     complete := cancel_parts(whole, words);

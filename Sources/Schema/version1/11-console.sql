@@ -384,7 +384,7 @@ BEGIN
     SELECT s.user_name, s.user_role INTO who, role FROM console_session_of(caller, true) s WHERE NOT s.is_one_time;
     SELECT d.* INTO whole FROM pushmta_engine.delivery d WHERE d.id = delivery;
     IF role IN ('operate', 'admin') OR role = 'marketing' AND whole.started_by = who THEN
-        allowed := ARRAY['pause', 'stop', 'start', 'reschedule', 'edit'];
+        allowed := ARRAY['pause', 'stop', 'start', 'reschedule', 'edit', 'recall'];
         IF role <> 'marketing' OR whole.paused_by = who THEN
             allowed := allowed || ARRAY['resume'];
         END IF;
@@ -398,8 +398,8 @@ BEGIN
     RETURN allowed;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_actions(pushmta_engine.console_caller, bigint) IS
-    'What a signed-in user may do to a delivery, whatever its state. Operators may do everything. Authors may start, move, edit, pause '
-    'and stop the deliveries they have started or had analysed, and resume those they have paused themselves. Who may compose may '
+    'What a signed-in user may do to a delivery, whatever its state. Operators may do everything. Authors may start, move, edit, pause, '
+    'stop and recall the deliveries they have started or had analysed, and resume those they have paused themselves. Who may compose may '
     'duplicate what a draft can say.';
 
 CREATE FUNCTION pushmta_engine.console_control(caller pushmta_engine.console_caller, action text, delivery bigint,

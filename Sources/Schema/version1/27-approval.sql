@@ -165,7 +165,7 @@ CROSS JOIN LATERAL (SELECT CASE
     WHEN z.size > a.messages + a.messages / 20
         THEN format('it has grown to %s messages, %s were approved', z.size, a.messages)
     ELSE '' END AS objection) o
-WHERE d.kind = 'batch' AND NOT d.proof;
+WHERE d.kind = 'batch' AND NOT d.proof AND NOT d.is_removal;
 COMMENT ON VIEW pushmta_engine.release_check IS
     'The deliveries of services that ask for approvals: the smallest size above which one needs an approval, its counted size, and why it '
     'may not leave; empty if it may. objection says what is wrong with the size that was counted last.';

@@ -1,6 +1,6 @@
 import PushCore
 
-/// The schemas of checks, analyses, approvals, proofs, statistics and previews.
+/// The schemas of checks, analyses, approvals, recalls, proofs, statistics and previews.
 extension OpenAPISchemas {
     static let checks = #"""
         {
@@ -147,6 +147,43 @@ extension OpenAPISchemas {
                   }
                 }]
               }
+            }
+          }
+        }
+        """#
+
+    static let recalls = #"""
+        {
+          "Recall": {
+            "type": "object",
+            "examples": [{"reason": "The price is wrong", "mode": "replace", "content": {"android": {"title": "Sorry"}}}],
+            "required": ["reason"],
+            "additionalProperties": false,
+            "properties": {
+              "reason": \#(APIText.words.schema(mayBeEmpty: false)),
+              "mode": {"enum": ["stop", "replace", "remove"], "default": "stop", "description": "What happens to messages that were sent."},
+              "content": {"type": "object", "additionalProperties": true, "description": "What takes their place; with mode replace, and only with it."}
+            }
+          },
+          "RecallReport": {
+            "type": "object",
+            "examples": [{"deliveryId": 100, "mode": "replace", "reason": "The price is wrong", "recalledBy": "user mia", "recalledAt": "2026-11-24T18:00:00.000000Z", "recallDeliveryId": 101, "recallState": "finished", "target": 1000, "pending": 0, "unsent": 400, "replaced": 550, "removed": 0, "tooLate": 50}],
+            "required": ["deliveryId", "mode", "reason", "recalledBy", "recalledAt", "recallDeliveryId", "recallState", "target", "pending",
+              "unsent", "replaced", "removed", "tooLate"],
+            "properties": {
+              "deliveryId": {"$ref": "#/components/schemas/Id"},
+              "mode": {"enum": ["stop", "replace", "remove"]},
+              "reason": {"type": "string"},
+              "recalledBy": {"type": "string"},
+              "recalledAt": {"$ref": "#/components/schemas/Time"},
+              "recallDeliveryId": {"type": ["integer", "null"], "description": "The delivery that replaces or removes what was sent."},
+              "recallState": {"type": ["string", "null"], "description": "Its state."},
+              "target": {"type": "integer", "minimum": 0, "description": "The sum of the following numbers."},
+              "pending": {"type": "integer", "minimum": 0, "description": "Without an outcome yet."},
+              "unsent": {"type": "integer", "minimum": 0, "description": "Nobody can have seen them."},
+              "replaced": {"type": "integer", "minimum": 0, "description": "The gateway took another message in their place."},
+              "removed": {"type": "integer", "minimum": 0, "description": "The device has said that it removed them."},
+              "tooLate": {"type": "integer", "minimum": 0, "description": "All others that may have been seen."}
             }
           }
         }

@@ -211,7 +211,7 @@ extension OpenAPISchemas {
             "properties": {"startAt": {"type": ["string", "null"], "format": "date-time", "description": "null: it is editing again."}}
           },
           "DeliveryState": {"enum": ["editing", "analysing", "ready", "pending", "preparing", "in_progress", "paused", "finished", "failed",
-            "stopped"]},
+            "stopped", "recalled"]},
           "Counts": {
             "type": "object",
             "description": "target is the sum of the others but excluded and seeds.",

@@ -51,7 +51,7 @@ package final class WebAPI: Sendable {
             ApplicationRoutes(database: database).routes, DeviceRoutes(database: database).routes,
             DeliveryRoutes(database: database).routes, AnalysisRoutes(database: database).routes,
             ApprovalRoutes(database: database).routes, TargetRoutes(database: database).routes,
-            OutcomeRoutes(database: database).routes,
+            RecallRoutes(database: database).routes, OutcomeRoutes(database: database).routes,
             MessageRoutes(database: database).routes, SeedRoutes(database: database).routes,
             ExclusionRoutes(database: database).routes, TemplateRoutes(database: database).routes,
             CheckRoutes(database: database).routes, ProofRoutes(database: database).routes,

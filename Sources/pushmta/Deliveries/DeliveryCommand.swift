@@ -8,14 +8,15 @@ import Supervisor
 struct DeliveryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delivery",
-        abstract: "Create, change, inspect, start, pause and stop deliveries.",
+        abstract: "Create, change, approve, inspect, start, pause, stop and recall deliveries.",
         subcommands: [
             DeliveryCreateCommand.self, DeliveryUpdateCommand.self, DeliveryCopyCommand.self,
             DeliveryAnalyzeCommand.self, DeliveryApproveCommand.self, DeliveryRejectCommand.self,
             DeliveryStartCommand.self, DeliveryRescheduleCommand.self,
             DeliveryStatusCommand.self,
             DeliveryWatchCommand.self, DeliveryListCommand.self, DeliveryPauseCommand.self,
-            DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryRateCommand.self,
+            DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryRecallCommand.self,
+            DeliveryRateCommand.self,
             DeliveryWeightCommand.self,
             DeliveryPreviewCommand.self,
             DeliveryProofCommand.self, DeliveryTargetCommand.self,

@@ -89,6 +89,7 @@ import Testing
             "analyze_delivery", "update_delivery", "copy_delivery", "reschedule_delivery", "api_analysis",
             "api_analysis_counts", "api_exclusion_counts", "api_problems",
             "approve_delivery", "reject_delivery", "withdraw_approval", "approval_of",
+            "recall_delivery", "recall_of",
         ]
         #expect(names == wanted, "\(names.symmetricDifference(wanted))")
     }
