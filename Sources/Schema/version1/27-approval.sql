@@ -88,16 +88,19 @@ COMMENT ON FUNCTION pushmta_engine.note_maker(bigint) IS 'Records that the actin
 CREATE FUNCTION pushmta_engine.note_delivery_maker() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
-    IF TG_TABLE_NAME = 'rate_limit' THEN
-        PERFORM note_maker(d.id) FROM pushmta_engine.delivery d
-        WHERE d.id = CASE WHEN TG_OP = 'DELETE' THEN OLD.delivery_id ELSE NEW.delivery_id END AND d.started_at IS NULL;
-    ELSE
-        PERFORM note_maker(NEW.id);
-    END IF;
+    PERFORM note_maker(NEW.id);
     RETURN NULL;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.note_delivery_maker() IS
-    'Records who creates or changes a delivery, or its rate, before it begins.';
+COMMENT ON FUNCTION pushmta_engine.note_delivery_maker() IS 'Records who creates or changes a delivery before it begins.';
+
+CREATE FUNCTION pushmta_engine.note_rate_maker() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    PERFORM note_maker(d.id) FROM pushmta_engine.delivery d
+    WHERE d.id = CASE WHEN TG_OP = 'DELETE' THEN OLD.delivery_id ELSE NEW.delivery_id END AND d.started_at IS NULL;
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.note_rate_maker() IS 'Records who changes the rate of a delivery before it begins.';
 
 CREATE TRIGGER delivery_maker_insert AFTER INSERT ON pushmta_engine.delivery
     FOR EACH ROW WHEN (NEW.kind = 'batch' AND NOT NEW.proof) EXECUTE FUNCTION pushmta_engine.note_delivery_maker();
@@ -116,9 +119,9 @@ CREATE TRIGGER delivery_maker_update AFTER UPDATE OF content, target_kind, targe
     EXECUTE FUNCTION pushmta_engine.note_delivery_maker();
 -- Children write to other columns of rates all the time.
 CREATE TRIGGER rate_limit_maker AFTER INSERT OR UPDATE OF messages_per_second ON pushmta_engine.rate_limit
-    FOR EACH ROW WHEN (NEW.delivery_id IS NOT NULL) EXECUTE FUNCTION pushmta_engine.note_delivery_maker();
+    FOR EACH ROW WHEN (NEW.delivery_id IS NOT NULL) EXECUTE FUNCTION pushmta_engine.note_rate_maker();
 CREATE TRIGGER rate_limit_maker_delete AFTER DELETE ON pushmta_engine.rate_limit
-    FOR EACH ROW WHEN (OLD.delivery_id IS NOT NULL) EXECUTE FUNCTION pushmta_engine.note_delivery_maker();
+    FOR EACH ROW WHEN (OLD.delivery_id IS NOT NULL) EXECUTE FUNCTION pushmta_engine.note_rate_maker();
 
 -- What is approved, and what is missing.
 

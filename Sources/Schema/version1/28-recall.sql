@@ -163,8 +163,9 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta.recall_delivery(bigint, text, text, text) IS
     'Recalls a delivery that has begun or ended: what has not left stops at once, as with pushmta.stop_delivery. replace: a second '
-    'delivery sends this content under the same collapse id or tag. remove: it asks our SDKs to remove the notification. Both go to those who may '
-    'have seen the message and have not opened it. Returns the id of the second delivery. pushmta.recall_report shows what happened.';
+    'delivery sends this content under the same collapse id or tag. remove: it asks our SDKs to remove the notification. Both go to those '
+    'who may have seen the message and have not opened it. Returns the id of the second delivery. pushmta.recall_report shows what '
+    'happened.';
 
 CREATE FUNCTION pushmta_engine.begin_recall(child bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
