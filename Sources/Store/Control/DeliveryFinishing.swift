@@ -2,8 +2,9 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// Ends parts that will not be sent any more. Unclaimed parts of stopped, recalled and failed deliveries are canceled, and
-    /// those past their validity are ignored as expired; their ambiguous messages are first recorded as unknown.
+    /// Ends parts that will not be sent any more. Unclaimed parts of stopped, recalled and failed deliveries are
+    /// canceled, and those past their validity are ignored as expired; their ambiguous messages are first recorded as
+    /// unknown.
     ///
     /// It also corrects parts whose state (ready or waiting) does not fit their delivery's, corrects times that a step
     /// back of the database's clock has moved into the future, and records the end of stopped and failed deliveries.
