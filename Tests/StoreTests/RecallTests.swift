@@ -10,8 +10,8 @@ struct RecallTests {
     private static let content = #"{"ios": {"title": "Sale", "collapse_id": "sale"}}"#
     private static let replacement = #"{"ios": {"title": "Sorry"}, "android": {"title": "Sorry"}}"#
 
-    /// A delivery to 40 subscribers in two parts. Of the first, 12 messages are sent, 3 failed and 5 ambiguous; the second
-    /// is not claimed.
+    /// A delivery to 40 subscribers in two parts. Of the first, 12 messages are sent, 3 failed and 5 ambiguous; the
+    /// second is not claimed.
     private func underWay(_ content: String = content) async throws -> (StoreFixture, Int64) {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 40)

@@ -142,7 +142,7 @@ struct DeliveryAccount: Sendable {
         if progress.target != messages {
             faults.append("\(name) has \(messages) messages, its target is \(progress.target)")
         }
-        // The database's own counts also agree if subscribers were skipped. Only a stop or a recall may end a preparation
+        // The database's own counts also agree if subscribers were skipped. Only a stop or a recall ends a preparation
         // early.
         if ![.stopped, .recalled].contains(progress.state), progress.target != delivery.messages {
             faults.append("\(name) has target \(progress.target), its audience has \(delivery.messages)")

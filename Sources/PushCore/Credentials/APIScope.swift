@@ -6,7 +6,7 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
     case readDevices = "devices:read"
     /// Creates and controls deliveries; manages templates and seed addresses.
     case writeDeliveries = "deliveries:write"
-    /// Approves and rejects deliveries that others made. It is separate so that a system which creates deliveries cannot
+    /// Approves and rejects deliveries that others made. Separate, so that a system which creates deliveries cannot
     /// release them.
     case approveDeliveries = "deliveries:approve"
     /// Reads deliveries and their outcomes, templates and seed addresses.

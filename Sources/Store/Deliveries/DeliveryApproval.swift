@@ -78,11 +78,11 @@ extension Store {
 
     /// Approves an analysed or scheduled delivery as it is.
     ///
-    /// Throws ``StoreError`` of code `notFound`, or `conflict` if it needs no approval, has begun, or was made by the same
-    /// person.
+    /// Throws ``StoreError`` of code `notFound`, or `conflict` if it needs no approval, has begun, or was made by the
+    /// same person.
     ///
-    /// - Parameter moment: the start for which it holds, a time as in RFC 3339; nil for the one that the delivery has, or
-    ///   else gets first.
+    /// - Parameter moment: the start for which it holds, a time as in RFC 3339; nil for the one that the delivery has,
+    ///   or else gets first.
     package func approveDelivery(_ id: Int64, comment: String, startAt moment: String? = nil) async throws {
         try await change(
             "pushmta.approve_delivery($1, $2, $3::text::timestamptz)",

@@ -41,8 +41,8 @@ package struct RecallReport: Sendable, Hashable {
 }
 
 extension Store {
-    /// Recalls a delivery: nothing new is sent, and what was sent may be replaced or removed by a second delivery, whose
-    /// id it returns.
+    /// Recalls a delivery: nothing new is sent, and what was sent may be replaced or removed by a second delivery,
+    /// whose id it returns.
     ///
     /// Throws ``StoreError`` of code `notFound`, `conflict` if it was not started or is recalled already, or `invalid`
     /// without a reason or for a content that cannot be sent.

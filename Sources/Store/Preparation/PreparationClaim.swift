@@ -264,8 +264,8 @@ extension Store {
     /// Reading more would cost more than it is worth.
     private static let maxBeyond: Int32 = 30_000
 
-    /// A delivery that starts soon is prepared, too, and one that is due and may not leave yet. Once it may, its preparing host is left at once: any other may
-    /// release what is held.
+    /// A delivery that starts soon is prepared, too, and one that is due and may not leave yet. Once it may, its
+    /// preparing host is left at once: any other may release what is held.
     private static func claimable(freeze: String) -> String {
         """
         (state = 'pending' AND start_at <= now() AND gate = ''

@@ -2,8 +2,8 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// `/deliveries/{id}/approve`, `/reject` and `/approval`: the approval of deliveries above a size by somebody who did not
-/// make them.
+/// `/deliveries/{id}/approve`, `/reject` and `/approval`: the approval of deliveries above a size by somebody who did
+/// not make them.
 struct ApprovalRoutes: Sendable {
     let database: APIDatabase
 

@@ -6,8 +6,8 @@ import Testing
 
 /// The approval of a delivery through the API.
 @Suite struct APIApprovalTests {
-    /// A site whose service asks for approvals above one message, with an analysed delivery to three people that the key
-    /// "shop" made.
+    /// A site whose service asks for approvals above one message, with an analysed delivery to three people that the
+    /// key "shop" made.
     private func ready() async throws -> (site: APISite, maker: String, path: String) {
         let site = try await APISite.start()
         let admin = site.web.admin
