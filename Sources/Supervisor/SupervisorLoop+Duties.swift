@@ -30,6 +30,8 @@ extension SupervisorLoop {
     static let lockInterval = Duration.seconds(4)
     /// A look for work that takes longer means that the database is unavailable: the query takes milliseconds.
     static let maxLook = Duration.seconds(5)
+    /// After planned messages were let go, the next ones may be due at once, as when an hour begins.
+    static let planInterval = Duration.milliseconds(100)
     /// A listener that gets nothing for this long checks its connection.
     static let listenInterval = Duration.seconds(60)
 
@@ -100,6 +102,7 @@ extension SupervisorLoop {
                 try await self.lookForOpenDeliveries(stores.preparation)
                 return self.pollInterval
             },
+            duty("Releasing planned messages", event: events.plan) { try await self.advancePlans(stores.preparation) },
             duty("Tending continuous deliveries") { try await self.tendDeliveries(stores.preparation) },
             duty("Looking for messages", event: events.message) { try await self.lookForMessages(stores.main) },
             duty("Recording alarms") {
@@ -198,7 +201,7 @@ extension SupervisorLoop {
 
     /// Wakes children and looks for work: at once, or together with chunks of the next moment. With thousands of small
     /// deliveries, each would otherwise cost every child a look.
-    private func workAppeared() {
+    func workAppeared() {
         let now = ContinuousClock.now
         let pause = wakeUps.withLock { wakeUps -> Duration? in
             guard !wakeUps.isWaiting else { return nil }
@@ -257,6 +260,15 @@ extension SupervisorLoop {
         for delivery in try await store.finishDeliveries() {
             logger.event(.deliveryFinished, "Delivery \(delivery) is finished", ["delivery": "\(delivery)"])
         }
+    }
+
+    /// Begins waves, and lets messages go whose time has come.
+    func advancePlans(_ store: Store) async throws -> Duration {
+        let enough = settings.withLock(\.mta.preparation.maxReadyParts)
+        let released = try await store.advancePlans(enough: enough, limit: Self.restLimit)
+        guard released > 0 else { return pollInterval }
+        workAppeared()
+        return released >= Self.restLimit ? .zero : Self.planInterval
     }
 
     /// Logs sessions of other programs that block this one for too long.
@@ -336,6 +348,7 @@ extension SupervisorLoop {
         events.preparation.fire()
         events.work.fire()
         events.rest.fire()
+        events.plan.fire()
         // An idle host rarely checks for finished deliveries, but a resumed delivery may finish within a second.
         events.finish.fire()
         events.heartbeat.fire()

@@ -307,6 +307,8 @@ struct DutyEvents: Sendable {
     let route = EventSignal()
     /// Parts may be left that no child sends any more.
     let rest = EventSignal()
+    /// Waves, local times and sending hours.
+    let plan = EventSignal()
     /// There may be parts to send.
     let work = EventSignal()
     /// A message has arrived.

@@ -40,6 +40,10 @@ CREATE TABLE pushmta_engine.service (
     -- Who may say which user a device belongs to. open: the device. signed: the device, with a token signed by the customer's
     -- backend. server: only the API and imports.
     user_key_trust text NOT NULL DEFAULT 'open' CHECK (user_key_trust IN ('open', 'signed', 'server')),
+    -- For recipients whose subscription has none.
+    time_zone text NOT NULL DEFAULT 'UTC',
+    -- What happens to messages outside of its sending hours.
+    outside_hours text NOT NULL DEFAULT 'postpone' CHECK (outside_hours IN ('postpone', 'drop')),
     created_at timestamptz NOT NULL DEFAULT now(),
     changed_at timestamptz NOT NULL DEFAULT now()
 );

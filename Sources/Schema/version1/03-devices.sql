@@ -57,6 +57,8 @@ CREATE TABLE pushmta_engine.subscription (
 COMMENT ON TABLE pushmta_engine.subscription IS 'Subscriptions: one application of one user on one device. An id is never reused.';
 -- The token and the device come first: a query that must not read a whole application by subscription_scan searches by them alone.
 CREATE UNIQUE INDEX subscription_token ON pushmta_engine.subscription (push_token, application_id) WHERE enabled;
+-- Recent opt-outs, for the guards of waves.
+CREATE INDEX subscription_opted_out ON pushmta_engine.subscription (application_id, opted_out_at) WHERE opted_out_at IS NOT NULL;
 -- When a disabled token registers again, its row is found here and enabled.
 CREATE INDEX subscription_disabled_token ON pushmta_engine.subscription (push_token, application_id) WHERE NOT enabled;
 CREATE INDEX subscription_scan ON pushmta_engine.subscription (application_id, id) INCLUDE (exclusion);

@@ -494,3 +494,85 @@ COMMENT ON TABLE pushmta_engine.seed IS
     'Seed addresses: they receive proofs, and deliveries that include them. Each names a subscription and the values of the fields in its '
     'messages. A seed whose token belongs to no subscriber has its own subscription, which is not enabled and in no audience.';
 CREATE INDEX seed_subscription ON pushmta_engine.seed (subscription_id);
+
+-- Plans: when which messages of a delivery may leave (25-plans.sql).
+
+-- The names of pg_timezone_names, which are read from files and too slow to be joined.
+CREATE TABLE pushmta_engine.time_zone (
+    name text PRIMARY KEY
+);
+COMMENT ON TABLE pushmta_engine.time_zone IS 'The names of time zones that PostgreSQL knows. Each migration reads them again.';
+INSERT INTO pushmta_engine.time_zone (name)
+SELECT n.name FROM pg_catalog.pg_timezone_names n WHERE n.name !~ '^(posix|right)/' AND n.name <> 'posixrules'
+ON CONFLICT DO NOTHING;
+
+-- Times of day in the recipient's time zone. Hours that cross midnight are two rows.
+CREATE TABLE pushmta_engine.sending_hours (
+    service_id integer NOT NULL REFERENCES pushmta_engine.service,
+    -- 1 is Monday, 7 is Sunday.
+    weekday smallint NOT NULL CHECK (weekday BETWEEN 1 AND 7),
+    opens time NOT NULL,
+    closes time NOT NULL,
+    PRIMARY KEY (service_id, weekday, opens),
+    CHECK (opens < closes)
+);
+COMMENT ON TABLE pushmta_engine.sending_hours IS
+    'When messages of a service may leave, in the time zone of each recipient. A service without a row has no sending hours.';
+
+CREATE TABLE pushmta_engine.day_off (
+    service_id integer NOT NULL REFERENCES pushmta_engine.service,
+    day date NOT NULL,
+    PRIMARY KEY (service_id, day)
+);
+COMMENT ON TABLE pushmta_engine.day_off IS 'Days without sending hours, in the time zone of each recipient.';
+
+CREATE TABLE pushmta_engine.delivery_plan (
+    delivery_id bigint PRIMARY KEY REFERENCES pushmta_engine.delivery,
+    -- The moment at which each recipient gets it, on the recipient's clock; null: at its start.
+    local_time timestamp,
+    -- What happens where that moment has passed at the start.
+    on_past text CHECK (on_past IN ('now', 'next_day', 'skip')),
+    -- What happens outside of the sending hours; null: what the service says.
+    hours text CHECK (hours IN ('postpone', 'drop', 'ignore')),
+    -- The parts up to this one are planned.
+    planned_through bigint NOT NULL DEFAULT 0,
+    -- How much of its target was prepared at that time, from 0 to 1.
+    progress double precision NOT NULL DEFAULT 0,
+    CHECK ((local_time IS NULL) = (on_past IS NULL))
+);
+COMMENT ON TABLE pushmta_engine.delivery_plan IS 'The plans of deliveries: those with waves, a local time, or sending hours.';
+
+CREATE TABLE pushmta_engine.delivery_wave (
+    delivery_id bigint NOT NULL REFERENCES pushmta_engine.delivery_plan ON DELETE CASCADE,
+    number smallint NOT NULL CHECK (number > 0),
+    -- Its size: a share of all messages (0 to 1), or a number of messages. The last wave has neither: it is the rest.
+    share double precision CHECK (share > 0 AND share < 1),
+    size bigint CHECK (size > 0),
+    -- When it begins at the earliest: at a moment, or so long after the wave before began. Neither: when that wave has ended.
+    starts_at timestamptz,
+    starts_after interval CHECK (starts_after >= interval '0'),
+    -- Its guards, as shares of the messages that were tried; null: no guard.
+    max_failed double precision CHECK (max_failed BETWEEN 0 AND 1),
+    max_token_errors double precision CHECK (max_token_errors BETWEEN 0 AND 1),
+    max_opt_outs double precision CHECK (max_opt_outs BETWEEN 0 AND 1),
+    messages bigint NOT NULL DEFAULT 0,
+    opened_at timestamptz,
+    -- When it was found to have kept to its guards, or a person let the delivery go on.
+    passed_at timestamptz,
+    -- When it was found not to have kept to them.
+    held_at timestamptz,
+    PRIMARY KEY (delivery_id, number),
+    CHECK (num_nonnulls(share, size) <= 1 AND num_nonnulls(starts_at, starts_after) <= 1)
+);
+COMMENT ON TABLE pushmta_engine.delivery_wave IS
+    'The waves of deliveries. A wave begins when its time has come and the one before has passed.';
+-- Supervisors search it every second.
+CREATE INDEX delivery_wave_waiting ON pushmta_engine.delivery_wave (delivery_id) WHERE opened_at IS NULL;
+
+CREATE FUNCTION pushmta_engine.hours_rule(delivery bigint, service integer) RETURNS text LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT CASE WHEN NOT EXISTS (SELECT FROM sending_hours h WHERE h.service_id = service) THEN 'ignore'
+        ELSE coalesce((SELECT p.hours FROM delivery_plan p WHERE p.delivery_id = hours_rule.delivery),
+            (SELECT v.outside_hours FROM service v WHERE v.id = hours_rule.service)) END $$;
+COMMENT ON FUNCTION pushmta_engine.hours_rule(bigint, integer) IS
+    'What happens to messages of a delivery to an application of a service outside of its sending hours: postpone, drop, or ignore.';

@@ -206,14 +206,14 @@ CREATE FUNCTION pushmta_engine.cancel_parts(delivery bigint, words text) RETURNS
 #variable_conflict use_variable
 DECLARE
     open bigint[] := ARRAY(SELECT p.id FROM delivery_part p
-        WHERE p.delivery_id = delivery AND p.state IN ('held', 'ready', 'waiting'));
+        WHERE p.delivery_id = delivery AND p.state IN ('held', 'planned', 'ready', 'waiting'));
 BEGIN
     -- Waits for a claim under way and leaves its part to the child.
     UPDATE delivery_part p SET state = 'done', finished_at = now(), fencing_token = p.fencing_token + 1,
         rest_status = 7, rest_reason = words
     WHERE p.id = ANY(ARRAY(SELECT unnest(open) EXCEPT SELECT unnest(ambiguous_parts(open)) ORDER BY 1))
-        AND p.state IN ('held', 'ready', 'waiting');
-    UPDATE delivery_part p SET state = 'waiting' WHERE p.delivery_id = delivery AND p.state = 'ready';
+        AND p.state IN ('held', 'planned', 'ready', 'waiting');
+    UPDATE delivery_part p SET state = 'waiting' WHERE p.delivery_id = delivery AND p.state IN ('planned', 'ready');
     RETURN NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = delivery AND p.state <> 'done');
 END $$;
 COMMENT ON FUNCTION pushmta_engine.cancel_parts(bigint, text) IS
@@ -250,6 +250,11 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.drop_message_numbers(bigint) IS
     'Drops a day''s counter. A session that waits for its lock would fail, so the day must be long over (maintain_continuous_deliveries).';
 
+CREATE FUNCTION pushmta_engine.free_state(part pushmta_engine.delivery_part) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN part.time_zone IS NOT NULL OR part.not_before = 'infinity' THEN 'planned' ELSE 'ready' END;
+COMMENT ON FUNCTION pushmta_engine.free_state(pushmta_engine.delivery_part) IS
+    'The state of an unclaimed part of a delivery under way: ready, or planned if its plan decides when it leaves.';
+
 CREATE FUNCTION pushmta_engine.finish_delivery(delivery bigint, most integer) RETURNS integer LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
@@ -267,8 +272,8 @@ BEGIN
         RETURN 0;
     END IF;
     picked := ARRAY(SELECT p.id FROM delivery_part p
-        WHERE p.delivery_id = delivery AND p.state IN ('held', 'ready', 'waiting') AND (ended OR expired
-            OR p.state = 'ready' AND found_state = 'paused'
+        WHERE p.delivery_id = delivery AND p.state IN ('held', 'planned', 'ready', 'waiting') AND (ended OR expired
+            OR p.state IN ('planned', 'ready') AND found_state = 'paused'
             OR p.state = 'waiting' AND found_state IN ('preparing', 'in_progress'))
         ORDER BY p.id LIMIT most FOR NO KEY UPDATE SKIP LOCKED);
     IF picked = '{}' THEN
@@ -281,7 +286,7 @@ BEGIN
             rest_status = CASE WHEN ended THEN 7 ELSE 0 END, rest_reason = words
         WHERE p.id = ANY(picked);
     ELSE
-        UPDATE delivery_part p SET state = CASE WHEN found_state = 'paused' THEN 'waiting' ELSE 'ready' END
+        UPDATE delivery_part p SET state = CASE WHEN found_state = 'paused' THEN 'waiting' ELSE free_state(p) END
         WHERE p.id = ANY(picked);
     END IF;
     RETURN cardinality(picked);
@@ -361,6 +366,7 @@ BEGIN
     begins := start_moment(delivery, start_at);
     DELETE FROM delivery_problem p WHERE p.delivery_id = delivery;
     is_frozen := is_frozen AND keep_analysis(delivery, begins);
+    PERFORM keep_plan(delivery);
     is_released := is_frozen AND current_state = 'ready' AND begins = now();
     -- A continuous delivery has no target to prepare: its caller may send at once, even in the same transaction.
     at_once := current_kind = 'continuous' AND begins = now();
@@ -371,10 +377,12 @@ BEGIN
         log_day = CASE WHEN is_frozen THEN d.log_day ELSE (begins AT TIME ZONE 'UTC')::date END,
         valid_until = end_of(d, begins)
     WHERE d.id = delivery;
+    PERFORM check_plan(delivery, begins, (SELECT d.valid_until FROM pushmta_engine.delivery d WHERE d.id = delivery));
     IF at_once THEN
         -- Opened here, so that no session that sends messages has to, whose transaction all others would wait for.
         PERFORM open_day(delivery);
     ELSIF is_released THEN
+        PERFORM open_wave(delivery, now());
         -- Enough for the first children; a supervisor releases the others at the pace at which they are sent.
         PERFORM release_parts(delivery, 50);
     END IF;
@@ -407,7 +415,7 @@ BEGIN
         PERFORM drop_preparation(delivery);
     END IF;
     UPDATE pushmta_engine.delivery d SET state = 'paused', preparing_host = '', changed_at = now() WHERE d.id = ANY(held);
-    UPDATE delivery_part p SET state = 'waiting' WHERE p.delivery_id = ANY(held) AND p.state = 'ready';
+    UPDATE delivery_part p SET state = 'waiting' WHERE p.delivery_id = ANY(held) AND p.state IN ('planned', 'ready');
     PERFORM pg_notify('pushmta_wake', 'control');
 END $$;
 COMMENT ON FUNCTION pushmta.pause_delivery(bigint) IS
@@ -433,7 +441,9 @@ BEGIN
         WHEN d.started_at IS NULL THEN 'pending' WHEN d.prepared AND NOT EXISTS (SELECT FROM delivery_part h
             WHERE h.delivery_id = d.id AND h.state = 'held') THEN 'in_progress' ELSE 'preparing' END
     WHERE d.id = ANY(held);
-    UPDATE delivery_part p SET state = 'ready' WHERE p.delivery_id = ANY(held) AND p.state = 'waiting';
+    UPDATE delivery_part p SET state = free_state(p) WHERE p.delivery_id = ANY(held) AND p.state = 'waiting';
+    -- Whoever resumes a delivery that a guard has paused wants its next wave.
+    UPDATE delivery_wave w SET passed_at = now() WHERE w.delivery_id = delivery AND w.held_at IS NOT NULL AND w.passed_at IS NULL;
     PERFORM pg_notify('pushmta_wake', 'control');
 END $$;
 COMMENT ON FUNCTION pushmta.resume_delivery(bigint) IS
@@ -543,7 +553,7 @@ BEGIN
     held := whole || lock_days(whole);
     UPDATE pushmta_engine.delivery d SET state = 'paused', state_reason = words, preparing_host = '', changed_at = now()
     WHERE d.id = ANY(held);
-    UPDATE delivery_part p SET state = 'waiting' WHERE p.delivery_id = ANY(held) AND p.state = 'ready';
+    UPDATE delivery_part p SET state = 'waiting' WHERE p.delivery_id = ANY(held) AND p.state IN ('planned', 'ready');
     PERFORM pg_notify('pushmta_wake', 'control');
     RETURN true;
 END $$;
@@ -609,7 +619,7 @@ BEGIN
     UPDATE delivery_part p SET waits_for = NULL, refusals = 1, not_before = now()
     WHERE p.id = ANY(ARRAY(SELECT f.id FROM delivery_part f
         WHERE f.application_id = application AND f.external_account_id = account AND f.waits_for = words AND f.state <> 'done'
-            AND f.state IN ('ready', 'waiting')
+            AND f.state IN ('planned', 'ready', 'waiting')
         LIMIT most FOR NO KEY UPDATE SKIP LOCKED));
     GET DIAGNOSTICS freed = ROW_COUNT;
     DELETE FROM credential_wait w
@@ -651,7 +661,7 @@ BEGIN
         -- The part that was tried least often.
         SELECT p.id INTO one FROM delivery_part p
         WHERE p.application_id = due.application_id AND p.external_account_id = due.external_account_id
-            AND p.waits_for = due.reason AND p.state <> 'done' AND p.state = 'ready' AND p.not_before > now()
+            AND p.waits_for = due.reason AND p.state <> 'done' AND p.state IN ('planned', 'ready') AND p.not_before > now()
         ORDER BY p.refusals, p.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
         IF one IS NOT NULL THEN
             UPDATE delivery_part p SET not_before = now() WHERE p.id = one;
@@ -682,7 +692,8 @@ BEGIN
     -- A part that was tried and could not be loaded waits for nothing else. A locked part is being returned or claimed.
     WITH due AS MATERIALIZED (
         SELECT p.id FROM delivery_part p
-        WHERE p.load_failures > 0 AND p.state <> 'done' AND p.state = 'ready' AND p.application_id = application AND p.not_before > now()
+        WHERE p.load_failures > 0 AND p.state <> 'done' AND p.state IN ('planned', 'ready') AND p.application_id = application
+            AND p.not_before > now()
         FOR NO KEY UPDATE SKIP LOCKED
     ), freed AS (
         UPDATE delivery_part p SET not_before = now(), load_failures = 0 FROM due d WHERE p.id = d.id RETURNING p.load_error

@@ -73,7 +73,7 @@ LEFT JOIN LATERAL (
         sum(p.journal_replayed)::bigint AS journal_replayed,
         count(*) FILTER (WHERE p.state = 'ready' AND p.not_before <= now()) AS parts_ready,
         count(*) FILTER (WHERE p.state = 'claimed') AS parts_claimed,
-        count(*) FILTER (WHERE p.state = 'waiting' OR p.state = 'ready' AND p.not_before > now()) AS parts_waiting,
+        count(*) FILTER (WHERE p.state IN ('planned', 'waiting') OR p.state = 'ready' AND p.not_before > now()) AS parts_waiting,
         count(*) FILTER (WHERE p.state = 'done') AS parts_done,
         -- A part with a dispatch mark has been loaded.
         max(p.load_error) FILTER (WHERE p.load_failures > 0 AND p.state <> 'done' AND p.dispatch_mark = 0) AS load_error

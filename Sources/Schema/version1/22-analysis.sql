@@ -45,10 +45,12 @@ CREATE TABLE pushmta_engine.delivery_count (
     application_id integer NOT NULL REFERENCES pushmta_engine.application,
     locale text NOT NULL,
     time_zone text NOT NULL,
+    -- 0: none.
+    wave smallint NOT NULL,
     messages bigint NOT NULL,
-    PRIMARY KEY (delivery_id, application_id, locale, time_zone)
+    PRIMARY KEY (delivery_id, application_id, locale, time_zone, wave)
 );
-COMMENT ON TABLE pushmta_engine.delivery_count IS 'The held messages of a delivery by application, locale and time zone.';
+COMMENT ON TABLE pushmta_engine.delivery_count IS 'The held messages of a delivery by application, locale, time zone and wave.';
 CREATE INDEX delivery_count_application ON pushmta_engine.delivery_count (application_id);
 
 CREATE TABLE pushmta_engine.delivery_longest (
@@ -76,7 +78,12 @@ CREATE FUNCTION pushmta_engine.preparation_digest(delivery bigint) RETURNS text 
             LEFT JOIN target_mapping m ON m.id = v.target_mapping_id
             WHERE x.delivery_id = d.id),
         (SELECT jsonb_agg(jsonb_build_array(l.id, l.changed_at) ORDER BY l.id)
-            FROM delivery_exclusion_list x JOIN exclusion_list l ON l.id = x.list_id WHERE x.delivery_id = d.id))::text)
+            FROM delivery_exclusion_list x JOIN exclusion_list l ON l.id = x.list_id WHERE x.delivery_id = d.id),
+        (SELECT jsonb_build_array(p.local_time, p.on_past) FROM delivery_plan p WHERE p.delivery_id = d.id),
+        (SELECT jsonb_agg(jsonb_build_array(w.number, w.share, w.size) ORDER BY w.number) FROM delivery_wave w WHERE w.delivery_id = d.id),
+        (SELECT jsonb_agg(DISTINCT jsonb_build_array(v.id, v.time_zone, hours_rule(d.id, v.id) <> 'ignore'))
+            FROM delivery_application x JOIN application a ON a.id = x.application_id JOIN service v ON v.id = a.service_id
+            WHERE x.delivery_id = d.id))::text)
     FROM pushmta_engine.delivery d WHERE d.id = preparation_digest.delivery $$;
 COMMENT ON FUNCTION pushmta_engine.preparation_digest(bigint) IS
     'Changes with whatever decides a delivery''s messages: content, target, exclusion lists, priority, applications, accounts, '
@@ -94,6 +101,8 @@ BEGIN
     DELETE FROM exclusion_log x WHERE x.log_day = day AND x.delivery_id = delivery;
     DELETE FROM message_id_range r WHERE r.delivery_id = delivery;
     DELETE FROM delivery_longest l WHERE l.delivery_id = delivery;
+    UPDATE delivery_plan p SET planned_through = 0, progress = 0 WHERE p.delivery_id = delivery;
+    UPDATE delivery_wave w SET messages = 0, opened_at = NULL, passed_at = NULL, held_at = NULL WHERE w.delivery_id = delivery;
     UPDATE delivery_analysis a SET counted_through = 0, samples = '[]' WHERE a.delivery_id = delivery;
     UPDATE delivery_application a SET prepared_through = 0, prepare_to = NULL, prepared = false, messages = 0
     WHERE a.delivery_id = delivery;
@@ -147,15 +156,17 @@ CREATE FUNCTION pushmta_engine.release_parts(delivery bigint, most integer) RETU
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    released integer;
-BEGIN
-    UPDATE delivery_part p SET state = 'ready', not_before = now()
-    WHERE p.state = 'held' AND p.id = ANY(ARRAY(SELECT h.id FROM delivery_application a CROSS JOIN LATERAL (
+    parts bigint[] := ARRAY(SELECT h.id FROM delivery_application a CROSS JOIN LATERAL (
         SELECT f.id FROM delivery_part f
         WHERE f.delivery_id = a.delivery_id AND f.application_id = a.application_id AND f.state = 'held' ORDER BY f.id LIMIT most) h
-        WHERE a.delivery_id = delivery));
-    GET DIAGNOSTICS released = ROW_COUNT;
-    RETURN released;
+        WHERE a.delivery_id = delivery);
+BEGIN
+    IF EXISTS (SELECT FROM delivery_plan p WHERE p.delivery_id = delivery) THEN
+        PERFORM let_go(delivery, parts, now());
+    ELSE
+        UPDATE delivery_part p SET state = 'ready', not_before = now() WHERE p.state = 'held' AND p.id = ANY(parts);
+    END IF;
+    RETURN cardinality(parts);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.release_parts(bigint, integer) IS
     'Lets up to the given number of held parts of each application of a locked delivery go. Returns how many it released.';
@@ -176,6 +187,7 @@ BEGIN
             USING ERRCODE = 'PM007', HINT = 'Check it with pushmta.check_delivery, or send a proof with pushmta.proof_delivery.';
     END IF;
     PERFORM drop_analysis(delivery);
+    PERFORM keep_plan(delivery);
     INSERT INTO delivery_analysis (delivery_id) VALUES (delivery);
     UPDATE pushmta_engine.delivery d SET state = 'analysing', state_reason = '', log_day = message_day(), changed_at = now()
     WHERE d.id = delivery;
@@ -195,7 +207,7 @@ BEGIN
         DELETE FROM delivery_count c WHERE c.delivery_id = delivery;
     END IF;
     WITH message AS MATERIALIZED (
-        SELECT p.application_id, s.id, s.locale, s.time_zone, u.target_id,
+        SELECT p.application_id, s.id, s.locale, coalesce(p.time_zone, s.time_zone) AS time_zone, coalesce(p.wave, 0) AS wave, u.target_id,
             coalesce(octet_length(s.recipient::text), 0) + coalesce(octet_length(s.parameters::text), 0)
                 + coalesce(octet_length(s.extra::text), 0) + coalesce(octet_length(x.variables::text), 0) AS bytes
         FROM delivery_part p
@@ -205,10 +217,10 @@ BEGIN
         LEFT JOIN pushmta.delivery_target x ON x.id = u.target_id
         WHERE p.delivery_id = delivery AND p.id > after AND p.state = 'held'
     ), counted AS (
-        INSERT INTO delivery_count AS c (delivery_id, application_id, locale, time_zone, messages)
-        SELECT delivery, m.application_id, m.locale, m.time_zone, count(*) FROM message m
-        GROUP BY m.application_id, m.locale, m.time_zone
-        ON CONFLICT (delivery_id, application_id, locale, time_zone) DO UPDATE SET messages = c.messages + excluded.messages
+        INSERT INTO delivery_count AS c (delivery_id, application_id, locale, time_zone, wave, messages)
+        SELECT delivery, m.application_id, m.locale, m.time_zone, m.wave, count(*) FROM message m
+        GROUP BY m.application_id, m.locale, m.time_zone, m.wave
+        ON CONFLICT (delivery_id, application_id, locale, time_zone, wave) DO UPDATE SET messages = c.messages + excluded.messages
     )
     INSERT INTO delivery_longest (delivery_id, application_id, subscription_id, target_id, bytes)
     SELECT delivery, m.application_id, m.id, m.target_id, m.bytes FROM message m ORDER BY m.bytes DESC, m.id LIMIT 20;
@@ -355,10 +367,11 @@ COMMENT ON VIEW pushmta.delivery_analysis IS
     'samples of each application, and how many seconds sending takes at least under the limit that binds; null without a limit.';
 
 CREATE VIEW pushmta.delivery_count AS
-SELECT c.delivery_id, a.name AS application, c.locale, c.time_zone, c.messages
+SELECT c.delivery_id, a.name AS application, c.locale, c.time_zone, c.wave, c.messages
 FROM pushmta_engine.delivery_count c JOIN pushmta_engine.application a ON a.id = c.application_id;
 COMMENT ON VIEW pushmta.delivery_count IS
-    'The messages of an analysed delivery by application, locale and time zone. pushmta.delivery_targeting has its exclusions by reason.';
+    'The messages of an analysed delivery by application, locale, time zone and wave (0: none). '
+    'pushmta.delivery_targeting has its exclusions by reason.';
 
 CREATE VIEW pushmta.delivery_problem AS
 SELECT p.delivery_id, p.number, p.subject, p.pointer, p.problem, p.remedy FROM pushmta_engine.delivery_problem p;
@@ -376,7 +389,7 @@ COMMENT ON FUNCTION pushmta_engine.api_analysis(bigint) IS 'The last analysis of
 CREATE FUNCTION pushmta_engine.api_analysis_counts(wanted bigint, most integer) RETURNS SETOF pushmta.delivery_count
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
         SELECT * FROM pushmta.delivery_count c WHERE c.delivery_id = wanted
-        ORDER BY c.messages DESC, c.application, c.locale, c.time_zone LIMIT most $$;
+        ORDER BY c.messages DESC, c.application, c.locale, c.time_zone, c.wave LIMIT most $$;
 COMMENT ON FUNCTION pushmta_engine.api_analysis_counts(bigint, integer) IS
     'The messages of one analysed delivery by application, locale and time zone, the largest numbers first.';
 

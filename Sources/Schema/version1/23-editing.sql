@@ -123,6 +123,13 @@ BEGIN
     INSERT INTO pushmta.delivery_target (delivery_id, subscription_id, user_key, push_token, variables)
     SELECT made, t.subscription_id, t.user_key, t.push_token, t.variables
     FROM pushmta.delivery_target t WHERE t.delivery_id = delivery ORDER BY t.id;
+    -- A moment that has passed is not copied: its wave then begins after the one before.
+    INSERT INTO delivery_plan (delivery_id, local_time, on_past, hours)
+    SELECT made, p.local_time, p.on_past, p.hours FROM delivery_plan p WHERE p.delivery_id = delivery;
+    INSERT INTO delivery_wave (delivery_id, number, share, size, starts_at, starts_after, max_failed, max_token_errors, max_opt_outs)
+    SELECT made, w.number, w.share, w.size, CASE WHEN w.starts_at > now() THEN w.starts_at END, w.starts_after, w.max_failed,
+        w.max_token_errors, w.max_opt_outs
+    FROM delivery_wave w WHERE w.delivery_id = delivery;
     INSERT INTO rate_limit (delivery_id, messages_per_second, start_rate)
     SELECT made, r.messages_per_second, r.messages_per_second FROM rate_limit r WHERE r.delivery_id = delivery;
     RETURN made;
@@ -154,6 +161,7 @@ BEGIN
             wait_until = NULL, changed_at = now(),
             log_day = CASE WHEN is_frozen THEN d.log_day ELSE (begins AT TIME ZONE 'UTC')::date END
         WHERE d.id = delivery;
+        PERFORM check_plan(delivery, begins, (SELECT d.valid_until FROM pushmta_engine.delivery d WHERE d.id = delivery));
     END IF;
     IF NOT is_audited('delivery', 'reschedule', delivery::text, '') THEN
         PERFORM note_change('delivery.reschedule', delivery::text, coalesce(start_at::text, 'editing'));

@@ -70,7 +70,7 @@ extension Store {
         SELECT o.id FROM open o
         WHERE (o.expired OR o.state = 'paused') AND (SELECT true FROM pushmta_engine.delivery_part p
             WHERE p.delivery_id = o.id AND p.state <> 'done'
-                AND (p.state = 'ready' OR p.state IN ('held', 'waiting') AND o.expired) LIMIT 1)
+                AND (p.state IN ('planned', 'ready') OR p.state IN ('held', 'waiting') AND o.expired) LIMIT 1)
         ORDER BY 1
         """
 
@@ -137,7 +137,8 @@ extension Store {
 
     private static let stepBackPartsSQL = """
         UPDATE pushmta_engine.delivery_part p
-        SET not_before = now() + greatest(p.not_before - p.created_at, interval '0'), created_at = now()
+        SET created_at = now(), not_before = CASE WHEN p.wave IS NOT NULL OR p.time_zone IS NOT NULL THEN p.not_before
+                ELSE now() + greatest(p.not_before - p.created_at, interval '0') END
         WHERE p.id = ANY(ARRAY(SELECT f.id FROM pushmta_engine.delivery_part f
             WHERE f.state <> 'done' AND f.created_at > now() + \(slew) ORDER BY f.id FOR NO KEY UPDATE SKIP LOCKED))
         """

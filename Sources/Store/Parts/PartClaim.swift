@@ -84,7 +84,7 @@ extension Store {
             EXISTS (SELECT FROM pushmta_engine.application_health b
                 WHERE b.application_id = p.application_id AND b.refusals_believed_through >= p.id), p.valid_until,
             \(SubscriptionAcceptance.isApplicationProven), p.alone, p.alone AND p.load_failures > 0 AND \(SetAside.othersPass),
-            p.refusals, p.waits_for
+            p.refusals, p.waits_for, p.closes_at
         """
 
     static func claimedPart(_ rows: PostgresResult, _ row: Int, isProbe: Bool = false) throws -> ClaimedPart {
@@ -111,7 +111,8 @@ extension Store {
             waitsFor: try rows.textOrNil(row, 21),
             claimedAt: try rows.time(row, 14),
             dueAt: try rows.time(row, 12),
-            validUntil: try rows.timeOrNil(row, 16)
+            validUntil: try rows.timeOrNil(row, 16),
+            closesAt: try rows.timeOrNil(row, 22)
         )
     }
 

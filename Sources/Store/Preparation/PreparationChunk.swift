@@ -14,6 +14,8 @@ struct PreparationChunk {
     let preparation: Int32
     /// Whether its parts are held, so that their messages are counted.
     private var isHeld = false
+    /// Whether a plan decides when its parts leave.
+    private var hasPlan = false
 
     init(_ job: PreparationJob, partSize: Int32, limit: Int64, target: ChunkTarget) {
         deliveryID = job.deliveryID
@@ -73,6 +75,7 @@ struct PreparationChunk {
         if place.hasHeld { return try await release(transaction) }
         var chunk = self
         chunk.isHeld = place.isHeld
+        chunk.hasPlan = place.hasPlan
         var result = try await chunk.prepare(place, next: opened[1], transaction)
         result.isHeld = place.isHeld
         return result
@@ -152,6 +155,12 @@ struct PreparationChunk {
         isHeld ? [PostgresStatement("SELECT pushmta_engine.count_held($1)", [.int64(deliveryID)])] : []
     }
 
+    /// Applies the delivery's plan, if it has one, to the parts that were created.
+    private func plan(toSeeds: Bool = false) -> [PostgresStatement] {
+        let parameters: [PostgresValue] = [.int64(deliveryID), .int32(partSize), .bool(toSeeds)]
+        return hasPlan ? [PostgresStatement("SELECT pushmta_engine.plan_parts($1, $2, $3)", parameters)] : []
+    }
+
     private var nextApplication: PostgresStatement {
         PostgresStatement(Self.nextApplicationSQL, [.int64(deliveryID)])
     }
@@ -175,7 +184,7 @@ struct PreparationChunk {
             .int64(deliveryID), .int64(limit), .int32(partSize), .int32(min(Self.smallestPart, partSize)),
             .int32(target.isGrouped ? Self.groupedSpread : Self.spread),
         ]
-        let results = try await transaction.execute([PostgresStatement(sql, parameters + more), look] + countHeld)
+        let results = try await transaction.execute([PostgresStatement(sql, parameters + more), look] + plan() + countHeld)
         CrashPoint.midChunk.reached()
         let countsFailures = target.triesEach && results[0].columnCount > 4
         let chunk = try results[0].one { row in try made(&row, countsFailures: countsFailures) }
@@ -216,7 +225,7 @@ struct PreparationChunk {
         var (messages, parts) = (chunk?.messages ?? 0, chunk?.parts ?? 0)
         if target.hasSeeds {
             let seeds = PostgresStatement(Self.seeds(target), [.int64(deliveryID), .int32(partSize)])
-            let made = try await transaction.execute([seeds] + countHeld + [end])[0].one { row in
+            let made = try await transaction.execute([seeds] + plan(toSeeds: true) + countHeld + [end])[0].one { row in
                 (messages: try row.int64(), parts: Int(try row.int64()))
             }
             messages += made.messages
@@ -239,7 +248,8 @@ struct PreparationChunk {
         SELECT d.state, d.target_kind, d.prepared_through >= coalesce(d.prepare_to, 0), d.prepared,
             d.state = 'preparing' AND d.frozen_until IS NOT NULL AND EXISTS (
                 SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = d.id AND p.state = 'held'),
-            d.preparation, d.state = 'pending' AND d.start_at <= now()
+            d.preparation, d.state = 'pending' AND d.start_at <= now(),
+            EXISTS (SELECT FROM pushmta_engine.delivery_plan n WHERE n.delivery_id = d.id)
         FROM pushmta_engine.delivery d WHERE d.id = $1 FOR NO KEY UPDATE SKIP LOCKED
         """
 
@@ -257,6 +267,7 @@ struct PreparationChunk {
         let preparation: Int32
         /// Whether it starts now.
         let isDue: Bool
+        let hasPlan: Bool
 
         /// Whether it is prepared before its start.
         var isHeld: Bool { state == .analysing || state == .pending }
@@ -269,6 +280,7 @@ struct PreparationChunk {
             hasHeld = try row.bool()
             preparation = try row.int32()
             isDue = try row.bool()
+            hasPlan = try row.bool()
         }
     }
 
