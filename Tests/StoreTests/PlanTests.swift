@@ -74,8 +74,8 @@ struct PlanTests {
             "'{1}', '{1}', '{1}', '{0}', '{0}', '{0}', '{0}', '{0}', 'claimed', 1"
         )
         #expect(fence.contains("delivery_part_pkey") && !fence.contains("Function Scan"))
-        let types = "text, bigint[], smallint, integer, integer"
-        let pick = try await plan(fixture, Store.pickSQL, types, "'a', '{1}', -100, 10, 8")
+        let types = "text, bigint[], smallint, integer, integer, integer, bigint[]"
+        let pick = try await plan(fixture, Store.pickSQL, types, "'a', '{1}', -100, 10, 8, 3600, '{}'")
         #expect(
             pick.contains("delivery_pending") && pick.contains("delivery_preparing") && !pick.contains("Seq Scan"),
             "\(pick)"

@@ -233,10 +233,7 @@ BEGIN
         purged_rows := purged_rows + cardinality(parts);
         CONTINUE WHEN purged_rows >= most;
         DELETE FROM message_id_range r WHERE r.delivery_id = place.id;
-        DELETE FROM delivery_analysis a WHERE a.delivery_id = place.id;
-        DELETE FROM delivery_count c WHERE c.delivery_id = place.id;
-        DELETE FROM delivery_longest l WHERE l.delivery_id = place.id;
-        DELETE FROM delivery_problem b WHERE b.delivery_id = place.id;
+        PERFORM forget_findings(place.id);
         UPDATE delivery d SET purged = true WHERE d.id = place.id;
         purged_rows := purged_rows + 1;
     END LOOP;

@@ -120,12 +120,18 @@ CREATE FUNCTION pushmta_engine.drop_analysis(delivery bigint) RETURNS void LANGU
 #variable_conflict use_variable
 BEGIN
     PERFORM drop_preparation(delivery);
-    DELETE FROM delivery_analysis a WHERE a.delivery_id = delivery;
-    DELETE FROM delivery_count c WHERE c.delivery_id = delivery;
-    DELETE FROM delivery_problem p WHERE p.delivery_id = delivery;
+    PERFORM forget_findings(delivery);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.drop_analysis(bigint) IS
     'Deletes what the preparation of a locked delivery made, and what its analysis found: it will send something else.';
+
+CREATE FUNCTION pushmta_engine.forget_findings(delivery bigint) RETURNS void LANGUAGE sql
+    SET search_path = pushmta_engine, pg_temp AS $$
+    DELETE FROM delivery_analysis a WHERE a.delivery_id = forget_findings.delivery;
+    DELETE FROM delivery_count c WHERE c.delivery_id = forget_findings.delivery;
+    DELETE FROM delivery_longest l WHERE l.delivery_id = forget_findings.delivery;
+    DELETE FROM delivery_problem b WHERE b.delivery_id = forget_findings.delivery $$;
+COMMENT ON FUNCTION pushmta_engine.forget_findings(bigint) IS 'Deletes what the analysis of a delivery found.';
 
 CREATE FUNCTION pushmta_engine.keep_analysis(delivery bigint, begins timestamptz) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$

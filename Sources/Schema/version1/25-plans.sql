@@ -80,26 +80,22 @@ CREATE FUNCTION pushmta_engine.prepared_share(delivery bigint) RETURNS double pr
     FROM pushmta_engine.delivery d WHERE d.id = prepared_share.delivery $$;
 COMMENT ON FUNCTION pushmta_engine.prepared_share(bigint) IS 'How much of its target a delivery has read, from 0 to 1, by ids.';
 
-CREATE FUNCTION pushmta_engine.split_parts(delivery bigint, fresh bigint[], part_size integer, to_seeds boolean) RETURNS bigint[]
-    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
-#variable_conflict use_variable
-DECLARE
-    plan delivery_plan;
-    so_far double precision := greatest(0, least(1, prepared_share(delivery)));
-    made bigint[];
-BEGIN
-    SELECT p.* INTO plan FROM delivery_plan p WHERE p.delivery_id = delivery;
+CREATE FUNCTION pushmta_engine.placed_messages(
+    delivery bigint, fresh bigint[], part_size integer, to_seeds boolean, so_far double precision
+) RETURNS TABLE (application_id integer, wave smallint, zone text, line bigint, part_id bigint, sequence integer,
+        subscription_id bigint, target_id bigint, variables jsonb) LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
     WITH service_of AS MATERIALIZED (
-        SELECT a.id AS application_id, v.time_zone,
-            plan.local_time IS NOT NULL OR hours_rule(delivery, v.id) <> 'ignore' AS by_zone
-        FROM delivery_application x JOIN application a ON a.id = x.application_id JOIN service v ON v.id = a.service_id
-        WHERE x.delivery_id = delivery
+        SELECT a.id AS application_id, v.time_zone, p.local_time IS NOT NULL OR hours_rule(p.delivery_id, v.id) <> 'ignore' AS by_zone
+        FROM delivery_plan p JOIN delivery_application x ON x.delivery_id = p.delivery_id
+        JOIN application a ON a.id = x.application_id JOIN service v ON v.id = a.service_id
+        WHERE p.delivery_id = placed_messages.delivery
     ), message AS MATERIALIZED (
         SELECT p.id AS part_id, p.application_id, coalesce(t.sequences[u.place], (t.first_sequence + u.place - 1)::integer) AS sequence,
             u.subscription_id, t.target_ids[u.place] AS target_id, t.message_variables[u.place] AS variables,
             CASE WHEN v.by_zone AND NOT to_seeds THEN coalesce(z.name, v.time_zone) END AS zone,
             -- By person, so that the devices of one chunk stay together.
-            hashtextextended(coalesce(nullif(s.user_key, ''), u.subscription_id::text), delivery) AS hash
+            hashtextextended(coalesce(nullif(s.user_key, ''), u.subscription_id::text), placed_messages.delivery) AS hash
         FROM delivery_part p
         JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
         JOIN service_of v ON v.application_id = p.application_id
@@ -111,26 +107,41 @@ BEGIN
         SELECT count(*) AS n FROM message
     ), wave AS MATERIALIZED (
         SELECT w.number, coalesce(lag(w.through) OVER (ORDER BY w.number), 0) AS after, w.through
-        FROM size, wave_sizes(delivery, CASE WHEN to_seeds THEN 0 ELSE size.n END, plan.progress, so_far) w
-    ), placed AS MATERIALIZED (
+        FROM delivery_plan p CROSS JOIN size
+        CROSS JOIN LATERAL wave_sizes(p.delivery_id, CASE WHEN to_seeds THEN 0 ELSE size.n END, p.progress, so_far) w
+        WHERE p.delivery_id = placed_messages.delivery
+    ), placed AS (
         SELECT m.*, CASE WHEN to_seeds THEN (SELECT min(w.number) FROM wave w) ELSE w.number END AS wave
         FROM (SELECT m.*, row_number() OVER (ORDER BY m.hash, m.subscription_id, m.sequence) AS place FROM message m) m
         LEFT JOIN wave w ON m.place > w.after AND m.place <= w.through
-    ), cut AS MATERIALIZED (
+    )
+    SELECT p.application_id, p.wave, p.zone,
+        (row_number() OVER (PARTITION BY p.application_id, p.wave, p.zone ORDER BY p.sequence) - 1) / part_size,
+        p.part_id, p.sequence, p.subscription_id, p.target_id, p.variables
+    FROM placed p $$;
+COMMENT ON FUNCTION pushmta_engine.placed_messages(bigint, bigint[], integer, boolean, double precision) IS
+    'The messages of new parts of a delivery with the wave and the time zone that each gets, and the part of these, by number.';
+
+CREATE FUNCTION pushmta_engine.split_parts(delivery bigint, fresh bigint[], part_size integer, to_seeds boolean) RETURNS bigint[]
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    so_far double precision := greatest(0, least(1, prepared_share(delivery)));
+    made bigint[];
+BEGIN
+    WITH cut AS MATERIALIZED (
         SELECT nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')) AS id, g.*
         FROM (SELECT c.application_id, c.wave, c.zone, count(*)::integer AS size, array_agg(c.sequence ORDER BY c.sequence) AS sequences,
                 array_agg(c.subscription_id ORDER BY c.sequence) AS subscription_ids,
                 array_agg(c.target_id ORDER BY c.sequence) AS target_ids, array_agg(c.variables ORDER BY c.sequence) AS variables,
                 min(c.part_id) AS part_id
-            FROM (SELECT p.*,
-                    (row_number() OVER (PARTITION BY p.application_id, p.wave, p.zone ORDER BY p.sequence) - 1) / part_size AS line
-                FROM placed p) c
+            FROM placed_messages(delivery, fresh, part_size, to_seeds, so_far) c
             GROUP BY c.application_id, c.wave, c.zone, c.line ORDER BY c.wave, min(c.sequence)) g
     ), parts AS (
         INSERT INTO delivery_part (id, delivery_id, application_id, external_account_id, log_day, size, priority, has_variables, dense,
             state, wave, time_zone)
         SELECT c.id, p.delivery_id, p.application_id, p.external_account_id, p.log_day, c.size, p.priority,
-            coalesce(c.target_ids[1], 0) <> 0 OR to_seeds AND p.has_variables,
+            c.target_ids[1] IS NOT NULL OR to_seeds AND p.has_variables,
             -- Half of the ids in its range, as for parts without a plan.
             p.dense AND c.size * 2 >= c.sequences[c.size] - c.sequences[1] + 1, 'held', c.wave, c.zone
         FROM cut c JOIN delivery_part p ON p.id = c.part_id
@@ -143,7 +154,7 @@ BEGIN
         FROM cut c JOIN delivery_part p ON p.id = c.part_id
     ), counted AS (
         UPDATE delivery_wave w SET messages = w.messages + n.messages
-        FROM (SELECT p.wave, count(*) AS messages FROM placed p WHERE p.wave IS NOT NULL GROUP BY p.wave) n
+        FROM (SELECT c.wave, sum(c.size) AS messages FROM cut c WHERE c.wave IS NOT NULL GROUP BY c.wave) n
         WHERE w.delivery_id = delivery AND w.number = n.wave
     )
     SELECT array_agg(c.id ORDER BY c.id) INTO made FROM cut c;
@@ -245,9 +256,9 @@ BEGIN
         RETURN 0;
     END IF;
     WITH hours AS MATERIALIZED (
-        SELECT z.*, h.opens, h.closes FROM (SELECT DISTINCT p.delivery_id, p.time_zone, a.service_id, hours_rule(p.delivery_id, a.service_id)
-                AS rule FROM delivery_part p JOIN application a ON a.id = p.application_id
-            WHERE p.id = ANY(due) AND p.time_zone IS NOT NULL) z
+        SELECT z.*, h.opens, h.closes
+        FROM (SELECT DISTINCT p.delivery_id, p.time_zone, a.service_id, hours_rule(p.delivery_id, a.service_id) AS rule
+            FROM delivery_part p JOIN application a ON a.id = p.application_id WHERE p.id = ANY(due) AND p.time_zone IS NOT NULL) z
         LEFT JOIN LATERAL next_hours(z.service_id, z.time_zone, moment) h ON z.rule <> 'ignore'
     ), goal AS MATERIALIZED (
         SELECT p.id, coalesce(h.rule, 'ignore') AS rule, h.opens, h.closes, coalesce(h.rule, 'ignore') = 'ignore'

@@ -184,7 +184,8 @@ struct PreparationChunk {
             .int64(deliveryID), .int64(limit), .int32(partSize), .int32(min(Self.smallestPart, partSize)),
             .int32(target.isGrouped ? Self.groupedSpread : Self.spread),
         ]
-        let results = try await transaction.execute([PostgresStatement(sql, parameters + more), look] + plan() + countHeld)
+        let statements = [PostgresStatement(sql, parameters + more), look] + plan() + countHeld
+        let results = try await transaction.execute(statements)
         CrashPoint.midChunk.reached()
         let countsFailures = target.triesEach && results[0].columnCount > 4
         let chunk = try results[0].one { row in try made(&row, countsFailures: countsFailures) }
