@@ -576,3 +576,77 @@ CREATE FUNCTION pushmta_engine.hours_rule(delivery bigint, service integer) RETU
             (SELECT v.outside_hours FROM service v WHERE v.id = hours_rule.service)) END $$;
 COMMENT ON FUNCTION pushmta_engine.hours_rule(bigint, integer) IS
     'What happens to messages of a delivery to an application of a service outside of its sending hours: postpone, drop, or ignore.';
+
+-- Experiments: their tables, and who is in which cell (33-experiments.sql has the rest).
+
+CREATE TABLE pushmta_engine.experiment (
+    delivery_id bigint PRIMARY KEY REFERENCES pushmta_engine.delivery_plan ON DELETE CASCADE,
+    -- Decides who is in which cell: another experiment divides people anew.
+    seed bigint NOT NULL DEFAULT hashtextextended(gen_random_uuid()::text, 0),
+    metric text NOT NULL CHECK (metric IN ('clicks', 'receipts', 'conversions')),
+    -- When the winner is decided at the latest, from the start on; null without a rest.
+    decide_after interval,
+    -- Whether it is decided earlier if one is surely better.
+    early boolean NOT NULL,
+    -- The least number of messages sent to each variant.
+    least_sample bigint NOT NULL,
+    hold_out double precision NOT NULL CHECK (hold_out BETWEEN 0 AND 1),
+    if_undecided text NOT NULL CHECK (if_undecided IN ('first', 'wait')),
+    winner smallint,
+    decided_at timestamptz,
+    verdict text NOT NULL DEFAULT ''
+);
+COMMENT ON TABLE pushmta_engine.experiment IS 'The experiments of deliveries.';
+-- Supervisors search it every second.
+CREATE INDEX experiment_open ON pushmta_engine.experiment (delivery_id) WHERE decided_at IS NULL;
+
+CREATE TABLE pushmta_engine.experiment_cell (
+    delivery_id bigint NOT NULL REFERENCES pushmta_engine.experiment ON DELETE CASCADE,
+    -- 1 to 8: a variant, 9: the rest.
+    cell smallint NOT NULL CHECK (cell BETWEEN 1 AND 9),
+    label text NOT NULL,
+    share double precision NOT NULL CHECK (share BETWEEN 0 AND 1),
+    -- Null: the content of the delivery.
+    content jsonb,
+    -- Its messages so far; the last one's place.
+    messages bigint NOT NULL DEFAULT 0 CHECK (messages < 134217728),
+    -- Its results at the last look.
+    sent bigint NOT NULL DEFAULT 0,
+    received bigint NOT NULL DEFAULT 0,
+    clicked bigint NOT NULL DEFAULT 0,
+    converted bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (delivery_id, cell)
+);
+COMMENT ON TABLE pushmta_engine.experiment_cell IS 'The variants of experiments, and the rest that gets the winner.';
+
+CREATE TABLE pushmta_engine.conversion (
+    delivery_id bigint NOT NULL,
+    sequence integer NOT NULL,
+    name text NOT NULL,
+    value numeric,
+    recorded_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (delivery_id, sequence, name)
+);
+COMMENT ON TABLE pushmta_engine.conversion IS 'What recipients of messages did afterwards, as the customer''s systems report it.';
+CREATE INDEX conversion_age ON pushmta_engine.conversion (recorded_at);
+
+CREATE FUNCTION pushmta_engine.person_share(person text, seed bigint) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (hashtextextended(person, seed) & 9007199254740991) / 9007199254740992.0::double precision;
+COMMENT ON FUNCTION pushmta_engine.person_share(text, bigint) IS
+    'A number from 0 to 1 that stays the same for a person and a seed, and says nothing about the person with another seed.';
+
+CREATE FUNCTION pushmta_engine.cell_bounds(delivery bigint) RETURNS double precision[] LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT e.hold_out || array_agg(CASE WHEN c.through > 1 - 1e-9 THEN 'infinity' ELSE c.through END ORDER BY c.cell)
+    FROM experiment e JOIN (SELECT v.delivery_id, v.cell, x.hold_out + sum(v.share) OVER (PARTITION BY v.delivery_id ORDER BY v.cell)
+            AS through FROM experiment_cell v JOIN experiment x ON x.delivery_id = v.delivery_id WHERE v.cell < 9) c
+        ON c.delivery_id = e.delivery_id
+    WHERE e.delivery_id = cell_bounds.delivery GROUP BY e.delivery_id $$;
+COMMENT ON FUNCTION pushmta_engine.cell_bounds(bigint) IS
+    'Where the hold-out and each variant of an experiment end, from 0 to 1; null without an experiment.';
+
+CREATE FUNCTION pushmta_engine.cell_at(share double precision, bounds double precision[]) RETURNS smallint LANGUAGE sql IMMUTABLE
+    PARALLEL SAFE
+    RETURN CASE WHEN width_bucket(share, bounds) = cardinality(bounds) THEN 9 ELSE width_bucket(share, bounds) END::smallint;
+COMMENT ON FUNCTION pushmta_engine.cell_at(double precision, double precision[]) IS
+    'The cell of a person in an experiment: 1 to 8 a variant, 9 the rest, 0 nothing; null without an experiment.';

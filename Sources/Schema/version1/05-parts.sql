@@ -70,6 +70,10 @@ CREATE TABLE pushmta_engine.delivery_part (
     -- The plan of its delivery: the wave, and the time zone of all its recipients.
     wave smallint,
     time_zone text,
+    -- Of an experiment: the cell (9: the rest), and the variant that its messages show; null: the delivery's content. The rest has none
+    -- until the winner is known.
+    cell smallint,
+    variant smallint,
     state text NOT NULL DEFAULT 'ready',
     rest_reason text,
     load_error text,

@@ -47,10 +47,13 @@ CREATE TABLE pushmta_engine.delivery_count (
     time_zone text NOT NULL,
     -- 0: none.
     wave smallint NOT NULL,
+    -- 0: none, 9: the rest.
+    variant smallint NOT NULL,
     messages bigint NOT NULL,
-    PRIMARY KEY (delivery_id, application_id, locale, time_zone, wave)
+    PRIMARY KEY (delivery_id, application_id, locale, time_zone, wave, variant)
 );
-COMMENT ON TABLE pushmta_engine.delivery_count IS 'The held messages of a delivery by application, locale, time zone and wave.';
+COMMENT ON TABLE pushmta_engine.delivery_count IS
+    'The held messages of a delivery by application, locale, time zone, wave and variant.';
 CREATE INDEX delivery_count_application ON pushmta_engine.delivery_count (application_id);
 
 CREATE TABLE pushmta_engine.delivery_longest (
@@ -83,7 +86,9 @@ CREATE FUNCTION pushmta_engine.preparation_digest(delivery bigint) RETURNS text 
         (SELECT jsonb_agg(jsonb_build_array(w.number, w.share, w.size) ORDER BY w.number) FROM delivery_wave w WHERE w.delivery_id = d.id),
         (SELECT jsonb_agg(DISTINCT jsonb_build_array(v.id, v.time_zone, hours_rule(d.id, v.id) <> 'ignore'))
             FROM delivery_application x JOIN application a ON a.id = x.application_id JOIN service v ON v.id = a.service_id
-            WHERE x.delivery_id = d.id))::text)
+            WHERE x.delivery_id = d.id),
+        (SELECT jsonb_agg(jsonb_build_array(e.seed, e.hold_out, c.cell, c.share, c.content) ORDER BY c.cell)
+            FROM experiment e JOIN experiment_cell c ON c.delivery_id = e.delivery_id WHERE e.delivery_id = d.id))::text)
     FROM pushmta_engine.delivery d WHERE d.id = preparation_digest.delivery $$;
 COMMENT ON FUNCTION pushmta_engine.preparation_digest(bigint) IS
     'Changes with whatever decides a delivery''s messages: content, target, exclusion lists, priority, applications, accounts, '
@@ -102,6 +107,8 @@ BEGIN
     DELETE FROM message_id_range r WHERE r.delivery_id = delivery;
     DELETE FROM delivery_longest l WHERE l.delivery_id = delivery;
     UPDATE delivery_plan p SET planned_through = 0, progress = 0 WHERE p.delivery_id = delivery;
+    UPDATE experiment e SET winner = NULL, decided_at = NULL, verdict = '' WHERE e.delivery_id = delivery;
+    UPDATE experiment_cell c SET messages = 0, sent = 0, received = 0, clicked = 0, converted = 0 WHERE c.delivery_id = delivery;
     UPDATE delivery_wave w SET messages = 0, opened_at = NULL, passed_at = NULL, held_at = NULL WHERE w.delivery_id = delivery;
     UPDATE delivery_analysis a SET counted_through = 0, samples = '[]' WHERE a.delivery_id = delivery;
     UPDATE delivery_application a SET prepared_through = 0, prepare_to = NULL, prepared = false, messages = 0
@@ -213,7 +220,8 @@ BEGIN
         DELETE FROM delivery_count c WHERE c.delivery_id = delivery;
     END IF;
     WITH message AS MATERIALIZED (
-        SELECT p.application_id, s.id, s.locale, coalesce(p.time_zone, s.time_zone) AS time_zone, coalesce(p.wave, 0) AS wave, u.target_id,
+        SELECT p.application_id, s.id, s.locale, coalesce(p.time_zone, s.time_zone) AS time_zone, coalesce(p.wave, 0) AS wave,
+            coalesce(p.cell, 0) AS variant, u.target_id,
             coalesce(octet_length(s.recipient::text), 0) + coalesce(octet_length(s.parameters::text), 0)
                 + coalesce(octet_length(s.extra::text), 0) + coalesce(octet_length(x.variables::text), 0) AS bytes
         FROM delivery_part p
@@ -223,10 +231,10 @@ BEGIN
         LEFT JOIN pushmta.delivery_target x ON x.id = u.target_id
         WHERE p.delivery_id = delivery AND p.id > after AND p.state = 'held'
     ), counted AS (
-        INSERT INTO delivery_count AS c (delivery_id, application_id, locale, time_zone, wave, messages)
-        SELECT delivery, m.application_id, m.locale, m.time_zone, m.wave, count(*) FROM message m
-        GROUP BY m.application_id, m.locale, m.time_zone, m.wave
-        ON CONFLICT (delivery_id, application_id, locale, time_zone, wave) DO UPDATE SET messages = c.messages + excluded.messages
+        INSERT INTO delivery_count AS c (delivery_id, application_id, locale, time_zone, wave, variant, messages)
+        SELECT delivery, m.application_id, m.locale, m.time_zone, m.wave, m.variant, count(*) FROM message m
+        GROUP BY m.application_id, m.locale, m.time_zone, m.wave, m.variant
+        ON CONFLICT (delivery_id, application_id, locale, time_zone, wave, variant) DO UPDATE SET messages = c.messages + excluded.messages
     )
     INSERT INTO delivery_longest (delivery_id, application_id, subscription_id, target_id, bytes)
     SELECT delivery, m.application_id, m.id, m.target_id, m.bytes FROM message m ORDER BY m.bytes DESC, m.id LIMIT 20;
@@ -373,10 +381,10 @@ COMMENT ON VIEW pushmta.delivery_analysis IS
     'samples of each application, and how many seconds sending takes at least under the limit that binds; null without a limit.';
 
 CREATE VIEW pushmta.delivery_count AS
-SELECT c.delivery_id, a.name AS application, c.locale, c.time_zone, c.wave, c.messages
+SELECT c.delivery_id, a.name AS application, c.locale, c.time_zone, c.wave, c.variant, c.messages
 FROM pushmta_engine.delivery_count c JOIN pushmta_engine.application a ON a.id = c.application_id;
 COMMENT ON VIEW pushmta.delivery_count IS
-    'The messages of an analysed delivery by application, locale, time zone and wave (0: none). '
+    'The messages of an analysed delivery by application, locale, time zone, wave (0: none) and variant (0: none, 9: the rest). '
     'pushmta.delivery_targeting has its exclusions by reason.';
 
 CREATE VIEW pushmta.delivery_problem AS
@@ -395,7 +403,7 @@ COMMENT ON FUNCTION pushmta_engine.api_analysis(bigint) IS 'The last analysis of
 CREATE FUNCTION pushmta_engine.api_analysis_counts(wanted bigint, most integer) RETURNS SETOF pushmta.delivery_count
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
         SELECT * FROM pushmta.delivery_count c WHERE c.delivery_id = wanted
-        ORDER BY c.messages DESC, c.application, c.locale, c.time_zone, c.wave LIMIT most $$;
+        ORDER BY c.messages DESC, c.application, c.locale, c.time_zone, c.wave, c.variant LIMIT most $$;
 COMMENT ON FUNCTION pushmta_engine.api_analysis_counts(bigint, integer) IS
     'The messages of one analysed delivery by application, locale and time zone, the largest numbers first.';
 

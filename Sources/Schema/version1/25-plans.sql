@@ -82,19 +82,22 @@ COMMENT ON FUNCTION pushmta_engine.prepared_share(bigint) IS 'How much of its ta
 
 CREATE FUNCTION pushmta_engine.placed_messages(
     delivery bigint, fresh bigint[], part_size integer, to_seeds boolean, so_far double precision
-) RETURNS TABLE (application_id integer, wave smallint, zone text, line bigint, part_id bigint, sequence integer,
+) RETURNS TABLE (application_id integer, wave smallint, zone text, cell smallint, line bigint, part_id bigint, sequence integer,
         subscription_id bigint, target_id bigint, variables jsonb) LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
     WITH service_of AS MATERIALIZED (
-        SELECT a.id AS application_id, v.time_zone, p.local_time IS NOT NULL OR hours_rule(p.delivery_id, v.id) <> 'ignore' AS by_zone
+        SELECT a.id AS application_id, v.time_zone, p.local_time IS NOT NULL OR hours_rule(p.delivery_id, v.id) <> 'ignore' AS by_zone,
+            e.seed, cell_bounds(p.delivery_id) AS bounds
         FROM delivery_plan p JOIN delivery_application x ON x.delivery_id = p.delivery_id
         JOIN application a ON a.id = x.application_id JOIN service v ON v.id = a.service_id
+        LEFT JOIN experiment e ON e.delivery_id = p.delivery_id
         WHERE p.delivery_id = placed_messages.delivery
     ), message AS MATERIALIZED (
         SELECT p.id AS part_id, p.application_id, coalesce(t.sequences[u.place], (t.first_sequence + u.place - 1)::integer) AS sequence,
             u.subscription_id, t.target_ids[u.place] AS target_id, t.message_variables[u.place] AS variables,
             CASE WHEN v.by_zone AND NOT to_seeds THEN coalesce(z.name, v.time_zone) END AS zone,
-            -- By person, so that the devices of one chunk stay together.
+            CASE WHEN NOT to_seeds THEN
+                cell_at(person_share(coalesce(nullif(s.user_key, ''), u.subscription_id::text), v.seed), v.bounds) END AS cell,
             hashtextextended(coalesce(nullif(s.user_key, ''), u.subscription_id::text), placed_messages.delivery) AS hash
         FROM delivery_part p
         JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
@@ -104,23 +107,44 @@ CREATE FUNCTION pushmta_engine.placed_messages(
         LEFT JOIN time_zone z ON z.name = s.time_zone
         WHERE p.id = ANY(fresh)
     ), size AS MATERIALIZED (
-        SELECT count(*) AS n FROM message
+        SELECT count(*) AS n FROM message m WHERE m.cell IS DISTINCT FROM 0
     ), wave AS MATERIALIZED (
         SELECT w.number, coalesce(lag(w.through) OVER (ORDER BY w.number), 0) AS after, w.through
         FROM delivery_plan p CROSS JOIN size
         CROSS JOIN LATERAL wave_sizes(p.delivery_id, CASE WHEN to_seeds THEN 0 ELSE size.n END, p.progress, so_far) w
         WHERE p.delivery_id = placed_messages.delivery
     ), placed AS (
-        SELECT m.*, CASE WHEN to_seeds THEN (SELECT min(w.number) FROM wave w) ELSE w.number END AS wave
-        FROM (SELECT m.*, row_number() OVER (ORDER BY m.hash, m.subscription_id, m.sequence) AS place FROM message m) m
+        SELECT m.*, CASE WHEN m.cell = 0 THEN NULL WHEN to_seeds THEN (SELECT min(w.number) FROM wave w) ELSE w.number END AS wave
+        -- By person, so that the devices of one chunk stay together. Those who are held out come last.
+        FROM (SELECT m.*, row_number() OVER (ORDER BY m.cell IS NOT DISTINCT FROM 0, m.hash, m.subscription_id, m.sequence) AS place
+            FROM message m) m
         LEFT JOIN wave w ON m.place > w.after AND m.place <= w.through
     )
-    SELECT p.application_id, p.wave, p.zone,
-        (row_number() OVER (PARTITION BY p.application_id, p.wave, p.zone ORDER BY p.sequence) - 1) / part_size,
+    SELECT p.application_id, p.wave, p.zone, p.cell,
+        (row_number() OVER (PARTITION BY p.application_id, p.wave, p.zone, p.cell ORDER BY p.sequence) - 1) / part_size,
         p.part_id, p.sequence, p.subscription_id, p.target_id, p.variables
     FROM placed p $$;
 COMMENT ON FUNCTION pushmta_engine.placed_messages(bigint, bigint[], integer, boolean, double precision) IS
     'The messages of new parts of a delivery with the wave and the time zone that each gets, and the part of these, by number.';
+
+CREATE FUNCTION pushmta_engine.cut_parts(
+    delivery bigint, fresh bigint[], part_size integer, to_seeds boolean, so_far double precision
+) RETURNS TABLE (id bigint, part_id bigint, application_id integer, wave smallint, zone text, cell smallint, size integer,
+        sequences integer[], subscription_ids bigint[], target_ids bigint[], variables jsonb[]) LANGUAGE sql VOLATILE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')), g.*
+    FROM (SELECT min(c.part_id) AS part_id, c.application_id, c.wave, c.zone, c.cell, count(*)::integer AS size,
+            array_agg(c.number ORDER BY c.number) AS sequences, array_agg(c.subscription_id ORDER BY c.number) AS subscription_ids,
+            array_agg(c.target_id ORDER BY c.number) AS target_ids, array_agg(c.variables ORDER BY c.number) AS variables
+        FROM (SELECT m.*, CASE WHEN coalesce(m.cell, 0) = 0 THEN m.sequence ELSE ((m.cell::bigint << 27) + e.messages
+                + row_number() OVER (PARTITION BY m.cell ORDER BY m.application_id, m.wave, m.zone, m.line, m.sequence))::integer END
+                AS number
+            FROM placed_messages(delivery, fresh, part_size, to_seeds, so_far) m
+            LEFT JOIN experiment_cell e ON e.delivery_id = cut_parts.delivery AND e.cell = m.cell) c
+        GROUP BY c.application_id, c.wave, c.zone, c.cell, c.line ORDER BY c.wave, min(c.number)) g $$;
+COMMENT ON FUNCTION pushmta_engine.cut_parts(bigint, bigint[], integer, boolean, double precision) IS
+    'What split_parts makes of new parts of a delivery. Messages of an experiment get numbers of their cell; the others keep theirs. Cell '
+    '0 is the hold-out.';
 
 CREATE FUNCTION pushmta_engine.split_parts(delivery bigint, fresh bigint[], part_size integer, to_seeds boolean) RETURNS bigint[]
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
@@ -130,43 +154,47 @@ DECLARE
     made bigint[];
 BEGIN
     WITH cut AS MATERIALIZED (
-        SELECT nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')) AS id, g.*
-        FROM (SELECT c.application_id, c.wave, c.zone, count(*)::integer AS size, array_agg(c.sequence ORDER BY c.sequence) AS sequences,
-                array_agg(c.subscription_id ORDER BY c.sequence) AS subscription_ids,
-                array_agg(c.target_id ORDER BY c.sequence) AS target_ids, array_agg(c.variables ORDER BY c.sequence) AS variables,
-                min(c.part_id) AS part_id
-            FROM placed_messages(delivery, fresh, part_size, to_seeds, so_far) c
-            GROUP BY c.application_id, c.wave, c.zone, c.line ORDER BY c.wave, min(c.sequence)) g
+        SELECT c.* FROM cut_parts(delivery, fresh, part_size, to_seeds, so_far) c
     ), parts AS (
         INSERT INTO delivery_part (id, delivery_id, application_id, external_account_id, log_day, size, priority, has_variables, dense,
-            state, wave, time_zone)
+            state, wave, time_zone, cell, variant)
         SELECT c.id, p.delivery_id, p.application_id, p.external_account_id, p.log_day, c.size, p.priority,
             c.target_ids[1] IS NOT NULL OR to_seeds AND p.has_variables,
             -- Half of the ids in its range, as for parts without a plan.
-            p.dense AND c.size * 2 >= c.sequences[c.size] - c.sequences[1] + 1, 'held', c.wave, c.zone
-        FROM cut c JOIN delivery_part p ON p.id = c.part_id
+            p.dense AND c.size * 2 >= c.subscription_ids[c.size] - c.subscription_ids[1] + 1, 'held', c.wave, c.zone, c.cell,
+            -- The rest waits for the winner.
+            CASE WHEN c.cell < 9 THEN c.cell END
+        FROM cut c JOIN delivery_part p ON p.id = c.part_id WHERE c.cell IS DISTINCT FROM 0
     ), targets AS (
         INSERT INTO delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence, sequences, subscription_ids,
             target_ids, message_variables)
         SELECT c.id, p.delivery_id, p.log_day, c.sequences[1], c.sequences[c.size],
             CASE WHEN c.sequences[c.size] - c.sequences[1] + 1 <> c.size THEN c.sequences END, c.subscription_ids,
             CASE WHEN c.target_ids[1] IS NOT NULL THEN c.target_ids END, CASE WHEN to_seeds AND p.has_variables THEN c.variables END
-        FROM cut c JOIN delivery_part p ON p.id = c.part_id
-    ), counted AS (
+        FROM cut c JOIN delivery_part p ON p.id = c.part_id WHERE c.cell IS DISTINCT FROM 0
+    ), waves AS (
         UPDATE delivery_wave w SET messages = w.messages + n.messages
-        FROM (SELECT c.wave, sum(c.size) AS messages FROM cut c WHERE c.wave IS NOT NULL GROUP BY c.wave) n
+        FROM (SELECT c.wave, sum(c.size) AS messages FROM cut c WHERE c.cell IS DISTINCT FROM 0 GROUP BY c.wave) n
         WHERE w.delivery_id = delivery AND w.number = n.wave
+    ), cells AS (
+        UPDATE experiment_cell e SET messages = e.messages + n.messages
+        FROM (SELECT c.cell, sum(c.size) AS messages FROM cut c GROUP BY c.cell) n WHERE e.delivery_id = delivery AND e.cell = n.cell
+    ), held_out AS (
+        SELECT note_hold_out(delivery, array_agg(c.application_id), array_agg(u.id)) FROM cut c
+        CROSS JOIN LATERAL unnest(c.subscription_ids) u(id) WHERE c.cell = 0 HAVING count(*) > 0
     )
-    SELECT array_agg(c.id ORDER BY c.id) INTO made FROM cut c;
+    SELECT coalesce(array_agg(c.id ORDER BY c.id) FILTER (WHERE c.cell IS DISTINCT FROM 0), '{}') INTO made
+    FROM cut c LEFT JOIN held_out h ON true;
     DELETE FROM delivery_part_target t USING delivery_part p
     WHERE p.id = ANY(fresh) AND t.log_day = p.log_day AND t.part_id = p.id AND t.part_id = ANY(fresh);
     DELETE FROM delivery_part p WHERE p.id = ANY(fresh);
-    UPDATE delivery_plan p SET progress = so_far, planned_through = made[cardinality(made)] WHERE p.delivery_id = delivery;
+    UPDATE delivery_plan p SET progress = so_far, planned_through = coalesce(made[cardinality(made)], fresh[cardinality(fresh)])
+    WHERE p.delivery_id = delivery;
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.split_parts(bigint, bigint[], integer, boolean) IS
-    'Replaces new parts of a delivery with held ones that each have one wave and one time zone. The caller''s transaction has made them, '
-    'so nobody else knows them. Messages keep their numbers. Seed addresses are in the first wave, at its beginning. Returns the parts.';
+    'Replaces new parts of a delivery with held ones that each have one wave, one time zone and one variant. The caller''s transaction has '
+    'made them, so nobody else knows them. Seed addresses are in the first wave, at its beginning. Returns the parts.';
 
 CREATE FUNCTION pushmta_engine.plan_parts(delivery bigint, part_size integer, to_seeds boolean) RETURNS integer LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -200,9 +228,10 @@ BEGIN
             ELSE local_moment(plan.local_time, z.time_zone, moment, plan.on_past) END AS due
         FROM (SELECT DISTINCT p.time_zone FROM delivery_part p WHERE p.id = ANY(parts)) z
     ), goal AS MATERIALIZED (
-        SELECT p.id, p.wave IS NOT NULL OR p.time_zone IS NOT NULL AS is_planned,
+        SELECT p.id, p.wave IS NOT NULL OR p.time_zone IS NOT NULL OR p.cell = 9 AND p.variant IS NULL AS is_planned,
             plan.local_time IS NOT NULL AND p.time_zone IS NOT NULL AND z.due IS NULL AS is_over,
-            CASE WHEN p.wave IS NOT NULL AND w.opened_at IS NULL THEN 'infinity' ELSE coalesce(z.due, moment) END AS due
+            CASE WHEN p.wave IS NOT NULL AND w.opened_at IS NULL OR p.cell = 9 AND p.variant IS NULL THEN 'infinity'
+                ELSE coalesce(z.due, moment) END AS due
         FROM delivery_part p
         LEFT JOIN zone z ON z.time_zone IS NOT DISTINCT FROM p.time_zone
         LEFT JOIN delivery_wave w ON w.delivery_id = p.delivery_id AND w.number = p.wave
@@ -442,7 +471,8 @@ COMMENT ON FUNCTION pushmta_engine.open_plan(bigint) IS
 
 CREATE FUNCTION pushmta_engine.forget_empty_plan(delivery bigint) RETURNS void LANGUAGE sql SET search_path = pushmta_engine, pg_temp AS $$
     DELETE FROM delivery_plan p WHERE p.delivery_id = forget_empty_plan.delivery AND p.local_time IS NULL AND p.hours IS NULL
-        AND NOT EXISTS (SELECT FROM delivery_wave w WHERE w.delivery_id = p.delivery_id) $$;
+        AND NOT EXISTS (SELECT FROM delivery_wave w WHERE w.delivery_id = p.delivery_id)
+        AND NOT EXISTS (SELECT FROM experiment e WHERE e.delivery_id = p.delivery_id) $$;
 COMMENT ON FUNCTION pushmta_engine.forget_empty_plan(bigint) IS 'Deletes a plan that says nothing.';
 
 CREATE FUNCTION pushmta.set_local_time(delivery bigint, local_time timestamp, on_past text DEFAULT NULL) RETURNS void LANGUAGE plpgsql

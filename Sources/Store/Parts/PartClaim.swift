@@ -84,7 +84,7 @@ extension Store {
             EXISTS (SELECT FROM pushmta_engine.application_health b
                 WHERE b.application_id = p.application_id AND b.refusals_believed_through >= p.id), p.valid_until,
             \(SubscriptionAcceptance.isApplicationProven), p.alone, p.alone AND p.load_failures > 0 AND \(SetAside.othersPass),
-            p.refusals, p.waits_for, p.closes_at
+            p.refusals, p.waits_for, p.closes_at, coalesce(p.variant, 0::smallint)
         """
 
     static func claimedPart(_ rows: PostgresResult, _ row: Int, isProbe: Bool = false) throws -> ClaimedPart {
@@ -112,7 +112,8 @@ extension Store {
             claimedAt: try rows.time(row, 14),
             dueAt: try rows.time(row, 12),
             validUntil: try rows.timeOrNil(row, 16),
-            closesAt: try rows.timeOrNil(row, 22)
+            closesAt: try rows.timeOrNil(row, 22),
+            variant: try rows.int16(row, 23)
         )
     }
 

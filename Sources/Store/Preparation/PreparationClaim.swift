@@ -308,8 +308,10 @@ extension Store {
         let of = "FROM pushmta_engine.delivery_application d WHERE d.delivery_id = ANY($1::bigint[])"
         let statements = [
             """
-            SELECT id, label, content::text, wait_reason <> '', priority, preparation, target_kind = 'explicit' FROM pushmta_engine.delivery
-            WHERE id = ANY($1::bigint[]) ORDER BY array_position($1, id)
+            SELECT id, label, content::text, wait_reason <> '', priority, preparation, target_kind = 'explicit',
+                ARRAY(SELECT c.content::text FROM pushmta_engine.experiment_cell c
+                    WHERE c.delivery_id = d.id AND c.content IS NOT NULL ORDER BY c.cell)
+            FROM pushmta_engine.delivery d WHERE id = ANY($1::bigint[]) ORDER BY array_position($1, id)
             """,
             "SELECT d.delivery_id, d.application_id, d.external_account_id \(of) ORDER BY d.application_id",
             """
@@ -349,6 +351,7 @@ extension Store {
             job.priority = try row.int16()
             job.preparation = try row.int32()
             job.isExplicit = try row.bool()
+            job.variants = try row.textArray()
             return job
         }
     }

@@ -6,6 +6,8 @@ package struct PreparationJob: Sendable {
     package internal(set) var priority: Int16 = 0
     /// Its content, JSON.
     package let content: String
+    /// The contents of its variants, if it is an experiment, JSON.
+    package internal(set) var variants: [String] = []
     package let applications: [ApplicationRow]
     /// The account of each application, in the same order.
     package let accounts: [AccountRow]
