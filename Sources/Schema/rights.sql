@@ -28,7 +28,7 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_tokens', 'relation', 'SELECT', 'pushmta.delivery_exclusion pushmta.delivery_target pushmta.subscription_token'),
         ('pushmta_marketing', 'relation', 'SELECT',
             'pushmta.application pushmta.delivery_count pushmta.delivery_day pushmta.delivery_failures '
-            'pushmta.delivery_problem pushmta.delivery_progress pushmta.delivery_proof pushmta.delivery_refusal '
+            'pushmta.experiment pushmta.experiment_variant pushmta.delivery_problem pushmta.delivery_progress pushmta.delivery_proof pushmta.delivery_refusal '
             'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '
             'pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.exclusion_log '
@@ -82,7 +82,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.remove_delivery_exclusions pushmta.remove_exclusions pushmta.remove_seed pushmta.remove_targets '
             'pushmta.remove_template pushmta.resume_delivery pushmta.send_message '
             'pushmta.send_messages pushmta.set_opt_out pushmta.set_seeds pushmta.set_target pushmta.set_user_opt_out '
-            'pushmta.start_delivery pushmta.stop_delivery '
+            'pushmta.start_delivery pushmta.stop_delivery pushmta.set_experiment pushmta.choose_winner pushmta.record_conversion '
             'pushmta.undo_token_effects pushmta.unregister_device pushmta_engine.token_bar'),
         ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status pushmta.queue'),
         ('pushmta_console', 'function', 'EXECUTE',
@@ -138,6 +138,7 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.check_delivery pushmta_engine.api_content pushmta_engine.api_failures pushmta_engine.api_forms '
             'pushmta.copy_delivery pushmta.reschedule_delivery pushmta.update_delivery pushmta_engine.api_analysis '
+            'pushmta.set_experiment pushmta.choose_winner pushmta.record_conversion '
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
             'pushmta_engine.api_proofs pushmta_engine.api_prove_delivery pushmta_engine.api_read_view pushmta_engine.api_reader '
             'pushmta_engine.api_reader_row pushmta_engine.api_statistics pushmta_engine.api_statistics_by '
