@@ -244,7 +244,8 @@ BEGIN
     DELETE FROM pushmta.delivery_target t WHERE t.id = ANY(ARRAY(SELECT x.id
         FROM delivery d CROSS JOIN LATERAL (SELECT y.id FROM pushmta.delivery_target y
             WHERE y.delivery_id = d.id AND y.created_at < (before::timestamp AT TIME ZONE 'UTC')) x
-        WHERE d.state = 'editing' LIMIT most - purged_rows));
+        -- A recurring delivery keeps its targets for its next run.
+        WHERE d.state = 'editing' AND NOT EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = d.id) LIMIT most - purged_rows));
     GET DIAGNOSTICS deleted = ROW_COUNT;
     PERFORM note_retention('targets of deliveries that were not started', deleted);
     purged_rows := purged_rows + deleted;
