@@ -45,6 +45,12 @@ extension Store {
         ).oneOrNil(RecurrenceRow.init)
     }
 
+    /// The recurring delivery that a delivery is a run of; nil if it is none.
+    package func recurringDelivery(ofRun id: Int64) async throws -> Int64? {
+        try await query("SELECT d.recurrence_of FROM pushmta_engine.delivery d WHERE d.id = $1", [.int64(id)])
+            .oneOrNil { try $0.int64OrNil() } ?? nil
+    }
+
     /// The next moments of a recurring delivery.
     package func nextRuns(ofDelivery id: Int64, limit: Int32 = 5) async throws -> [DatabaseTime] {
         let result = try await query(
