@@ -16,31 +16,35 @@ struct RecurrenceView {
     static let weekdays: [Phrase] = [.monday, .tuesday, .wednesday, .thursday, .friday, .saturday, .sunday]
 
     var values: PageValues {
-        let state = row?.state
         let mayChange = isAllowed && row != nil
+        let mayStart = mayChange && (row?.state == .editing || row?.state == .paused)
         var values: PageValues = [
             "recurs": .flag(row != nil), "recurrenceFacts": .list(facts), "hasNextRuns": .flag(!next.isEmpty),
             "nextRuns": .list(next.map { ["moment": .text(Figures.minute($0))] }), "hasRuns": .flag(!runs.isEmpty),
-            "runs": .list(runs.map(runValues)), "hasPauseReason": .flag(row?.reason.isEmpty == false),
-            "pauseReason": .text(row?.reason ?? ""), "maySetRecurrence": .flag(isAllowed),
-            "mayStartRuns": .flag(mayChange && (state == .editing || state == .paused)),
-            "mayPauseRuns": .flag(mayChange && state == .active),
-            "mayMakeRun": .flag(mayChange && state != .finished), "mayRemoveRecurrence": .flag(mayChange),
-            "recurrenceState": .text(state.map(words) ?? catalogue[.recurrenceNone]),
-            "recurrenceClass": .text(state == .active ? "health-alive" : state == .paused ? "fair" : ""),
+            "runs": .list(runs.map(runValues)), "maySetRecurrence": .flag(isAllowed),
+            "mayStartRuns": .flag(mayStart), "mayPauseRuns": .flag(mayChange && row?.state == .active),
+            "mayMakeRun": .flag(mayChange), "mayRemoveRecurrence": .flag(mayChange),
         ]
+        let reason = row?.reason ?? ""
+        values["hasPauseReason"] = .flag(!reason.isEmpty)
+        values["pauseReason"] = .text(reason)
+        let (words, look) = state
+        values["recurrenceState"] = .text(words)
+        values["recurrenceClass"] = .text(look)
         if let run = row?.waitsFor {
             values["runWaits"] = .group(["words": .text(catalogue.text(.recurrenceWaits, "\(run)"))])
         }
         return values
     }
 
-    private func words(_ state: RecurrenceRow.State) -> String {
-        switch state {
-        case .editing: catalogue[.recurrenceEditing]
-        case .active: catalogue[.recurrenceActive]
-        case .paused: catalogue[.recurrencePaused]
-        case .finished: catalogue[.recurrenceFinished]
+    /// The state, and the class of its chip.
+    private var state: (words: String, look: String) {
+        switch row?.state {
+        case nil: (catalogue[.recurrenceNone], "")
+        case .editing: (catalogue[.recurrenceEditing], "")
+        case .active: (catalogue[.recurrenceActive], "health-alive")
+        case .paused: (catalogue[.recurrencePaused], "fair")
+        case .finished: (catalogue[.recurrenceFinished], "")
         }
     }
 
