@@ -161,6 +161,16 @@ include-name = "GET /deliveries/{{id}}/analysis"
 parameters = {{ "path.id" = {analysed} }}
 
 [[operations]]
+# a zone exists, dates are in order, and a rule has a moment
+include-name = "PUT /deliveries/{{id}}/recurrence"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.id" = {recurring} }}
+
+[[operations]]
+include-name = "GET /deliveries/{{id}}/recurrence"
+parameters = {{ "path.id" = {recurring} }}
+
+[[operations]]
 include-name = "GET /deliveries/{{id}}/check"
 parameters = {{ "path.id" = {explicit} }}
 
@@ -205,7 +215,7 @@ class API:
             method=method,
         )
         with urllib.request.urlopen(request) as answer:
-            return json.load(answer)
+            return None if answer.status == 204 else json.load(answer)
 
     def get(self, path):
         return self.call("GET", path)
@@ -269,6 +279,30 @@ def walk(api, delivery):
     return first, second
 
 
+def recur(api, delivery):
+    """Lets a delivery recur, makes a run now, and returns the id of the recurring delivery, which is paused."""
+    recurring = api.post("/deliveries", {**delivery, "content": {"android": {"title": "News"}}})["id"]
+    path = f"/deliveries/{recurring}/recurrence"
+    require(api.refusal("GET", path) == 404, "a delivery recurs before it was said when")
+    rule = {"unit": "months", "monthDays": [-1], "times": ["09:00"], "timeZone": "Europe/Berlin", "startsOn": "2036-02-01"}
+    found = api.call("PUT", path, rule)
+    require(found["state"] == "editing" and found["nextRuns"][0] == "2036-02-29T08:00:00.000000Z", f"the rule gave {found}")
+    require(api.post(f"{path}/start", {})["state"] == "active", "a recurrence does not start")
+    require(api.refusal("POST", f"/deliveries/{recurring}/start", {}) == 409, "a recurring delivery is sent itself")
+    # The content of the moment.
+    api.call("PATCH", f"/deliveries/{recurring}", {"content": {"android": {"title": "Newer"}}})
+    run = api.post(f"{path}/run", {})["id"]
+    ended = api.until(f"/deliveries/{run}", lambda answer: answer["state"] == "finished")
+    require(ended["counts"]["sent"] > 0, f"a run was not sent: {ended}")
+    runs = api.get(path)["runs"]
+    require([(one["runId"], one["outcome"]) for one in runs] == [(run, "started")], f"the runs are {runs}")
+    require(api.call("DELETE", path) is None and api.refusal("GET", path) == 404, "a recurrence is not removed")
+    api.call("PUT", path, {**rule, "missed": "once"})
+    api.post(f"{path}/start", {})
+    require(api.post(f"{path}/pause", {})["state"] == "paused", "a recurrence is not paused")
+    return recurring
+
+
 def things(api):
     """Makes what requests can be about, and returns their ids."""
     device = api.post(
@@ -277,6 +311,7 @@ def things(api):
     content = {"android": {"title": "Hello {{name}}"}}
     delivery = {"label": "api", "applications": ["sample-android"], "content": content}
     analysed, edited = walk(api, delivery)
+    recurring = recur(api, delivery)
     explicit = api.post("/deliveries", {**delivery, "explicitTargets": True})["id"]
     continuous = api.post("/deliveries", {**delivery, "kind": "continuous"})["id"]
     api.post(f"/deliveries/{continuous}/start", {})
@@ -296,6 +331,7 @@ def things(api):
         "device": device,
         "analysed": analysed,
         "edited": edited,
+        "recurring": recurring,
         "explicit": explicit,
         "continuous": continuous,
         "message": message["id"],

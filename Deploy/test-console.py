@@ -741,6 +741,58 @@ def test_analyse(site, browser):
     until("its messages leave", lambda: site.state(delivery) in ("preparing", "in_progress", "finished"))
 
 
+def test_recur(site, browser):
+    """An analysed delivery recurs: the form, the next runs, a run now, a pause, in all languages; its run names it."""
+    browser.sign_in("marketing", site.passwords["marketing"])
+    browser.has("Sending")
+    first = site.sql("SELECT max(id) FROM pushmta_engine.delivery WHERE label = 'Spring sale' AND NOT proof").strip()
+    browser.open(f"/deliveries/{first}")
+    browser.find("form[action$='/duplicate'] button").click()
+    browser.has("Save and continue")
+    browser.open(browser.driver.current_url.removeprefix(site.base).removesuffix("/applications") + "/send")
+    browser.find("[formaction$='/analyse']").click()
+    browser.find("#analysis-title")
+    delivery = browser.driver.current_url.rsplit("/", 1)[1]
+    browser.has("Sending takes at least")
+    path = f"/deliveries/{delivery}/recurrence"
+    browser.find(f"a[href='{path}']").click()
+    browser.judge_here("recurrence-form")
+    browser.find("[name=time_zone]").send_keys("Europe/Berlin")
+    browser.find("[name=times]").send_keys("9")
+    choose(browser, "unit", "months")
+    browser.find("[name=month_days]").send_keys("-1")
+    browser.find("[name=starts_on]").send_keys("2036-02-01")
+    browser.find("main form button.main").click()
+    check("09:00" in browser.find(".wrong:has([name=times]) .field-problem").text, "the problem is not at its field")
+    browser.judge_here("recurrence-wrong")
+    browser.find("[name=times]").clear()
+    browser.find("[name=times]").send_keys("09:00")
+    browser.find("main form button.main").click()
+    browser.has("It is saved when the delivery recurs")
+    check("08:00 UTC" in browser.find("#next-runs li").text, f"the next runs are {browser.find('#next-runs').text}")
+    check(not browser.driver.find_elements(By.CSS_SELECTOR, f"a[href='/deliveries/{delivery}/start']"), "it can be started itself")
+    browser.find(f"form[action='{path}/start'] button").click()
+    browser.has("The recurrence is started")
+    browser.find(f"form[action='{path}/run'] button").click()
+    browser.has("A run is started")
+    run = browser.find("#recurrence-runs a").text
+    browser.judge_here("delivery-recurs")
+    for code in ("de", "fr"):
+        browser.driver.add_cookie({"name": "pushmta-language", "value": code})
+        browser.judge(f"delivery-recurs-{code}", f"/deliveries/{delivery}")
+        browser.judge(f"recurrence-form-{code}", path)
+    browser.driver.delete_cookie("pushmta-language")
+    until("the run is sent", lambda: site.state(run) in ("preparing", "in_progress", "finished"))
+    browser.open(f"/deliveries/{run}")
+    browser.has("It is a run of the recurring delivery")
+    browser.find(f"main a[href='/deliveries/{delivery}']").click()
+    browser.find(f"form[action='{path}/pause'] button").click()
+    browser.has("The recurrence is paused")
+    browser.find(f"form[action='{path}/remove'] button").click()
+    browser.has("The delivery no longer recurs")
+    check(site.state(delivery) == "ready", f"it is {site.state(delivery)}")
+
+
 def test_audience(site, browser):
     """Marketing adds and removes a seed address, and fills an exclusion list; nobody's key or token is shown again."""
     browser.sign_in("marketing", site.passwords["marketing"])
@@ -1230,7 +1282,7 @@ def main():
         browser = Browser(site, pictures)
         for test in (
             test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_compose, test_analyse,
-            test_templates, test_audience, test_messages, test_services, test_change, test_live, test_people, test_end,
+            test_recur, test_templates, test_audience, test_messages, test_services, test_change, test_live, test_people, test_end,
         ):
             test(site, browser)
             print(f"console: {test.__name__}: passed after {time.monotonic() - started:.0f} s", flush=True)

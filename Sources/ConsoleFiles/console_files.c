@@ -189,6 +189,9 @@ static const char delivery_live[] = {
 static const char live_control[] = {
 #embed "templates/live-control.mustache" suffix(, 0)
 };
+static const char recurrence[] = {
+#embed "templates/recurrence.mustache" suffix(, 0)
+};
 static const char english[] = {
 #embed "words/en.words" suffix(, 0)
 };
@@ -264,6 +267,7 @@ static const struct console_file files[] = {
     {"messages.mustache", messages},
     {"delivery-live.mustache", delivery_live},
     {"live-control.mustache", live_control},
+    {"recurrence.mustache", recurrence},
     {"en.words", english},
     {"de.words", german},
     {"fr.words", french},

@@ -32,8 +32,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '
             'pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.exclusion_log '
-            'pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.seed pushmta.service pushmta.subscription '
-            'pushmta.target_mapping pushmta.user_opt_out'),
+            'pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.recurrence pushmta.recurrence_run '
+            'pushmta.seed pushmta.service pushmta.subscription pushmta.target_mapping pushmta.user_opt_out'),
         ('pushmta_monitoring', 'relation', 'SELECT',
             'pushmta.alarm pushmta.alarm_history pushmta.alarm_look pushmta.ambiguous_message pushmta.application pushmta.credential '
             'pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof '
@@ -43,7 +43,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.delivery_statistics_detail pushmta.feedback_backlog pushmta.feedback_service pushmta.feedback_worker '
             'pushmta.forgotten_subscription pushmta.gateway_trouble pushmta.lock_alarm pushmta.lock_wait '
             'pushmta.message_status pushmta.mta_child '
-            'pushmta.mta_host pushmta.rate_limit pushmta.ready_work pushmta.retention_hold pushmta.retention_log '
+            'pushmta.mta_host pushmta.rate_limit pushmta.ready_work pushmta.recurrence pushmta.recurrence_run '
+            'pushmta.retention_hold pushmta.retention_log '
             'pushmta.schema_version pushmta.service pushmta.web_certificate'),
         ('pushmta_web', 'relation', 'SELECT', 'pushmta_engine.schema_version'),
         -- No push token, no credential, no key, and nothing of the console's own users.
@@ -52,6 +53,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.delivery_failures pushmta.delivery_problem '
             'pushmta.delivery_progress pushmta.delivery_refusal pushmta.delivery_statistics '
             'pushmta.delivery_statistics_by_application pushmta.lock_alarm pushmta.mta_child pushmta.mta_host pushmta.rate_limit '
+            'pushmta.recurrence pushmta.recurrence_run '
             'pushmta_engine.application pushmta_engine.application_health pushmta_engine.delivery '
             'pushmta_engine.delivery_application pushmta_engine.delivery_part pushmta_engine.exclusion_log '
             'pushmta_engine.external_account pushmta_engine.gateway_trouble pushmta_engine.mta_child '
@@ -78,16 +80,19 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.explain_message_id '
             'pushmta.find_message pushmta.find_subscriptions pushmta.lift_quarantine pushmta.make_continuous '
             'pushmta.pause_delivery pushmta.proof_delivery '
-            'pushmta.reschedule_delivery pushmta.update_delivery '
+            'pushmta.next_runs pushmta.pause_recurrence pushmta.remove_recurrence pushmta.run_recurrence pushmta.set_recurrence '
+            'pushmta.start_recurrence pushmta.reschedule_delivery pushmta.update_delivery '
             'pushmta.remove_delivery_exclusions pushmta.remove_exclusions pushmta.remove_seed pushmta.remove_targets '
             'pushmta.remove_template pushmta.resume_delivery pushmta.send_message '
             'pushmta.send_messages pushmta.set_opt_out pushmta.set_seeds pushmta.set_target pushmta.set_user_opt_out '
             'pushmta.start_delivery pushmta.stop_delivery pushmta.set_experiment pushmta.choose_winner pushmta.record_conversion '
             'pushmta.undo_token_effects pushmta.unregister_device pushmta_engine.token_bar'),
-        ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status pushmta.queue'),
+        ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status pushmta.next_runs pushmta.queue'),
         ('pushmta_console', 'function', 'EXECUTE',
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
-            'pushmta.delivery_status pushmta_engine.console_acknowledge pushmta_engine.console_actions pushmta_engine.console_analysis '
+            'pushmta.delivery_status pushmta.next_runs pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs '
+            'pushmta_engine.console_set_recurrence pushmta_engine.console_control_recurrence '
+            'pushmta_engine.console_acknowledge pushmta_engine.console_actions pushmta_engine.console_analysis '
             'pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '
             'pushmta_engine.console_choose_password pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end '
             'pushmta_engine.console_open_sessions '
@@ -142,7 +147,9 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
             'pushmta_engine.api_proofs pushmta_engine.api_prove_delivery pushmta_engine.api_read_view pushmta_engine.api_reader '
             'pushmta_engine.api_reader_row pushmta_engine.api_statistics pushmta_engine.api_statistics_by '
-            'pushmta_engine.code_exclusion')
+            'pushmta_engine.code_exclusion '
+            'pushmta.next_runs pushmta.pause_recurrence pushmta.remove_recurrence pushmta.run_recurrence pushmta.set_recurrence '
+            'pushmta.start_recurrence pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs')
 ), wanted AS (
     SELECT g.role, g.kind, g.privileges, o.object FROM given g CROSS JOIN LATERAL string_to_table(g.objects, ' ') o(object)
 ), reader (statements) AS (

@@ -101,6 +101,9 @@ static const char editing[] = {
 static const char plans[] = {
 #embed "version1/25-plans.sql" suffix(, 0)
 };
+static const char recurrences[] = {
+#embed "version1/26-recurrence.sql" suffix(, 0)
+};
 static const char experiments[] = {
 #embed "version1/33-experiments.sql" suffix(, 0)
 };
@@ -136,6 +139,7 @@ static const struct schema_file files[] = {
     {1, "22-analysis.sql", analysis},
     {1, "23-editing.sql", editing},
     {1, "25-plans.sql", plans},
+    {1, "26-recurrence.sql", recurrences},
     {1, "33-experiments.sql", experiments},
     {1, "90-roles.sql", roles},
     {0, 0, 0},

@@ -92,11 +92,11 @@ extension StoreError {
         let code: Code =
             switch state {
             case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070", "PM071", "PM080", "PM094",
-                "PM110", "PM140":
+                "PM110", "PM140", "PM172":
                 .notFound
             case "PM003", "PM006", "PM008", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
                 "PM083", "PM084", "PM093", "PM111", "PM113", "PM120", "PM130", "PM131",
-                "PM132", "PM133", "PM134", "PM135":
+                "PM132", "PM133", "PM134", "PM135", "PM171":
                 .conflict
             default: .invalid
             }
@@ -143,6 +143,7 @@ extension StoreError {
         "PM113": "start or remove one of them",
         "PM114": "correct that, and try again",
         "PM120": "look again: another user may have changed it",
+        "PM172": "pushmta delivery recur set says when it recurs",
         "PM130":
             "set the certificate of that environment; --both-environments allows one that Apple issued for both",
         "PM131": "choose another one",

@@ -28,6 +28,12 @@ extension SupervisorLoop {
     static let partitionInterval = Duration.seconds(3_600)
     /// A lock is reported after 10 s (``LockWatch/tolerance``): two looks before that, and one after it.
     static let lockInterval = Duration.seconds(4)
+    /// The maximum number of runs of recurring deliveries per transaction.
+    static let runLimit: Int32 = 10
+    /// The time between two looks for runs at least.
+    static let runPause = Duration.milliseconds(200)
+    /// The outcome of a look at a recurrence whose run before has not ended.
+    static let waitingOutcome = "waits"
     /// A look for work that takes longer means that the database is unavailable: the query takes milliseconds.
     static let maxLook = Duration.seconds(5)
     /// After planned messages were let go, the next ones may be due at once, as when an hour begins.
@@ -103,6 +109,10 @@ extension SupervisorLoop {
                 return self.pollInterval
             },
             duty("Releasing planned messages", event: events.plan) { try await self.advancePlans(stores.preparation) },
+            // Not with the preparation: the copy of a long list of targets must not delay the chunks of others.
+            duty("Making runs of recurring deliveries", event: events.recurrence) {
+                try await self.makeRuns(stores.slowPreparation)
+            },
             duty("Tending continuous deliveries") { try await self.tendDeliveries(stores.preparation) },
             duty("Looking for messages", event: events.message) { try await self.lookForMessages(stores.main) },
             duty("Recording alarms") {
@@ -271,6 +281,24 @@ extension SupervisorLoop {
         return released >= Self.restLimit ? .zero : Self.planInterval
     }
 
+    /// Makes the runs of recurring deliveries that are due. Returns the time until the next one is.
+    func makeRuns(_ store: Store) async throws -> Duration {
+        guard condition.current.isClaiming else { return pollInterval }
+        let decisions = try await store.makeRuns(limit: Self.runLimit)
+        for decision in decisions {
+            let keys: Logger.Metadata = ["delivery": "\(decision.delivery)"]
+            if let run = decision.run {
+                logger.info("Run \(run) of delivery \(decision.delivery) was started", metadata: keys)
+            } else if let outcome = decision.outcome, outcome != Self.waitingOutcome {
+                logger.notice("A run of delivery \(decision.delivery) was not started: \(outcome)", metadata: keys)
+            }
+        }
+        if decisions.count == Int(Self.runLimit) { return .zero }
+        guard let seconds = try await store.secondsToNextRun() else { return pollInterval }
+        // Another host may be making the run that is due.
+        return min(pollInterval, max(Self.runPause, .seconds(seconds)))
+    }
+
     /// Logs sessions of other programs that block this one for too long.
     func watchLocks(_ store: Store) async throws {
         let waits = try await store.lockWaits()
@@ -349,6 +377,7 @@ extension SupervisorLoop {
         events.work.fire()
         events.rest.fire()
         events.plan.fire()
+        events.recurrence.fire()
         // An idle host rarely checks for finished deliveries, but a resumed delivery may finish within a second.
         events.finish.fire()
         events.heartbeat.fire()

@@ -313,4 +313,6 @@ struct DutyEvents: Sendable {
     let work = EventSignal()
     /// A message has arrived.
     let message = EventSignal()
+    /// A recurrence may have been started or changed.
+    let recurrence = EventSignal()
 }

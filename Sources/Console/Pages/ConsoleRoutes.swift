@@ -45,6 +45,7 @@ struct ConsoleRoutes: Sendable {
             NowPage(responder: responder).routes,
             DeliveryListPage(responder: responder).routes,
             DeliveryDetailPage(responder: responder).routes,
+            RecurrencePage(responder: responder).routes,
             AlarmsPage(responder: responder).routes,
             HostsPage(responder: responder).routes,
             AuditPage(responder: responder).routes,

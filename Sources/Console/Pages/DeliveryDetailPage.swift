@@ -159,12 +159,16 @@ struct DeliveryDetailPage: Sendable {
         if let parent = facts.progress.parentID { values["parent"] = .group(["parentID": .text("\(parent)")]) }
         if facts.progress.parentID == nil {
             let allowed = try await responder.database.run { try await $0.actions(onDelivery: id, by: call.actor) }
-            values.merge(actions(facts.progress, allowed)) { _, new in new }
+            let recurrence = try await self.recurrence(facts.progress, isAllowed: allowed.contains(.start))
+            values.merge(recurrence) { _, new in new }
+            // A recurring delivery is not started itself.
+            let offered = recurrence["recurs"] == nil ? allowed : allowed.subtracting([.start])
+            values.merge(actions(facts.progress, offered)) { _, new in new }
         }
         // A continuous delivery has no messages of its own; each of its days has.
         values["hasMessages"] = .flag(!words.isInDays && facts.progress.target > 0)
         values["mayTake"] = .flag(call.mayOperate)
-        if let done = call.query["done"].flatMap({ Self.done[$0] }) {
+        if let done = call.query["done"].flatMap({ Self.done[$0] ?? RecurrencePage.done[$0] }) {
             values["done"] = .text(catalogue[done])
             values["isDone"] = .flag(true)
         }
@@ -202,6 +206,27 @@ struct DeliveryDetailPage: Sendable {
             return values
         case .preparing, .inProgress, .paused, .finished, .failed, .stopped: return [:]
         }
+    }
+
+    /// When a delivery recurs; the recurring delivery of a run; nothing for others that cannot recur.
+    private func recurrence(_ progress: DeliveryProgress, isAllowed: Bool) async throws -> PageValues {
+        let id = progress.id
+        let (row, next, runs, recurring) = try await responder.database.run { store in
+            (
+                try await store.recurrence(ofDelivery: id), try await store.nextRuns(ofDelivery: id),
+                try await store.recurrenceRuns(ofDelivery: id, limit: RecurrenceView.maxRuns),
+                try await store.recurringDelivery(ofRun: id)
+            )
+        }
+        var values: PageValues = [:]
+        if let recurring { values["runOf"] = .group(["recurringID": .text("\(recurring)")]) }
+        if row != nil { values["recurs"] = .flag(true) }
+        let isOpen = [.editing, .analysing, .ready].contains(progress.state)
+        let mayRecur = isAllowed && isOpen && progress.kind == .batch && recurring == nil
+        guard row != nil || mayRecur || !runs.isEmpty else { return values }
+        let view = RecurrenceView(row: row, next: next, runs: runs, isAllowed: mayRecur, catalogue: catalogue)
+        values["recurrence"] = .group(view.values)
+        return values
     }
 
     /// What can be done in a state, by whoever may.

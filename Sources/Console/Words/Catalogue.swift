@@ -168,6 +168,11 @@ extension Catalogue {
             case "delivery.reschedule": .auditReschedule
             case "delivery.edit": .auditEdit
             case "delivery.samples": .auditSamples
+            case "recurrence.set": .auditRecurrence
+            case "recurrence.start": .auditRecurrenceStart
+            case "recurrence.pause": .auditRecurrencePause
+            case "recurrence.run": .auditRecurrenceRun
+            case "recurrence.remove": .auditRecurrenceRemove
             case "host.drain": .auditDrain
             case "child.recycle": .auditRecycle
             case "subscriber.find": .auditFind

@@ -49,6 +49,17 @@ enum Phrase: String, Sendable, CaseIterable {
         analysisRunning, analysisNote, analysisDropped, analysisCount, analysisRendered, analysisSizes, analysisBytes,
         analysisRefused, analysisTakes, byLocaleTitle, byTimeZoneTitle, analysisSamples, analysisSamplesNote,
         problemsTitle, columnPlace, columnProblem, auditAnalyse, auditReschedule, auditEdit, auditSamples
+    // Recurring deliveries.
+    case recurrenceTitle, recurrenceText, recurrenceNone, recurrenceEditing, recurrenceActive, recurrencePaused,
+        recurrenceFinished, recurrenceEvery, recurrenceUnit, unitHour, unitDay, unitWeek, unitMonth, recurrenceTimes,
+        recurrenceTimesHint, recurrenceZone, recurrenceZoneHint, recurrenceWeekdays, monday, tuesday, wednesday,
+        thursday, friday, saturday, sunday, recurrenceMonthDays, recurrenceMonthDaysHint, recurrenceStartsOn,
+        recurrenceEndsOn, recurrenceDateHint, recurrenceExcept, recurrenceExceptHint, recurrenceMissed, missedSkip,
+        missedOnce, recurrenceSave, recurrenceSet, recurrenceStart, recurrencePause, recurrenceRun, recurrenceRemove,
+        recurrenceNext, recurrenceWaits, columnPlanned, runStarted, runMissed, runOverlap, runFailed, runOf,
+        recurrenceNumberWrong, recurrenceTimeWrong, recurrenceDateWrong, doneRecurrence, doneRecurrenceStart,
+        doneRecurrencePause, doneRecurrenceRun, doneRecurrenceRemove, auditRecurrence, auditRecurrenceStart,
+        auditRecurrencePause, auditRecurrenceRun, auditRecurrenceRemove
     // Outcomes of messages.
     case countedSent, countedIgnored, countedCanceled, countedUnknown
     case outcomeSent, outcomeSentMeaning, outcomeFailed, outcomeFailedMeaning, outcomePending, outcomePendingMeaning,

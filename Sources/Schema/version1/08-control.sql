@@ -363,6 +363,7 @@ BEGIN
         RAISE EXCEPTION 'Delivery % is % and cannot be started again.', delivery, current_state
             USING ERRCODE = 'PM003', HINT = 'Create another delivery to send again.';
     END IF;
+    PERFORM refuse_recurring(delivery);
     begins := start_moment(delivery, start_at);
     DELETE FROM delivery_problem p WHERE p.delivery_id = delivery;
     is_frozen := is_frozen AND keep_analysis(delivery, begins);
@@ -469,11 +470,12 @@ BEGIN
     UPDATE pushmta_engine.delivery d SET state = 'stopped', state_reason = '', preparing_host = '', changed_at = now(),
         finished_at = CASE WHEN complete THEN now() END
     WHERE d.id = delivery;
+    PERFORM finish_recurrence(delivery, '');
     PERFORM pg_notify('pushmta_wake', 'control');
 END $$;
 COMMENT ON FUNCTION pushmta.stop_delivery(bigint) IS
     'Stops a delivery permanently: nothing new is sent; messages on their way to the gateway are resolved and recorded, and the rest is '
-    'canceled.';
+    'canceled. A recurring delivery makes no further runs; those under way go on.';
 
 CREATE FUNCTION pushmta_engine.fail_delivery(delivery bigint, words text) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$

@@ -188,6 +188,24 @@ COMMENT ON FUNCTION pushmta_engine.fold_parts(bigint[]) IS
     'Folds done parts into one for each delivery, application and account. Messages that a part handed over are in the size of another '
     'part. Messages without an outcome of their own count under the outcome with which their part ended.';
 
+CREATE FUNCTION pushmta_engine.purge_unstarted_targets(most bigint, before date) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    deleted bigint;
+BEGIN
+    DELETE FROM pushmta.delivery_target t WHERE t.id = ANY(ARRAY(SELECT x.id
+        FROM delivery d CROSS JOIN LATERAL (SELECT y.id FROM pushmta.delivery_target y
+            WHERE y.delivery_id = d.id AND y.created_at < (before::timestamp AT TIME ZONE 'UTC')) x
+        -- A recurring delivery keeps its targets for its next run.
+        WHERE d.state = 'editing' AND NOT EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = d.id) LIMIT most));
+    GET DIAGNOSTICS deleted = ROW_COUNT;
+    PERFORM note_retention('targets of deliveries that were not started', deleted);
+    RETURN deleted;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.purge_unstarted_targets(bigint, date) IS
+    'Deletes up to the given number of targets, from before the given day, of deliveries that were never started and do not recur; returns '
+    'how many.';
+
 CREATE FUNCTION pushmta_engine.purge_delivery_rows(most integer, before date) RETURNS bigint LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 DECLARE
@@ -237,14 +255,7 @@ BEGIN
         UPDATE delivery d SET purged = true WHERE d.id = place.id;
         purged_rows := purged_rows + 1;
     END LOOP;
-    -- Targets of deliveries that were never started.
-    DELETE FROM pushmta.delivery_target t WHERE t.id = ANY(ARRAY(SELECT x.id
-        FROM delivery d CROSS JOIN LATERAL (SELECT y.id FROM pushmta.delivery_target y
-            WHERE y.delivery_id = d.id AND y.created_at < (before::timestamp AT TIME ZONE 'UTC')) x
-        WHERE d.state = 'editing' LIMIT most - purged_rows));
-    GET DIAGNOSTICS deleted = ROW_COUNT;
-    PERFORM note_retention('targets of deliveries that were not started', deleted);
-    purged_rows := purged_rows + deleted;
+    purged_rows := purged_rows + purge_unstarted_targets(most - purged_rows, before);
     RETURN purged_rows;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_delivery_rows(integer, date) IS

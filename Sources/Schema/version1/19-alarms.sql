@@ -320,7 +320,13 @@ UNION ALL
 SELECT 'warning', 'delivery_returned', 'delivery', d.id::text,
     'it could not be prepared and went back to editing: ' || replace(d.state_reason, E'\n', '; '),
     format('correct it and start it again, or stop it with pushmta delivery stop %s', d.id), d.changed_at, d.id
-FROM pushmta_engine.delivery d WHERE d.state = 'editing' AND d.state_reason <> ''
+-- A run that comes back pauses its recurrence, which has its own alarm.
+FROM pushmta_engine.delivery d WHERE d.state = 'editing' AND d.state_reason <> '' AND d.recurrence_of IS NULL
+UNION ALL
+SELECT 'warning', 'recurrence_paused', 'delivery', r.delivery_id::text,
+    'it makes no further runs: ' || replace(r.reason, E'\n', '; '),
+    format('correct it, then pushmta delivery recur start %s', r.delivery_id), r.changed_at, r.delivery_id
+FROM pushmta_engine.recurrence r WHERE r.state = 'paused' AND r.reason <> ''
 UNION ALL
 -- What waits for a feedback worker. A worker looks every second, a supervisor every minute, so after five minutes nothing is
 -- processing it.

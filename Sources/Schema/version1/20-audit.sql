@@ -127,9 +127,9 @@ CREATE CONSTRAINT TRIGGER import_undo_audit AFTER UPDATE OF undone_at ON pushmta
 -- Children write to other columns of rates all the time.
 CREATE CONSTRAINT TRIGGER rate_audit AFTER INSERT OR UPDATE OF messages_per_second OR DELETE ON pushmta_engine.rate_limit
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pushmta_engine.audit_change('rate');
--- Days of continuous deliveries are created by messages, not by people.
+-- Days of continuous deliveries are created by messages, and runs by the engine or by a call that is logged itself.
 CREATE CONSTRAINT TRIGGER delivery_add_audit AFTER INSERT ON pushmta_engine.delivery
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.kind = 'batch' OR NEW.parent_delivery_id IS NULL)
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.recurrence_of IS NULL AND (NEW.kind = 'batch' OR NEW.parent_delivery_id IS NULL))
     EXECUTE FUNCTION pushmta_engine.audit_change('delivery');
 -- A day has the weight of its continuous delivery.
 CREATE CONSTRAINT TRIGGER delivery_weight_audit AFTER UPDATE OF weight ON pushmta_engine.delivery
@@ -140,6 +140,7 @@ CREATE CONSTRAINT TRIGGER delivery_weight_audit AFTER UPDATE OF weight ON pushmt
 CREATE CONSTRAINT TRIGGER delivery_audit AFTER UPDATE OF state ON pushmta_engine.delivery
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.state IS DISTINCT FROM NEW.state AND NEW.parent_delivery_id IS NULL AND (
         OLD.state IN ('editing', 'analysing', 'ready') AND NEW.state IN ('pending', 'preparing', 'in_progress')
+            AND NEW.recurrence_of IS NULL
         OR NEW.state IN ('paused', 'stopped') AND NEW.state_reason = ''
         OR OLD.state = 'paused' AND NEW.state IN ('pending', 'preparing', 'in_progress')))
     EXECUTE FUNCTION pushmta_engine.audit_change('delivery');

@@ -88,26 +88,19 @@ COMMENT ON FUNCTION pushmta.update_delivery(
     'Changes a delivery of which nothing has left. A null leaves a value unchanged; an empty filter removes it. The validity is a length '
     '(validity) or a moment (ends_at). An analysis is dropped if its messages change.';
 
-CREATE FUNCTION pushmta.copy_delivery(delivery bigint, label text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql
-    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.duplicate_delivery(delivery bigint, label text, recurring bigint DEFAULT NULL) RETURNS bigint
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     made bigint;
 BEGIN
-    PERFORM refuse_day(delivery);
-    IF label IS NOT NULL THEN
-        PERFORM require_label('delivery', label, 'PM007');
-    END IF;
-    IF EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery AND (d.proof
-        OR d.target_sql IS NOT NULL AND NOT pg_has_role(session_user, 'pushmta_raw_sql', 'MEMBER'))) THEN
-        RAISE EXCEPTION 'Delivery % is a proof, or has a condition in SQL that only members of pushmta_raw_sql may copy.', delivery
-            USING ERRCODE = 'PM007', HINT = 'Copy the delivery that the proof is of, or ask a member of the role.';
-    END IF;
     INSERT INTO delivery (label, kind, content, target_kind, target_filter, target_sql, one_per_user, allow_duplicates,
-        seed_names, priority, weight, validity, ambiguity_policy, max_retries, retry_period_seconds, retry_schedule)
-    SELECT coalesce(copy_delivery.label, d.label), d.kind, d.content, d.target_kind, d.target_filter, d.target_sql, d.one_per_user,
+        seed_names, priority, weight, validity, ambiguity_policy, max_retries, retry_period_seconds, retry_schedule, recurrence_of,
+        created_by, started_by)
+    SELECT coalesce(duplicate_delivery.label, d.label), d.kind, d.content, d.target_kind, d.target_filter, d.target_sql, d.one_per_user,
         d.allow_duplicates, d.seed_names, d.priority, d.weight, d.validity, d.ambiguity_policy, d.max_retries,
-        d.retry_period_seconds, d.retry_schedule
+        d.retry_period_seconds, d.retry_schedule, recurring, CASE WHEN recurring IS NULL THEN session_user ELSE d.created_by END,
+        CASE WHEN recurring IS NULL THEN '' ELSE d.started_by END
     FROM pushmta_engine.delivery d WHERE d.id = delivery
     RETURNING id INTO made;
     IF made IS NULL THEN
@@ -138,6 +131,23 @@ BEGIN
     INSERT INTO rate_limit (delivery_id, messages_per_second, start_rate)
     SELECT made, r.messages_per_second, r.messages_per_second FROM rate_limit r WHERE r.delivery_id = delivery;
     RETURN made;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.duplicate_delivery(bigint, text, bigint) IS
+    'Copies a delivery, as a run of the recurring one if that is given, and returns the copy''s id. The caller has checked who asks.';
+
+CREATE FUNCTION pushmta.copy_delivery(delivery bigint, label text DEFAULT NULL) RETURNS bigint LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    PERFORM refuse_day(delivery);
+    IF label IS NOT NULL THEN
+        PERFORM require_label('delivery', label, 'PM007');
+    END IF;
+    IF EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = copy_delivery.delivery AND (d.proof
+        OR d.target_sql IS NOT NULL AND NOT pg_has_role(session_user, 'pushmta_raw_sql', 'MEMBER'))) THEN
+        RAISE EXCEPTION 'Delivery % is a proof, or has a condition in SQL that only members of pushmta_raw_sql may copy.', delivery
+            USING ERRCODE = 'PM007', HINT = 'Copy the delivery that the proof is of, or ask a member of the role.';
+    END IF;
+    RETURN duplicate_delivery(delivery, label);
 END $$;
 COMMENT ON FUNCTION pushmta.copy_delivery(bigint, text) IS
     'Makes a delivery with the content, target, settings and rate of another one, whatever its state, and returns its id. Targets and '

@@ -170,6 +170,11 @@ struct JSONReader {
         noteRaw(Self.escaped(name), problem)
     }
 
+    /// Notes a fault of an element of a list.
+    mutating func note(_ name: String, _ place: Int, _ problem: String) {
+        noteRaw("\(Self.escaped(name))/\(place)", problem)
+    }
+
     /// Adds the faults of another reader, for an object inside this one.
     mutating func add(_ other: [APIProblem.Fault]) {
         faults += other.prefix(max(0, Self.maxFaults - faults.count))

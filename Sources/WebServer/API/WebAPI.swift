@@ -50,7 +50,8 @@ package final class WebAPI: Sendable {
         let groups: [[APIRoute]] = [
             ApplicationRoutes(database: database).routes, DeviceRoutes(database: database).routes,
             DeliveryRoutes(database: database).routes, AnalysisRoutes(database: database).routes,
-            TargetRoutes(database: database).routes, OutcomeRoutes(database: database).routes,
+            RecurrenceRoutes(database: database).routes, TargetRoutes(database: database).routes,
+            OutcomeRoutes(database: database).routes,
             MessageRoutes(database: database).routes, SeedRoutes(database: database).routes,
             ExclusionRoutes(database: database).routes, TemplateRoutes(database: database).routes,
             CheckRoutes(database: database).routes, ProofRoutes(database: database).routes,

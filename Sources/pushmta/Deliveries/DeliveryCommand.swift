@@ -12,6 +12,7 @@ struct DeliveryCommand: AsyncParsableCommand {
         subcommands: [
             DeliveryCreateCommand.self, DeliveryUpdateCommand.self, DeliveryCopyCommand.self,
             DeliveryAnalyzeCommand.self, DeliveryStartCommand.self, DeliveryRescheduleCommand.self,
+            DeliveryRecurCommand.self,
             DeliveryStatusCommand.self,
             DeliveryWatchCommand.self, DeliveryListCommand.self, DeliveryPauseCommand.self,
             DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryRateCommand.self,

@@ -88,6 +88,8 @@ import Testing
             "parse_filter",
             "analyze_delivery", "update_delivery", "copy_delivery", "reschedule_delivery", "api_analysis",
             "api_analysis_counts", "api_exclusion_counts", "api_problems",
+            "next_runs", "set_recurrence", "start_recurrence", "pause_recurrence", "remove_recurrence",
+            "run_recurrence", "api_recurrence", "api_recurrence_runs",
         ]
         #expect(names == wanted, "\(names.symmetricDifference(wanted))")
     }
