@@ -124,7 +124,10 @@ BEGIN
     SELECT made, t.subscription_id, t.user_key, t.push_token, t.variables
     FROM pushmta.delivery_target t WHERE t.delivery_id = delivery ORDER BY t.id;
     INSERT INTO rate_limit (delivery_id, messages_per_second, start_rate)
-    SELECT made, r.messages_per_second, r.messages_per_second FROM rate_limit r WHERE r.delivery_id = delivery;
+    SELECT made, r.messages_per_second, r.messages_per_second FROM rate_limit r
+    WHERE r.delivery_id = delivery AND NOT EXISTS (SELECT FROM delivery_signal f WHERE f.delivery_id = delivery);
+    PERFORM pushmta.follow_signal(made, s.name, f.target, f.floor, f.ceiling)
+    FROM delivery_signal f JOIN health_signal s ON s.id = f.signal_id WHERE f.delivery_id = delivery;
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta.copy_delivery(bigint, text) IS
