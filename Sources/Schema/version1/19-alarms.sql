@@ -318,7 +318,7 @@ SELECT 'warning', 'signal_stale', 'signal', x.name,
         coalesce(' (' || nullif(x.error, '') || ')', ''),
         CASE WHEN x.deliveries = 1 THEN format('delivery %s follows it and is sent at its floor, %s/s', x.delivery_id, x.floor)
             ELSE format('%s deliveries follow it and are sent at their floors, the first is %s', x.deliveries, x.delivery_id) END),
-    format('pushmta signal test %s says what its source answers; pushmta delivery follow --none DELIVERY ends it for a delivery', x.name),
+    format('pushmta signal test %s says what its source answers; pushmta delivery follow DELIVERY --none ends it for a delivery', x.name),
     coalesce(x.sampled_at, x.followed_at), CASE WHEN x.deliveries = 1 THEN x.delivery_id END
 FROM (
     SELECT s.name, s.sampled_at, s.error, count(*) AS deliveries, min(f.delivery_id) AS delivery_id, min(f.floor) AS floor,

@@ -47,14 +47,10 @@ struct SignalReaderTests {
         return reading
     }
 
-    private static func ok(_ body: String, _ header: String = "X-Load: 7.5") -> String {
-        "HTTP/1.1 200 OK\r\n\(header)\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
-    }
-
     @Test(arguments: [
-        (ok("0.25\n"), "", 0.25), (ok(#"{"a": {"b/c": [1, 2.5e2]}}"#), "/a/b~1c/1", 250),
-        (ok("-"), "header:x-load", 7.5),
-        (ok(#"{"load": "12"}"#), "/load", 12),
+        (okAnswer("0.25\n"), "", 0.25), (okAnswer(#"{"a": {"b/c": [1, 2.5e2]}}"#), "/a/b~1c/1", 250),
+        (okAnswer("-"), "header:x-load", 7.5),
+        (okAnswer(#"{"load": "12"}"#), "/load", 12),
     ])
     func values(_ answer: String, _ selector: String, _ value: Double) async throws {
         #expect(try await reading(answer, selector: selector) == .value(value))
@@ -65,13 +61,14 @@ struct SignalReaderTests {
         (#"{"data":{"resultType":"scalar","result":[1.5,"3"]}}"#, 3),
     ])
     func prometheus(_ body: String, _ value: Double) async throws {
-        #expect(try await reading(Self.ok(body), selector: "sum(load)", kind: .prometheus) == .value(value))
+        #expect(try await reading(okAnswer(body), selector: "sum(load)", kind: .prometheus) == .value(value))
     }
 
     @Test(arguments: [
-        (ok("NaN"), "", "not a number"), (ok(#"{"a": true}"#), "/a", "a boolean"), (ok("{"), "/a", "not JSON"),
-        (ok("{}"), "/a", "nothing at /a"), (ok("1"), "header:X-Other", "no header X-Other"),
-        (ok(String(repeating: "1", count: 70_000)), "", "larger"),
+        (okAnswer("NaN"), "", "not a number"), (okAnswer(#"{"a": true}"#), "/a", "a boolean"),
+        (okAnswer("{"), "/a", "not JSON"),
+        (okAnswer("{}"), "/a", "nothing at /a"), (okAnswer("1"), "header:X-Other", "no header X-Other"),
+        (okAnswer(String(repeating: "1", count: 70_000)), "", "larger"),
         ("HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n", "", "redirects are not followed"),
         ("HTTP/1.1 503 Busy\r\nContent-Length: 1\r\n\r\n1", "", "503"),
     ])
@@ -87,7 +84,7 @@ struct SignalReaderTests {
     func notOneSeries() async throws {
         let two = #"{"data":{"resultType":"vector","result":[{"value":[1,"1"]},{"value":[1,"2"]}]}}"#
         for (body, words) in [(two, "2 series"), ("{}", "not that of a Prometheus server")] {
-            guard case .failure(let reason) = try await reading(Self.ok(body), selector: "load", kind: .prometheus)
+            guard case .failure(let reason) = try await reading(okAnswer(body), selector: "load", kind: .prometheus)
             else {
                 Issue.record("a value")
                 continue
@@ -98,7 +95,7 @@ struct SignalReaderTests {
 
     @Test("Nothing is read from a server that is not listed, or is at a private address that is not listed")
     func notAllowed() async throws {
-        let unlisted = try await reading(Self.ok("1"), allowed: "")
+        let unlisted = try await reading(okAnswer("1"), allowed: "")
         #expect(unlisted == .failure("its server is not in mta.signals.allowedAddresses of this host"))
     }
 
@@ -151,4 +148,9 @@ struct SignalReaderTests {
         }
         #expect(reason.contains("private address"), "\(reason)")
     }
+}
+
+/// An answer with this body.
+private func okAnswer(_ body: String) -> String {
+    "HTTP/1.1 200 OK\r\nX-Load: 7.5\r\nContent-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
 }

@@ -70,7 +70,7 @@ struct SignalWatchTests {
     private func rises(_ site: SupervisorSite) async throws {
         for _ in 0..<600 {
             try await use(site)
-            if let rate = try await site.value(Self.rate).flatMap(Double.init), rate > 20 { return }
+            if let rate = try await site.value(Self.rate).flatMap({ Double($0) }), rate > 20 { return }
             try await Task.sleep(for: .milliseconds(100))
         }
         Issue.record("the rate has not risen: \(try await site.value(Self.state) ?? "no state")")
