@@ -28,13 +28,16 @@ extension Store {
         try await change("pushmta.drop_health_signal($1)", [.text(name)])
     }
 
-    /// Lets the rate of a delivery follow a signal.
-    package func followSignal(_ id: Int64, _ signal: String, target: Double, floor: Double, ceiling: Double)
+    /// Lets the rate of a delivery follow a signal. All limits must be given.
+    package func followSignal(_ id: Int64, _ signal: String, target: Double?, floor: Double?, ceiling: Double?)
         async throws
     {
         try await change(
             "pushmta.follow_signal($1, $2, $3, $4, $5)",
-            [.int64(id), .text(signal), .double(target), .double(floor), .double(ceiling)]
+            [
+                .int64(id), .text(signal), target.map(PostgresValue.double) ?? .null,
+                floor.map(PostgresValue.double) ?? .null, ceiling.map(PostgresValue.double) ?? .null,
+            ]
         )
     }
 
@@ -64,6 +67,24 @@ extension Store {
         }
     }
 
+    /// The signals by name, without what marketing systems may not see: where they come from.
+    package func signalChoices() async throws -> [SignalChoice] {
+        let result = try await query(
+            "SELECT name, kind, good, value, age_seconds, stale, deliveries FROM pushmta.health_signal ORDER BY name"
+        )
+        return try all(result) { row in
+            SignalChoice(
+                name: try row.text(),
+                kind: try row.choice(),
+                good: try row.choice(),
+                value: try row.doubleOrNil(),
+                ageSeconds: try row.doubleOrNil(),
+                isStale: try row.bool(),
+                deliveries: try row.int64()
+            )
+        }
+    }
+
     /// The signal that a delivery follows, with its rate; nil if it follows none. A day follows with its delivery.
     package func signal(ofDelivery id: Int64) async throws -> DeliverySignalRow? {
         let result = try await query(
@@ -73,20 +94,23 @@ extension Store {
             """,
             [.int64(id)]
         )
-        return try result.oneOrNil { row in
-            DeliverySignalRow(
-                signal: try row.text(),
-                good: try row.choice(),
-                target: try row.double(),
-                floor: try row.double(),
-                ceiling: try row.double(),
-                value: try row.doubleOrNil(),
-                ageSeconds: try row.doubleOrNil(),
-                rate: try row.double(),
-                state: try row.text(),
-                reason: try row.text()
-            )
-        }
+        return try result.oneOrNil(Self.deliverySignal)
+    }
+
+    /// Reads the columns of `pushmta.delivery_signal` from `signal` on.
+    static func deliverySignal(_ row: inout RowReader) throws -> DeliverySignalRow {
+        DeliverySignalRow(
+            signal: try row.text(),
+            good: try row.choice(),
+            target: try row.double(),
+            floor: try row.double(),
+            ceiling: try row.double(),
+            value: try row.doubleOrNil(),
+            ageSeconds: try row.doubleOrNil(),
+            rate: try row.double(),
+            state: try row.text(),
+            reason: try row.text()
+        )
     }
 
     private static func healthSignal(_ row: inout RowReader) throws -> HealthSignal {
