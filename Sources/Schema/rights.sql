@@ -93,6 +93,7 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status pushmta.queue'),
         ('pushmta_console', 'function', 'EXECUTE',
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
+            'pushmta_engine.console_drop_signal pushmta_engine.console_follow pushmta_engine.console_set_signal '
             'pushmta.delivery_status pushmta_engine.console_acknowledge pushmta_engine.console_actions pushmta_engine.console_analysis '
             'pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '
             'pushmta_engine.console_choose_password pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end '

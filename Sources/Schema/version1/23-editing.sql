@@ -126,7 +126,7 @@ BEGIN
     INSERT INTO rate_limit (delivery_id, messages_per_second, start_rate)
     SELECT made, r.messages_per_second, r.messages_per_second FROM rate_limit r
     WHERE r.delivery_id = delivery AND NOT EXISTS (SELECT FROM delivery_signal f WHERE f.delivery_id = delivery);
-    PERFORM pushmta.follow_signal(made, s.name, f.target, f.floor, f.ceiling)
+    PERFORM keep_signal(made, s.name, f.target, f.floor, f.ceiling)
     FROM delivery_signal f JOIN health_signal s ON s.id = f.signal_id WHERE f.delivery_id = delivery;
     RETURN made;
 END $$;

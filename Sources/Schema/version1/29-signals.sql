@@ -125,7 +125,6 @@ BEGIN
     IF left_signal IS NULL THEN
         RETURN;
     END IF;
-    PERFORM note_change('delivery.follow', delivery::text, format('no signal, before %s', left_signal));
     -- A sudden end of the limit could be what the signal was for, so the present rate stays.
     UPDATE rate_limit r SET messages_per_second = rate_at(r, clock_timestamp()), start_rate = rate_at(r, clock_timestamp()),
         start_at = now(), fallback_rate = NULL, fallback_at = NULL, changed_at = now()
@@ -133,9 +132,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.leave_signal(bigint) IS 'Ends that a delivery follows a signal. Its present rate stays as its limit.';
 
-CREATE FUNCTION pushmta.follow_signal(delivery bigint, signal text, target double precision DEFAULT NULL,
-    floor double precision DEFAULT NULL, ceiling double precision DEFAULT NULL) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
-    SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.keep_signal(delivery bigint, signal text, target double precision, floor double precision,
+    ceiling double precision) RETURNS void LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     subject CONSTANT text := format('Delivery %s', delivery);
@@ -163,7 +161,6 @@ BEGIN
             USING ERRCODE = 'PM292', HINT = 'The floor is sent in any case, also while the signal is stale; the ceiling is never exceeded.';
     END IF;
     PERFORM require_rate(subject, floor), require_rate(subject, ceiling);
-    PERFORM note_change('delivery.follow', delivery::text, format('%s, target %s, %s to %s/s', signal, target, floor, ceiling));
     INSERT INTO delivery_signal AS f (delivery_id, signal_id, target, floor, ceiling, rate)
     VALUES (delivery, followed, target, floor, ceiling, floor)
     ON CONFLICT ON CONSTRAINT delivery_signal_pkey DO UPDATE SET target = excluded.target, floor = excluded.floor,
@@ -175,6 +172,23 @@ BEGIN
     ON CONFLICT (delivery_id) DO UPDATE SET messages_per_second = ceiling, start_rate = ceiling, start_at = now(),
         fallback_rate = floor, fallback_at = '-infinity', next_at = least(r.next_at, clock_timestamp() + interval '1 s'),
         changed_at = now();
+END $$;
+COMMENT ON FUNCTION pushmta_engine.keep_signal(bigint, text, double precision, double precision, double precision) IS
+    'Lets the rate of a delivery follow a health signal, or none (null), without an entry in the audit log.';
+
+CREATE FUNCTION pushmta_engine.follow_text(signal text, target double precision, floor double precision, ceiling double precision)
+    RETURNS text LANGUAGE sql IMMUTABLE SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT CASE WHEN signal IS NULL THEN 'no signal' ELSE format('%s, target %s, %s to %s/s', signal, target, floor, ceiling) END $$;
+COMMENT ON FUNCTION pushmta_engine.follow_text(text, double precision, double precision, double precision) IS
+    'What the audit log says of a delivery that follows a signal.';
+
+CREATE FUNCTION pushmta.follow_signal(delivery bigint, signal text, target double precision DEFAULT NULL,
+    floor double precision DEFAULT NULL, ceiling double precision DEFAULT NULL) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    -- First, so that the rate is not logged, too.
+    PERFORM note_change('delivery.follow', delivery::text, follow_text(signal, target, floor, ceiling));
+    PERFORM keep_signal(delivery, signal, target, floor, ceiling);
 END $$;
 COMMENT ON FUNCTION pushmta.follow_signal(bigint, text, double precision, double precision, double precision) IS
     'Lets the rate of a delivery follow a health signal: it rises towards the ceiling while the value is on the good side of the target, '
@@ -295,3 +309,47 @@ CROSS JOIN LATERAL (SELECT CASE WHEN d.state NOT IN ('preparing', 'in_progress')
 COMMENT ON VIEW pushmta.delivery_signal IS
     'Deliveries that follow a health signal: its value and target, the present rate between floor and ceiling, and why it is so. state is '
     'rising, holding, falling, at_floor, at_ceiling, stale (the signal has no recent value), or idle (the delivery is not under way).';
+
+CREATE FUNCTION pushmta_engine.console_set_signal(caller pushmta_engine.console_caller, name text, kind text, source text, selector text,
+    good text, interval_seconds integer, timeout_ms integer, reaction_seconds integer, stale_after_seconds integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(caller, ARRAY['admin']);
+    is_known boolean := EXISTS (SELECT FROM health_signal s WHERE s.name = name);
+BEGIN
+    -- First, so that it is not logged again under the console's login.
+    PERFORM note_audit(who, CASE WHEN is_known THEN 'signal.change' ELSE 'signal.add' END, name, concat_ws(' ', kind, source),
+        caller.address);
+    PERFORM pushmta.set_health_signal(name, kind, source, selector, good, interval_seconds, timeout_ms, reaction_seconds,
+        stale_after_seconds);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_set_signal(pushmta_engine.console_caller, text, text, text, text, text, integer, integer,
+    integer, integer) IS 'Defines a health signal, or changes it, for a signed-in administrator.';
+
+CREATE FUNCTION pushmta_engine.console_drop_signal(caller pushmta_engine.console_caller, name text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    who text := console_user_of(caller, ARRAY['admin']);
+BEGIN
+    PERFORM note_audit(who, 'signal.remove', name, '', caller.address);
+    PERFORM pushmta.drop_health_signal(name);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_drop_signal(pushmta_engine.console_caller, text) IS
+    'Removes a health signal that no open delivery follows, for a signed-in administrator.';
+
+CREATE FUNCTION pushmta_engine.console_follow(caller pushmta_engine.console_caller, delivery bigint, signal text,
+    target double precision, floor double precision, ceiling double precision) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    who text := console_user_of(caller, ARRAY['marketing', 'operate', 'admin']);
+BEGIN
+    IF NOT 'pause' = ANY(console_actions(caller, delivery)) THEN
+        -- Raises the error for an insufficient role.
+        PERFORM console_user_of(caller, ARRAY['operate', 'admin']);
+    END IF;
+    PERFORM note_audit(who, 'delivery.follow', delivery::text, follow_text(signal, target, floor, ceiling), caller.address);
+    PERFORM keep_signal(delivery, signal, target, floor, ceiling);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_follow(pushmta_engine.console_caller, bigint, text, double precision, double precision,
+    double precision) IS 'Lets the rate of a delivery follow a health signal, or none (null), for a signed-in user who may control it.';

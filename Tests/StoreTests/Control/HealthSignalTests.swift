@@ -158,7 +158,7 @@ struct HealthSignalTests {
         let follows = try await fixture.sql(
             "SELECT count(*) FROM pushmta_engine.audit_log WHERE action = 'delivery.follow'"
         )
-        #expect(follows == 4)
+        #expect(follows == 3)
     }
 
     @Test("A function is called as a role without rights, read-only and with a time limit")
