@@ -65,7 +65,11 @@ import Testing
         let row = try #require(try await site.admin.signal(ofDelivery: id))
         #expect(row.signal == "load" && row.target == 0.8 && row.floor == 10 && row.ceiling == 500)
         let shown = try await operatorsBrowser.get("\(page)?done=follow").text
-        #expect(shown.contains("signal load") && shown.contains("The rate of the delivery is set."), "\(shown)")
+        #expect(
+            shown.contains("signal load") && shown.contains("load: – (&lt; 0.8)")
+                && shown.contains("The rate of the delivery is set."),
+            "\(shown)"
+        )
         #expect(try await operatorsBrowser.get("\(page)/follow").text.contains("value=\"0.8\""))
         for (name, value) in [("target", "0"), ("target", "much"), ("floor", ""), ("ceiling", "5")] {
             let wrong = form.merging([name: value]) { _, new in new }
