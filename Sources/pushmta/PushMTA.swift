@@ -9,9 +9,8 @@
 //   console. Commands for people and scripts: top (Top); trace (Tracing); migrate, doctor, status, queue, explain,
 //   host, config, answers, metrics (Operation); service, account, app, credential, key (Applications); subscription,
 //   exclusion, mapping, quarantine (Audience); delivery, message, rate, signal, template, seed, content (Deliveries).
-//   Almost
-//   every command is a PushMTACommand: execute(_:) gets the loaded settings. --help documents each of them. Drills,
-//   benches and the quickstart belong to pushmta-lab.
+//   Almost every command is a PushMTACommand: execute(_:) gets the loaded settings. --help documents each of them.
+//   Drills, benches and the quickstart belong to pushmta-lab.
 //
 // THREADS AND TASKS
 //   A command is one task. Processes handle their signals (UnixSignalsSequence) in a separate task, which calls

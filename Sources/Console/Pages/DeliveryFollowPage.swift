@@ -88,14 +88,19 @@ struct DeliveryFollowPage: Sendable {
         let signal = call.typed(Name.signal)
         guard !signal.isEmpty else { return nil }
         var problems: [String: String] = [:]
+        func rate(_ name: String) -> Double {
+            let typed = call.typed(name)
+            guard let rate = RateNumber.parse(typed) else {
+                problems[name] = RateField.problem(typed, catalogue)
+                return 0
+            }
+            return rate
+        }
         let typed = call.typed(Name.target)
-        let target = RateNumber.isGrouped(typed) ? nil : Double(typed.replacing(",", with: "."))
-        if target.map({ $0 > 0 && $0.isFinite }) != true { problems[Name.target] = catalogue[.followTargetWrong] }
-        let floor = RateNumber.parse(call.typed(Name.floor))
-        let ceiling = RateNumber.parse(call.typed(Name.ceiling))
-        if floor == nil { problems[Name.floor] = RateField.problem(call.typed(Name.floor), catalogue) }
-        if ceiling == nil { problems[Name.ceiling] = RateField.problem(call.typed(Name.ceiling), catalogue) }
-        guard problems.isEmpty, let target, let floor, let ceiling else { throw FormRefusal(problems) }
-        return SignalLimits(signal: signal, target: target, floor: floor, ceiling: ceiling)
+        let target = RateNumber.isGrouped(typed) ? 0 : Double(typed.replacing(",", with: ".")) ?? 0
+        if target <= 0 || !target.isFinite { problems[Name.target] = catalogue[.followTargetWrong] }
+        let limits = SignalLimits(signal: signal, target: target, floor: rate(Name.floor), ceiling: rate(Name.ceiling))
+        guard problems.isEmpty else { throw FormRefusal(problems) }
+        return limits
     }
 }

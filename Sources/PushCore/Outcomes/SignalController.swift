@@ -75,7 +75,7 @@ package struct SignalController: Sendable, Hashable {
 
     /// The load that the rate approaches: a margin below the target, for noise.
     private static let goal = 0.95
-    /// Up to here of the knee the rate grows as usual, and beyond it again.
+    /// From where to where, as parts of the knee, the rate grows slowly.
     private static let nearKnee = 0.9...1.1
     /// The part by which the rate grows within a reaction if there is no load, near the knee and elsewhere.
     private static let growthNearKnee = 0.1
@@ -125,11 +125,12 @@ package struct SignalController: Sendable, Hashable {
             let ahead = load + Self.foresight * max(0, load - (memory.trend ?? load))
             let headroom = 1 - ahead / Self.goal
             let before = memory.rate
+            let part: Double = elapsed / aim.reaction
             if load > Self.goal {
-                memory.rate = clamped(before * (1 - (load - Self.goal) / 2 * (elapsed / aim.reaction)))
+                memory.rate = clamped(before * (1 - (load - Self.goal) / 2 * part))
             } else if headroom > 0, sent.map({ $0 >= before / 2 }) ?? true {
                 // A rate that is not used says nothing about what the backend can take.
-                rise(by: headroom * (elapsed / aim.reaction), at: moment)
+                rise(by: headroom * part, at: moment)
             }
             note(change: memory.rate - before)
         }
@@ -174,9 +175,9 @@ package struct SignalController: Sendable, Hashable {
             memory.knee = nil
             memory.patience = .zero
         }
-        let brink = memory.knee.map { Self.nearKnee.lowerBound * $0 }
-        guard let brink, memory.rate >= brink else {
-            memory.rate = clamped(min(memory.rate * (1 + Self.growth * part), brink ?? .infinity))
+        let brink = memory.knee.map { Self.nearKnee.lowerBound * $0 } ?? .infinity
+        guard memory.rate >= brink else {
+            memory.rate = clamped(min(memory.rate * (1 + Self.growth * part), brink))
             return
         }
         if let cutAt = memory.cutAt, moment >= cutAt, moment < cutAt + memory.patience { return }

@@ -160,14 +160,14 @@ extension Store {
     ///
     /// - Returns: whether it is still the last read.
     package func note(_ reading: SignalReading, of due: DueSignal) async throws -> Bool {
-        let (value, error): (PostgresValue, String) =
+        let values: [PostgresValue] =
             switch reading {
-            case .value(let value): (.double(value), "")
-            case .failure(let reason): (.null, reason)
+            case .value(let value): [.double(value), .text("")]
+            case .failure(let reason): [.null, .text(reason)]
             }
         return try await query(
             "SELECT pushmta_engine.note_signal($1, $2, $3, $4)",
-            [.int32(due.id), .int64(due.look), value, .text(error)]
+            [.int32(due.id), .int64(due.look)] + values
         ).one { try $0.bool() }
     }
 

@@ -51,7 +51,7 @@ struct DeliveryFollowCommand: SentenceCommand {
     }
 
     func execute(_ loaded: LoadedSettings) async throws {
-        let row = try await StoreSession.run(loaded.values) { store -> DeliverySignalRow? in
+        let found = try await StoreSession.run(loaded.values) { store -> DeliverySignalRow? in
             if let signal, let target, let floor, let ceiling {
                 try await store.followSignal(
                     id,
@@ -65,13 +65,13 @@ struct DeliveryFollowCommand: SentenceCommand {
             }
             return try await store.signal(ofDelivery: id)
         }
-        guard let row else { return StandardOutput.line("Delivery \(id) follows no signal.") }
+        guard let row = found else { return StandardOutput.line("Delivery \(id) follows no signal.") }
         StandardOutput.line(
             "Delivery \(id) follows signal \(row.signal), target \(row.good.rawValue) \(row.target), with \(row.floor) to "
                 + "\(row.ceiling) messages a second; now \(row.rate) (\(row.state)): \(row.reason).",
             [
                 ("signal", .text(row.signal)), ("target", .number(row.target)), ("floor", .number(row.floor)),
-                ("ceiling", .number(row.ceiling)), ("value", row.value.map(Cell.number) ?? .none),
+                ("ceiling", .number(row.ceiling)), ("value", row.value.map { Cell.number($0) } ?? Cell.none),
                 ("rate", .number(row.rate)), ("state", .text(row.state)),
             ]
         )

@@ -101,8 +101,9 @@ struct SignalListCommand: PushMTACommand {
         for row in rows {
             table.add([
                 .text(row.signal.name), .text(row.signal.kind.rawValue), .text(row.signal.source),
-                .text(row.signal.selector), .text(row.signal.good.rawValue), row.value.map(Cell.number) ?? .none,
-                row.ageSeconds.map(Cell.number) ?? .none, .flag(row.isStale), .integer(row.deliveries),
+                .text(row.signal.selector), .text(row.signal.good.rawValue),
+                row.value.map { Cell.number($0) } ?? Cell.none,
+                row.ageSeconds.map { Cell.number($0) } ?? Cell.none, .flag(row.isStale), .integer(row.deliveries),
                 .text(row.error),
             ])
         }
