@@ -305,7 +305,7 @@ LEFT JOIN pushmta_engine.rate_limit r ON r.delivery_id = f.delivery_id
 CROSS JOIN LATERAL (SELECT round(s.value::numeric, 6)::double precision AS value,
     extract(epoch FROM clock_timestamp() - s.sampled_at)::double precision AS age_seconds) x
 CROSS JOIN LATERAL (SELECT CASE WHEN d.state NOT IN ('preparing', 'in_progress') THEN 'idle'
-    WHEN x.age_seconds <= s.stale_after_seconds AND f.sampled_at IS NOT NULL THEN f.state ELSE 'stale' END AS state) y;
+    WHEN x.age_seconds <= s.stale_after_seconds THEN f.state ELSE 'stale' END AS state) y;
 COMMENT ON VIEW pushmta.delivery_signal IS
     'Deliveries that follow a health signal: its value and target, the present rate between floor and ceiling, and why it is so. state is '
     'rising, holding, falling, at_floor, at_ceiling, stale (the signal has no recent value), or idle (the delivery is not under way).';
