@@ -272,6 +272,10 @@ def walk(api, delivery):
     copy = api.post(f"/deliveries/{first}/copy", {"label": "again"})
     require(copy["state"] == "editing" and copy["id"] != first and copy["label"] == "again", f"the copy is {copy}")
     second = copy["id"]
+    require(api.call("GET", "/signals") == {"signals": []}, "there are signals")
+    require(api.refusal("POST", f"/deliveries/{second}/follow", {"signal": "load", "target": 1, "floor": 1, "ceiling": 9}) == 404,
+        "a signal that does not exist is followed")
+    require(api.post(f"/deliveries/{second}/follow", {})["signal"] is None, "a delivery follows a signal")
     api.post(f"/deliveries/{second}/start", {"startAt": "2036-11-24T18:00:00Z"})
     moved = api.post(f"/deliveries/{second}/reschedule", {"startAt": "2036-11-25T18:00:00Z"})
     require(moved["startAt"].startswith("2036-11-25T18"), f"the start stays: {moved}")

@@ -1035,6 +1035,41 @@ ICON = base64.b64decode(
 )
 
 
+def test_signals(site, browser):
+    """An administrator defines a health signal; a delivery follows it, and then none."""
+    browser.sign_in("admin", site.passwords["admin"])
+    browser.has("Sending")
+    original = "SELECT min(id) FROM pushmta_engine.delivery WHERE kind = 'batch' AND NOT proof"
+    delivery = site.sql(f"SELECT pushmta.copy_delivery(({original}), 'Paced')").strip()
+    site.sql(f"SELECT pushmta.start_delivery({delivery}, now() + interval '1 day')")
+    browser.open("/hosts")
+    browser.find("a[href='/hosts/signals']").click()
+    browser.find("a[href='/hosts/signals/new']").click()
+    browser.find("input[name=name]").send_keys("backend-load")
+    browser.find("input[name=source]").send_keys("https://metrics.example.com/load")
+    browser.find("main form button.main").click()
+    browser.has("The health signal is saved")
+    browser.judge("signals", "/hosts/signals")
+    browser.open(f"/deliveries/{delivery}")
+    browser.find(f"a[href='/deliveries/{delivery}/follow']").click()
+    choose(browser, "signal", "backend-load")
+    for name, text in (("target", "0.8"), ("floor", "10"), ("ceiling", "much")):
+        fill(browser, name, text)
+    browser.find("main form button.main").click()
+    browser.find("p[role=alert]")
+    browser.judge_here("follow-wrong")
+    fill(browser, "ceiling", "500")
+    browser.find("main form button.main").click()
+    browser.has("The rate of the delivery is set")
+    browser.has("backend-load: – (< 0.8)")
+    kept = site.sql(f"SELECT signal, target, floor, ceiling, state FROM pushmta.delivery_signal WHERE delivery_id = {delivery}").strip()
+    check(kept == "backend-load|0.8|10|500|idle", f"it follows {kept}")
+    site.sql(f"SELECT pushmta.stop_delivery({delivery})")
+    browser.open("/hosts/signals/remove?name=backend-load")
+    browser.find("form.actions button").click()
+    browser.has("The health signal is removed")
+
+
 def fill(browser, name, text):
     field = browser.find(f"[name='{name}']")
     field.clear()
@@ -1282,7 +1317,7 @@ def main():
         browser = Browser(site, pictures)
         for test in (
             test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_compose, test_analyse,
-            test_recur, test_templates, test_audience, test_messages, test_services, test_change, test_live, test_people, test_end,
+            test_recur, test_templates, test_audience, test_messages, test_services, test_change, test_signals, test_live, test_people, test_end,
         ):
             test(site, browser)
             print(f"console: {test.__name__}: passed after {time.monotonic() - started:.0f} s", flush=True)

@@ -156,6 +156,9 @@ static const char services[] = {
 static const char application[] = {
 #embed "templates/application.mustache" suffix(, 0)
 };
+static const char signals[] = {
+#embed "templates/signals.mustache" suffix(, 0)
+};
 static const char accounts[] = {
 #embed "templates/accounts.mustache" suffix(, 0)
 };
@@ -256,6 +259,7 @@ static const struct console_file files[] = {
     {"phone-payload.mustache", phone_payload},
     {"services.mustache", services},
     {"application.mustache", application},
+    {"signals.mustache", signals},
     {"accounts.mustache", accounts},
     {"account.mustache", account},
     {"application-change.mustache", application_change},

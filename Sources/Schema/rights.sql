@@ -25,10 +25,14 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_marketing', 'columns', 'delivery_id, label, state, messages, excluded, seeds, frozen_at, frozen_until, requested_by, '
             'requested_at, finished_at, rendered, smallest, largest, refused, remade_because, seconds, limited_by',
             'pushmta.delivery_analysis'),
+        -- Without addresses, queries and errors, which name machines of others.
+        ('pushmta_marketing', 'columns', 'name, kind, good, interval_seconds, reaction_seconds, stale_after_seconds, value, sampled_at, '
+            'age_seconds, stale, deliveries', 'pushmta.health_signal'),
         ('pushmta_tokens', 'relation', 'SELECT', 'pushmta.delivery_exclusion pushmta.delivery_target pushmta.subscription_token'),
         ('pushmta_marketing', 'relation', 'SELECT',
             'pushmta.application pushmta.delivery_count pushmta.delivery_day pushmta.delivery_failures '
-            'pushmta.experiment pushmta.experiment_variant pushmta.delivery_problem pushmta.delivery_progress pushmta.delivery_proof pushmta.delivery_refusal '
+            'pushmta.delivery_problem pushmta.delivery_progress pushmta.delivery_proof pushmta.delivery_refusal pushmta.delivery_signal '
+            'pushmta.experiment pushmta.experiment_variant '
             'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '
             'pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.exclusion_log '
@@ -37,22 +41,25 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_monitoring', 'relation', 'SELECT',
             'pushmta.alarm pushmta.alarm_history pushmta.alarm_look pushmta.ambiguous_message pushmta.application pushmta.credential '
             'pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof '
-            'pushmta.delivery_refusal pushmta.delivery_statistics '
+            'pushmta.delivery_refusal pushmta.delivery_signal pushmta.delivery_statistics '
             'pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version '
             'pushmta.delivery_statistics_detail pushmta.feedback_backlog pushmta.feedback_service pushmta.feedback_worker '
-            'pushmta.forgotten_subscription pushmta.gateway_trouble pushmta.lock_alarm pushmta.lock_wait '
+            'pushmta.forgotten_subscription pushmta.gateway_trouble pushmta.health_signal pushmta.lock_alarm pushmta.lock_wait '
             'pushmta.message_status pushmta.mta_child '
             'pushmta.mta_host pushmta.rate_limit pushmta.ready_work pushmta.recurrence pushmta.recurrence_run '
             'pushmta.retention_hold pushmta.retention_log '
             'pushmta.schema_version pushmta.service pushmta.web_certificate'),
-        ('pushmta_web', 'relation', 'SELECT', 'pushmta_engine.schema_version'),
+        ('pushmta_web', 'relation', 'SELECT', 'pushmta.delivery_signal pushmta_engine.schema_version'),
+        ('pushmta_web', 'columns', 'name, kind, good, interval_seconds, reaction_seconds, stale_after_seconds, value, sampled_at, '
+            'age_seconds, stale, deliveries', 'pushmta.health_signal'),
         -- No push token, no credential, no key, and nothing of the console's own users.
         ('pushmta_console', 'relation', 'SELECT',
             'pushmta.alarm pushmta.alarm_history pushmta.application pushmta.delivery_count pushmta.delivery_day '
             'pushmta.delivery_failures pushmta.delivery_problem '
-            'pushmta.delivery_progress pushmta.delivery_refusal pushmta.delivery_statistics '
-            'pushmta.delivery_statistics_by_application pushmta.lock_alarm pushmta.mta_child pushmta.mta_host pushmta.rate_limit '
+            'pushmta.delivery_progress pushmta.delivery_refusal pushmta.delivery_signal pushmta.delivery_statistics '
+            'pushmta.delivery_statistics_by_application pushmta.health_signal pushmta.lock_alarm pushmta.mta_child pushmta.mta_host '
+            'pushmta.rate_limit '
             'pushmta.recurrence pushmta.recurrence_run '
             'pushmta_engine.application pushmta_engine.application_health pushmta_engine.delivery '
             'pushmta_engine.delivery_application pushmta_engine.delivery_part pushmta_engine.exclusion_log '
@@ -78,7 +85,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.create_delivery pushmta.set_one_time_code '
             'pushmta.create_delivery_from_template pushmta.create_exclusion_list pushmta.delivery_status pushmta.duplicate_template '
             'pushmta.explain_message_id '
-            'pushmta.find_message pushmta.find_subscriptions pushmta.lift_quarantine pushmta.make_continuous '
+            'pushmta.find_message pushmta.find_subscriptions pushmta.follow_signal pushmta.lift_quarantine pushmta.make_continuous '
             'pushmta.pause_delivery pushmta.proof_delivery '
             'pushmta.next_runs pushmta.pause_recurrence pushmta.remove_recurrence pushmta.run_recurrence pushmta.set_recurrence '
             'pushmta.start_recurrence pushmta.reschedule_delivery pushmta.update_delivery '
@@ -90,6 +97,7 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status pushmta.next_runs pushmta.queue'),
         ('pushmta_console', 'function', 'EXECUTE',
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
+            'pushmta_engine.console_drop_signal pushmta_engine.console_follow pushmta_engine.console_set_signal '
             'pushmta.delivery_status pushmta.next_runs pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs '
             'pushmta_engine.console_set_recurrence pushmta_engine.console_control_recurrence '
             'pushmta_engine.console_acknowledge pushmta_engine.console_actions pushmta_engine.console_analysis '
@@ -122,7 +130,8 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.explain_message_id '
-            'pushmta.add_targets pushmta.analyze_delivery pushmta.find_message pushmta.make_continuous pushmta.pause_delivery '
+            'pushmta.add_targets pushmta.analyze_delivery pushmta.find_message pushmta.follow_signal pushmta.make_continuous '
+            'pushmta.pause_delivery '
             'pushmta.resume_delivery '
             'pushmta.send_message pushmta.send_messages pushmta.set_delivery_rate pushmta.set_opt_out pushmta.start_delivery '
             'pushmta.stop_delivery pushmta.unregister_device '
@@ -152,10 +161,10 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.start_recurrence pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs')
 ), wanted AS (
     SELECT g.role, g.kind, g.privileges, o.object FROM given g CROSS JOIN LATERAL string_to_table(g.objects, ' ') o(object)
-), reader (statements) AS (
+), reader (function, owner, statements) AS (
     -- read_view always runs as pushmta_reader, and no SET ROLE leads out of that. After a restore without owners it has another
-    -- owner and refuses to run. Dropping its owner's objects drops it too, so it is created here.
-    VALUES ($reader$GRANT CREATE ON SCHEMA pushmta_engine TO pushmta_reader;
+    -- owner and refuses to run. Dropping its owner's objects drops it too, so it is created here. So it is with read_signal.
+    VALUES ('read_view', 'pushmta_reader', $reader$GRANT CREATE ON SCHEMA pushmta_engine TO pushmta_reader;
 DROP FUNCTION IF EXISTS pushmta_engine.read_view(text, text[], boolean);
 CREATE FUNCTION pushmta_engine.read_view(query text, user_keys text[], shows_plan boolean) RETURNS SETOF text[]
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
@@ -190,7 +199,31 @@ COMMENT ON FUNCTION pushmta_engine.read_view(text, text[], boolean) IS
     'instead, each as a list of one text.';
 ALTER FUNCTION pushmta_engine.read_view(text, text[], boolean) OWNER TO pushmta_reader;
 GRANT EXECUTE ON FUNCTION pushmta_engine.read_view(text, text[], boolean) TO pushmta_runtime;
-REVOKE CREATE ON SCHEMA pushmta_engine FROM pushmta_reader$reader$)
+REVOKE CREATE ON SCHEMA pushmta_engine FROM pushmta_reader$reader$),
+    ('read_signal', 'pushmta_signal', $reader$GRANT CREATE ON SCHEMA pushmta_engine TO pushmta_signal;
+DROP FUNCTION IF EXISTS pushmta_engine.read_signal(text);
+CREATE FUNCTION pushmta_engine.read_signal(source text) RETURNS SETOF text[]
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $body$
+DECLARE
+    called regprocedure := to_regprocedure(source);
+    value double precision;
+BEGIN
+    IF current_user <> 'pushmta_signal' THEN
+        RAISE EXCEPTION 'pushmta_engine.read_signal belongs to %, not to pushmta_signal, so it reads nothing.', current_user
+            USING ERRCODE = 'insufficient_privilege', HINT = 'Run pushmta migrate, which restores the owner.';
+    ELSIF called IS NULL OR source !~ '^[a-z_][a-z0-9_$]*\.[a-z_][a-z0-9_$]*\(\)$' THEN
+        RAISE EXCEPTION 'there is no function %', source USING ERRCODE = 'undefined_function';
+    END IF;
+    EXECUTE 'SELECT (' || source || ')::double precision' INTO value;
+    RETURN NEXT ARRAY[value::text];
+END $body$;
+REVOKE ALL ON FUNCTION pushmta_engine.read_signal(text) FROM PUBLIC;
+COMMENT ON FUNCTION pushmta_engine.read_signal(text) IS
+    'The value of a health signal of kind sql: calls its function as pushmta_signal, which may call what operators have granted to it and '
+    'nothing else. Returns a list of one text, null if the function returned null.';
+ALTER FUNCTION pushmta_engine.read_signal(text) OWNER TO pushmta_signal;
+GRANT EXECUTE ON FUNCTION pushmta_engine.read_signal(text) TO pushmta_runtime;
+REVOKE CREATE ON SCHEMA pushmta_engine FROM pushmta_signal$reader$)
 ), of_runtime AS (
     SELECT c.oid, CASE c.relkind WHEN 'v' THEN 'SELECT' WHEN 'S' THEN 'USAGE' ELSE 'SELECT, INSERT, UPDATE, DELETE' END
         AS privileges, c.relkind = 'S' AS is_sequence
@@ -202,7 +235,7 @@ REVOKE CREATE ON SCHEMA pushmta_engine FROM pushmta_reader$reader$)
 )
 SELECT r.statements FROM reader r
 WHERE NOT EXISTS (SELECT FROM pg_proc f JOIN pg_namespace n ON n.oid = f.pronamespace AND n.nspname = 'pushmta_engine'
-    WHERE f.proname = 'read_view' AND pg_get_userbyid(f.proowner) = 'pushmta_reader')
+    WHERE f.proname = r.function AND pg_get_userbyid(f.proowner) = r.owner)
 UNION ALL
 SELECT format('GRANT %s ON SCHEMA %I TO %I', w.privileges, n.nspname, w.role)
 FROM wanted w JOIN pg_namespace n ON n.nspname = w.object

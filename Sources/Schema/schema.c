@@ -104,6 +104,9 @@ static const char plans[] = {
 static const char recurrences[] = {
 #embed "version1/26-recurrence.sql" suffix(, 0)
 };
+static const char signals[] = {
+#embed "version1/29-signals.sql" suffix(, 0)
+};
 static const char experiments[] = {
 #embed "version1/33-experiments.sql" suffix(, 0)
 };
@@ -140,6 +143,7 @@ static const struct schema_file files[] = {
     {1, "23-editing.sql", editing},
     {1, "25-plans.sql", plans},
     {1, "26-recurrence.sql", recurrences},
+    {1, "29-signals.sql", signals},
     {1, "33-experiments.sql", experiments},
     {1, "90-roles.sql", roles},
     {0, 0, 0},

@@ -132,10 +132,20 @@ extension SupervisorLoop {
                 try await self.watchLocks(stores.figures ?? stores.main)
                 return Self.lockInterval
             },
+            signals(stores),
             duty("Listening for wake-ups") { try await self.listen(stores.listener) },
             preparation(stores),
             work(stores.main),
         ] + (stores.figures.map { [figures($0), alarms($0)] } ?? [])
+    }
+
+    private func signals(_ stores: HostStores) -> Duty {
+        let reader = SignalReader(store: stores.signals) { self.settings.withLock(\.mta.signals.allowedAddresses) }
+        let watch = SignalWatch(store: stores.signals, reader: reader)
+        return duty("Following health signals") {
+            if try await stores.main.timeToSignal() != nil { try await watch.run() }
+            return self.pollInterval
+        }
     }
 
     private func figures(_ store: Store) -> Duty {

@@ -15,6 +15,7 @@ struct DeliveryDetailPage: Sendable {
         TestPushPage.done: .testDone, Composer.started: .doneStart, DeliveryAction.pause.rawValue: .donePause,
         DeliveryAction.resume.rawValue: .doneResume, DeliveryAction.stop.rawValue: .doneStop,
         DeliveryAction.reschedule.rawValue: .doneReschedule, DeliveryAction.edit.rawValue: .doneEdit,
+        DeliveryFollowPage.done: .doneFollow,
     ]
     /// The actions for which a page asks for confirmation.
     private static let confirmed: [DeliveryAction] = [.stop, .start, .reschedule, .edit]
@@ -243,10 +244,13 @@ struct DeliveryDetailPage: Sendable {
     private func actions(_ row: DeliveryProgress, _ allowed: Set<DeliveryAction>) -> PageValues {
         let offered = allowed.intersection(Self.actions(in: row.state))
         guard !offered.isEmpty else { return [:] }
+        // Who may pause it may also choose its rate.
+        let mayFollow = allowed.contains(.pause) && !row.state.isFinal
         var values: PageValues = [
             "mayPause": .flag(offered.contains(.pause)), "mayResume": .flag(offered.contains(.resume)),
             "mayStop": .flag(offered.contains(.stop)), "mayStart": .flag(offered.contains(.start)),
             "mayEdit": .flag(offered.contains(.edit)), "mayDuplicate": .flag(offered.contains(.duplicate)),
+            "mayFollow": .flag(mayFollow),
             "hasActions": .flag(true), "hasBar": .flag(true),
         ]
         let timed: [(DeliveryAction, Phrase)] = [(.start, .startAtButton), (.reschedule, .moveButton)]

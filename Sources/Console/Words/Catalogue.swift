@@ -209,6 +209,7 @@ extension Catalogue {
             case "credential.set": .auditCredentialSet
             case "seed.add": .auditSeedAdd
             case "seed.remove": .auditSeedRemove
+            case "delivery.follow": .auditFollow
             case "list.add": .auditListAdd
             case "list.remove": .auditListRemove
             case "list.put": .auditListPut
@@ -246,6 +247,7 @@ extension Catalogue {
         case "seed": self[.auditKindSeed]
         case "host": self[.auditKindHost]
         case "rate": self[.auditKindRate]
+        case "signal": self[.auditKindSignal]
         default: name
         }
     }

@@ -238,4 +238,12 @@ enum Phrase: String, Sendable, CaseIterable {
         peopleNone,
         peopleTooMany, manageLists, relatedPages, firstRows, moreRows, auditListAdd, auditListRemove,
         auditListPut, auditListTake, auditListFind
+    // Health signals.
+    case signalsTitle, signalsNote, noSignals, newSignalTitle, newSignalText, signalSource, signalSourceHint,
+        signalSelector, signalSelectorHint, signalGood, signalBelow, signalAbove, signalInterval, signalTimeout,
+        signalReaction, signalReactionHint, signalStaleAfter, signalStaleAfterHint, signalNumberWrong,
+        signalSaveButton, signalRemoveTitle, signalRemoveText, doneSignalSet, doneSignalRemove, columnSignal,
+        columnAge, signalUnused, signalStale, signalFresh, followTitle, followText, followNone, followTarget,
+        followTargetHint, followTargetWrong, followFloor, followFloorHint, followCeiling, followCeilingHint,
+        followSaveButton, doneFollow, auditFollow, auditKindSignal
 }

@@ -129,7 +129,10 @@ BEGIN
     INSERT INTO experiment_cell (delivery_id, cell, label, share, content)
     SELECT made, c.cell, c.label, c.share, c.content FROM experiment_cell c WHERE c.delivery_id = delivery;
     INSERT INTO rate_limit (delivery_id, messages_per_second, start_rate)
-    SELECT made, r.messages_per_second, r.messages_per_second FROM rate_limit r WHERE r.delivery_id = delivery;
+    SELECT made, r.messages_per_second, r.messages_per_second FROM rate_limit r
+    WHERE r.delivery_id = delivery AND NOT EXISTS (SELECT FROM delivery_signal f WHERE f.delivery_id = delivery);
+    PERFORM keep_signal(made, s.name, f.target, f.floor, f.ceiling)
+    FROM delivery_signal f JOIN health_signal s ON s.id = f.signal_id WHERE f.delivery_id = delivery;
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.duplicate_delivery(bigint, text, bigint) IS

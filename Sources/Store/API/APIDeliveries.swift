@@ -62,14 +62,18 @@ extension Store {
         )
     }
 
+    /// Newest first.
+    ///
     /// - Parameter source: returns rows `d` of `api_deliveries`.
     func apiDeliveries(from source: String, _ parameters: [PostgresValue]) async throws -> [APIDeliveryRow] {
         let result = try await query(
             """
             SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority, d.target, d.excluded, d.pending, d.sent, d.failed,
                 d.ignored, d.not_applicable, d.canceled, d.unknown, d.seeds, d.prepared, d.created_at, d.start_at, d.started_at,
-                d.finished_at, d.valid_until, d.snapshot_at, d.applications, d.parent_id, d.one_time_code
-            FROM \(source)
+                d.finished_at, d.valid_until, d.snapshot_at, d.applications, d.parent_id, d.one_time_code,
+                g.signal, g.good, g.target, g.floor, g.ceiling, g.value, g.age_seconds, coalesce(g.rate, g.floor), g.state, g.reason
+            FROM \(source) LEFT JOIN pushmta.delivery_signal g ON g.delivery_id = d.id
+            ORDER BY d.id DESC
             """,
             parameters
         )
@@ -105,7 +109,8 @@ extension Store {
             asOf: try row.time(),
             applications: try row.textArray(),
             parentID: try row.int64OrNil(),
-            isOneTimeCode: try row.bool()
+            isOneTimeCode: try row.bool(),
+            signal: try row.ifPresent(10, deliverySignal)
         )
     }
 }

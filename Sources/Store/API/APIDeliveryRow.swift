@@ -55,4 +55,6 @@ package struct APIDeliveryRow: Sendable {
     package let parentID: Int64?
     /// Whether it also goes to people who opted out.
     package let isOneTimeCode: Bool
+    /// The health signal that its rate follows, nil if it follows none.
+    package let signal: DeliverySignalRow?
 }

@@ -275,6 +275,9 @@ extension JSONValue {
 
     static func integer(_ number: some BinaryInteger) -> JSONValue { .number(String(number)) }
 
+    /// A finite number.
+    static func double(_ number: Double) -> JSONValue { .number(String(number)) }
+
     /// A text, or null.
     static func text(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }
 

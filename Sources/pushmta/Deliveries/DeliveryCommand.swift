@@ -16,7 +16,7 @@ struct DeliveryCommand: AsyncParsableCommand {
             DeliveryStatusCommand.self,
             DeliveryWatchCommand.self, DeliveryListCommand.self, DeliveryPauseCommand.self,
             DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryRateCommand.self,
-            DeliveryWeightCommand.self,
+            DeliveryFollowCommand.self, DeliveryWeightCommand.self,
             DeliveryPreviewCommand.self,
             DeliveryProofCommand.self, DeliveryTargetCommand.self,
         ]
