@@ -46,7 +46,7 @@ struct RecurrenceModel {
 
     private func moments(_ range: Range<Int>, _ isWanted: (_ day: Int, _ time: Int) -> Bool) -> [Int] {
         var found: Set<Int> = []
-        let begin = range.lowerBound - 3 * Self.day
+        let begin = range.lowerBound / Self.step * Self.step - 3 * Self.day
         var before = offset(begin)
         var latest = Int.min
         for moment in stride(from: begin, to: range.upperBound, by: Self.step) {
