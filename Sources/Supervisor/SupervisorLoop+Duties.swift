@@ -167,7 +167,7 @@ extension SupervisorLoop {
             hostID: folder.hostID,
             settings: settings.withLock { $0 },
             logger: logger,
-            analyse: analyse,
+            analyst: analyst,
             isClaiming: { self.condition.current.isClaiming },
             chunkMade: { chunk in
                 // A delivery without a target ends with its preparation. Others end later, and checking all of them is

@@ -201,6 +201,21 @@ struct AnalysisTests {
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta.delivery_problem WHERE delivery_id = \(id)") == 0)
     }
 
+    @Test("Problems of a scheduled delivery lead back to editing, too")
+    func problemsBeforeTheStart() async throws {
+        let (fixture, id) = try await edited()
+        try await start(fixture, id, after: "30 minutes")
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
+        while try await !fixture.store.prepareChunk(job, partSize: 20, partsPerChunk: 3).done {}
+        var findings = AnalysisFindings()
+        findings.problems = [
+            DeliveryProblem(subject: "content", pointer: "", problem: "it is too long", remedy: "shorten it")
+        ]
+        #expect(try await fixture.store.endAnalysis(of: job, findings) == .editing)
+        #expect(try await fixture.store.problems(ofDelivery: id).count == 1)
+        #expect(try await fixture.parts(id, "held") == 0)
+    }
+
     @Test("A stop and a pause reach held messages")
     func stopped() async throws {
         let (fixture, id) = try await edited()
@@ -227,9 +242,12 @@ struct AnalysisTests {
         let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
         while try await !fixture.store.prepareChunk(job, partSize: 20, partsPerChunk: 3).done {}
         let application = try await fixture.store.application(named: "shop-ios").id
-        let sample = try await fixture.store.heldSample(of: id, application: application, limit: 100)
-        #expect(sample.filter(\.isLongest).first?.subscriptionID == longest)
-        #expect(Set(sample.filter { !$0.isLongest }.map(\.subscriptionID)).count > 20)
+        let fields = MessageFields(names: ["name"])
+        let sample = try await fixture.store.heldSample(of: id, application: application, limit: 100, fields)
+        let place = try required(sample.areLongest.firstIndex(of: true))
+        #expect(sample.messages.subscriptionIDs[place] == longest)
+        #expect(sample.messages.fields[0].string(place).count == 10_000)
+        #expect(Set(sample.messages.subscriptionIDs[..<place]).count > 20)
         _ = try await fixture.store.endAnalysis(of: job, AnalysisFindings())
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery_longest") == 0)
     }

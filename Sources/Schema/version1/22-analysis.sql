@@ -277,8 +277,7 @@ DECLARE
 BEGIN
     IF NOT is_analysis(delivery, preparation) THEN
         RETURN found_state;
-    -- A scheduled delivery keeps its start: its other messages are good.
-    ELSIF found_state = 'analysing' AND problems <> '[]' THEN
+    ELSIF problems <> '[]' THEN
         RETURN return_problems(delivery, (SELECT string_agg(format('%s; %s', e ->> 'problem', e ->> 'remedy'), E'\n')
             FROM jsonb_array_elements(problems) e), problems, preparation);
     END IF;
@@ -292,7 +291,6 @@ BEGIN
     ON CONFLICT (delivery_id) DO UPDATE SET finished_at = excluded.finished_at, messages = excluded.messages,
         excluded = excluded.excluded, seeds = excluded.seeds, rendered = excluded.rendered, smallest = excluded.smallest,
         largest = excluded.largest, refused = excluded.refused, samples = excluded.samples;
-    PERFORM note_problems(delivery, problems);
     DELETE FROM delivery_longest l WHERE l.delivery_id = delivery;
     UPDATE pushmta_engine.delivery d SET analysed = true, preparing_host = '', changed_at = now(),
         state = CASE WHEN found_state = 'analysing' THEN 'ready' ELSE d.state END
@@ -301,7 +299,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.end_analysis(bigint, jsonb, jsonb, integer) IS
     'Notes what rendering messages of a delivery showed, unless they were dropped or it has started meanwhile. One that is being analysed '
-    'is then ready, or editing if it cannot be sent as it is. Returns its state.';
+    'is then ready. One that cannot be sent as it is, also a scheduled one, is editing. Returns its state.';
 
 CREATE FUNCTION pushmta_engine.drop_old_analyses(most integer) RETURNS integer LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$

@@ -308,7 +308,9 @@ extension Store {
         let of = "FROM pushmta_engine.delivery_application d WHERE d.delivery_id = ANY($1::bigint[])"
         let statements = [
             """
-            SELECT id, label, content::text, wait_reason <> '', priority, preparation, target_kind = 'explicit' FROM pushmta_engine.delivery
+            SELECT id, label, content::text, wait_reason <> '', priority, preparation, target_kind = 'explicit',
+                valid_until
+            FROM pushmta_engine.delivery
             WHERE id = ANY($1::bigint[]) ORDER BY array_position($1, id)
             """,
             "SELECT d.delivery_id, d.application_id, d.external_account_id \(of) ORDER BY d.application_id",
@@ -349,6 +351,7 @@ extension Store {
             job.priority = try row.int16()
             job.preparation = try row.int32()
             job.isExplicit = try row.bool()
+            job.validUntil = try row.timeOrNil()
             return job
         }
     }

@@ -97,7 +97,7 @@ final class SupervisorSite: Sendable {
                 configuration.lockTimeoutMilliseconds = lockTimeout
                 return try await Store.connect(configuration)
             },
-            analyse: { _, _ in AnalysisFindings() },
+            analyst: DeliveryAnalyst(analyse: { _, _ in AnalysisFindings() }, trial: { _ in nil }),
             reload: { fixed },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         )

@@ -237,7 +237,7 @@ import Testing
                 attempted.tell(.tick)
                 throw NoDatabase()
             },
-            analyse: { _, _ in throw NoDatabase() },
+            analyst: DeliveryAnalyst(analyse: { _, _ in throw NoDatabase() }, trial: { _ in nil }),
             reload: { SupervisorSettings(Settings()) },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         )
