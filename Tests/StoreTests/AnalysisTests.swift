@@ -119,6 +119,43 @@ struct AnalysisTests {
         #expect(progress.state == .inProgress && progress.target == 260)
     }
 
+    @Test("Of several starts whose messages are to be dropped, one is claimed at a time")
+    func oneDropAtATime() async throws {
+        let (fixture, first) = try await edited()
+        try await fixture.store.seedSubscriptions(application: "shop-android", count: 20)
+        var ids = [first]
+        for application in ["shop-ios", "shop-android", "shop-android"] {
+            ids.append(
+                try await fixture.store.createDelivery(
+                    NewDelivery(
+                        label: "Sale",
+                        applications: [application],
+                        content: #"{"ios": {"title": "Hi"}, "android": {"title": "Hi"}}"#
+                    )
+                )
+            )
+        }
+        for id in ids { try await start(fixture, id, after: "30 minutes") }
+        try await prepare(fixture)
+        try await fixture.sql(
+            "UPDATE pushmta_engine.application SET bundle_id = 'io.acme.other' WHERE name = 'shop-ios'"
+        )
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET start_at = now()")
+        var claimed: [[Int64]] = []
+        while true {
+            let jobs = try await fixture.store.claimDeliveriesToPrepare(
+                host: "a",
+                except: claimed.flatMap(\.self),
+                limit: 10
+            )
+            guard !jobs.isEmpty else { break }
+            claimed.append(jobs.map(\.deliveryID).sorted())
+        }
+        #expect(claimed == [[ids[0], ids[2], ids[3]], [ids[1]]])
+        #expect(try await fixture.parts(ids[2], "held") > 0)
+        #expect(try await fixture.parts(ids[1], "held") == 0)
+    }
+
     @Test("An opt-out after the analysis counts")
     func optedOutSince() async throws {
         let (fixture, id) = try await edited(3)

@@ -118,22 +118,23 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.drop_analysis(bigint) IS
     'Deletes what the preparation of a locked delivery made, and what its analysis found: it will send something else.';
 
+CREATE FUNCTION pushmta_engine.analysis_fault(delivery bigint, begins timestamptz) RETURNS text LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT CASE WHEN d.frozen_digest <> preparation_digest(d.id) THEN 'its content, target, application or credential has changed since'
+        WHEN begins > d.frozen_until THEN
+            format('it would be %s old at the start', justify_interval(date_trunc('minute', begins - d.frozen_at))) END
+    FROM pushmta_engine.delivery d WHERE d.id = analysis_fault.delivery AND d.frozen_until IS NOT NULL $$;
+COMMENT ON FUNCTION pushmta_engine.analysis_fault(bigint, timestamptz) IS
+    'Why the messages that were prepared for a delivery may not leave from this moment on; null if they may, or if there are none.';
+
 CREATE FUNCTION pushmta_engine.keep_analysis(delivery bigint, begins timestamptz) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    frozen record;
-    why text;
+    why text := analysis_fault(delivery, begins);
 BEGIN
-    SELECT d.frozen_at, d.frozen_until, d.frozen_digest INTO frozen FROM pushmta_engine.delivery d WHERE d.id = delivery;
-    IF frozen.frozen_until IS NULL THEN
-        RETURN false;
-    ELSIF frozen.frozen_digest <> preparation_digest(delivery) THEN
-        why := 'its content, target, application or credential has changed since';
-    ELSIF begins > frozen.frozen_until THEN
-        why := format('it would be %s old at the start', justify_interval(date_trunc('minute', begins - frozen.frozen_at)));
-    ELSE
-        RETURN true;
+    IF why IS NULL THEN
+        RETURN (SELECT d.frozen_until IS NOT NULL FROM pushmta_engine.delivery d WHERE d.id = delivery);
     END IF;
     PERFORM drop_preparation(delivery);
     UPDATE delivery_analysis a SET remade_because = why WHERE a.delivery_id = delivery;
