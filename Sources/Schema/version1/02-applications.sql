@@ -134,9 +134,10 @@ CREATE TABLE pushmta_engine.application_health (
     probed_delivery bigint NOT NULL DEFAULT 0,
     token_effects_held boolean NOT NULL DEFAULT false,
     -- Reports on tokens that the gateway does not date are ignored for parts up to this one, whenever they arrive: those parts were
-    -- created before the cause of the hold was fixed. By number, because a clock can be set back.
+    -- created before the cause of the hold was fixed. By number, because a clock can be set back. A part that was held counts by the
+    -- number of its release.
     effects_void_through bigint NOT NULL DEFAULT 0,
-    -- Refused push tokens are taken as bad in parts up to this one, because an operator confirmed it.
+    -- Refused push tokens are taken as bad in parts up to this one, by the same numbers, because an operator confirmed it.
     refusals_believed_through bigint NOT NULL DEFAULT 0,
     -- When an operator last resumed the application. Supervisors that see a new value start its children at once.
     resumed_at timestamptz,

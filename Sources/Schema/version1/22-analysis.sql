@@ -149,8 +149,9 @@ CREATE FUNCTION pushmta_engine.release_parts(delivery bigint, most integer) RETU
 #variable_conflict use_variable
 DECLARE
     released integer;
+    number bigint := nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id'));
 BEGIN
-    UPDATE delivery_part p SET state = 'ready', not_before = now()
+    UPDATE delivery_part p SET state = 'ready', not_before = now(), released_as = number
     WHERE p.state = 'held' AND p.id = ANY(ARRAY(SELECT h.id FROM delivery_application a CROSS JOIN LATERAL (
         SELECT f.id FROM delivery_part f
         WHERE f.delivery_id = a.delivery_id AND f.application_id = a.application_id AND f.state = 'held' ORDER BY f.id LIMIT most) h
