@@ -247,6 +247,7 @@ def walk(api, delivery):
     require(api.post(f"/deliveries/{first}/analysis", {})["state"] == "analysing", "an analysis does not begin")
     found = api.until(f"/deliveries/{first}/analysis", lambda answer: answer["finishedAt"])
     require(found["state"] == "ready" and found["messages"] > 0 and not found["problems"], f"the analysis found {found}")
+    require(found["validUntil"] > found["finishedAt"], f"the analysis holds until {found}")
     require(sum(count["messages"] for count in found["counts"]) == found["messages"], f"the counts differ: {found}")
     require(found["rendered"] > 0 and found["samples"][0]["payload"] and found["seconds"] > 0, f"nothing was rendered: {found}")
     # What is changed is analysed again.

@@ -343,7 +343,7 @@ COMMENT ON VIEW pushmta_engine.delivery_pace IS
 
 CREATE VIEW pushmta.delivery_analysis AS
 SELECT a.delivery_id, d.label, d.state, coalesce(a.messages, 0) AS messages, coalesce(a.excluded, 0) AS excluded,
-    coalesce(a.seeds, 0) AS seeds, d.frozen_at, d.frozen_until, a.requested_by, a.requested_at, a.finished_at, a.rendered, a.smallest,
+    coalesce(a.seeds, 0) AS seeds, d.frozen_at, CASE WHEN d.analysed THEN d.frozen_until END AS frozen_until, a.requested_by, a.requested_at, a.finished_at, a.rendered, a.smallest,
     a.largest, a.refused, a.samples, a.remade_because, p.seconds, p.limited_by
 FROM pushmta_engine.delivery_analysis a
 JOIN pushmta_engine.delivery d ON d.id = a.delivery_id
@@ -352,7 +352,8 @@ LEFT JOIN LATERAL (
     FROM pushmta_engine.delivery_pace q WHERE q.delivery_id = a.delivery_id ORDER BY q.seconds DESC LIMIT 1) p ON true;
 COMMENT ON VIEW pushmta.delivery_analysis IS
     'What the last analysis of a delivery found: exact numbers of messages, payload sizes in bytes of those that were rendered, three '
-    'samples of each application, and how many seconds sending takes at least under the limit that binds; null without a limit.';
+    'samples of each application, and how many seconds sending takes at least under the limit that binds; null without a limit. A start '
+    'until frozen_until sends these messages; it is null while they are made, and once they were dropped. The numbers stay.';
 
 CREATE VIEW pushmta.delivery_count AS
 SELECT c.delivery_id, a.name AS application, c.locale, c.time_zone, c.messages
