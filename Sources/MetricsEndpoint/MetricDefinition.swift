@@ -428,8 +428,8 @@ extension MetricDefinition {
             ["state"],
             .supervisor,
             help: """
-                Open deliveries by state: pending, preparing, in_progress, paused. waiting: cannot be prepared \
-                now. failed: in the last hour.
+                Open deliveries by state: analysing, pending, preparing, in_progress, paused. waiting: cannot be \
+                prepared now. failed: in the last hour.
                 """,
             action: "waiting, failed: see the runbooks of PushmtaDeliveryWaits and PushmtaDeliveryFailed."
         ),

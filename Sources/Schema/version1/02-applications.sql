@@ -414,7 +414,8 @@ BEGIN
         RAISE EXCEPTION 'There is no external account % for platform %.', account, earlier.platform
             USING ERRCODE = 'PM005', HINT = 'Choose an account of the same platform.';
     END IF;
-    -- Message numbers reserved for one format cannot be used in the other.
+    -- Message numbers reserved for one format cannot be used in the other. A delivery that was analysed and not started gets new ones
+    -- at its start, because its application has changed.
     IF message_id_format <> earlier.message_id_format AND EXISTS (
         SELECT FROM delivery_application x JOIN delivery d ON d.id = x.delivery_id
         WHERE x.application_id = application AND (d.state IN ('pending', 'preparing', 'in_progress', 'paused')

@@ -71,7 +71,7 @@ BEGIN
             AND NOT EXISTS (SELECT FROM late_outcome l WHERE l.log_day = found.day)
             AND NOT EXISTS (SELECT FROM tracking_uncounted u WHERE u.log_day = found.day)
             AND NOT EXISTS (SELECT FROM delivery d WHERE d.log_day = found.day
-                AND d.state IN ('pending', 'preparing', 'in_progress', 'paused'))
+                AND d.state IN ('analysing', 'ready', 'pending', 'preparing', 'in_progress', 'paused'))
         THEN
             names := names || found.name;
         END IF;

@@ -343,8 +343,8 @@ COMMENT ON VIEW pushmta_engine.delivery_pace IS
 
 CREATE VIEW pushmta.delivery_analysis AS
 SELECT a.delivery_id, d.label, d.state, coalesce(a.messages, 0) AS messages, coalesce(a.excluded, 0) AS excluded,
-    coalesce(a.seeds, 0) AS seeds, d.frozen_at, CASE WHEN d.analysed THEN d.frozen_until END AS frozen_until, a.requested_by, a.requested_at, a.finished_at, a.rendered, a.smallest,
-    a.largest, a.refused, a.samples, a.remade_because, p.seconds, p.limited_by
+    coalesce(a.seeds, 0) AS seeds, d.frozen_at, CASE WHEN d.analysed THEN d.frozen_until END AS frozen_until, a.requested_by,
+    a.requested_at, a.finished_at, a.rendered, a.smallest, a.largest, a.refused, a.samples, a.remade_because, p.seconds, p.limited_by
 FROM pushmta_engine.delivery_analysis a
 JOIN pushmta_engine.delivery d ON d.id = a.delivery_id
 LEFT JOIN LATERAL (
