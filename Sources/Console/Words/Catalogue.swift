@@ -69,7 +69,6 @@ extension Catalogue {
         case .inProgress: self[.stateInProgress]
         case .paused: self[.statePaused]
         case .finished: self[.stateFinished]
-        case .failed: self[.stateFailed]
         case .stopped: self[.stateStopped]
         }
     }

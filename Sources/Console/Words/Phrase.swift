@@ -29,7 +29,7 @@ enum Phrase: String, Sendable, CaseIterable {
         unnamedDelivery, notStarted, pagesLabel
     // States of deliveries.
     case stateEditing, stateAnalysing, stateReady, statePending, statePreparing, stateInProgress, stateWaiting,
-        statePaused, stateFinished, stateFailed, stateStopped
+        statePaused, stateFinished, stateStopped
     // One delivery.
     case factNumber, factApplications, factKind, kindBatch, kindContinuous, factStarted, factFinished, factDuration,
         dayOf, daysTitle, daysNote, daysOlder, daysNewest, columnDay, waitsBecause, stateBecause, actionsTitle,
