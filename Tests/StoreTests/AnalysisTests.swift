@@ -353,6 +353,32 @@ struct AnalysisTests {
         #expect(try await fixture.store.deliveryProgress(id).target == 4)
     }
 
+    @Test("A seed address that is added or changed after the analysis makes it anew; one of another delivery does not")
+    func changedSeeds() async throws {
+        let (fixture, id) = try await edited(3)
+        func add(_ name: String, _ digits: String) async throws {
+            let token = String(repeating: digits, count: 32)
+            _ = try await fixture.store.addSeed(
+                NewSeed(name: name, application: "shop-ios", address: .pushToken(token))
+            )
+        }
+        try await add("colleague", "a1")
+        try await fixture.sql("DO $$ BEGIN PERFORM pushmta.set_seeds(\(id), ARRAY['colleague']); END $$")
+        try await fixture.store.analyzeDelivery(id)
+        try await prepare(fixture)
+        try await add("stranger", "b2")
+        let unchanged = "SELECT (pushmta_engine.analysis_fault(\(id), now()) IS NULL)::integer"
+        #expect(try await fixture.sql(unchanged) == 1)
+        try await fixture.sql(
+            "UPDATE pushmta_engine.seed SET variables = '{\"firstName\": \"Ada\"}' WHERE name = 'colleague'"
+        )
+        #expect(try await fixture.sql(unchanged) == 0)
+        try await fixture.store.startDelivery(id)
+        #expect(try await state(fixture, id) == .pending)
+        try await prepare(fixture)
+        #expect(try await fixture.store.deliveryProgress(id).target == 4)
+    }
+
     @Test("A paused delivery that has not started keeps no messages")
     func pausedBefore() async throws {
         let (fixture, id) = try await edited()

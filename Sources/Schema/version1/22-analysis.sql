@@ -76,11 +76,16 @@ CREATE FUNCTION pushmta_engine.preparation_digest(delivery bigint) RETURNS text 
             LEFT JOIN target_mapping m ON m.id = v.target_mapping_id
             WHERE x.delivery_id = d.id),
         (SELECT jsonb_agg(jsonb_build_array(l.id, l.changed_at) ORDER BY l.id)
-            FROM delivery_exclusion_list x JOIN exclusion_list l ON l.id = x.list_id WHERE x.delivery_id = d.id))::text)
+            FROM delivery_exclusion_list x JOIN exclusion_list l ON l.id = x.list_id WHERE x.delivery_id = d.id),
+        (SELECT jsonb_agg(jsonb_build_array(n.id, n.subscription_id, n.variables) ORDER BY n.id)
+            FROM seed n
+            JOIN subscription s ON s.id = n.subscription_id
+            JOIN delivery_application x ON x.delivery_id = d.id AND x.application_id = s.application_id
+            WHERE d.seed_names IS NULL OR n.name = ANY(d.seed_names)))::text)
     FROM pushmta_engine.delivery d WHERE d.id = preparation_digest.delivery $$;
 COMMENT ON FUNCTION pushmta_engine.preparation_digest(bigint) IS
-    'Changes with whatever decides a delivery''s messages: content, target, exclusion lists, priority, applications, accounts, '
-    'credentials, mappings.';
+    'Changes with whatever decides a delivery''s messages: content, target, exclusion lists, seed addresses, priority, applications, '
+    'accounts, credentials, mappings.';
 
 CREATE FUNCTION pushmta_engine.drop_preparation(delivery bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -120,7 +125,8 @@ COMMENT ON FUNCTION pushmta_engine.drop_analysis(bigint) IS
 
 CREATE FUNCTION pushmta_engine.analysis_fault(delivery bigint, begins timestamptz) RETURNS text LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
-    SELECT CASE WHEN d.frozen_digest <> preparation_digest(d.id) THEN 'its content, target, application or credential has changed since'
+    SELECT CASE WHEN d.frozen_digest <> preparation_digest(d.id)
+            THEN 'its content, target, seed addresses, application or credential has changed since'
         WHEN begins > d.frozen_until THEN
             format('it would be %s old at the start', justify_interval(date_trunc('minute', begins - d.frozen_at))) END
     FROM pushmta_engine.delivery d WHERE d.id = analysis_fault.delivery AND d.frozen_until IS NOT NULL $$;
