@@ -29,6 +29,18 @@ COMMENT ON FUNCTION pushmta_engine.share_turn(bigint[]) IS
     'Lets sessions that wait to pause or end one of the deliveries go first, for at most 200 ms; the caller then locks the rows. Returns '
     'false if the time ran out.';
 
+CREATE FUNCTION pushmta_engine.yield_turn(delivery bigint) RETURNS boolean LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    PERFORM share_turn(ARRAY[delivery]);
+    -- Undoes the lock: what follows may take long, and others would not get their turn meanwhile.
+    RAISE EXCEPTION USING ERRCODE = 'PM000';
+EXCEPTION WHEN SQLSTATE 'PM000' THEN
+    RETURN true;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.yield_turn(bigint) IS
+    'Lets sessions that wait to start, pause or end a delivery go first, as share_turn does, but holds nothing afterwards.';
+
 CREATE FUNCTION pushmta_engine.take_turn(delivery bigint) RETURNS boolean LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '500ms' AS $$
 BEGIN
@@ -94,7 +106,7 @@ BEGIN
         RAISE EXCEPTION 'Delivery % cannot be changed now: another transaction has held it for 2 s (%).', delivery,
             coalesce(holder_text(delivery), 'it has just ended')
             USING ERRCODE = 'lock_not_available',
-                HINT = 'Try again, or end that transaction: it has added a message, or changed the delivery.';
+                HINT = 'Try again, or end that transaction: it has added a message or a target, or prepares or changes the delivery.';
     END;
     IF found_state IS NULL THEN
         RAISE EXCEPTION 'There is no delivery %.', delivery
@@ -342,14 +354,13 @@ DECLARE
     is_released boolean;
 BEGIN
     BEGIN
-        SELECT d.state, d.kind, d.frozen_until IS NOT NULL INTO current_state, current_kind, is_frozen
-        FROM pushmta_engine.delivery d WHERE d.id = delivery FOR UPDATE;
+        -- The turn at a delivery that nobody holds would only hold up sessions of others.
+        PERFORM FROM pushmta_engine.delivery d WHERE d.id = delivery FOR UPDATE NOWAIT;
     EXCEPTION WHEN lock_not_available THEN
-        RAISE EXCEPTION 'Delivery % cannot be started now: another transaction has held it for 2 s (%).', delivery,
-            coalesce(holder_text(delivery), 'no longer known which')
-            USING ERRCODE = 'lock_not_available',
-                HINT = 'Try again, or end that transaction: it has changed the delivery, or added targets to it.';
+        PERFORM lock_delivery(delivery);
     END;
+    SELECT d.state, d.kind, d.frozen_until IS NOT NULL INTO current_state, current_kind, is_frozen
+    FROM pushmta_engine.delivery d WHERE d.id = delivery;
     IF current_state IS NULL THEN
         RAISE EXCEPTION 'There is no delivery %.', delivery
             USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery creates one.';

@@ -70,13 +70,16 @@ struct PreparationChunk {
     }
 
     /// The first statements of its transaction.
-    var opening: [PostgresStatement] { [PostgresStatement(Self.lockSQL, [.int64(deliveryID)]), nextApplication] }
+    var opening: [PostgresStatement] {
+        let turn = PostgresStatement("SELECT pushmta_engine.yield_turn($1)", [.int64(deliveryID)])
+        return [turn, PostgresStatement(Self.lockSQL, [.int64(deliveryID)]), nextApplication]
+    }
 
     /// Creates the chunk.
     ///
     /// - Parameter opened: the results of ``opening``.
     func run(_ transaction: PostgresTransaction, opened: [PostgresResult]) async throws -> ChunkResult {
-        guard let place = try opened[0].oneOrNil(Place.init) else {
+        guard let place = try opened[1].oneOrNil(Place.init) else {
             return ChunkResult(messages: 0, excluded: 0, parts: 0, done: false, busy: true)
         }
         guard place.state == .preparing || place.isHeld, place.preparation == preparation else {
@@ -92,7 +95,7 @@ struct PreparationChunk {
         var chunk = self
         chunk.isHeld = place.isHeld
         chunk.isTried = trial != nil
-        var result = try await chunk.prepare(place, next: opened[1], transaction)
+        var result = try await chunk.prepare(place, next: opened[2], transaction)
         result.isHeld = place.isHeld
         if result.parts > 0 { try await trial?.run(delivery: deliveryID, transaction) }
         return result
@@ -259,7 +262,7 @@ struct PreparationChunk {
     }
 
     /// The session that holds the row creates the next chunk. Parts of the delivery can end meanwhile, because they
-    /// lock only its key.
+    /// lock only its key. A session that waits to start, pause or stop the delivery goes first.
     private static let lockSQL = """
         SELECT d.state, d.target_kind, d.prepared_through >= coalesce(d.prepare_to, 0), d.prepared,
             d.state = 'preparing' AND d.frozen_until IS NOT NULL AND EXISTS (
