@@ -166,6 +166,7 @@ extension Catalogue {
             case "delivery.analyze": .auditAnalyse
             case "delivery.reschedule": .auditReschedule
             case "delivery.edit": .auditEdit
+            case "delivery.change": .auditChange
             case "delivery.samples": .auditSamples
             case "host.drain": .auditDrain
             case "child.recycle": .auditRecycle

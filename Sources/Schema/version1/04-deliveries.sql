@@ -183,7 +183,7 @@ CREATE TABLE pushmta_engine.delivery_application (
     application_id integer NOT NULL REFERENCES pushmta_engine.application,
     external_account_id integer NOT NULL REFERENCES pushmta_engine.external_account,
     prepared_through bigint NOT NULL DEFAULT 0,
-    -- The highest subscription id at the start; later subscriptions are not included.
+    -- The highest subscription id when the preparation began; later subscriptions are not included.
     prepare_to bigint,
     prepared boolean NOT NULL DEFAULT false,
     messages bigint NOT NULL DEFAULT 0,

@@ -392,8 +392,8 @@ BEGIN
     PERFORM pg_notify('pushmta_wake', delivery::text);
 END $$;
 COMMENT ON FUNCTION pushmta.start_delivery(bigint, timestamptz) IS
-    'Starts a delivery, now (null) or at a time, which must not be more than 60 s in the past. From then on its targets are frozen. If it '
-    'was analysed, and the analysis still holds, its messages leave at once; if not, they are prepared first. A '
+    'Starts a delivery, now (null) or at a time, which must not be more than 60 s in the past. From then on its list of targets stays as '
+    'it is. If it was analysed, and the analysis still holds, its messages leave at once; if not, they are prepared first. A '
     'continuous delivery that starts now accepts messages at once, even in the same transaction. It has no end of its own: its validity '
     'is that of each message.';
 
