@@ -121,8 +121,28 @@ extension SupervisorLoop {
             },
             duty("Listening for wake-ups") { try await self.listen(stores.listener) },
             preparation(stores),
+            looks(stores.slowPreparation),
             work(stores.main),
         ] + (stores.figures.map { [figures($0), alarms($0)] } ?? [])
+    }
+
+    /// Takes looks at deliveries, one after the other, for people who wait for them.
+    private func looks(_ store: Store) -> Duty {
+        duty("Taking looks at deliveries", event: events.look) {
+            while let look = try await store.takeLook() {
+                let answer: DeliveryLookAnswer
+                do {
+                    answer = try await self.analyst.look(store, look)
+                } catch {
+                    guard !DatabaseAvailability.isOutage(error) else { throw error }
+                    self.logger.failure("A look at delivery \(look.deliveryID) failed", of: error)
+                    answer = .problem("It could not be looked at: \(error)")
+                }
+                try await store.answer(look, answer)
+            }
+            try await store.dropOldLooks()
+            return self.pollInterval
+        }
     }
 
     private func figures(_ store: Store) -> Duty {
@@ -320,6 +340,7 @@ extension SupervisorLoop {
                 case .resume?:
                     wake()
                     events.route.fire()
+                case .look?: events.look.fire()
                 case .change?: wake()
                 case nil: break
                 }

@@ -311,4 +311,6 @@ struct DutyEvents: Sendable {
     let work = EventSignal()
     /// A message has arrived.
     let message = EventSignal()
+    /// Somebody asked about a delivery.
+    let look = EventSignal()
 }

@@ -69,7 +69,7 @@ import Testing
             }
             for action in [
                 "delivery.add", "delivery.weight", "delivery.analyze", "delivery.reschedule", "delivery.edit",
-                "delivery.change", "delivery.samples", "rate.add", "rate.change", "key.add",
+                "delivery.change", "delivery.samples", "delivery.preview", "rate.add", "rate.change", "key.add",
             ] {
                 #expect(!catalogue.action(action).contains("."), "\(action)")
             }

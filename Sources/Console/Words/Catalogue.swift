@@ -168,6 +168,7 @@ extension Catalogue {
             case "delivery.edit": .auditEdit
             case "delivery.change": .auditChange
             case "delivery.samples": .auditSamples
+            case "delivery.preview": .auditPreview
             case "host.drain": .auditDrain
             case "child.recycle": .auditRecycle
             case "subscriber.find": .auditFind

@@ -170,21 +170,3 @@ package struct MessagePreviewer: Sendable {
         return kind?.fields(message) ?? []
     }
 }
-
-/// A message as it would be sent to its gateway, for people to read.
-package struct MessagePreview: Sendable, Hashable {
-    /// The locale of the content's variant; "" for the one without a locale.
-    package let locale: String
-    /// The request's fields other than the payload, without the authorization, which is secret.
-    package let headers: [ShownField]
-    /// The payload, byte for byte.
-    package let payload: [UInt8]
-    /// The payload's size as the gateway counts it.
-    package let size: Int
-    /// The maximum size that the gateway accepts.
-    package let limit: Int
-    /// Why the message would not be sent, as its outcome would record it; nil if it would.
-    package let problem: String?
-    /// What to know about the push token that the message goes to; nil if there is nothing.
-    package let notice: String?
-}

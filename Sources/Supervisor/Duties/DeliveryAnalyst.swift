@@ -7,12 +7,16 @@ package struct DeliveryAnalyst: Sendable {
     let analyse: @Sendable (_ store: Store, _ job: PreparationJob) async throws -> AnalysisFindings?
     /// Makes what tries the first messages of a delivery that was not analysed; nil if its content needs no trial.
     let trial: @Sendable (_ job: PreparationJob) -> ChunkTrial?
+    /// Answers what somebody asked about a delivery in SQL.
+    let look: @Sendable (_ store: Store, _ look: DeliveryLook) async throws -> DeliveryLookAnswer
 
     package init(
         analyse: @escaping @Sendable (_ store: Store, _ job: PreparationJob) async throws -> AnalysisFindings?,
-        trial: @escaping @Sendable (_ job: PreparationJob) -> ChunkTrial?
+        trial: @escaping @Sendable (_ job: PreparationJob) -> ChunkTrial?,
+        look: @escaping @Sendable (_ store: Store, _ look: DeliveryLook) async throws -> DeliveryLookAnswer
     ) {
         self.analyse = analyse
         self.trial = trial
+        self.look = look
     }
 }

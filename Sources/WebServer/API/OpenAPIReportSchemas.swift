@@ -102,6 +102,28 @@ extension OpenAPISchemas {
               "limitedBy": {"$ref": "#/components/schemas/TextOrNull", "description": "That limit."},
               "remadeBecause": {"$ref": "#/components/schemas/TextOrNull", "description": "Why an earlier analysis was made again or dropped."}
             }
+          },
+          "TargetCount": {
+            "type": "object",
+            "examples": [{"deliveryId": 100, "answeredAt": "2026-11-24T18:00:00.000000Z", "counts": [{"application": "shop-android", "messages": 3, "excluded": 1}], "problem": null}],
+            "required": ["deliveryId", "answeredAt", "counts", "problem"],
+            "properties": {
+              "deliveryId": {"$ref": "#/components/schemas/Id"},
+              "answeredAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "When it was counted; null until then."},
+              "counts": {
+                "type": "array",
+                "items": {
+                  "type": "object",
+                  "required": ["application", "messages", "excluded"],
+                  "properties": {
+                    "application": {"type": "string", "minLength": 1},
+                    "messages": {"type": "integer", "minimum": 0},
+                    "excluded": {"type": "integer", "minimum": 0, "description": "People that the target selects and that get no message."}
+                  }
+                }
+              },
+              "problem": {"$ref": "#/components/schemas/TextOrNull", "description": "Why it was not counted. An analysis counts every target."}
+            }
           }
         }
         """#

@@ -52,7 +52,8 @@ struct SupervisorRunCommand: PushMTACommand {
             },
             analyst: DeliveryAnalyst(
                 analyse: { store, job in try await MessageAnalysis(store: store, job: job).findings() },
-                trial: { job in ChunkTrial.of(job) }
+                trial: { job in ChunkTrial.of(job) },
+                look: { store, look in try await LookAnswering.answer(look, store) }
             ),
             reload: {
                 let loaded = try await global.load()

@@ -117,7 +117,11 @@ import Testing
             hostID: "host",
             settings: settings,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
-            analyst: DeliveryAnalyst(analyse: { _, _ in AnalysisFindings() }, trial: trial),
+            analyst: DeliveryAnalyst(
+                analyse: { _, _ in AnalysisFindings() },
+                trial: trial,
+                look: { _, _ in .problem("") }
+            ),
             isClaiming: isClaiming,
             chunkMade: chunkMade
         )
