@@ -113,7 +113,7 @@ extension Store {
     private func own(_ ids: [Int64], host: String, _ freeze: PostgresValue) async throws -> [Int64: Own] {
         let parameters: [PostgresValue] = [.text(host), .int64Array(ids), freeze]
         // What their messages depend on is read after their rows are locked.
-        let mark = [Self.lockSQL, Self.ownSQL].map { PostgresStatement($0, parameters) }
+        let mark = [Self.claimLockSQL, Self.ownSQL].map { PostgresStatement($0, parameters) }
         return try await transaction(first: mark) { transaction, results in
             var own = try all(results[1], Own.init)
             if let place = own.firstIndex(where: \.isStale) {
@@ -250,7 +250,7 @@ extension Store {
         """
     }
 
-    private static let lockSQL = """
+    private static let claimLockSQL = """
         SELECT FROM pushmta_engine.delivery WHERE id = ANY($2::bigint[]) AND \(claimable(freeze: "$3")) FOR NO KEY UPDATE SKIP LOCKED
         """
 

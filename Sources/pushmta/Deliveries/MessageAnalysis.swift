@@ -76,13 +76,13 @@ struct MessageAnalysis {
         } else {
             Self.measure(sample.messages, previewer, &rendered, &findings) { !sample.areLongest[$0] }
         }
-        findings.samples += try await shown(sample.messages, application, previewer)
+        findings.samples += try await samples(of: sample.messages, application, previewer)
         findings.problems += rendered.problems(ofApplication: application.name)
     }
 
     /// The first messages that would be sent.
-    private func shown(
-        _ loaded: LoadedPart,
+    private func samples(
+        of loaded: LoadedPart,
         _ application: ApplicationRow,
         _ previewer: MessagePreviewer
     ) async throws -> [AnalysisFindings.Sample] {
