@@ -171,6 +171,10 @@ include-name = "GET /deliveries/{{id}}/recurrence"
 parameters = {{ "path.id" = {recurring} }}
 
 [[operations]]
+include-name = "GET /deliveries/{{id}}/count"
+parameters = {{ "path.id" = {edited} }}
+
+[[operations]]
 include-name = "GET /deliveries/{{id}}/check"
 parameters = {{ "path.id" = {explicit} }}
 
@@ -254,9 +258,13 @@ def walk(api, delivery):
     content = {"android": {"title": "Hello {{firstName|there}}"}}
     first = api.post("/deliveries", {**delivery, "content": content, "messagesPerSecond": 1000})["id"]
     require(api.refusal("GET", f"/deliveries/{first}/analysis") == 404, "a delivery that was never analysed has an analysis")
+    counted = api.until(f"/deliveries/{first}/count", lambda answer: answer["answeredAt"])
+    require(counted["problem"] is None and counted["counts"][0]["messages"] > 0, f"nobody is counted: {counted}")
     require(api.post(f"/deliveries/{first}/analysis", {})["state"] == "analysing", "an analysis does not begin")
     found = api.until(f"/deliveries/{first}/analysis", lambda answer: answer["finishedAt"])
     require(found["state"] == "ready" and found["messages"] > 0 and not found["problems"], f"the analysis found {found}")
+    require(found["validUntil"] > found["finishedAt"], f"the analysis holds until {found}")
+    require(found["messages"] == sum(one["messages"] for one in counted["counts"]), f"{counted} was counted, {found} found")
     require(sum(count["messages"] for count in found["counts"]) == found["messages"], f"the counts differ: {found}")
     require(found["rendered"] > 0 and found["samples"][0]["payload"] and found["seconds"] > 0, f"nothing was rendered: {found}")
     # What is changed is analysed again.

@@ -428,10 +428,10 @@ extension MetricDefinition {
             ["state"],
             .supervisor,
             help: """
-                Open deliveries by state: pending, preparing, in_progress, paused. waiting: cannot be prepared \
-                now. failed: in the last hour.
+                Open deliveries by state: analysing, pending, preparing, in_progress, paused. waiting: cannot be \
+                prepared now.
                 """,
-            action: "waiting, failed: see the runbooks of PushmtaDeliveryWaits and PushmtaDeliveryFailed."
+            action: "waiting: see the runbook of PushmtaDeliveryWaits."
         ),
         .init(
             .hosts,

@@ -80,13 +80,14 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_marketing', 'function', 'EXECUTE',
             'pushmta.add_exclusions pushmta.add_seed pushmta.add_targets pushmta.add_template pushmta.analyze_delivery '
             'pushmta.applications_of '
-            'pushmta.check_content pushmta.check_delivery pushmta.copy_delivery pushmta.set_delivery_rate pushmta.set_delivery_weight '
+            'pushmta.check_content pushmta.check_delivery pushmta.copy_delivery pushmta.count_target '
+            'pushmta.set_delivery_rate pushmta.set_delivery_weight '
             'pushmta.set_retry_schedule '
             'pushmta.create_delivery pushmta.set_one_time_code '
             'pushmta.create_delivery_from_template pushmta.create_exclusion_list pushmta.delivery_status pushmta.duplicate_template '
             'pushmta.explain_message_id '
             'pushmta.find_message pushmta.find_subscriptions pushmta.follow_signal pushmta.lift_quarantine pushmta.make_continuous '
-            'pushmta.pause_delivery pushmta.proof_delivery '
+            'pushmta.pause_delivery pushmta.preview_message pushmta.proof_delivery '
             'pushmta.next_runs pushmta.pause_recurrence pushmta.remove_recurrence pushmta.run_recurrence pushmta.set_recurrence '
             'pushmta.start_recurrence pushmta.reschedule_delivery pushmta.update_delivery '
             'pushmta.remove_delivery_exclusions pushmta.remove_exclusions pushmta.remove_seed pushmta.remove_targets '
@@ -151,7 +152,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.verify_api_key'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.check_delivery pushmta_engine.api_content pushmta_engine.api_failures pushmta_engine.api_forms '
-            'pushmta.copy_delivery pushmta.reschedule_delivery pushmta.update_delivery pushmta_engine.api_analysis '
+            'pushmta.copy_delivery pushmta.count_target pushmta.reschedule_delivery pushmta.update_delivery pushmta_engine.api_analysis '
             'pushmta.set_experiment pushmta.choose_winner pushmta.record_conversion '
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
             'pushmta_engine.api_proofs pushmta_engine.api_prove_delivery pushmta_engine.api_read_view pushmta_engine.api_reader '

@@ -94,7 +94,7 @@ extension StoreError {
             case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070", "PM071", "PM080", "PM094",
                 "PM110", "PM140", "PM172", "PM290":
                 .notFound
-            case "PM003", "PM006", "PM008", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
+            case "PM003", "PM006", "PM008", "PM010", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
                 "PM083", "PM084", "PM093", "PM111", "PM113", "PM120", "PM130", "PM131",
                 "PM132", "PM133", "PM134", "PM135", "PM171", "PM291":
                 .conflict

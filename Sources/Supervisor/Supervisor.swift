@@ -76,7 +76,7 @@ package final class Supervisor: Sendable {
 
     let settings: SupervisorSettings
     let connect: Connect
-    let analyse: DeliveryAnalyst
+    let analyst: DeliveryAnalyst
     let readSettings: @Sendable () async throws -> SupervisorSettings
     let logger: Logger
     let service: ServiceManager?
@@ -94,14 +94,14 @@ package final class Supervisor: Sendable {
     package init(
         settings: SupervisorSettings,
         connect: @escaping Connect,
-        analyse: @escaping DeliveryAnalyst,
+        analyst: DeliveryAnalyst,
         reload: @escaping @Sendable () async throws -> SupervisorSettings,
         logger: Logger,
         service: ServiceManager? = nil
     ) {
         self.settings = settings
         self.connect = connect
-        self.analyse = analyse
+        self.analyst = analyst
         readSettings = reload
         self.logger = logger
         self.service = service

@@ -135,6 +135,7 @@ extension SupervisorLoop {
             signals(stores),
             duty("Listening for wake-ups") { try await self.listen(stores.listener) },
             preparation(stores),
+            looks(stores.slowPreparation),
             work(stores.main),
         ] + (stores.figures.map { [figures($0), alarms($0)] } ?? [])
     }
@@ -144,6 +145,25 @@ extension SupervisorLoop {
         let watch = SignalWatch(store: stores.signals, reader: reader)
         return duty("Following health signals") {
             if try await stores.main.timeToSignal() != nil { try await watch.run() }
+            return self.pollInterval
+        }
+    }
+
+    /// Takes looks at deliveries, one after the other, for people who wait for them.
+    private func looks(_ store: Store) -> Duty {
+        duty("Taking looks at deliveries", event: events.look) {
+            while let look = try await store.takeLook() {
+                let answer: DeliveryLookAnswer
+                do {
+                    answer = try await self.analyst.look(store, look)
+                } catch {
+                    guard !DatabaseAvailability.isOutage(error) else { throw error }
+                    self.logger.failure("A look at delivery \(look.deliveryID) failed", of: error)
+                    answer = .problem("It could not be looked at: \(error)")
+                }
+                try await store.answer(look, answer)
+            }
+            try await store.dropOldLooks()
             return self.pollInterval
         }
     }
@@ -190,7 +210,7 @@ extension SupervisorLoop {
             hostID: folder.hostID,
             settings: settings.withLock { $0 },
             logger: logger,
-            analyse: analyse,
+            analyst: analyst,
             isClaiming: { self.condition.current.isClaiming },
             chunkMade: { chunk in
                 // A delivery without a target ends with its preparation. Others end later, and checking all of them is
@@ -370,6 +390,7 @@ extension SupervisorLoop {
                 case .resume?:
                     wake()
                     events.route.fire()
+                case .look?: events.look.fire()
                 case .change?: wake()
                 case nil: break
                 }

@@ -20,7 +20,7 @@ final class SupervisorLoop: Sendable {
 
     let folder: HostFolder
     let executable: FilePath
-    let analyse: DeliveryAnalyst
+    let analyst: DeliveryAnalyst
     let connect: Supervisor.Connect
     let logger: Logger
     let service: ServiceManager?
@@ -61,7 +61,7 @@ final class SupervisorLoop: Sendable {
         self.executable = executable
         self.tell = tell
         connect = supervisor.connect
-        analyse = supervisor.analyse
+        analyst = supervisor.analyst
         logger = supervisor.logger
         service = supervisor.service
         settings = Mutex(supervisor.settings)
@@ -319,4 +319,6 @@ struct DutyEvents: Sendable {
     let message = EventSignal()
     /// A recurrence may have been started or changed.
     let recurrence = EventSignal()
+    /// Somebody asked about a delivery.
+    let look = EventSignal()
 }

@@ -205,7 +205,7 @@ struct DeliveryDetailPage: Sendable {
             }
             if let draft = try await draftPath(call, id) { values["draft"] = .group(["draftPath": .text(draft)]) }
             return values
-        case .preparing, .inProgress, .paused, .finished, .failed, .stopped: return [:]
+        case .preparing, .inProgress, .paused, .finished, .stopped: return [:]
         }
     }
 
@@ -237,7 +237,7 @@ struct DeliveryDetailPage: Sendable {
         case .pending: [.pause, .stop, .reschedule, .edit, .duplicate]
         case .preparing, .inProgress: [.pause, .stop, .duplicate]
         case .paused: [.resume, .stop, .duplicate]
-        case .editing, .finished, .failed, .stopped: [.duplicate]
+        case .editing, .finished, .stopped: [.duplicate]
         }
     }
 

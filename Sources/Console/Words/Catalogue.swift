@@ -69,7 +69,6 @@ extension Catalogue {
         case .inProgress: self[.stateInProgress]
         case .paused: self[.statePaused]
         case .finished: self[.stateFinished]
-        case .failed: self[.stateFailed]
         case .stopped: self[.stateStopped]
         }
     }
@@ -167,12 +166,14 @@ extension Catalogue {
             case "delivery.analyze": .auditAnalyse
             case "delivery.reschedule": .auditReschedule
             case "delivery.edit": .auditEdit
+            case "delivery.change": .auditChange
             case "delivery.samples": .auditSamples
             case "recurrence.set": .auditRecurrence
             case "recurrence.start": .auditRecurrenceStart
             case "recurrence.pause": .auditRecurrencePause
             case "recurrence.run": .auditRecurrenceRun
             case "recurrence.remove": .auditRecurrenceRemove
+            case "delivery.preview": .auditPreview
             case "host.drain": .auditDrain
             case "child.recycle": .auditRecycle
             case "subscriber.find": .auditFind

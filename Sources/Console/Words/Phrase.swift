@@ -29,7 +29,7 @@ enum Phrase: String, Sendable, CaseIterable {
         unnamedDelivery, notStarted, pagesLabel
     // States of deliveries.
     case stateEditing, stateAnalysing, stateReady, statePending, statePreparing, stateInProgress, stateWaiting,
-        statePaused, stateFinished, stateFailed, stateStopped
+        statePaused, stateFinished, stateStopped
     // One delivery.
     case factNumber, factApplications, factKind, kindBatch, kindContinuous, factStarted, factFinished, factDuration,
         dayOf, daysTitle, daysNote, daysOlder, daysNewest, columnDay, waitsBecause, stateBecause, actionsTitle,
@@ -48,7 +48,8 @@ enum Phrase: String, Sendable, CaseIterable {
         duplicateButton, openDraft, doneReschedule, doneEdit, analyseButton, analyseHint, analysisTitle,
         analysisRunning, analysisNote, analysisDropped, analysisCount, analysisRendered, analysisSizes, analysisBytes,
         analysisRefused, analysisTakes, byLocaleTitle, byTimeZoneTitle, analysisSamples, analysisSamplesNote,
-        problemsTitle, columnPlace, columnProblem, auditAnalyse, auditReschedule, auditEdit, auditSamples
+        problemsTitle, columnPlace, columnProblem, auditAnalyse, auditReschedule, auditEdit, auditChange,
+        auditSamples, auditPreview
     // Recurring deliveries.
     case recurrenceTitle, recurrenceText, recurrenceNone, recurrenceEditing, recurrenceActive, recurrencePaused,
         recurrenceFinished, recurrenceEvery, recurrenceUnit, unitHour, unitDay, unitWeek, unitMonth, recurrenceTimes,

@@ -138,9 +138,10 @@ CREATE TABLE pushmta_engine.application_health (
     probed_delivery bigint NOT NULL DEFAULT 0,
     token_effects_held boolean NOT NULL DEFAULT false,
     -- Reports on tokens that the gateway does not date are ignored for parts up to this one, whenever they arrive: those parts were
-    -- created before the cause of the hold was fixed. By number, because a clock can be set back.
+    -- created before the cause of the hold was fixed. By number, because a clock can be set back. A part that was held counts by the
+    -- number of its release.
     effects_void_through bigint NOT NULL DEFAULT 0,
-    -- Refused push tokens are taken as bad in parts up to this one, because an operator confirmed it.
+    -- Refused push tokens are taken as bad in parts up to this one, by the same numbers, because an operator confirmed it.
     refusals_believed_through bigint NOT NULL DEFAULT 0,
     -- When an operator last resumed the application. Supervisors that see a new value start its children at once.
     resumed_at timestamptz,
@@ -417,11 +418,12 @@ BEGIN
         RAISE EXCEPTION 'There is no external account % for platform %.', account, earlier.platform
             USING ERRCODE = 'PM005', HINT = 'Choose an account of the same platform.';
     END IF;
-    -- Message numbers reserved for one format cannot be used in the other.
+    -- Message numbers reserved for one format cannot be used in the other. A delivery that was analysed and not started gets new ones
+    -- at its start, because its application has changed.
     IF message_id_format <> earlier.message_id_format AND EXISTS (
         SELECT FROM delivery_application x JOIN delivery d ON d.id = x.delivery_id
         WHERE x.application_id = application AND (d.state IN ('pending', 'preparing', 'in_progress', 'paused')
-            OR d.state IN ('stopped', 'failed') AND d.finished_at IS NULL))
+            OR d.state = 'stopped' AND d.finished_at IS NULL))
     THEN
         RAISE EXCEPTION 'A delivery to application "%" is under way, and its message ids have the present format.', earlier.name
             USING ERRCODE = 'PM133', HINT = 'Change the format when no delivery of the application is unfinished.';

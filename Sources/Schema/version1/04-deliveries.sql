@@ -71,7 +71,7 @@ CREATE TABLE pushmta_engine.delivery (
     -- application works.
     proof boolean NOT NULL DEFAULT false,
     state text NOT NULL DEFAULT 'editing' CHECK (state IN ('editing', 'analysing', 'ready', 'pending', 'preparing', 'in_progress',
-        'paused', 'finished', 'failed', 'stopped')),
+        'paused', 'finished', 'stopped')),
     state_reason text NOT NULL DEFAULT '',
     content jsonb NOT NULL CHECK (jsonb_typeof(content) = 'object'),
     target_kind text NOT NULL DEFAULT 'subscribers' CHECK (target_kind IN ('subscribers', 'explicit')),
@@ -142,7 +142,7 @@ CREATE TABLE pushmta_engine.delivery (
     changed_at timestamptz NOT NULL DEFAULT now(),
     started_at timestamptz,
     finished_at timestamptz,
-    CHECK (state IN ('editing', 'failed', 'stopped') OR log_day IS NOT NULL)
+    CHECK (state IN ('editing', 'stopped') OR log_day IS NOT NULL)
 ) WITH (fillfactor = 70);
 COMMENT ON TABLE pushmta_engine.delivery IS
     'Deliveries. A continuous one runs until it is stopped and has no messages of its own. The messages of each day belong to a delivery '
@@ -160,10 +160,10 @@ CREATE INDEX delivery_scheduled ON pushmta_engine.delivery (start_at, id)
 CREATE INDEX delivery_ready ON pushmta_engine.delivery (frozen_until) WHERE state = 'ready';
 CREATE INDEX delivery_parent ON pushmta_engine.delivery (parent_delivery_id) WHERE parent_delivery_id IS NOT NULL;
 CREATE INDEX delivery_editing ON pushmta_engine.delivery (id) WHERE state = 'editing';
--- For lists of the console: ended deliveries that did not succeed, and labels, which are searched across all deliveries.
-CREATE INDEX delivery_unsuccessful ON pushmta_engine.delivery (state, id) WHERE state IN ('failed', 'stopped');
+-- For lists of the console: stopped deliveries, and labels, which are searched across all deliveries.
+CREATE INDEX delivery_stopped ON pushmta_engine.delivery (id) WHERE state = 'stopped';
 CREATE INDEX delivery_label ON pushmta_engine.delivery (id) INCLUDE (label) WHERE label <> '';
-CREATE INDEX delivery_ending ON pushmta_engine.delivery (id) WHERE state IN ('stopped', 'failed') AND finished_at IS NULL;
+CREATE INDEX delivery_ending ON pushmta_engine.delivery (id) WHERE state = 'stopped' AND finished_at IS NULL;
 -- The days of a continuous delivery, newest first.
 CREATE INDEX delivery_day ON pushmta_engine.delivery (parent_delivery_id, id DESC)
     WHERE kind = 'continuous' AND parent_delivery_id IS NOT NULL;
@@ -235,7 +235,7 @@ CREATE TABLE pushmta_engine.delivery_application (
     application_id integer NOT NULL REFERENCES pushmta_engine.application,
     external_account_id integer NOT NULL REFERENCES pushmta_engine.external_account,
     prepared_through bigint NOT NULL DEFAULT 0,
-    -- The highest subscription id at the start; later subscriptions are not included.
+    -- The highest subscription id when the preparation began; later subscriptions are not included.
     prepare_to bigint,
     prepared boolean NOT NULL DEFAULT false,
     messages bigint NOT NULL DEFAULT 0,
@@ -467,7 +467,7 @@ BEGIN
         WHERE d.id IN (SELECT DISTINCT n.delivery_id FROM changed n)
         ORDER BY d.id FOR KEY SHARE OF d
     LOOP
-        CONTINUE WHEN TG_OP = 'DELETE' AND named.state IN ('finished', 'failed', 'stopped') AND named.finished_at IS NOT NULL;
+        CONTINUE WHEN TG_OP = 'DELETE' AND named.state IN ('finished', 'stopped') AND named.finished_at IS NOT NULL;
         IF named.state <> 'editing' THEN
             RAISE EXCEPTION 'Delivery % is %: its targets can no longer be changed.', named.id, named.state
                 USING ERRCODE = 'PM006', HINT = 'Fill pushmta.delivery_target before start_delivery, or create another delivery.';

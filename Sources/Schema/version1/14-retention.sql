@@ -71,7 +71,7 @@ BEGIN
             AND NOT EXISTS (SELECT FROM late_outcome l WHERE l.log_day = found.day)
             AND NOT EXISTS (SELECT FROM tracking_uncounted u WHERE u.log_day = found.day)
             AND NOT EXISTS (SELECT FROM delivery d WHERE d.log_day = found.day
-                AND d.state IN ('pending', 'preparing', 'in_progress', 'paused'))
+                AND d.state IN ('analysing', 'ready', 'pending', 'preparing', 'in_progress', 'paused'))
         THEN
             names := names || found.name;
         END IF;
@@ -223,7 +223,7 @@ BEGIN
     FOR place IN SELECT d.id FROM delivery d
         WHERE NOT d.purged AND d.finished_at IS NOT NULL
             AND coalesce(d.log_day, (d.finished_at AT TIME ZONE 'UTC')::date) = ANY(days)
-            AND d.state IN ('finished', 'failed', 'stopped')
+            AND d.state IN ('finished', 'stopped')
             AND NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = d.id AND p.state <> 'done')
             AND NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = d.id AND p.state = 'done' AND NOT p.counted)
             AND NOT EXISTS (SELECT FROM delivery c WHERE c.parent_delivery_id = d.id AND c.finished_at IS NULL)
@@ -479,6 +479,7 @@ BEGIN
     WHERE e.subscription_id = ANY(ids)
         AND (e.new_token IS NOT NULL OR e.old_token IS NOT NULL OR e.state IN ('pending', 'held', 'doubted'));
 
+    DELETE FROM delivery_look l WHERE l.subscription_id = ANY(ids);
     UPDATE delivery_analysis a SET samples = '[]'
     WHERE EXISTS (SELECT FROM jsonb_array_elements(a.samples) e WHERE (e ->> 'subscription_id')::bigint = ANY(ids));
     DELETE FROM subscription_import_change c USING subscription_import i WHERE c.import_id = i.id AND c.subscription_id = ANY(ids);

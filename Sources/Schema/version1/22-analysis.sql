@@ -88,11 +88,16 @@ CREATE FUNCTION pushmta_engine.preparation_digest(delivery bigint) RETURNS text 
             FROM delivery_application x JOIN application a ON a.id = x.application_id JOIN service v ON v.id = a.service_id
             WHERE x.delivery_id = d.id),
         (SELECT jsonb_agg(jsonb_build_array(e.seed, e.hold_out, c.cell, c.share, c.content) ORDER BY c.cell)
-            FROM experiment e JOIN experiment_cell c ON c.delivery_id = e.delivery_id WHERE e.delivery_id = d.id))::text)
+            FROM experiment e JOIN experiment_cell c ON c.delivery_id = e.delivery_id WHERE e.delivery_id = d.id),
+        (SELECT jsonb_agg(jsonb_build_array(n.id, n.subscription_id, n.variables) ORDER BY n.id)
+            FROM seed n
+            JOIN subscription s ON s.id = n.subscription_id
+            JOIN delivery_application x ON x.delivery_id = d.id AND x.application_id = s.application_id
+            WHERE d.seed_names IS NULL OR n.name = ANY(d.seed_names)))::text)
     FROM pushmta_engine.delivery d WHERE d.id = preparation_digest.delivery $$;
 COMMENT ON FUNCTION pushmta_engine.preparation_digest(bigint) IS
-    'Changes with whatever decides a delivery''s messages: content, target, exclusion lists, priority, applications, accounts, '
-    'credentials, mappings.';
+    'Changes with whatever decides a delivery''s messages: content, target, exclusion lists, seed addresses, priority, applications, '
+    'accounts, credentials, mappings.';
 
 CREATE FUNCTION pushmta_engine.drop_preparation(delivery bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -140,22 +145,24 @@ CREATE FUNCTION pushmta_engine.forget_findings(delivery bigint) RETURNS void LAN
     DELETE FROM delivery_problem b WHERE b.delivery_id = forget_findings.delivery $$;
 COMMENT ON FUNCTION pushmta_engine.forget_findings(bigint) IS 'Deletes what the analysis of a delivery found.';
 
+CREATE FUNCTION pushmta_engine.analysis_fault(delivery bigint, begins timestamptz) RETURNS text LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT CASE WHEN d.frozen_digest <> preparation_digest(d.id)
+            THEN 'its content, target, seed addresses, application or credential has changed since'
+        WHEN begins > d.frozen_until THEN
+            format('it would be %s old at the start', justify_interval(date_trunc('minute', begins - d.frozen_at))) END
+    FROM pushmta_engine.delivery d WHERE d.id = analysis_fault.delivery AND d.frozen_until IS NOT NULL $$;
+COMMENT ON FUNCTION pushmta_engine.analysis_fault(bigint, timestamptz) IS
+    'Why the messages that were prepared for a delivery may not leave from this moment on; null if they may, or if there are none.';
+
 CREATE FUNCTION pushmta_engine.keep_analysis(delivery bigint, begins timestamptz) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    frozen record;
-    why text;
+    why text := analysis_fault(delivery, begins);
 BEGIN
-    SELECT d.frozen_at, d.frozen_until, d.frozen_digest INTO frozen FROM pushmta_engine.delivery d WHERE d.id = delivery;
-    IF frozen.frozen_until IS NULL THEN
-        RETURN false;
-    ELSIF frozen.frozen_digest <> preparation_digest(delivery) THEN
-        why := 'its content, target, application or credential has changed since';
-    ELSIF begins > frozen.frozen_until THEN
-        why := format('it would be %s old at the start', justify_interval(date_trunc('minute', begins - frozen.frozen_at)));
-    ELSE
-        RETURN true;
+    IF why IS NULL THEN
+        RETURN (SELECT d.frozen_until IS NOT NULL FROM pushmta_engine.delivery d WHERE d.id = delivery);
     END IF;
     PERFORM drop_preparation(delivery);
     UPDATE delivery_analysis a SET remade_because = why WHERE a.delivery_id = delivery;
@@ -173,11 +180,13 @@ DECLARE
         SELECT f.id FROM delivery_part f
         WHERE f.delivery_id = a.delivery_id AND f.application_id = a.application_id AND f.state = 'held' ORDER BY f.id LIMIT most) h
         WHERE a.delivery_id = delivery);
+    number bigint := nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id'));
 BEGIN
     IF EXISTS (SELECT FROM delivery_plan p WHERE p.delivery_id = delivery) THEN
         PERFORM let_go(delivery, parts, now());
     ELSE
-        UPDATE delivery_part p SET state = 'ready', not_before = now() WHERE p.state = 'held' AND p.id = ANY(parts);
+        UPDATE delivery_part p SET state = 'ready', not_before = now(), released_as = number
+        WHERE p.state = 'held' AND p.id = ANY(parts);
     END IF;
     RETURN cardinality(parts);
 END $$;
@@ -303,8 +312,7 @@ DECLARE
 BEGIN
     IF NOT is_analysis(delivery, preparation) THEN
         RETURN found_state;
-    -- A scheduled delivery keeps its start: its other messages are good.
-    ELSIF found_state = 'analysing' AND problems <> '[]' THEN
+    ELSIF problems <> '[]' THEN
         RETURN return_problems(delivery, (SELECT string_agg(format('%s; %s', e ->> 'problem', e ->> 'remedy'), E'\n')
             FROM jsonb_array_elements(problems) e), problems, preparation);
     END IF;
@@ -318,7 +326,6 @@ BEGIN
     ON CONFLICT (delivery_id) DO UPDATE SET finished_at = excluded.finished_at, messages = excluded.messages,
         excluded = excluded.excluded, seeds = excluded.seeds, rendered = excluded.rendered, smallest = excluded.smallest,
         largest = excluded.largest, refused = excluded.refused, samples = excluded.samples;
-    PERFORM note_problems(delivery, problems);
     DELETE FROM delivery_longest l WHERE l.delivery_id = delivery;
     UPDATE pushmta_engine.delivery d SET analysed = true, preparing_host = '', changed_at = now(),
         state = CASE WHEN found_state = 'analysing' THEN 'ready' ELSE d.state END
@@ -327,7 +334,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.end_analysis(bigint, jsonb, jsonb, integer) IS
     'Notes what rendering messages of a delivery showed, unless they were dropped or it has started meanwhile. One that is being analysed '
-    'is then ready, or editing if it cannot be sent as it is. Returns its state.';
+    'is then ready. One that cannot be sent as it is, also a scheduled one, is editing. Returns its state.';
 
 CREATE FUNCTION pushmta_engine.drop_old_analyses(most integer) RETURNS integer LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -369,8 +376,8 @@ COMMENT ON VIEW pushmta_engine.delivery_pace IS
 
 CREATE VIEW pushmta.delivery_analysis AS
 SELECT a.delivery_id, d.label, d.state, coalesce(a.messages, 0) AS messages, coalesce(a.excluded, 0) AS excluded,
-    coalesce(a.seeds, 0) AS seeds, d.frozen_at, d.frozen_until, a.requested_by, a.requested_at, a.finished_at, a.rendered, a.smallest,
-    a.largest, a.refused, a.samples, a.remade_because, p.seconds, p.limited_by
+    coalesce(a.seeds, 0) AS seeds, d.frozen_at, CASE WHEN d.analysed THEN d.frozen_until END AS frozen_until, a.requested_by,
+    a.requested_at, a.finished_at, a.rendered, a.smallest, a.largest, a.refused, a.samples, a.remade_because, p.seconds, p.limited_by
 FROM pushmta_engine.delivery_analysis a
 JOIN pushmta_engine.delivery d ON d.id = a.delivery_id
 LEFT JOIN LATERAL (
@@ -378,7 +385,8 @@ LEFT JOIN LATERAL (
     FROM pushmta_engine.delivery_pace q WHERE q.delivery_id = a.delivery_id ORDER BY q.seconds DESC LIMIT 1) p ON true;
 COMMENT ON VIEW pushmta.delivery_analysis IS
     'What the last analysis of a delivery found: exact numbers of messages, payload sizes in bytes of those that were rendered, three '
-    'samples of each application, and how many seconds sending takes at least under the limit that binds; null without a limit.';
+    'samples of each application, and how many seconds sending takes at least under the limit that binds; null without a limit. A start '
+    'until frozen_until sends these messages; it is null while they are made, and once they were dropped. The numbers stay.';
 
 CREATE VIEW pushmta.delivery_count AS
 SELECT c.delivery_id, a.name AS application, c.locale, c.time_zone, c.wave, c.variant, c.messages

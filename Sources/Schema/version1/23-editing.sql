@@ -33,6 +33,22 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.keep_content(bigint, text, text) IS 'Sets the content of a locked delivery that may be changed.';
 
+CREATE FUNCTION pushmta_engine.require_end(delivery bigint, ends_at timestamptz) RETURNS void LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    IF ends_at IS NULL THEN
+        RETURN;
+    ELSIF EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery AND (d.kind = 'continuous' OR d.proof)) THEN
+        RAISE EXCEPTION 'Delivery % is continuous or a proof, and has no end of its own.', delivery
+            USING ERRCODE = 'PM007', HINT = 'Give validity: how long each message may be sent.';
+    ELSIF NOT isfinite(ends_at) OR ends_at <= clock_timestamp() THEN
+        RAISE EXCEPTION 'Delivery % cannot end at %: that is not in the future.', delivery, ends_at
+            USING ERRCODE = 'PM009', HINT = 'Give a later time, with its zone, as in 2026-11-24 18:00+01.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.require_end(bigint, timestamptz) IS 'Refuses an end that a delivery cannot have; null is none.';
+
 CREATE FUNCTION pushmta.update_delivery(
     delivery bigint, label text DEFAULT NULL, content text DEFAULT NULL, filter text DEFAULT NULL, exclude text[] DEFAULT NULL,
     priority integer DEFAULT NULL, validity interval DEFAULT NULL, ends_at timestamptz DEFAULT NULL, one_per_user boolean DEFAULT NULL,
@@ -54,6 +70,7 @@ BEGIN
         RAISE EXCEPTION 'Delivery % has both a validity and an end.', delivery
             USING ERRCODE = 'PM007', HINT = 'Give either validity or ends_at.';
     END IF;
+    PERFORM require_end(delivery, ends_at);
     -- The messages that were prepared are no longer what it sends.
     IF num_nonnulls(content, filter, exclude, priority, one_per_user) > 0 THEN
         PERFORM drop_analysis(delivery);
@@ -95,11 +112,12 @@ DECLARE
     made bigint;
 BEGIN
     INSERT INTO delivery (label, kind, content, target_kind, target_filter, target_sql, one_per_user, allow_duplicates,
-        seed_names, priority, weight, validity, ambiguity_policy, max_retries, retry_period_seconds, retry_schedule, recurrence_of,
-        created_by, started_by)
+        seed_names, priority, weight, validity, ends_at, ambiguity_policy, max_retries, retry_period_seconds, retry_schedule,
+        recurrence_of, created_by, started_by)
     SELECT coalesce(duplicate_delivery.label, d.label), d.kind, d.content, d.target_kind, d.target_filter, d.target_sql, d.one_per_user,
-        d.allow_duplicates, d.seed_names, d.priority, d.weight, d.validity, d.ambiguity_policy, d.max_retries,
-        d.retry_period_seconds, d.retry_schedule, recurring, CASE WHEN recurring IS NULL THEN session_user ELSE d.created_by END,
+        d.allow_duplicates, d.seed_names, d.priority, d.weight, d.validity,
+        CASE WHEN d.ends_at > now() THEN d.ends_at END, d.ambiguity_policy, d.max_retries, d.retry_period_seconds, d.retry_schedule, recurring,
+        CASE WHEN recurring IS NULL THEN session_user ELSE d.created_by END,
         CASE WHEN recurring IS NULL THEN '' ELSE d.started_by END
     FROM pushmta_engine.delivery d WHERE d.id = delivery
     RETURNING id INTO made;
@@ -154,7 +172,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta.copy_delivery(bigint, text) IS
     'Makes a delivery with the content, target, settings and rate of another one, whatever its state, and returns its id. Targets and '
-    'exclusions are copied as far as they are still kept. Whether it carries one-time codes is not: see pushmta.set_one_time_code.';
+    'exclusions are copied as far as they are still kept, and a fixed end if it is not over. Whether it carries one-time codes is not: see '
+    'pushmta.set_one_time_code.';
 
 CREATE FUNCTION pushmta.reschedule_delivery(delivery bigint, start_at timestamptz) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

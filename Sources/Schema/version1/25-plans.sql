@@ -221,6 +221,7 @@ CREATE FUNCTION pushmta_engine.let_go(delivery bigint, parts bigint[], moment ti
 #variable_conflict use_variable
 DECLARE
     plan delivery_plan;
+    number bigint := nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id'));
 BEGIN
     SELECT p.* INTO plan FROM delivery_plan p WHERE p.delivery_id = delivery;
     WITH zone AS MATERIALIZED (
@@ -241,7 +242,7 @@ BEGIN
         state = CASE WHEN g.is_over THEN 'done' WHEN g.is_planned THEN 'planned' ELSE 'ready' END,
         finished_at = CASE WHEN g.is_over THEN moment END, rest_status = CASE WHEN g.is_over THEN 0 END,
         rest_reason = CASE WHEN g.is_over THEN 'local_time_over' END,
-        fencing_token = p.fencing_token + CASE WHEN g.is_over THEN 1 ELSE 0 END
+        fencing_token = p.fencing_token + CASE WHEN g.is_over THEN 1 ELSE 0 END, released_as = number
     FROM goal g WHERE p.id = g.id AND p.state IN ('held', 'planned');
 END $$;
 COMMENT ON FUNCTION pushmta_engine.let_go(bigint, bigint[], timestamptz) IS
@@ -280,10 +281,12 @@ DECLARE
         WHERE p.state = 'planned' AND p.not_before <= moment
         ORDER BY p.id FOR NO KEY UPDATE OF p SKIP LOCKED);
     dropped bigint[];
+    number bigint;
 BEGIN
     IF due = '{}' THEN
         RETURN 0;
     END IF;
+    number := nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id'));
     WITH hours AS MATERIALIZED (
         SELECT z.*, h.opens, h.closes
         FROM (SELECT DISTINCT p.delivery_id, p.time_zone, a.service_id, hours_rule(p.delivery_id, a.service_id) AS rule
@@ -299,7 +302,7 @@ BEGIN
         UPDATE delivery_part p SET state = CASE WHEN g.is_open THEN 'ready' ELSE 'planned' END,
             -- Now, not when it was due: other deliveries of its application have their turn.
             not_before = CASE WHEN g.is_open THEN moment ELSE coalesce(g.opens, 'infinity') END,
-            closes_at = CASE WHEN g.is_open THEN g.closes END
+            closes_at = CASE WHEN g.is_open THEN g.closes END, released_as = number
         FROM goal g WHERE p.id = g.id AND (g.is_open OR g.rule = 'postpone')
     )
     SELECT array_agg(g.id ORDER BY g.id) INTO dropped FROM goal g WHERE NOT g.is_open AND g.rule = 'drop';

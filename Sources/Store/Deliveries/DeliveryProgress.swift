@@ -201,8 +201,8 @@ extension Store {
         return try all(result, Self.progress)
     }
 
-    /// The deliveries under way in the order in which they are served, at most this many; the cost does not grow with
-    /// the number of others. Monitoring rights suffice.
+    /// The deliveries under way, also those being analysed, in the order in which they are served, at most this many; the
+    /// cost does not grow with the number of others. Monitoring rights suffice.
     package func deliveriesUnderWay(atMost limit: Int32) async throws -> [DeliveryProgress] {
         try all(try await query(Self.underWaySQL, [.int32(limit)]), Self.progress)
     }
@@ -210,7 +210,7 @@ extension Store {
     /// In the order of the index of open deliveries, so that only the parts of these deliveries are counted.
     static let underWaySQL = """
         SELECT \(progressColumns) FROM pushmta.delivery_progress p
-        WHERE p.state IN ('pending', 'preparing', 'in_progress', 'paused') ORDER BY p.priority DESC, p.start_at, p.id LIMIT $1
+        WHERE p.state IN ('analysing', 'pending', 'preparing', 'in_progress', 'paused') ORDER BY p.priority DESC, p.start_at, p.id LIMIT $1
         """
 
     /// The counts of a delivery's messages to each application, by name; with the days of a continuous one.

@@ -59,7 +59,7 @@ package struct MessageFields: Sendable, Hashable {
     }
 
     /// Whether a field is a column of the target mapping's view.
-    var needsMapping: Bool { names.contains { Self.column($0) != nil } }
+    package var needsMapping: Bool { names.contains { Self.column($0) != nil } }
 
     /// The columns of the target mapping's view among the fields of a content.
     static func mappingColumns(_ names: [String]) -> Set<String> { Set(names.compactMap(column)) }

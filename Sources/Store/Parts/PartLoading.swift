@@ -19,7 +19,6 @@ extension Store {
     /// parts of single messages come by the hundred.
     ///
     /// - Parameter parts: of one delivery and application.
-    /// - Parameter parts: of one delivery and application.
     package func loadParts(_ parts: [ClaimedPart], _ fields: MessageFields) async throws -> [LoadedPart] {
         guard let one = parts.first else { return [] }
         let key: [PostgresValue] = [.date(daysSince2000: one.logDay.daysSince2000), .int64Array(parts.map(\.id))]
@@ -32,18 +31,11 @@ extension Store {
         ])
         let rows = results[0]
         let acceptance = try SubscriptionAcceptance(results[1])
-        let part = 3 + fields.names.count + (fields.withLocale ? 1 : 0) + (fields.isMapped ? 1 : 0)
         var loaded: [Int64: LoadedPart] = [:]
         for row in 0..<rows.rowCount {
-            let id = try rows.int64(row, part)
+            let id = try rows.int64(row, LoadedPart.partColumn(fields))
             var all = loaded.removeValue(forKey: id) ?? LoadedPart(room: 1, for: fields)
-            all.sequences.append(try rows.int32(row, part + 1))
-            all.subscriptionIDs.append(try rows.int64(row, part + 2))
-            if rows.isNull(row, 1) {
-                all.appendMissing(fields)
-            } else {
-                try all.append(rows, row, decision: 0, token: 1, firstField: 3, fields)
-            }
+            try all.append(shared: rows, row, fields)
             loaded[id] = all
         }
         return try parts.map { part in

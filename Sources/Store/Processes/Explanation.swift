@@ -71,6 +71,8 @@ extension Store {
                 WHEN d.state = 'pending' AND d.start_at > now()
                     THEN to_char(d.start_at AT TIME ZONE 'UTC', '"it starts at" YYYY-MM-DD HH24:MI:SS "UTC"')
                 WHEN d.state = 'paused' AND d.state_reason = '' THEN 'a user has paused it'
+                WHEN d.state = 'analysing' THEN 'its messages are prepared without being sent'
+                WHEN d.state = 'ready' THEN 'it was analysed and has not been started'
                 WHEN d.state = 'editing' THEN 'it has not been started' END) AS why
         FROM pushmta.delivery_progress d WHERE d.id = $1::bigint
         UNION ALL

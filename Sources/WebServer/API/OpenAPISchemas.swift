@@ -262,8 +262,7 @@ extension OpenAPISchemas {
             "additionalProperties": false,
             "properties": {"startAt": {"type": ["string", "null"], "format": "date-time", "description": "null: it is editing again."}}
           },
-          "DeliveryState": {"enum": ["editing", "analysing", "ready", "pending", "preparing", "in_progress", "paused", "finished", "failed",
-            "stopped"]},
+          "DeliveryState": {"enum": ["editing", "analysing", "ready", "pending", "preparing", "in_progress", "paused", "finished", "stopped"]},
           "Counts": {
             "type": "object",
             "description": "target is the sum of the others but excluded and seeds.",

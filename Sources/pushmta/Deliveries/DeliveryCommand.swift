@@ -11,8 +11,8 @@ struct DeliveryCommand: AsyncParsableCommand {
         abstract: "Create, change, inspect, start, pause and stop deliveries.",
         subcommands: [
             DeliveryCreateCommand.self, DeliveryUpdateCommand.self, DeliveryCopyCommand.self,
-            DeliveryAnalyzeCommand.self, DeliveryStartCommand.self, DeliveryRescheduleCommand.self,
-            DeliveryRecurCommand.self,
+            DeliveryCountCommand.self, DeliveryAnalyzeCommand.self, DeliveryStartCommand.self,
+            DeliveryRescheduleCommand.self, DeliveryRecurCommand.self,
             DeliveryStatusCommand.self,
             DeliveryWatchCommand.self, DeliveryListCommand.self, DeliveryPauseCommand.self,
             DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryRateCommand.self,

@@ -22,7 +22,7 @@ import Testing
             "UPDATE pushmta_engine.delivery SET state = 'in_progress'",
             "INSERT INTO pushmta.delivery_target DEFAULT VALUES",
             "UPDATE pushmta_engine.subscription SET opted_out = false", "DELETE FROM pushmta_engine.broad_log",
-            "SELECT pushmta_engine.fail_delivery(1, 'x')", "SELECT pushmta_raw.set_target_sql(1, 'true')",
+            "SELECT pushmta_engine.hold_delivery(1, 'x')", "SELECT pushmta_raw.set_target_sql(1, 'true')",
             "SELECT pushmta.undo_token_effects(1)", "SELECT samples FROM pushmta.delivery_analysis",
             "SELECT source FROM pushmta.health_signal", "SELECT pushmta.set_health_signal('a', 'http', 'https://a')",
         ] {
