@@ -116,8 +116,8 @@ BEGIN
         recurrence_of, created_by, started_by)
     SELECT coalesce(duplicate_delivery.label, d.label), d.kind, d.content, d.target_kind, d.target_filter, d.target_sql, d.one_per_user,
         d.allow_duplicates, d.seed_names, d.priority, d.weight, d.validity,
-        CASE WHEN d.ends_at > now() THEN d.ends_at END, d.ambiguity_policy, d.max_retries, d.retry_period_seconds, d.retry_schedule, recurring,
-        CASE WHEN recurring IS NULL THEN session_user ELSE d.created_by END,
+        CASE WHEN d.ends_at > now() THEN d.ends_at END, d.ambiguity_policy, d.max_retries, d.retry_period_seconds,
+        d.retry_schedule, recurring, CASE WHEN recurring IS NULL THEN session_user ELSE d.created_by END,
         CASE WHEN recurring IS NULL THEN '' ELSE d.started_by END
     FROM pushmta_engine.delivery d WHERE d.id = delivery
     RETURNING id INTO made;

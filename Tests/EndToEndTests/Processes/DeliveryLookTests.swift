@@ -28,7 +28,7 @@ import Testing
                 try await value("SELECT push_token FROM pushmta_engine.subscription ORDER BY id LIMIT 1")
             )
             let preview = """
-                SELECT concat_ws(' ', state, payload, headers, bytes, "limit", problem) FROM pushmta.preview_message(\(id), \(first))
+                SELECT concat_ws(' ', state, payload, headers, bytes, max_bytes, problem) FROM pushmta.preview_message(\(id), \(first))
                 """
             try await site.wait { try await value(preview).hasPrefix("answered") }
             let shown = try await value(preview)
