@@ -80,6 +80,8 @@ CREATE TABLE pushmta_engine.delivery (
     allow_duplicates boolean NOT NULL DEFAULT false,
     -- Whether it carries a code that a person has asked for, so that it also goes to those who opted out; see set_one_time_code.
     one_time_code boolean NOT NULL DEFAULT false,
+    -- Null: its applications belong to several services, or it tests an application. Then only an opt-out from everything counts.
+    category_id integer REFERENCES pushmta_engine.category,
     -- seed_names: the seed addresses that get it in addition to its target; null: all seed addresses of its applications. seeds:
     -- how many of its messages go to them; these are the last ones.
     seed_names text[] DEFAULT '{}',
@@ -157,6 +159,8 @@ CREATE INDEX delivery_scheduled ON pushmta_engine.delivery (start_at, id)
 -- Analysed deliveries that are not started: forgotten ones are dropped.
 CREATE INDEX delivery_ready ON pushmta_engine.delivery (frozen_until) WHERE state = 'ready';
 CREATE INDEX delivery_parent ON pushmta_engine.delivery (parent_delivery_id) WHERE parent_delivery_id IS NOT NULL;
+-- For the foreign key.
+CREATE INDEX delivery_category ON pushmta_engine.delivery (category_id) WHERE category_id IS NOT NULL;
 CREATE INDEX delivery_editing ON pushmta_engine.delivery (id) WHERE state = 'editing';
 -- For lists of the console: ended deliveries that did not succeed, and labels, which are searched across all deliveries.
 CREATE INDEX delivery_unsuccessful ON pushmta_engine.delivery (state, id) WHERE state IN ('failed', 'stopped');

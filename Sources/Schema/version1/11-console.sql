@@ -1146,7 +1146,8 @@ BEGIN
         jsonb_strip_nulls(jsonb_build_object('priority', d.priority, 'weight', d.weight, 'validity_seconds', interval_seconds(d.validity),
             'ambiguity_policy', d.ambiguity_policy, 'max_retries', d.max_retries, 'retry_period_seconds', d.retry_period_seconds,
             'retry_schedule', d.retry_schedule, 'one_per_user', d.one_per_user, 'one_time_code', d.one_time_code,
-            'all_seeds', d.seed_names IS NULL, 'messages_per_second', nullif(r.messages_per_second, 'Infinity'))),
+            'all_seeds', d.seed_names IS NULL, 'messages_per_second', nullif(r.messages_per_second, 'Infinity'),
+            'category', (SELECT k.name FROM category k WHERE k.id = d.category_id))),
         coalesce(d.target_filter, ''), ARRAY(SELECT l.name FROM delivery_exclusion_list x JOIN exclusion_list l ON l.id = x.list_id
             WHERE x.delivery_id = d.id ORDER BY l.name)
     FROM pushmta_engine.delivery d LEFT JOIN rate_limit r ON r.delivery_id = d.id

@@ -55,4 +55,6 @@ package struct APIDeliveryRow: Sendable {
     package let parentID: Int64?
     /// Whether it also goes to people who opted out.
     package let isOneTimeCode: Bool
+    /// The name of its category; nil if it has none.
+    package let category: String?
 }
