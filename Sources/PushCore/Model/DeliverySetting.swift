@@ -29,6 +29,16 @@ package enum DeliverySetting: String, Sendable, CaseIterable {
     /// The form of a category's name; the database checks it, too.
     package static let categoryForm = "^[a-z][a-z0-9_-]{0,49}$"
 
+    /// Whether a category can have a name.
+    package static func isCategory(_ name: String) -> Bool {
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+        guard let first = name.utf8.first, letters.contains(first), name.utf8.count <= 50 else { return false }
+        return name.utf8.allSatisfy { byte in
+            letters.contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+        }
+    }
+
     package static let priorities: ClosedRange<Int64> = -100...100
     package static let weights: ClosedRange<Int64> = 1...10
     /// Up to ten years, in seconds. A year has twelve months of 30 days, as in PostgreSQL's comparison of intervals.
