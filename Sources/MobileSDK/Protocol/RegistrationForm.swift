@@ -19,8 +19,8 @@ enum RegistrationForm {
                 ("osVersion", "\(device.systemName) \(device.systemVersion)"), ("osLanguage", device.language),
                 ("additionalParams", registration.parametersXML),
                 // Without an opt-out the form is that of Adobe's SDK.
-            ] + (registration.optOut.map { [("optOut", "\($0)")] } ?? []) + categories(registration)
-        return fields.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
+            ] + (registration.optOut.map { [("optOut", "\($0)")] } ?? [])
+        return (fields + categories(registration)).map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
     }
 
     /// The choices among categories: the names that the user does not want, and those that the user wants again.
@@ -36,8 +36,8 @@ enum RegistrationForm {
     static func hash(_ registration: Registration) -> String {
         let word = registration.optOut.map { $0 ? "out" : "in" } ?? ""
         let words = ([word] + categories(registration).map { " \($0)=\($1)" }).joined()
-        let text = registration.token + registration.userKey + PercentEncoding.encode(registration.parametersXML) + words
-        return SHA256Digest.hex(Array(text.utf8))
+        let text = registration.token + registration.userKey + PercentEncoding.encode(registration.parametersXML)
+        return SHA256Digest.hex(Array((text + words).utf8))
     }
 
     /// A token given as text, without brackets and blanks, in lower case.
@@ -77,10 +77,10 @@ struct Registration: Sendable, Equatable, Codable {
     }
 
     /// The categories that the user wants again.
-    var categoriesIn: [String] { (categories ?? [:]).filter { !$0.value }.map(\.key) }
+    var categoriesIn: [String] { (categories ?? [:]).filter { !$0.value }.map { $0.key } }
 
     /// A copy without opt-ins, which are sent only once.
-    var settled: Registration { saying(optOut == false ? nil : optOut, categories?.filter(\.value)) }
+    var settled: Registration { saying(optOut == false ? nil : optOut, categories?.filter { $0.value }) }
 }
 
 /// A registration as the app requests it, before omitted parameters are filled in.

@@ -100,7 +100,10 @@ extension Store {
     /// The categories of a device's service, with its opt-outs.
     package func deviceCategories(_ id: Int64) async throws -> [DeviceCategory] {
         try all(
-            try await query("SELECT \(Self.deviceCategoryColumns) FROM pushmta_engine.device_categories($1) c", [.int64(id)]),
+            try await query(
+                "SELECT \(Self.deviceCategoryColumns) FROM pushmta_engine.device_categories($1) c",
+                [.int64(id)]
+            ),
             Self.deviceCategory
         )
     }

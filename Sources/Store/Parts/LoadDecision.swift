@@ -29,7 +29,9 @@ package enum LoadDecision: Int16, Sendable, CaseIterable {
         // The first test is computed once for a statement: as long as nobody has opted out, messages cost nothing more.
         let isOptedOut = target.optOutSQL(of: "s").map { test in
             let category = target.categorySQL ?? "0"
-            return "EXISTS (SELECT FROM pushmta_engine.category_opt_out x WHERE x.category_id = \(category)) AND \(test)"
+            return """
+                EXISTS (SELECT FROM pushmta_engine.category_opt_out x WHERE x.category_id = \(category)) AND \(test)
+                """
         }
         let own = target.exclusionSQL(of: "s", isOptedOut: isOptedOut)
         return

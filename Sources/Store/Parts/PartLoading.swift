@@ -62,14 +62,15 @@ extension Store {
     /// look-up for each message.
     private func loadDense(_ part: ClaimedPart, _ fields: MessageFields) async throws -> LoadedPart {
         let key: [PostgresValue] = [.date(daysSince2000: part.logDay.daysSince2000), .int64(part.id)]
-        let results = try await group([
+        let statements = [
             PostgresStatement(Self.targetSQL, key),
             PostgresStatement(
                 Self.denseSQL(fields),
                 key + [.int32(part.applicationID)] + fields.parameters
             ),
             SubscriptionAcceptance.statement(part),
-        ] + Self.optOuts(of: key, fields))
+        ]
+        let results = try await group(statements + Self.optOuts(of: key, fields))
         var loaded = LoadedPart()
         (loaded.subscriptionIDs, loaded.sequences) = try Self.target(results[0], of: part)
         let ids = loaded.subscriptionIDs

@@ -9,7 +9,7 @@ struct CategoryRoutes: Sendable {
     private static let path = "/devices/{id}/opt-outs/{category}"
     private static let parameters = [
         APIRoute.idParameter,
-        .path("category", APIText.category.schema(mayBeEmpty: false), "The name of a category of the device's service."),
+        .path("category", APIText.category.schema(mayBeEmpty: false), "A category of the device's service, by name."),
     ]
 
     var routes: [APIRoute] {

@@ -18,7 +18,10 @@ struct CategoryCommand: AsyncParsableCommand {
 
 /// `pushmta category list`.
 struct CategoryListCommand: PushMTACommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the categories of each service.")
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the categories of each service."
+    )
 
     @OptionGroup var global: GlobalOptions
 

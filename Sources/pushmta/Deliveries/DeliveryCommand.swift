@@ -84,7 +84,8 @@ struct DeliveryStatusCommand: PushMTACommand {
             (
                 "refusals",
                 .list(refusals.map { .object([("reason", .text($0.reason)), ("words", .text($0.words))]) })
-            ), ("category", Cell(progress.category)), ("one_time_code", .flag(progress.isOneTimeCode)), ("seeds", .integer(progress.seeds)),
+            ), ("category", Cell(progress.category)), ("one_time_code", .flag(progress.isOneTimeCode)),
+            ("seeds", .integer(progress.seeds)),
             ("parent", Cell(progress.parentID)),
             ("days", DeliveryTable.table(days).cell),
         ]

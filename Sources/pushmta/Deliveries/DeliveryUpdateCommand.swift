@@ -75,7 +75,10 @@ struct DeliveryUpdateCommand: SentenceCommand {
     @Flag(inversion: .prefixedNo, help: "Each user gets it on one subscription only.")
     var onePerUser: Bool?
 
-    @Option(help: "Its category: \(DeliverySetting.category.expectation). It does not reach people who opted out of it.")
+    @Option(
+        help:
+            "Its category: \(DeliverySetting.category.expectation). It does not reach people who opted out of it."
+    )
     var category: String?
 
     func validate() throws {
