@@ -88,6 +88,8 @@ import Testing
             "parse_filter",
             "analyze_delivery", "update_delivery", "copy_delivery", "reschedule_delivery", "api_analysis",
             "api_analysis_counts", "api_exclusion_counts", "api_problems",
+            "api_categories", "api_set_user_category_opt_out", "api_user_opt_outs", "device_categories",
+            "set_category_opt_out",
         ]
         #expect(names == wanted, "\(names.symmetricDifference(wanted))")
     }
