@@ -1,4 +1,3 @@
-
 /// A category of a device's service, and whether its person wants it.
 package struct DeviceCategory: Sendable, Hashable {
     package let name: String
