@@ -92,8 +92,8 @@ extension Store {
         return loaded
     }
 
-    /// Reads the opt-outs from the delivery's category in the range of a part, of which there are few: a look-up for each
-    /// message would cost as much as half of its load.
+    /// Reads the opt-outs from the delivery's category in the range of a part. A look-up for each message would cost more
+    /// than all else that is read of it.
     private static func optOuts(of key: [PostgresValue], _ fields: MessageFields) -> [PostgresStatement] {
         fields.category.map { [PostgresStatement(optOutsSQL, key + [.int32($0)])] } ?? []
     }

@@ -367,8 +367,8 @@ extension PreparationChunk {
             """
     }
 
-    /// The opt-outs from the delivery's category as alias `o`, those of the slice in one range of the index: with many
-    /// of them, half the cost of a look-up for each subscription.
+    /// The opt-outs from the delivery's category as alias `o`, those of the slice in one range of the index: a third of
+    /// the cost of a look-up for each subscription.
     private static func optOutJoin(_ target: ChunkTarget) -> String {
         guard let category = target.categorySQL else { return "" }
         return """
