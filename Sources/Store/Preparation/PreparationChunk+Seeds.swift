@@ -3,9 +3,9 @@ extension PreparationChunk {
     /// theirs, so nothing else has to mark them. Each uses the seed's values for its fields.
     ///
     /// A device that the target has already reached, by any subscription, gets no second message. Neither does one that
-    /// opted out, of everything or of the delivery's category, or whose person is on an exclusion list of the delivery. The reached devices are read from the parts,
-    /// because the state that decided it may have changed since. This takes time only if a subscriber has a seed's
-    /// token, and the ids of a part are hashed once, however many seeds there are.
+    /// opted out, of everything or of the delivery's category, or whose person is on an exclusion list of the delivery.
+    /// The reached devices are read from the parts, because the state that decided it may have changed since. This takes
+    /// time only if a subscriber has a seed's token, and the ids of a part are hashed once, however many seeds there are.
     ///
     /// Parameters: $1 delivery, $2 size of a part.
     static func seeds(_ target: ChunkTarget) -> String {
