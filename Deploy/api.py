@@ -191,6 +191,23 @@ include-name = "GET /deliveries/{{id}}/outcomes"
 parameters = {{ "path.id" = {day} }}
 
 [[operations]]
+include-name = "GET /devices/{{id}}/categories"
+parameters = {{ "path.id" = {device} }}
+
+[[operations]]
+include-name = "PUT /devices/{{id}}/opt-outs/{{category}}"
+parameters = {{ "path.id" = {device}, "path.category" = "news" }}
+
+[[operations]]
+include-name = "DELETE /devices/{{id}}/opt-outs/{{category}}"
+parameters = {{ "path.id" = {device}, "path.category" = "news" }}
+
+[[operations]]
+# the parameter userKey is needed
+include-name = "GET /opt-outs"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
 include-name = "GET /devices/{{id}}"
 parameters = {{ "path.id" = {device} }}
 
@@ -315,6 +332,28 @@ def recur(api, delivery):
     return recurring
 
 
+def consent(api, device, delivery):
+    """Opts a device and a user out of a category and in again, and makes a delivery of another one."""
+    names = {row["name"]: row for row in api.call("GET", "/categories")["categories"]}
+    require(names["transactional"]["transactional"] and not names["news"]["transactional"], f"the categories are {names}")
+
+    def unwanted(answer):
+        return [row["name"] for row in answer["categories"] if row["optedOut"]]
+
+    require(unwanted(api.call("PUT", f"/devices/{device}/opt-outs/news")) == ["news"], "an opt-out is not recorded")
+    require(api.refusal("PUT", f"/devices/{device}/opt-outs/transactional") == 400, "an opt-out from receipts is accepted")
+    require(unwanted(api.call("DELETE", f"/devices/{device}/opt-outs/news")) == [], "an opt-in is not recorded")
+    require(api.call("PUT", "/opt-outs", {"userKey": "ada", "optedOut": True, "category": "news"})["changed"] > 0, "nobody opted out")
+    require(unwanted(api.call("GET", f"/devices/{device}/categories")) == ["news"], "a device of the user is not opted out")
+    said = api.call("GET", "/opt-outs?userKey=ada")["optOuts"]
+    require({row["category"] for row in said} == {"news"}, f"the user's opt-outs are {said}")
+    api.call("PUT", "/opt-outs", {"userKey": "ada", "optedOut": False, "category": "news"})
+    made = api.post("/deliveries", {**delivery, "category": "service"})
+    require(made["category"] == "service", f"its category is {made['category']}")
+    changed = api.call("PATCH", f"/deliveries/{made['id']}", {"category": "marketing"})
+    require(changed["category"] == "marketing", f"its category stays {changed['category']}")
+
+
 def things(api):
     """Makes what requests can be about, and returns their ids."""
     device = api.post(
@@ -324,6 +363,7 @@ def things(api):
     delivery = {"label": "api", "applications": ["sample-android"], "content": content}
     analysed, edited = walk(api, delivery)
     recurring = recur(api, delivery)
+    consent(api, device, delivery)
     explicit = api.post("/deliveries", {**delivery, "explicitTargets": True})["id"]
     continuous = api.post("/deliveries", {**delivery, "kind": "continuous"})["id"]
     api.post(f"/deliveries/{continuous}/start", {})

@@ -498,6 +498,16 @@ def test_people(site, browser):
     browser.has("Opt this person out?")
     browser.find("form[action$='/opt_out'] button").click()
     browser.has("this person wants no messages")
+    # The categories of the service: one is not wanted, and wanted again.
+    browser.find("form[action$='/category_out']:has(input[value=news]) button").click()
+    browser.has("It is recorded what this person wants")
+    browser.has("no, since")
+    browser.judge_here("subscriber-categories")
+    wanted = f"SELECT count(*) FROM pushmta_engine.category_opt_out WHERE subscription_id = {person}"
+    check(site.sql(wanted).strip() == "1", "the opt-out of a category is not there")
+    browser.find("form[action$='/category_in'] button").click()
+    browser.has("It is recorded what this person wants")
+    check(site.sql(wanted).strip() == "0", "the opt-out of a category is still there")
     browser.judge("forget", f"/subscribers/{person}/forget")
     browser.find("main form.actions button").click()
     browser.has("The user is forgotten")
@@ -704,7 +714,10 @@ def test_analyse(site, browser):
     draft = browser.driver.current_url.removeprefix(site.base).removesuffix("/applications")
     browser.open(draft + "/send")
     check(browser.find("[id='settings.weight']").get_attribute("value") == "3", "a setting is gone")
+    browser.find("[id='settings.category'] option[value=news]").click()
     delivery = analyse()
+    category = site.sql(f"SELECT category FROM pushmta.delivery_progress WHERE id = {delivery}").strip()
+    check(category == "news", f"its category is {category}")
     for words in ("By locale", "By time zone", "delivery: 500 messages a second", "ready"):
         browser.has(words)
     check("Spring is here" not in browser.driver.page_source, "marketing sees messages of people")

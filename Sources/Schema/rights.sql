@@ -30,14 +30,16 @@ WITH given (role, kind, privileges, objects) AS (
             'age_seconds, stale, deliveries', 'pushmta.health_signal'),
         ('pushmta_tokens', 'relation', 'SELECT', 'pushmta.delivery_exclusion pushmta.delivery_target pushmta.subscription_token'),
         ('pushmta_marketing', 'relation', 'SELECT',
-            'pushmta.application pushmta.delivery_count pushmta.delivery_day pushmta.delivery_failures '
+            'pushmta.application pushmta.category pushmta.category_opt_out pushmta.delivery_count pushmta.delivery_day '
+            'pushmta.delivery_failures '
             'pushmta.delivery_problem pushmta.delivery_progress pushmta.delivery_proof pushmta.delivery_refusal pushmta.delivery_signal '
             'pushmta.experiment pushmta.experiment_variant '
             'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '
             'pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.exclusion_log '
             'pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.recurrence pushmta.recurrence_run '
-            'pushmta.seed pushmta.service pushmta.subscription pushmta.target_mapping pushmta.user_opt_out'),
+            'pushmta.seed pushmta.service pushmta.subscription pushmta.target_mapping pushmta.user_category_opt_out '
+            'pushmta.user_opt_out'),
         ('pushmta_monitoring', 'relation', 'SELECT',
             'pushmta.alarm pushmta.alarm_history pushmta.alarm_look pushmta.ambiguous_message pushmta.application pushmta.credential '
             'pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof '
@@ -66,7 +68,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.external_account pushmta_engine.gateway_trouble pushmta_engine.mta_child '
             'pushmta_engine.schema_version '
             -- For the composer.
-            'pushmta.delivery_template pushmta_engine.console_audience '
+            'pushmta.category pushmta.delivery_template pushmta_engine.console_audience '
             -- For services and applications. pushmta.credential shows nothing secret.
             'pushmta.credential pushmta.gateway_trouble pushmta.service pushmta.target_mapping pushmta_engine.service'),
         -- A view's functions run with the rights of its reader, and a trigger's condition with those of the user who changes the
@@ -88,6 +90,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.explain_message_id '
             'pushmta.find_message pushmta.find_subscriptions pushmta.follow_signal pushmta.lift_quarantine pushmta.make_continuous '
             'pushmta.pause_delivery pushmta.preview_message pushmta.proof_delivery '
+            'pushmta.drop_category pushmta.set_category pushmta.set_category_opt_out pushmta.set_user_category_opt_out '
             'pushmta.next_runs pushmta.pause_recurrence pushmta.remove_recurrence pushmta.run_recurrence pushmta.set_recurrence '
             'pushmta.start_recurrence pushmta.reschedule_delivery pushmta.update_delivery '
             'pushmta.remove_delivery_exclusions pushmta.remove_exclusions pushmta.remove_seed pushmta.remove_targets '
@@ -111,7 +114,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_find_message '
             'pushmta_engine.console_outcomes '
             'pushmta_engine.console_quarantine pushmta_engine.console_quarantined pushmta_engine.console_service_people '
-            'pushmta_engine.console_subscriber '
+            'pushmta_engine.console_categories pushmta_engine.console_set_category pushmta_engine.console_subscriber '
             -- For the composer.
             'pushmta_engine.code_exclusion pushmta_engine.console_add_draft pushmta_engine.console_choices pushmta_engine.console_drafts '
             'pushmta_engine.console_duplicate pushmta_engine.console_keep_template pushmta_engine.console_remove_template '
@@ -141,7 +144,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.remove_template pushmta.set_one_time_code pushmta.set_seeds '
             'pushmta_engine.api_exclusion_lists pushmta_engine.api_find_exclusions pushmta_engine.api_remove_list '
             'pushmta_engine.api_seeds pushmta_engine.api_templates '
-            'pushmta_engine.api_set_user_opt_out '
+            'pushmta.set_category_opt_out pushmta_engine.api_categories pushmta_engine.api_set_user_category_opt_out '
+            'pushmta_engine.api_set_user_opt_out pushmta_engine.api_user_opt_outs pushmta_engine.device_categories '
             'pushmta_engine.api_applications pushmta_engine.api_create_delivery pushmta_engine.api_deliveries '
             'pushmta_engine.api_device pushmta_engine.api_find_devices pushmta_engine.api_highest_number '
             'pushmta_engine.api_outcomes pushmta_engine.busy_registrations pushmta_engine.current_tracking_keys '

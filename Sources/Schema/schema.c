@@ -98,6 +98,9 @@ static const char analysis[] = {
 static const char editing[] = {
 #embed "version1/23-editing.sql" suffix(, 0)
 };
+static const char categories[] = {
+#embed "version1/24-categories.sql" suffix(, 0)
+};
 static const char looks[] = {
 #embed "version1/24-looks.sql" suffix(, 0)
 };
@@ -144,6 +147,7 @@ static const struct schema_file files[] = {
     {1, "21-filters.sql", filters},
     {1, "22-analysis.sql", analysis},
     {1, "23-editing.sql", editing},
+    {1, "24-categories.sql", categories},
     {1, "24-looks.sql", looks},
     {1, "25-plans.sql", plans},
     {1, "26-recurrence.sql", recurrences},

@@ -26,6 +26,7 @@ struct DeliveryView {
             (.factKind, catalogue[row.kind == .continuous ? .kindContinuous : .kindBatch]),
         ]
         if row.seeds > 0 { pairs.append((.factSeeds, Figures.count(row.seeds))) }
+        if let category = row.category { pairs.append((.settingCategory, category)) }
         if row.isOneTimeCode { pairs.append((.factCode, catalogue[.settingCodeYes])) }
         if row.startedAt == nil, !row.state.isFinal, let start = row.startAt {
             pairs.append((.factStarts, Figures.minute(start)))

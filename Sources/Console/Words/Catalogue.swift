@@ -116,6 +116,7 @@ extension Catalogue {
             switch reason {
             case "disabled": .reasonDisabled
             case "opted_out": .reasonOptedOut
+            case "category_opted_out": .reasonCategoryOptedOut
             case "quarantine": .reasonQuarantine
             case "duplicate": .reasonDuplicate
             case "unknown_subscription": .reasonUnknownSubscription
@@ -182,6 +183,8 @@ extension Catalogue {
             case "subscriber.opt_out": .auditOptOut
             case "subscriber.opt_in": .auditOptIn
             case "subscriber.unregister": .auditUnregister
+            case "category.set": .auditCategorySet
+            case "category.drop": .auditCategoryDrop
             case "subscriber.lift": .auditLift
             case "subscriber.forget": .auditForget
             case "delivery.outcomes": .auditOutcomes

@@ -68,7 +68,8 @@ enum Phrase: String, Sendable, CaseIterable {
         outcomeCanceledMeaning, outcomeUnknown, outcomeUnknownMeaning
     // The product's own reasons.
     case reasonDisabled, reasonOptedOut, reasonQuarantine, reasonDuplicate, reasonUnknownSubscription,
-        reasonExclusionList, reasonConditionFailed, reasonSeed, reasonExpired, reasonStopped
+        reasonExclusionList, reasonConditionFailed, reasonSeed, reasonExpired, reasonStopped,
+        reasonCategoryOptedOut
     // Alarms.
     case alarmsTitle, noAlarms, severityCritical, severityWarning, remedyLabel, sinceLabel
     case alarmsUnseen, alarmSeen, alarmAcknowledge, doneAcknowledge, alarmsOver, alarmBegan, alarmEnded, alarmSeenBy
@@ -104,7 +105,11 @@ enum Phrase: String, Sendable, CaseIterable {
         forgetButton, forgetTitle, forgetText, doneOptOut, doneOptIn, doneLift, doneForget, quarantineTitle,
         quarantineNote, quarantineCounts, quarantineLatest, noQuarantine, kindDeadToken, kindSoftErrors, columnKind,
         columnSince, olderQuarantine, takeOutcomes, takeNote, auditFind, auditList, auditShow, auditOptOut, auditOptIn,
-        auditUnregister, auditLift, auditForget, auditOutcomes
+        auditUnregister, auditLift, auditForget, auditOutcomes, auditCategorySet, auditCategoryDrop
+    // Categories of deliveries.
+    case categoriesTitle, categoriesNote, columnCategory, columnWanted, categoryWanted, categoryUnwanted,
+        categoryAlways, categoryOutButton, categoryInButton, doneCategory, settingCategory, settingCategoryHint,
+        settingCategoryUsual
     // The rows of a filter.
     case rulesTitle, rulesJoin, rulesHint, rulesByHand, ruleAll, ruleAny, ruleField, ruleComparison, ruleValue,
         ruleRemove, ruleAdd, ruleEqual, ruleNotEqual, ruleLess, ruleLessOrEqual, ruleGreater, ruleGreaterOrEqual,

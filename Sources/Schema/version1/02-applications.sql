@@ -49,6 +49,34 @@ CREATE TABLE pushmta_engine.service (
 );
 COMMENT ON TABLE pushmta_engine.service IS 'Services: an app as marketing knows it, on all of its platforms.';
 
+CREATE TABLE pushmta_engine.category (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    service_id integer NOT NULL REFERENCES pushmta_engine.service,
+    -- Apps send lists of these names.
+    name text NOT NULL CONSTRAINT category_name_form CHECK (name ~ '^[a-z][a-z0-9_-]{0,49}$'),
+    label text NOT NULL DEFAULT '' CONSTRAINT category_label_form CHECK (pushmta_engine.is_label(label)),
+    -- What a person has ordered or must know, such as receipts: nobody can opt out of it alone.
+    is_transactional boolean NOT NULL DEFAULT false,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    changed_at timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT category_name_key UNIQUE (service_id, name)
+);
+COMMENT ON TABLE pushmta_engine.category IS
+    'What a service''s deliveries are about, such as marketing or news. People can opt out of each, except the transactional ones.';
+
+CREATE FUNCTION pushmta_engine.add_first_categories() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    INSERT INTO category (service_id, name, label, is_transactional) VALUES
+        (NEW.id, 'marketing', 'Marketing', false), (NEW.id, 'news', 'News', false), (NEW.id, 'service', 'Service', false),
+        (NEW.id, 'transactional', 'Transactional', true);
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.add_first_categories() IS 'Gives a new service the categories that every service begins with.';
+
+CREATE TRIGGER service_categories AFTER INSERT ON pushmta_engine.service
+    FOR EACH ROW EXECUTE FUNCTION pushmta_engine.add_first_categories();
+
 CREATE TABLE pushmta_engine.service_proof_key (
     id bigint PRIMARY KEY,
     service_id integer NOT NULL REFERENCES pushmta_engine.service,

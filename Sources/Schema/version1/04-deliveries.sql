@@ -82,6 +82,8 @@ CREATE TABLE pushmta_engine.delivery (
     allow_duplicates boolean NOT NULL DEFAULT false,
     -- Whether it carries a code that a person has asked for, so that it also goes to those who opted out; see set_one_time_code.
     one_time_code boolean NOT NULL DEFAULT false,
+    -- Null: its applications belong to several services, or it tests an application. Then only an opt-out from everything counts.
+    category_id integer REFERENCES pushmta_engine.category,
     -- seed_names: the seed addresses that get it in addition to its target; null: all seed addresses of its applications. seeds:
     -- how many of its messages go to them; these are the last ones.
     seed_names text[] DEFAULT '{}',
@@ -159,6 +161,8 @@ CREATE INDEX delivery_scheduled ON pushmta_engine.delivery (start_at, id)
 -- Analysed deliveries that are not started: forgotten ones are dropped.
 CREATE INDEX delivery_ready ON pushmta_engine.delivery (frozen_until) WHERE state = 'ready';
 CREATE INDEX delivery_parent ON pushmta_engine.delivery (parent_delivery_id) WHERE parent_delivery_id IS NOT NULL;
+-- For the foreign key.
+CREATE INDEX delivery_category ON pushmta_engine.delivery (category_id) WHERE category_id IS NOT NULL;
 CREATE INDEX delivery_editing ON pushmta_engine.delivery (id) WHERE state = 'editing';
 -- For lists of the console: stopped deliveries, and labels, which are searched across all deliveries.
 CREATE INDEX delivery_stopped ON pushmta_engine.delivery (id) WHERE state = 'stopped';
@@ -621,13 +625,22 @@ COMMENT ON TABLE pushmta_engine.delivery_wave IS
 -- Supervisors search it every second.
 CREATE INDEX delivery_wave_waiting ON pushmta_engine.delivery_wave (delivery_id) WHERE opened_at IS NULL;
 
-CREATE FUNCTION pushmta_engine.hours_rule(delivery bigint, service integer) RETURNS text LANGUAGE sql STABLE
+CREATE FUNCTION pushmta_engine.hours_rule(delivery bigint, service integer) RETURNS text LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
-    SELECT CASE WHEN NOT EXISTS (SELECT FROM sending_hours h WHERE h.service_id = service) THEN 'ignore'
-        ELSE coalesce((SELECT p.hours FROM delivery_plan p WHERE p.delivery_id = hours_rule.delivery),
-            (SELECT v.outside_hours FROM service v WHERE v.id = hours_rule.service)) END $$;
+#variable_conflict use_variable
+DECLARE
+    own text := (SELECT p.hours FROM delivery_plan p WHERE p.delivery_id = delivery);
+BEGIN
+    IF NOT EXISTS (SELECT FROM sending_hours h WHERE h.service_id = service) THEN
+        RETURN 'ignore';
+    ELSIF own IS NULL AND is_transactional(delivery) THEN
+        RETURN 'ignore';
+    END IF;
+    RETURN coalesce(own, (SELECT v.outside_hours FROM pushmta_engine.service v WHERE v.id = service));
+END $$;
 COMMENT ON FUNCTION pushmta_engine.hours_rule(bigint, integer) IS
-    'What happens to messages of a delivery to an application of a service outside of its sending hours: postpone, drop, or ignore.';
+    'What happens to messages of a delivery to an application of a service outside of its sending hours: postpone, '
+    'drop, or ignore. Transactional deliveries are exempt unless told.';
 
 -- Experiments: their tables, and who is in which cell (33-experiments.sql has the rest).
 

@@ -406,6 +406,9 @@ BEGIN
         UPDATE subscription x SET push_token = wanted,
             opted_out = x.opted_out OR coalesce(other.opted_out AND other.user_key = x.user_key, false)
         WHERE x.id = s.id;
+        INSERT INTO category_opt_out (category_id, subscription_id, source)
+        SELECT c.category_id, s.id, 'kept' FROM category_opt_out c WHERE c.subscription_id = other.id AND other.user_key = s.user_key
+        ON CONFLICT DO NOTHING;
     EXCEPTION WHEN unique_violation OR lock_not_available OR deadlock_detected THEN
         RETURN 'pending';
     END;

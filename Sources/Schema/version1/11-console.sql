@@ -1149,7 +1149,8 @@ BEGIN
                 THEN least(d.ends_at - coalesce(d.start_at, now()), interval '3600 days') ELSE d.validity END),
             'ambiguity_policy', d.ambiguity_policy, 'max_retries', d.max_retries, 'retry_period_seconds', d.retry_period_seconds,
             'retry_schedule', d.retry_schedule, 'one_per_user', d.one_per_user, 'one_time_code', d.one_time_code,
-            'all_seeds', d.seed_names IS NULL, 'messages_per_second', nullif(r.messages_per_second, 'Infinity'))),
+            'all_seeds', d.seed_names IS NULL, 'messages_per_second', nullif(r.messages_per_second, 'Infinity'),
+            'category', (SELECT k.name FROM category k WHERE k.id = d.category_id))),
         coalesce(d.target_filter, ''), ARRAY(SELECT l.name FROM delivery_exclusion_list x JOIN exclusion_list l ON l.id = x.list_id
             WHERE x.delivery_id = d.id ORDER BY l.name)
     FROM pushmta_engine.delivery d LEFT JOIN rate_limit r ON r.delivery_id = d.id

@@ -98,19 +98,21 @@ DECLARE
 BEGIN
     IF NOT retention_passes('disabled subscriptions', coalesce((SELECT x.disabled_at FROM subscription x
         WHERE NOT x.enabled AND x.quarantine_status < 3 AND NOT x.opted_out
+            AND NOT EXISTS (SELECT FROM category_opt_out c WHERE c.subscription_id = x.id)
         ORDER BY x.disabled_at LIMIT 1) < now() - older - interval '3 days', false), false) THEN
         RETURN 0;
     END IF;
     DELETE FROM subscription s WHERE s.id = ANY(ARRAY(SELECT x.id FROM subscription x
         WHERE NOT x.enabled AND x.quarantine_status < 3 AND NOT x.opted_out AND x.disabled_at < now() - older
+            AND NOT EXISTS (SELECT FROM category_opt_out c WHERE c.subscription_id = x.id)
         ORDER BY x.disabled_at LIMIT most FOR UPDATE SKIP LOCKED));
     GET DIAGNOSTICS purged = ROW_COUNT;
     PERFORM note_retention('disabled subscriptions', purged);
     RETURN purged;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_subscriptions(integer, interval) IS
-    'Deletes up to the given number of subscriptions that have been disabled for longer than the given time; returns how many. If one is '
-    'more than three days beyond it, all are held for a day.';
+    'Deletes up to the given number of subscriptions that have been disabled for longer than the given time; returns how many. Those with '
+    'an opt-out are kept: no other place has it. If one is more than three days beyond the time, all are held for a day.';
 
 CREATE FUNCTION pushmta_engine.purge_token_events(most integer, older interval) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
@@ -472,6 +474,8 @@ BEGIN
     DELETE FROM pushmta_engine.seed d WHERE d.subscription_id = ANY(ids);
     GET DIAGNOSTICS seeds = ROW_COUNT;
     DELETE FROM pushmta_engine.user_opt_out u WHERE u.user_key = person AND u.application_id = ANY(apps);
+    DELETE FROM pushmta_engine.user_category_opt_out u WHERE u.user_key = person AND u.application_id = ANY(apps);
+    DELETE FROM category_opt_out c WHERE c.subscription_id = ANY(ids);
     -- An idempotency key may reveal the person.
     DELETE FROM message_key k WHERE k.subscription_ids && ids;
     UPDATE token_event e SET new_token = NULL, old_token = NULL,

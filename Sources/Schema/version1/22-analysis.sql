@@ -70,7 +70,7 @@ CREATE INDEX delivery_longest_delivery ON pushmta_engine.delivery_longest (deliv
 CREATE FUNCTION pushmta_engine.preparation_digest(delivery bigint) RETURNS text LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
     SELECT md5(jsonb_build_array(d.content, d.target_kind, d.target_filter, d.target_sql, d.one_per_user, d.allow_duplicates,
-        d.one_time_code, d.seed_names, d.priority,
+        d.one_time_code, d.category_id, d.seed_names, d.priority,
         (SELECT jsonb_agg(jsonb_build_array(to_jsonb(a) - 'icon' - 'changed_at' - 'label', to_jsonb(e) - 'changed_at' - 'active',
                 c.fingerprint, c.attributes, to_jsonb(m)) ORDER BY a.id)
             FROM delivery_application x

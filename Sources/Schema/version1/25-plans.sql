@@ -611,18 +611,6 @@ COMMENT ON FUNCTION pushmta_engine.check_plan(bigint, timestamptz, timestamptz) 
 
 -- What operators set for a service.
 
-CREATE FUNCTION pushmta_engine.service_named(wanted text) RETURNS integer LANGUAGE plpgsql STABLE
-    SET search_path = pushmta_engine, pg_temp AS $$
-DECLARE
-    found integer := (SELECT v.id FROM service v WHERE v.name = wanted);
-BEGIN
-    IF found IS NULL THEN
-        RAISE EXCEPTION 'There is no service "%".', wanted USING ERRCODE = 'PM002', HINT = 'pushmta.service lists them.';
-    END IF;
-    RETURN found;
-END $$;
-COMMENT ON FUNCTION pushmta_engine.service_named(text) IS 'The id of a service; raises an error if there is none.';
-
 CREATE FUNCTION pushmta.set_sending_hours(service text, weekdays integer[], opens time, closes time) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable

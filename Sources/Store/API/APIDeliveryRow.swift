@@ -57,4 +57,6 @@ package struct APIDeliveryRow: Sendable {
     package let isOneTimeCode: Bool
     /// The health signal that its rate follows, nil if it follows none.
     package let signal: DeliverySignalRow?
+    /// The name of its category; nil if it has none.
+    package let category: String?
 }

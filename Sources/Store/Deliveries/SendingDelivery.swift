@@ -28,6 +28,8 @@ package struct SendingDelivery: Sendable {
     package let isContinuous: Bool
     /// Whether it carries one-time codes, which ignore an opt-out.
     package let isOneTimeCode: Bool
+    /// The category whose opt-outs apply to it; nil if none do.
+    package let category: Int32?
     /// The partition of its outcomes.
     package let logDay: LogDay
     /// Whether its messages have variables of their own.
@@ -52,6 +54,7 @@ package struct SendingDelivery: Sendable {
         retrySchedule: RetryPolicy.ScheduleSetting = .byKind,
         isContinuous: Bool = false,
         isOneTimeCode: Bool = false,
+        category: Int32? = nil,
         rateLimit: RateLimit? = nil
     ) {
         self.id = id
@@ -70,6 +73,7 @@ package struct SendingDelivery: Sendable {
         self.retrySchedule = retrySchedule
         self.isContinuous = isContinuous
         self.isOneTimeCode = isOneTimeCode
+        self.category = category
         self.rateLimit = rateLimit
     }
 }
@@ -109,7 +113,8 @@ extension Store {
         """
         SELECT d.id, d.label, coalesce(v.content, d.content)::text, d.state, \(key), d.message_id_base, (SELECT n.key FROM pushmta_engine.numbered_id_key n),
             d.valid_until, d.ambiguity_policy, r.max_retries, r.retry_period_seconds, \(day), d.target_kind = 'explicit', r.retry_schedule,
-            r.kind = 'continuous', d.one_time_code, l.id, l.messages_per_second
+            r.kind = 'continuous', d.one_time_code, CASE WHEN NOT d.one_time_code THEN d.category_id END,
+            l.id, l.messages_per_second
         FROM pushmta_engine.delivery d
         -- -- The days and proofs of a delivery use its retry settings.
         JOIN pushmta_engine.delivery r ON r.id = coalesce(d.parent_delivery_id, d.id)
@@ -139,6 +144,7 @@ extension Store {
             retrySchedule: try row.choice(),
             isContinuous: try row.bool(),
             isOneTimeCode: try row.bool(),
+            category: try row.int32OrNil(),
             rateLimit: try row.ifPresent(2) {
                 RateLimit(id: try $0.int64(), messagesPerSecond: try $0.double(), deliveryID: id)
             }

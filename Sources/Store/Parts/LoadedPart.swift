@@ -92,6 +92,19 @@ extension LoadedPart {
         }
     }
 
+    /// Notes which of the messages, in the order of their subscriptions, go to people who opted out of the delivery's
+    /// category.
+    ///
+    /// - Parameter ids: subscriptions that opted out, in order.
+    mutating func optOut(_ ids: [Int64]) {
+        var place = 0
+        for id in ids {
+            while place < subscriptionIDs.count, subscriptionIDs[place] < id { place += 1 }
+            guard place < subscriptionIDs.count else { return }
+            if subscriptionIDs[place] == id, decisions[place].isSendable { decisions[place] = .categoryOptedOut }
+        }
+    }
+
     mutating func appendMissing(_ wanted: MessageFields) {
         decisions.append(.missing)
         tokens.appendNull()

@@ -54,14 +54,15 @@ extension Store {
     /// look-up for each message.
     private func loadDense(_ part: ClaimedPart, _ fields: MessageFields) async throws -> LoadedPart {
         let key: [PostgresValue] = [.date(daysSince2000: part.logDay.daysSince2000), .int64(part.id)]
-        let results = try await group([
+        let statements = [
             PostgresStatement(Self.targetSQL, key),
             PostgresStatement(
                 Self.denseSQL(fields),
                 key + [.int32(part.applicationID)] + fields.parameters
             ),
             SubscriptionAcceptance.statement(part),
-        ])
+        ]
+        let results = try await group(statements + Self.optOuts(of: key, fields))
         var loaded = LoadedPart()
         (loaded.subscriptionIDs, loaded.sequences) = try Self.target(results[0], of: part)
         let ids = loaded.subscriptionIDs
@@ -79,8 +80,26 @@ extension Store {
                 loaded.appendMissing(fields)
             }
         }
+        if results.count > 3 { loaded.optOut(try all(results[3]) { row in try row.int64() }) }
         return loaded
     }
+
+    /// Reads the opt-outs from the delivery's category in the range of a part. A look-up for each message would cost more
+    /// than all else that is read of it.
+    private static func optOuts(of key: [PostgresValue], _ fields: MessageFields) -> [PostgresStatement] {
+        fields.category.map { [PostgresStatement(optOutsSQL, key + [.int32($0)])] } ?? []
+    }
+
+    /// In the order of the ids.
+    static let optOutsSQL = """
+        SELECT o.subscription_id FROM pushmta_engine.category_opt_out o
+        WHERE o.category_id = $3
+            AND o.subscription_id >= (SELECT t.subscription_ids[1] FROM pushmta_engine.delivery_part_target t
+                WHERE t.log_day = $1 AND t.part_id = $2)
+            AND o.subscription_id <= (SELECT t.subscription_ids[cardinality(t.subscription_ids)]
+                FROM pushmta_engine.delivery_part_target t WHERE t.log_day = $1 AND t.part_id = $2)
+        ORDER BY o.subscription_id
+        """
 
     /// Distinguishes users, and nothing more; 0 without a user key.
     static let userHashSQL = "CASE WHEN s.user_key = '' THEN 0 ELSE hashtext(s.user_key) END"
@@ -112,7 +131,8 @@ extension Store {
 
     static func denseSQL(_ fields: MessageFields) -> String {
         """
-        SELECT s.id, \(LoadDecision.sql(fields)), s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 4))
+        SELECT s.id, \(LoadDecision.sql(fields, readsCategory: false)), s.push_token,
+            \(userHashSQL)\(fields.columnsSQL(from: 4))
         FROM pushmta_engine.subscription s
         WHERE s.application_id = $3
             AND s.id >= (SELECT t.subscription_ids[1] FROM pushmta_engine.delivery_part_target t

@@ -112,6 +112,15 @@ struct JSONReader {
         choice(setting.memberName, of: Choice.self)
     }
 
+    /// The category of a delivery.
+    mutating func category() -> String? {
+        let name = text(DeliverySetting.category.memberName, as: .category)
+        if let name, !DeliverySetting.isCategory(name) {
+            return fail(DeliverySetting.category.memberName, "\(DeliverySetting.category.expectation) is expected")
+        }
+        return name
+    }
+
     /// An object with any members.
     mutating func object(_ name: String, required: Bool = false) -> JSONValue? {
         guard let value = value(name, required) else { return nil }

@@ -119,8 +119,57 @@ enum OpenAPISchemas {
             "properties": {
               "userKey": \#(APIText.userKey.schema(mayBeEmpty: false, "The user of the devices.")),
               "optedOut": {"type": "boolean", "description": "true: the user wants no messages; false: the user wants messages again."},
-              "application": \#(APIText.name.schema("Limits the change to this application; by default it applies to all that the key allows."))
+              "application": \#(APIText.name.schema("Limits the change to this application; by default it applies to all that the key allows.")),
+              "category": \#(APIText.category.schema(mayBeEmpty: false, "Limits the change to deliveries of this category."))
             }
+          },
+          "CategoryList": {
+            "type": "object",
+            "examples": [{"categories": [{"service": "shop", "name": "marketing", "label": "Marketing", "transactional": false}]}],
+            "required": ["categories"],
+            "properties": {"categories": {"type": "array", "items": {
+              "type": "object",
+              "required": ["service", "name", "label", "transactional"],
+              "properties": {
+                "service": {"type": "string"},
+                "name": {"type": "string", "minLength": 1},
+                "label": {"type": "string"},
+                "transactional": {"type": "boolean", "description": "Whether nobody can opt out of it alone."}
+              }
+            }}}
+          },
+          "DeviceCategoryList": {
+            "type": "object",
+            "examples": [{"categories": [{"name": "marketing", "label": "Marketing", "transactional": false, "optedOut": true, "since": "2026-11-24T18:00:00.000000Z", "source": "app"}]}],
+            "required": ["categories"],
+            "properties": {"categories": {"type": "array", "items": {
+              "type": "object",
+              "required": ["name", "label", "transactional", "optedOut", "since", "source"],
+              "properties": {
+                "name": {"type": "string", "minLength": 1},
+                "label": {"type": "string"},
+                "transactional": {"type": "boolean", "description": "Whether nobody can opt out of it alone."},
+                "optedOut": {"type": "boolean"},
+                "since": {"$ref": "#/components/schemas/TimeOrNull"},
+                "source": {"enum": ["app", "device", "user", "kept", null],
+                  "description": "Who said so: the app; somebody for this device (device) or for all devices of the user (user); or an earlier subscription of the same user or token (kept)."}
+              }
+            }}}
+          },
+          "UserOptOutList": {
+            "type": "object",
+            "examples": [{"optOuts": [{"service": "shop", "application": "shop-android", "category": "news", "since": "2026-11-24T18:00:00.000000Z"}]}],
+            "required": ["optOuts"],
+            "properties": {"optOuts": {"type": "array", "items": {
+              "type": "object",
+              "required": ["service", "application", "category", "since"],
+              "properties": {
+                "service": {"type": "string"},
+                "application": {"type": "string"},
+                "category": {"$ref": "#/components/schemas/TextOrNull", "description": "null: everything."},
+                "since": {"$ref": "#/components/schemas/Time"}
+              }
+            }}}
           },
           "OptOutChange": {
             "type": "object",
@@ -282,8 +331,8 @@ extension OpenAPISchemas {
           },
           "Delivery": {
             "type": "object",
-            "examples": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0, "seeds": 0}, "oneTimeCode": false, "prepared": true, "signal": null, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}],
-            "required": ["id", "label", "kind", "parentId", "state", "stateReason", "applications", "priority", "counts", "oneTimeCode", "prepared",
+            "examples": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0, "seeds": 0}, "oneTimeCode": false, "category": "marketing", "prepared": true, "signal": null, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}],
+            "required": ["id", "label", "kind", "parentId", "state", "stateReason", "applications", "priority", "counts", "oneTimeCode", "category", "prepared",
               "signal", "createdAt", "startAt", "startedAt", "finishedAt", "validUntil", "asOf"],
             "properties": {
               "id": {"$ref": "#/components/schemas/Id"},
@@ -296,6 +345,7 @@ extension OpenAPISchemas {
               "priority": {"type": "integer"},
               "counts": {"$ref": "#/components/schemas/Counts"},
               "oneTimeCode": {"type": "boolean", "description": "Whether it is also sent to users who opted out."},
+              "category": {"type": ["string", "null"], "description": "Its category; null if its applications belong to several services."},
               "prepared": {"type": "boolean", "description": "Whether all of its messages have been created."},
               "signal": {"oneOf": [{"$ref": "#/components/schemas/DeliverySignal"}, {"type": "null"}],
                 "description": "The health signal that its rate follows."},
@@ -309,7 +359,7 @@ extension OpenAPISchemas {
           },
           "DeliveryList": {
             "type": "object",
-            "examples": [{"deliveries": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0, "seeds": 0}, "oneTimeCode": false, "prepared": true, "signal": null, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}], "next": null}],
+            "examples": [{"deliveries": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0, "seeds": 0}, "oneTimeCode": false, "category": "marketing", "prepared": true, "signal": null, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}], "next": null}],
             "required": ["deliveries", "next"],
             "properties": {
               "deliveries": {"type": "array", "items": {"$ref": "#/components/schemas/Delivery"}},

@@ -49,6 +49,7 @@ package final class WebAPI: Sendable {
         keyring = APIKeyring(database: keyDatabase)
         let groups: [[APIRoute]] = [
             ApplicationRoutes(database: database).routes, DeviceRoutes(database: database).routes,
+            CategoryRoutes(database: database).routes,
             DeliveryRoutes(database: database).routes, AnalysisRoutes(database: database).routes,
             RecurrenceRoutes(database: database).routes, TargetRoutes(database: database).routes,
             OutcomeRoutes(database: database).routes,

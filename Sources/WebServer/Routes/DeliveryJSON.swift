@@ -14,6 +14,7 @@ enum DeliveryJSON {
             ("priority", .integer(row.priority)),
             ("counts", counts(row.counts)),
             ("oneTimeCode", .boolean(row.isOneTimeCode)),
+            ("category", .text(row.category)),
             ("prepared", .boolean(row.isPrepared)),
             ("signal", row.signal.map(signal) ?? .null),
             ("createdAt", .time(row.createdAt)),

@@ -85,7 +85,8 @@ struct DeliveryStatusCommand: PushMTACommand {
             (
                 "refusals",
                 .list(refusals.map { .object([("reason", .text($0.reason)), ("words", .text($0.words))]) })
-            ), ("one_time_code", .flag(progress.isOneTimeCode)), ("seeds", .integer(progress.seeds)),
+            ), ("category", Cell(progress.category)), ("one_time_code", .flag(progress.isOneTimeCode)),
+            ("seeds", .integer(progress.seeds)),
             ("parent", Cell(progress.parentID)),
             ("days", DeliveryTable.table(days).cell),
         ]
@@ -100,6 +101,7 @@ struct DeliveryStatusCommand: PushMTACommand {
         } else if progress.kind == .continuous {
             words.append("It is continuous: its messages are counted with their days.")
         }
+        if let category = progress.category { words.append("Category: \(category)") }
         if progress.isOneTimeCode { words.append("It sends one-time codes, also to people who have opted out.") }
         if target.isExplicit, progress.kind == .batch { words.append("It goes to explicit targets.") }
         if let filter = target.filter { words.append("Filter: \(filter)") }

@@ -91,6 +91,8 @@ import Testing
             "api_analysis_counts", "api_exclusion_counts", "api_problems",
             "next_runs", "set_recurrence", "start_recurrence", "pause_recurrence", "remove_recurrence",
             "run_recurrence", "api_recurrence", "api_recurrence_runs",
+            "api_categories", "api_set_user_category_opt_out", "api_user_opt_outs", "device_categories",
+            "set_category_opt_out",
         ]
         #expect(names == wanted, "\(names.symmetricDifference(wanted))")
     }
