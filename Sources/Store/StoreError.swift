@@ -92,11 +92,12 @@ extension StoreError {
         let code: Code =
             switch state {
             case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070", "PM071", "PM080", "PM094",
-                "PM110", "PM140":
+                "PM110", "PM140", "PM150", "PM172", "PM290":
                 .notFound
-            case "PM003", "PM006", "PM008", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
+            case "PM003", "PM006", "PM008", "PM010", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
                 "PM083", "PM084", "PM093", "PM111", "PM113", "PM120", "PM130", "PM131",
-                "PM132", "PM133", "PM134", "PM135", "PM150", "PM151", "PM152", "PM153", "PM155":
+                "PM132", "PM133", "PM134", "PM135", "PM151", "PM171", "PM180", "PM181", "PM182", "PM183", "PM185",
+                "PM291":
                 .conflict
             default: .invalid
             }
@@ -143,20 +144,25 @@ extension StoreError {
         "PM113": "start or remove one of them",
         "PM114": "correct that, and try again",
         "PM120": "look again: another user may have changed it",
+        "PM172": "pushmta delivery recur set says when it recurs",
         "PM130":
             "set the certificate of that environment; --both-environments allows one that Apple issued for both",
         "PM131": "choose another one",
-        "PM150": "analyse it first (pushmta delivery analyze), and start it when it is ready",
-        "PM151": "somebody who did not make it approves it: pushmta delivery approve",
-        "PM152": "pushmta approval list shows the deliveries that wait for an approval",
-        "PM153": "pushmta approval list shows who made which delivery",
-        "PM155": "pushmta delivery recall ID shows what became of a recalled delivery",
+        "PM180": "analyse it first (pushmta delivery analyze), and start it when it is ready",
+        "PM181": "somebody who did not make it approves it: pushmta delivery approve",
+        "PM182": "pushmta approval list shows the deliveries that wait for an approval",
+        "PM183": "pushmta approval list shows who made which delivery",
+        "PM185": "pushmta delivery recall ID shows what became of a recalled delivery",
         "PM132": "load the page again, and repeat what you changed",
         "PM133":
             "change the format when pushmta delivery list shows no unfinished delivery of the application",
         "PM135": "pushmta exclusion delete takes the time that it needs",
         "PM136": "pushmta service set --proof-key FILE --proof-key-id KID sets one",
         "PM140": "pushmta alarm list shows them",
+        "PM290": "pushmta signal list shows them; pushmta signal set adds one",
+        "PM150": "pushmta category list shows them; pushmta category set adds one",
+        "PM151": "pushmta category set changes its label",
+        "PM152": "an opt-out from everything also stops transactional deliveries",
         "PM134": "an integration key belongs to one application; pushmta app list shows whose it is",
         "PM050": "pushmta exclusion list shows the lists; pushmta exclusion create creates one",
         "PM051": "choose another name, or add to that list",

@@ -64,15 +64,15 @@ struct ApprovalTests {
     @Test("Above the size it starts only when it is counted and approved")
     func needed() async throws {
         let (fixture, id) = try await edited()
-        #expect(try await refusal { try await fixture.store.startDelivery(id) } == "PM150")
+        #expect(try await refusal { try await fixture.store.startDelivery(id) } == "PM180")
         #expect(try await refusal { try await approve(fixture, id) } == "PM008")
         try await fixture.store.analyzeDelivery(id)
-        #expect(try await refusal { try await fixture.store.startDelivery(id) } == "PM150")
+        #expect(try await refusal { try await fixture.store.startDelivery(id) } == "PM180")
         try await prepare(fixture)
-        #expect(try await refusal { try await fixture.store.startDelivery(id) } == "PM151")
+        #expect(try await refusal { try await fixture.store.startDelivery(id) } == "PM181")
         let waiting = try required(try await fixture.store.deliveriesAwaitingApproval(limit: 5).first)
         #expect(waiting.deliveryID == id && waiting.messages == 100 && waiting.above == 10 && waiting.makers.count == 1)
-        #expect(try await refusal { try await fixture.store.approveDelivery(id, comment: "") } == "PM153")
+        #expect(try await refusal { try await fixture.store.approveDelivery(id, comment: "") } == "PM183")
         try await approve(fixture, id)
         let approval = try await fixture.store.approval(ofDelivery: id)
         #expect(!approval.isAwaited && approval.given?.by == "API key bert" && approval.given?.messages == 100)
@@ -85,12 +85,12 @@ struct ApprovalTests {
     func small() async throws {
         let (fixture, id) = try await analysed()
         try await fixture.store.setApprovalRule(service: "shop", above: 100)
-        #expect(try await refusal { try await approve(fixture, id) } == "PM152")
+        #expect(try await refusal { try await approve(fixture, id) } == "PM182")
         try await fixture.store.startDelivery(id)
         let other = try await fixture.store.createDelivery(
             NewDelivery(label: "Other", applications: ["shop-ios"], content: #"{"ios": {"title": "Hi"}}"#)
         )
-        #expect(try await refusal { try await fixture.store.startDelivery(other) } == "PM150")
+        #expect(try await refusal { try await fixture.store.startDelivery(other) } == "PM180")
         try await fixture.store.setApprovalRule(service: "shop", above: nil)
         try await fixture.store.startDelivery(other)
     }
@@ -99,10 +99,10 @@ struct ApprovalTests {
     func persons() async throws {
         let (fixture, id) = try await analysed()
         try await key("carl") { try await fixture.store.setDeliveryRate(id, messagesPerSecond: 50) }
-        #expect(try await refusal { try await approve(fixture, id, by: "carl") } == "PM153")
+        #expect(try await refusal { try await approve(fixture, id, by: "carl") } == "PM183")
         try await fixture.store.setPerson(ofLogin: .key, "carl", to: "Carl")
         try await fixture.store.setPerson(ofLogin: .key, "carls-script", to: "Carl")
-        #expect(try await refusal { try await approve(fixture, id, by: "carls-script") } == "PM153")
+        #expect(try await refusal { try await approve(fixture, id, by: "carls-script") } == "PM183")
         #expect(try await fixture.store.personLogins().map(\.person) == ["Carl", "Carl"])
         try await fixture.store.setPerson(ofLogin: .key, "carls-script", to: nil)
         try await approve(fixture, id, by: "carls-script")
@@ -124,7 +124,7 @@ struct ApprovalTests {
             try await fixture.store.analyzeDelivery(id)
             try await prepare(fixture)
         }
-        #expect(try await refusal { try await fixture.store.startDelivery(id) } == "PM151")
+        #expect(try await refusal { try await fixture.store.startDelivery(id) } == "PM181")
         try await approve(fixture, id)
         try await fixture.store.startDelivery(id)
     }
@@ -220,6 +220,73 @@ struct ApprovalTests {
         #expect(try await fixture.store.approval(ofDelivery: id).isAwaited)
         let logged = "action IN ('delivery.approve', 'delivery.reject')"
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.audit_log WHERE \(logged)") == 2)
+    }
+
+    @Test(
+        "An approval of a recurring delivery covers its runs until it is changed or one has grown",
+        arguments: ["nothing", "size", "rule", "content", "exclusions"]
+    )
+    func recurring(change: String) async throws {
+        let (fixture, id) = try await edited()
+        var rule = RecurrenceRule(unit: .days, timeZone: "UTC")
+        rule.times = ["09:00"]
+        try await fixture.store.setRecurrence(id, rule)
+        try await fixture.store.analyzeDelivery(id)
+        try await prepare(fixture)
+        try await approve(fixture, id)
+        // As a day later, when nobody has started it.
+        let longAgo = "frozen_until = now() - interval '2 days'"
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET \(longAgo) WHERE id = \(id)")
+        #expect(try await fixture.store.dropOldAnalyses(limit: 10) == 1)
+        switch change {
+        case "size": try await fixture.store.seedSubscriptions(application: "shop-ios", count: 6)
+        case "rule":
+            rule.times = ["10:00"]
+            try await fixture.store.setRecurrence(id, rule)
+        case "content":
+            var changes = DeliveryChanges()
+            changes.content = #"{"ios": {"title": "Other"}}"#
+            try await fixture.store.updateDelivery(id, changes)
+        case "exclusions":
+            let row = "(delivery_id, user_key) VALUES (\(id), 'ada')"
+            try await fixture.sql("INSERT INTO pushmta.delivery_exclusion \(row)")
+        default: break
+        }
+        let run = try await fixture.store.runRecurrence(id)
+        try await prepare(fixture)
+        let counted = try await fixture.store.deliveryProgress(run)
+        #expect(counted.state == (change == "nothing" ? .inProgress : .pending))
+        guard change != "nothing" else { return }
+        #expect(try await fixture.store.alarms(delivery: run).map(\.code) == ["delivery_unapproved"])
+        #expect(try await fixture.claim(limit: 10).isEmpty)
+        #expect(try await refusal { try await fixture.store.approveDelivery(run, comment: "") } == "PM183")
+        try await approve(fixture, run)
+        #expect(try await fixture.store.openGates() == 1)
+        try await prepare(fixture)
+        #expect(try await fixture.store.deliveryProgress(run).state == .inProgress)
+    }
+
+    @Test("Its plan and its category are approved, too", arguments: ["waves", "variants", "category"])
+    func planned(change: String) async throws {
+        let (fixture, id) = try await analysed()
+        try await approve(fixture, id)
+        try await fixture.store.startDelivery(id, at: "2999-12-01T00:00:00Z")
+        let call =
+            switch change {
+            case "waves": #"set_waves(\#(id), '[{"percent": 10}, {}]')"#
+            case "variants": #"set_experiment(\#(id), '[{"percent": 50}, {"percent": 50}]')"#
+            default: "update_delivery(\(id), category => 'service')"
+            }
+        try await fixture.sql("SELECT count(*) FROM (SELECT pushmta.\(call)) c")
+        try await makeDue(fixture, id)
+        try await prepare(fixture)
+        #expect(try await fixture.store.openGates() == 0)
+        let progress = try await fixture.store.deliveryProgress(id)
+        #expect(progress.state == .pending && progress.waitingReason.contains("changed after its approval"))
+        try await approve(fixture, id)
+        #expect(try await fixture.store.openGates() == 1)
+        try await prepare(fixture)
+        #expect(try await fixture.store.deliveryProgress(id).state == .inProgress)
     }
 
     @Test("A proof is not a way around")

@@ -104,8 +104,8 @@ struct RecallTests {
         _ = try await fixture.store.storeOutcomes(batch)
         let told = try await report(fixture, id)
         #expect(told.replaced == 10 && told.tooLate == 7 && told.removed == 0 && told.child == child)
-        #expect(try await refusal { try await fixture.store.recallDelivery(id, reason: "again") } == "PM155")
-        #expect(try await refusal { try await fixture.store.recallDelivery(child, reason: "again") } == "PM155")
+        #expect(try await refusal { try await fixture.store.recallDelivery(id, reason: "again") } == "PM185")
+        #expect(try await refusal { try await fixture.store.recallDelivery(child, reason: "again") } == "PM185")
     }
 
     @Test("Devices say which notifications they removed")
@@ -114,7 +114,7 @@ struct RecallTests {
         #expect(
             try await refusal {
                 try await fixture.store.recallDelivery(id, reason: "r", mode: .replace, content: Self.replacement)
-            } == "PM155"
+            } == "PM185"
         )
         let child = try required(try await fixture.store.recallDelivery(id, reason: "r", mode: .remove))
         let silent =

@@ -12,7 +12,8 @@ extension DispatchState {
         pace.claim(prepared.claimed.deliveryID, prepared.delivery.rateLimit)
         if prepared.claimed.isProbe { admission.probeCircuit() }
         if let end = part.validUntilMilliseconds { endings.expires(at: end) }
-        let isHalted = halt(of: part) != nil || part.isExpired(atMilliseconds: now)
+        if let end = part.times.closesAt { endings.expires(at: end) }
+        let isHalted = halt(of: part) != nil || part.isOver(atMilliseconds: now)
         for decided in prepared.decided where !isHalted || decided.status == .unknown {
             switch decided.status {
             case .failed: counters.counts.failed += 1
@@ -359,7 +360,7 @@ extension DispatchState {
     private func mayLeave(_ batchID: Int64, _ now: Int64) -> Bool {
         guard let flight = flights[batchID], let part = parts[flight.claim], !part.isFenced else { return false }
         return pauses.halts[part.claimed.deliveryID] == nil && part.refusal == nil
-            && !part.isExpired(atMilliseconds: now)
+            && !part.isOver(atMilliseconds: now)
     }
 }
 

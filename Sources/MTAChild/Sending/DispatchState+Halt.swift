@@ -7,7 +7,7 @@ extension DispatchState.Halt {
         switch state {
         case .preparing, .inProgress: return nil
         case .paused, .editing, .analysing, .ready, .pending: self = .giveBack
-        case .stopped, .failed, .recalled: self = .close(.canceled, reason: state.rawValue)
+        case .stopped, .recalled: self = .close(.canceled, reason: state.rawValue)
         // A delivery cannot finish with an open part; whatever the cause, this child does not continue.
         case .finished: self = .giveBack
         }
@@ -20,7 +20,8 @@ extension DispatchState {
     func halt(of part: HeldPart) -> Halt? {
         let halt = pauses.halts[part.claimed.deliveryID]
         if part.times.isExpired, halt == nil || halt == .giveBack { return .close(.ignored, reason: "expired") }
-        return halt ?? (admission.givesBack || part.refusal != nil || part.isLeft ? .giveBack : nil)
+        let goesBack = admission.givesBack || part.refusal != nil || part.isLeft || part.times.isClosed
+        return halt ?? (goesBack ? .giveBack : nil)
     }
 
     mutating func take(_ states: [Int64: DeliveryState], _ actions: inout [Action]) {
@@ -33,6 +34,7 @@ extension DispatchState {
     mutating func haltExpired(_ now: Int64, _ actions: inout [Action]) {
         endings.forgetExpiry()
         expireParts(now, &actions)
+        closeHours(now, &actions)
         for part in parts.values where !part.isFenced {
             guard let end = part.delivery.validUntilMilliseconds else { continue }
             if now <= end {
@@ -53,6 +55,20 @@ extension DispatchState {
             } else {
                 parts[part.claim]?.times.isExpired = true
                 endings.add(.expired)
+                actions.append(.cancelQueued)
+            }
+        }
+    }
+
+    /// What has not left when the sending hours of a part end goes back; the database knows when they begin again.
+    private mutating func closeHours(_ now: Int64, _ actions: inout [Action]) {
+        for part in parts.values where !part.isFenced && !part.times.isClosed && !part.isClosing {
+            guard let end = part.times.closesAt else { continue }
+            if now < end {
+                endings.expires(at: end)
+            } else {
+                parts[part.claim]?.times.isClosed = true
+                endings.add(.closed)
                 actions.append(.cancelQueued)
             }
         }

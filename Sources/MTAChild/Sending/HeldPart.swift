@@ -49,7 +49,7 @@ struct HeldPart: Sendable {
         goesAlone = prepared.claimed.isAlone
         triesCredential = prepared.claimed.waitsFor != nil
         resent = prepared.resent
-        times = PartTimes(validUntil: prepared.claimed.validUntil.map { $0.microsecondsSince1970 / 1_000 })
+        times = PartTimes(prepared.claimed)
     }
 
     /// For messages refused before this owner took the part, the answers to others from now on show what is to blame.
@@ -67,6 +67,7 @@ struct HeldPart: Sendable {
     func isEnding(for cause: PartEndings.Cause) -> Bool {
         switch cause {
         case .expired: times.isExpired && !isClosing
+        case .closed: times.isClosed && !isFenced
         case .refused: refusal != nil && !isFenced
         case .left: isLeft && !isFenced
         }
@@ -99,9 +100,10 @@ struct HeldPart: Sendable {
         return min(own, delivery.validUntilMilliseconds ?? own)
     }
 
-    /// Whether its validity has passed at a moment.
-    func isExpired(atMilliseconds now: Int64) -> Bool {
+    /// Whether its validity or its sending hours have passed at a moment, so that nothing of it may leave.
+    func isOver(atMilliseconds now: Int64) -> Bool {
         delivery.isExpired(atMilliseconds: now) || times.validUntil.map { now > $0 } ?? false
+            || times.closesAt.map { now >= $0 } ?? false
     }
 
     /// Notes that a message has its outcome: it is no longer ambiguous.
@@ -256,11 +258,16 @@ struct PartTimes: Sendable {
     let validUntil: Int64?
     /// Whether that moment has passed.
     var isExpired = false
+    /// When its sending hours end; nil if it has none.
+    let closesAt: Int64?
+    /// Whether they have ended.
+    var isClosed = false
     /// The earliest time that the gateway asked for, for messages that go back with the part; 0 for none.
     private(set) var notBefore: Int64 = 0
 
-    init(validUntil: Int64?) {
-        self.validUntil = validUntil
+    init(_ part: ClaimedPart) {
+        validUntil = part.validUntil.map { $0.microsecondsSince1970 / 1_000 }
+        closesAt = part.closesAt.map { $0.microsecondsSince1970 / 1_000 }
     }
 
     /// Notes that the gateway refused a message because of the gateway's own state, perhaps with a pause.

@@ -6,6 +6,8 @@ struct PartEndings: Sendable {
     enum Cause: Sendable, Hashable, CaseIterable {
         /// The part has expired.
         case expired
+        /// The part's sending hours have ended: it goes back.
+        case closed
         /// The part goes back although its delivery continues.
         case refused
         /// A rate limit holds the part, and this child drains.
@@ -15,7 +17,7 @@ struct PartEndings: Sendable {
     /// Parts that go back and that the database may not have yet: only the journal has what is known about their
     /// messages.
     private(set) var releasing: Set<PartToken> = []
-    /// When the first held delivery or part expires, in milliseconds on the database's clock.
+    /// When the first held delivery or part expires, or its sending hours end, in milliseconds on the database's clock.
     private(set) var nextExpiry = Int64.max
     /// The causes for which held parts may have to end.
     private(set) var causes: Set<Cause> = []
@@ -26,7 +28,7 @@ struct PartEndings: Sendable {
 
     mutating func wasReleased(_ claim: PartToken) { releasing.remove(claim) }
 
-    /// Notes when a held delivery or part expires.
+    /// Notes when a held delivery or part expires, or its sending hours end.
     mutating func expires(at end: Int64) { nextExpiry = min(nextExpiry, end) }
 
     /// Resets the next expiry, before all held parts are checked for it.

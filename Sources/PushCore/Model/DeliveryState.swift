@@ -1,5 +1,5 @@
 /// The states of a delivery:
-/// `editing → (analysing → ready) → pending → preparing → in_progress ⇄ paused → finished | failed | stopped`, and
+/// `editing → (analysing → ready) → pending → preparing → in_progress ⇄ paused → finished | stopped`, and
 /// `recalled` from any state after its start.
 package enum DeliveryState: String, Sendable, Hashable, Codable, CaseIterable {
     case editing
@@ -13,7 +13,6 @@ package enum DeliveryState: String, Sendable, Hashable, Codable, CaseIterable {
     case inProgress = "in_progress"
     case paused
     case finished
-    case failed
     case stopped
     /// What had not left was stopped, and what was sent may be replaced or removed.
     case recalled
@@ -21,7 +20,7 @@ package enum DeliveryState: String, Sendable, Hashable, Codable, CaseIterable {
     /// Whether nothing more of a delivery is sent once it is in this state.
     package var isFinal: Bool {
         switch self {
-        case .finished, .failed, .stopped, .recalled: true
+        case .finished, .stopped, .recalled: true
         case .editing, .analysing, .ready, .pending, .preparing, .inProgress, .paused: false
         }
     }

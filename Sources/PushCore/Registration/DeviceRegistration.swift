@@ -23,6 +23,8 @@ package struct DeviceRegistration: Sendable, Hashable {
     /// The user's choice in the app: no messages (true) or messages again (false); nil if the app sent none. An app
     /// sends true with each registration and false only once.
     package var optOut: Bool?
+    /// The user's choices among categories of messages.
+    package var categories = CategoryChoices()
     /// The proof of the user key; nil if there is none. It is verified and never stored.
     package var userKeyProof: String?
 
@@ -31,6 +33,8 @@ package struct DeviceRegistration: Sendable, Hashable {
     package static let maxKeyLength = 1_000
     /// The maximum length of a locale in bytes; a locale is a few subtags.
     package static let maxLocaleLength = 200
+    /// The maximum length of a list of categories in bytes: a service has a handful, each of at most 50 bytes.
+    package static let maxCategoriesLength = 1_000
 
     private static let deviceNames: Set<String> = [
         "deviceName", "deviceModel", "deviceBrand", "deviceManufacturer", "osName", "osVersion", "osLanguage",
@@ -38,7 +42,11 @@ package struct DeviceRegistration: Sendable, Hashable {
     ]
     private static let otherNames: Set<String> = [
         "registrationToken", "mobileAppUuid", "userKey", "deviceImei", "deviceUuid", "additionalParams", "optOut",
+        outName, inName,
     ]
+    /// The parameters with categories that the user does not want, and wants again.
+    private static let outName = "categoriesOptOut"
+    private static let inName = "categoriesOptIn"
 
     /// Reads a registration from the parameters of a request.
     package init(_ form: FormParameters, platform: Platform) throws(RegistrationError) {
@@ -59,6 +67,7 @@ package struct DeviceRegistration: Sendable, Hashable {
         case "": optOut = nil
         default: throw .optOut
         }
+        categories = CategoryChoices(outs: form[Self.outName] ?? "", ins: form[Self.inName] ?? "")
         let document = form["additionalParams"] ?? ""
         saysParameters = document.utf8.contains { $0 > 0x20 }
         do {
@@ -72,6 +81,7 @@ package struct DeviceRegistration: Sendable, Hashable {
         try Self.check("userKey", userKey, Self.maxKeyLength)
         try Self.check("deviceImei", deviceID ?? "", Self.maxKeyLength)
         try Self.check("osLanguage", locale, Self.maxLocaleLength)
+        for name in [Self.outName, Self.inName] { try Self.check(name, form[name] ?? "", Self.maxCategoriesLength) }
     }
 
     private static func check(_ name: String, _ value: String, _ limit: Int) throws(RegistrationError) {

@@ -4,7 +4,7 @@
 CREATE FUNCTION pushmta_engine.is_part(size integer, state text, rest_status smallint, handed_over integer, accounted_for integer)
     RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
-    RETURN size > 0 AND accounted_for <= size AND state IN ('held', 'ready', 'claimed', 'waiting', 'done')
+    RETURN size > 0 AND accounted_for <= size AND state IN ('held', 'planned', 'ready', 'claimed', 'waiting', 'done')
         AND (rest_status IS NULL OR rest_status IN (0, 2, 7, 8, 9) AND state = 'done' AND handed_over = 0);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.is_part(integer, text, smallint, integer, integer) IS
@@ -28,6 +28,8 @@ CREATE TABLE pushmta_engine.delivery_part (
     journal_length bigint NOT NULL DEFAULT 0,
     -- When the messages of a part made by send_message expire. Null for all others, which expire with their delivery.
     valid_until timestamptz,
+    -- When its sending hours end: its owner gives it back then.
+    closes_at timestamptz,
     application_id integer NOT NULL,
     external_account_id integer NOT NULL,
     log_day date NOT NULL,
@@ -65,12 +67,22 @@ CREATE TABLE pushmta_engine.delivery_part (
     counted boolean NOT NULL DEFAULT false,
     -- A part whose messages were refused because of their tokens, while others were not: it is judged separately.
     alone boolean NOT NULL DEFAULT false,
+    -- The plan of its delivery: the wave, and the time zone of all its recipients.
+    wave smallint,
+    time_zone text,
+    -- Of an experiment: the cell (9: the rest), and the variant that its messages show; null: the delivery's content. The rest has none
+    -- until the winner is known.
+    cell smallint,
+    variant smallint,
     state text NOT NULL DEFAULT 'ready',
     rest_reason text,
     load_error text,
     -- Why the messages wait separately and are not due: a credential stored with the gateway is wrong. They wait until it is
     -- corrected.
     waits_for text,
+    -- The number at which a part that was held was released, from the sequence of the ids: none of its messages left before, so in the
+    -- order of parts it stands here. Null for all others.
+    released_as bigint,
     CHECK (pushmta_engine.is_part(size, state, rest_status, handed_over,
         sent + failed + ignored + not_applicable + canceled + unknown + handed_over))
 ) WITH (fillfactor = 40, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
@@ -84,6 +96,10 @@ CREATE INDEX delivery_part_unfinished ON pushmta_engine.delivery_part (delivery_
 CREATE INDEX delivery_part_parent ON pushmta_engine.delivery_part (parent_part_id) WHERE parent_part_id IS NOT NULL;
 -- Parts of deliveries that have not started, in the order of their release. They are in no index that a claim reads.
 CREATE INDEX delivery_part_held ON pushmta_engine.delivery_part (delivery_id, application_id, id) WHERE state = 'held';
+-- Parts that may not leave yet, and ready ones that may leave only for a while.
+CREATE INDEX delivery_part_planned ON pushmta_engine.delivery_part (application_id, external_account_id, not_before, id)
+    WHERE state = 'planned';
+CREATE INDEX delivery_part_closing ON pushmta_engine.delivery_part (closes_at) WHERE state = 'ready' AND closes_at IS NOT NULL;
 -- Parts that wait with a paused delivery, also those of ended deliveries. There are usually few, and a duty searches for them every second.
 CREATE INDEX delivery_part_waiting ON pushmta_engine.delivery_part (delivery_id) WHERE state = 'waiting';
 -- A supervisor searches this index many times a second, so it is kept almost empty.

@@ -1,4 +1,4 @@
--- Pause, resume, stop and failure of deliveries, and the end of parts that will not be sent any more.
+-- Pause, resume, stop and return of deliveries, and the end of parts that will not be sent any more.
 --
 -- The lock order is the same everywhere: first the delivery, then its parts. A session that changes a delivery's state locks its
 -- row FOR UPDATE. A session that creates or returns a part first locks the row FOR KEY SHARE, so the part gets the delivery's
@@ -28,6 +28,18 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.share_turn(bigint[]) IS
     'Lets sessions that wait to pause or end one of the deliveries go first, for at most 200 ms; the caller then locks the rows. Returns '
     'false if the time ran out.';
+
+CREATE FUNCTION pushmta_engine.yield_turn(delivery bigint) RETURNS boolean LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    PERFORM share_turn(ARRAY[delivery]);
+    -- Undoes the lock: what follows may take long, and others would not get their turn meanwhile.
+    RAISE EXCEPTION USING ERRCODE = 'PM000';
+EXCEPTION WHEN SQLSTATE 'PM000' THEN
+    RETURN true;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.yield_turn(bigint) IS
+    'Lets sessions that wait to start, pause or end a delivery go first, as share_turn does, but holds nothing afterwards.';
 
 CREATE FUNCTION pushmta_engine.take_turn(delivery bigint) RETURNS boolean LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '500ms' AS $$
@@ -94,7 +106,7 @@ BEGIN
         RAISE EXCEPTION 'Delivery % cannot be changed now: another transaction has held it for 2 s (%).', delivery,
             coalesce(holder_text(delivery), 'it has just ended')
             USING ERRCODE = 'lock_not_available',
-                HINT = 'Try again, or end that transaction: it has added a message, or changed the delivery.';
+                HINT = 'Try again, or end that transaction: it has added a message or a target, or prepares or changes the delivery.';
     END;
     IF found_state IS NULL THEN
         RAISE EXCEPTION 'There is no delivery %.', delivery
@@ -201,26 +213,26 @@ COMMENT ON FUNCTION pushmta_engine.record_unknown(bigint[], text) IS
     'Records the ambiguous messages of parts as unknown, if they have no outcome. An earlier send may have arrived, whatever the answer '
     'to a later one was. The caller holds the parts or has locked them. Returns how many it recorded.';
 
-CREATE FUNCTION pushmta_engine.cancel_parts(delivery bigint, words text) RETURNS boolean LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.cancel_parts(delivery bigint, words text DEFAULT 'stopped') RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     open bigint[] := ARRAY(SELECT p.id FROM delivery_part p
-        WHERE p.delivery_id = delivery AND p.state IN ('held', 'ready', 'waiting'));
+        WHERE p.delivery_id = delivery AND p.state IN ('held', 'planned', 'ready', 'waiting'));
 BEGIN
     -- Waits for a claim under way and leaves its part to the child.
     UPDATE delivery_part p SET state = 'done', finished_at = now(), fencing_token = p.fencing_token + 1,
         rest_status = 7, rest_reason = words
     WHERE p.id = ANY(ARRAY(SELECT unnest(open) EXCEPT SELECT unnest(ambiguous_parts(open)) ORDER BY 1))
-        AND p.state IN ('held', 'ready', 'waiting');
-    UPDATE delivery_part p SET state = 'waiting' WHERE p.delivery_id = delivery AND p.state = 'ready';
+        AND p.state IN ('held', 'planned', 'ready', 'waiting');
+    UPDATE delivery_part p SET state = 'waiting' WHERE p.delivery_id = delivery AND p.state IN ('planned', 'ready');
     RETURN NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = delivery AND p.state <> 'done');
 END $$;
 COMMENT ON FUNCTION pushmta_engine.cancel_parts(bigint, text) IS
-    'Ends the parts of a locked delivery that no child holds, without a row for each message. Parts with ambiguous messages are held '
-    'back, and a duty finishes them. Returns whether no part is left.';
+    'Ends the parts of a locked delivery that no child holds, for this reason, without a row for each message. Parts with ambiguous '
+    'messages are held back, and a duty finishes them. Returns whether no part is left.';
 
-CREATE FUNCTION pushmta_engine.end_days(delivery bigint, final_state text, words text) RETURNS boolean LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.stop_days(delivery bigint) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -229,16 +241,16 @@ DECLARE
     all_complete boolean := true;
 BEGIN
     FOREACH day IN ARRAY lock_days(delivery) LOOP
-        complete := cancel_parts(day, CASE WHEN final_state = 'stopped' THEN 'stopped' ELSE words END);
-        UPDATE pushmta_engine.delivery d SET state = final_state, state_reason = words, changed_at = now(),
+        complete := cancel_parts(day);
+        UPDATE pushmta_engine.delivery d SET state = 'stopped', state_reason = '', changed_at = now(),
             finished_at = CASE WHEN complete THEN now() END
         WHERE d.id = day;
         all_complete := all_complete AND complete;
     END LOOP;
     RETURN all_complete;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.end_days(bigint, text, text) IS
-    'Ends the parts that no child holds in all days of a locked continuous delivery. Returns whether no part is left.';
+COMMENT ON FUNCTION pushmta_engine.stop_days(bigint) IS
+    'Stops all days of a locked continuous delivery: ends the parts that no child holds. Returns whether no part is left.';
 
 CREATE FUNCTION pushmta_engine.drop_message_numbers(day bigint) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -250,47 +262,51 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.drop_message_numbers(bigint) IS
     'Drops a day''s counter. A session that waits for its lock would fail, so the day must be long over (maintain_continuous_deliveries).';
 
+CREATE FUNCTION pushmta_engine.free_state(part pushmta_engine.delivery_part) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN part.time_zone IS NOT NULL OR part.not_before = 'infinity' THEN 'planned' ELSE 'ready' END;
+COMMENT ON FUNCTION pushmta_engine.free_state(pushmta_engine.delivery_part) IS
+    'The state of an unclaimed part of a delivery under way: ready, or planned if its plan decides when it leaves.';
+
 CREATE FUNCTION pushmta_engine.finish_delivery(delivery bigint, most integer) RETURNS integer LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     found_state text;
-    ended boolean;
-    expired boolean;
+    is_expired boolean;
+    ends boolean;
     words text;
     picked bigint[];
 BEGIN
-    SELECT d.state, d.state IN ('stopped', 'failed', 'recalled'),
-        coalesce(d.started_at IS NOT NULL AND d.valid_until <= now(), false), d.state_reason
-    INTO found_state, ended, expired, words
+    SELECT d.state, coalesce(d.started_at IS NOT NULL AND d.valid_until <= now(), false) INTO found_state, is_expired
     FROM pushmta_engine.delivery d WHERE d.id = delivery FOR KEY SHARE SKIP LOCKED;
     IF NOT FOUND THEN
         RETURN 0;
     END IF;
+    ends := is_expired OR found_state IN ('stopped', 'recalled');
+    words := CASE WHEN found_state IN ('stopped', 'recalled') THEN found_state ELSE 'expired' END;
     picked := ARRAY(SELECT p.id FROM delivery_part p
-        WHERE p.delivery_id = delivery AND p.state IN ('held', 'ready', 'waiting') AND (ended OR expired
-            OR p.state = 'ready' AND found_state = 'paused'
+        WHERE p.delivery_id = delivery AND p.state IN ('held', 'planned', 'ready', 'waiting') AND (ends
+            OR p.state IN ('planned', 'ready') AND found_state = 'paused'
             OR p.state = 'waiting' AND found_state IN ('preparing', 'in_progress'))
         ORDER BY p.id LIMIT most FOR NO KEY UPDATE SKIP LOCKED);
     IF picked = '{}' THEN
         RETURN 0;
     END IF;
-    IF ended OR expired THEN
-        words := CASE WHEN found_state IN ('stopped', 'recalled') THEN found_state WHEN ended THEN words ELSE 'expired' END;
+    IF ends THEN
         PERFORM record_unknown(picked, 'no answer was recorded before the end: ' || words);
         UPDATE delivery_part p SET state = 'done', finished_at = now(), fencing_token = p.fencing_token + 1,
-            rest_status = CASE WHEN ended THEN 7 ELSE 0 END, rest_reason = words
+            rest_status = CASE words WHEN 'expired' THEN 0 ELSE 7 END, rest_reason = words
         WHERE p.id = ANY(picked);
     ELSE
-        UPDATE delivery_part p SET state = CASE WHEN found_state = 'paused' THEN 'waiting' ELSE 'ready' END
+        UPDATE delivery_part p SET state = CASE WHEN found_state = 'paused' THEN 'waiting' ELSE free_state(p) END
         WHERE p.id = ANY(picked);
     END IF;
     RETURN cardinality(picked);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.finish_delivery(bigint, integer) IS
-    'Ends up to the given number of parts of a stopped, failed or expired delivery that no child holds. Corrects parts whose state (ready '
-    'or waiting) does not fit the delivery''s state. Any number of hosts may call it; it never waits. Returns the number of parts it '
-    'changed.';
+    'Ends up to the given number of parts of a stopped, recalled or expired delivery that no child holds. Corrects parts whose state '
+    '(ready or waiting) does not fit the delivery''s state. Any number of hosts may call it; it never waits. Returns the number of parts '
+    'it changed.';
 
 CREATE FUNCTION pushmta_engine.start_moment(delivery bigint, start_at timestamptz) RETURNS timestamptz LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -343,14 +359,13 @@ DECLARE
     is_released boolean;
 BEGIN
     BEGIN
-        SELECT d.state, d.kind, d.frozen_until IS NOT NULL INTO current_state, current_kind, is_frozen
-        FROM pushmta_engine.delivery d WHERE d.id = delivery FOR UPDATE;
+        -- The turn at a delivery that nobody holds would only hold up sessions of others.
+        PERFORM FROM pushmta_engine.delivery d WHERE d.id = delivery FOR UPDATE NOWAIT;
     EXCEPTION WHEN lock_not_available THEN
-        RAISE EXCEPTION 'Delivery % cannot be started now: another transaction has held it for 2 s (%).', delivery,
-            coalesce(holder_text(delivery), 'no longer known which')
-            USING ERRCODE = 'lock_not_available',
-                HINT = 'Try again, or end that transaction: it has changed the delivery, or added targets to it.';
+        PERFORM lock_delivery(delivery);
     END;
+    SELECT d.state, d.kind, d.frozen_until IS NOT NULL INTO current_state, current_kind, is_frozen
+    FROM pushmta_engine.delivery d WHERE d.id = delivery;
     IF current_state IS NULL THEN
         RAISE EXCEPTION 'There is no delivery %.', delivery
             USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery creates one.';
@@ -359,9 +374,11 @@ BEGIN
         RAISE EXCEPTION 'Delivery % is % and cannot be started again.', delivery, current_state
             USING ERRCODE = 'PM003', HINT = 'Create another delivery to send again.';
     END IF;
+    PERFORM refuse_recurring(delivery);
     begins := start_moment(delivery, start_at);
     DELETE FROM delivery_problem p WHERE p.delivery_id = delivery;
     is_frozen := is_frozen AND keep_analysis(delivery, begins);
+    PERFORM keep_plan(delivery);
     is_released := is_frozen AND current_state = 'ready' AND begins = now();
     -- A continuous delivery has no target to prepare: its caller may send at once, even in the same transaction.
     at_once := current_kind = 'continuous' AND begins = now();
@@ -373,18 +390,20 @@ BEGIN
         valid_until = end_of(d, begins), gate = CASE WHEN NOT is_frozen AND is_gated(delivery) THEN uncounted() ELSE '' END
     WHERE d.id = delivery;
     PERFORM require_release(delivery, current_state);
+    PERFORM check_plan(delivery, begins, (SELECT d.valid_until FROM pushmta_engine.delivery d WHERE d.id = delivery));
     IF at_once THEN
         -- Opened here, so that no session that sends messages has to, whose transaction all others would wait for.
         PERFORM open_day(delivery);
     ELSIF is_released THEN
+        PERFORM open_wave(delivery, now());
         -- Enough for the first children; a supervisor releases the others at the pace at which they are sent.
         PERFORM release_parts(delivery, 50);
     END IF;
     PERFORM pg_notify('pushmta_wake', delivery::text);
 END $$;
 COMMENT ON FUNCTION pushmta.start_delivery(bigint, timestamptz) IS
-    'Starts a delivery, now (null) or at a time, which must not be more than 60 s in the past. From then on its targets are frozen. If it '
-    'was analysed, and the analysis still holds, its messages leave at once; if not, they are prepared first. A '
+    'Starts a delivery, now (null) or at a time, which must not be more than 60 s in the past. From then on its list of targets stays as '
+    'it is. If it was analysed, and the analysis still holds, its messages leave at once; if not, they are prepared first. A '
     'continuous delivery that starts now accepts messages at once, even in the same transaction. It has no end of its own: its validity '
     'is that of each message. If its service asks for approvals, it is analysed first and, above the size, approved.';
 
@@ -409,7 +428,7 @@ BEGIN
         PERFORM drop_preparation(delivery);
     END IF;
     UPDATE pushmta_engine.delivery d SET state = 'paused', preparing_host = '', changed_at = now() WHERE d.id = ANY(held);
-    UPDATE delivery_part p SET state = 'waiting' WHERE p.delivery_id = ANY(held) AND p.state = 'ready';
+    UPDATE delivery_part p SET state = 'waiting' WHERE p.delivery_id = ANY(held) AND p.state IN ('planned', 'ready');
     PERFORM pg_notify('pushmta_wake', 'control');
 END $$;
 COMMENT ON FUNCTION pushmta.pause_delivery(bigint) IS
@@ -435,7 +454,9 @@ BEGIN
         WHEN d.started_at IS NULL THEN 'pending' WHEN d.prepared AND NOT EXISTS (SELECT FROM delivery_part h
             WHERE h.delivery_id = d.id AND h.state = 'held') THEN 'in_progress' ELSE 'preparing' END
     WHERE d.id = ANY(held);
-    UPDATE delivery_part p SET state = 'ready' WHERE p.delivery_id = ANY(held) AND p.state = 'waiting';
+    UPDATE delivery_part p SET state = free_state(p) WHERE p.delivery_id = ANY(held) AND p.state = 'waiting';
+    -- Whoever resumes a delivery that a guard has paused wants its next wave.
+    UPDATE delivery_wave w SET passed_at = now() WHERE w.delivery_id = delivery AND w.held_at IS NOT NULL AND w.passed_at IS NULL;
     PERFORM pg_notify('pushmta_wake', 'control');
 END $$;
 COMMENT ON FUNCTION pushmta.resume_delivery(bigint) IS
@@ -452,44 +473,21 @@ BEGIN
     IF found_state IN ('stopped', 'recalled') THEN
         RETURN;
     END IF;
-    IF found_state IN ('finished', 'failed') THEN
+    IF found_state = 'finished' THEN
         RAISE EXCEPTION 'Delivery % is % and cannot be stopped.', delivery, found_state
             USING ERRCODE = 'PM008', HINT = 'It has already ended.';
     END IF;
-    complete := cancel_parts(delivery, 'stopped');
-    complete := end_days(delivery, 'stopped', '') AND complete;
+    complete := cancel_parts(delivery);
+    complete := stop_days(delivery) AND complete;
     UPDATE pushmta_engine.delivery d SET state = 'stopped', state_reason = '', preparing_host = '', changed_at = now(),
         finished_at = CASE WHEN complete THEN now() END
     WHERE d.id = delivery;
+    PERFORM finish_recurrence(delivery, '');
     PERFORM pg_notify('pushmta_wake', 'control');
 END $$;
 COMMENT ON FUNCTION pushmta.stop_delivery(bigint) IS
     'Stops a delivery permanently: nothing new is sent; messages on their way to the gateway are resolved and recorded, and the rest is '
-    'canceled.';
-
-CREATE FUNCTION pushmta_engine.fail_delivery(delivery bigint, words text) RETURNS boolean LANGUAGE plpgsql
-    SET search_path = pushmta_engine, pg_temp AS $$
-#variable_conflict use_variable
-DECLARE
-    whole bigint := coalesce((SELECT d.parent_delivery_id FROM pushmta_engine.delivery d
-        WHERE d.id = delivery AND d.kind = 'continuous'), delivery);
-    found_state text := lock_delivery(whole);
-    complete boolean;
-BEGIN
-    IF found_state IN ('finished', 'failed', 'stopped', 'recalled') THEN
-        RETURN false;
-    END IF;
-    complete := cancel_parts(whole, words);
-    complete := end_days(whole, 'failed', words) AND complete;
-    UPDATE pushmta_engine.delivery d SET state = 'failed', state_reason = words, preparing_host = '', changed_at = now(),
-        finished_at = CASE WHEN complete THEN now() END
-    WHERE d.id = whole;
-    PERFORM pg_notify('pushmta_wake', 'control');
-    RETURN true;
-END $$;
-COMMENT ON FUNCTION pushmta_engine.fail_delivery(bigint, text) IS
-    'Marks a delivery as failed because it cannot be sent; false if it has already ended. If a day of a continuous delivery cannot be '
-    'sent, neither can the next ones, so the whole delivery fails.';
+    'canceled. A recurring delivery makes no further runs; those under way go on.';
 
 CREATE FUNCTION pushmta_engine.return_draft(delivery bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -545,7 +543,7 @@ BEGIN
     held := whole || lock_days(whole);
     UPDATE pushmta_engine.delivery d SET state = 'paused', state_reason = words, preparing_host = '', changed_at = now()
     WHERE d.id = ANY(held);
-    UPDATE delivery_part p SET state = 'waiting' WHERE p.delivery_id = ANY(held) AND p.state = 'ready';
+    UPDATE delivery_part p SET state = 'waiting' WHERE p.delivery_id = ANY(held) AND p.state IN ('planned', 'ready');
     PERFORM pg_notify('pushmta_wake', 'control');
     RETURN true;
 END $$;
@@ -611,7 +609,7 @@ BEGIN
     UPDATE delivery_part p SET waits_for = NULL, refusals = 1, not_before = now()
     WHERE p.id = ANY(ARRAY(SELECT f.id FROM delivery_part f
         WHERE f.application_id = application AND f.external_account_id = account AND f.waits_for = words AND f.state <> 'done'
-            AND f.state IN ('ready', 'waiting')
+            AND f.state IN ('planned', 'ready', 'waiting')
         LIMIT most FOR NO KEY UPDATE SKIP LOCKED));
     GET DIAGNOSTICS freed = ROW_COUNT;
     DELETE FROM credential_wait w
@@ -653,7 +651,7 @@ BEGIN
         -- The part that was tried least often.
         SELECT p.id INTO one FROM delivery_part p
         WHERE p.application_id = due.application_id AND p.external_account_id = due.external_account_id
-            AND p.waits_for = due.reason AND p.state <> 'done' AND p.state = 'ready' AND p.not_before > now()
+            AND p.waits_for = due.reason AND p.state <> 'done' AND p.state IN ('planned', 'ready') AND p.not_before > now()
         ORDER BY p.refusals, p.id LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
         IF one IS NOT NULL THEN
             UPDATE delivery_part p SET not_before = now() WHERE p.id = one;
@@ -684,7 +682,8 @@ BEGIN
     -- A part that was tried and could not be loaded waits for nothing else. A locked part is being returned or claimed.
     WITH due AS MATERIALIZED (
         SELECT p.id FROM delivery_part p
-        WHERE p.load_failures > 0 AND p.state <> 'done' AND p.state = 'ready' AND p.application_id = application AND p.not_before > now()
+        WHERE p.load_failures > 0 AND p.state <> 'done' AND p.state IN ('planned', 'ready') AND p.application_id = application
+            AND p.not_before > now()
         FOR NO KEY UPDATE SKIP LOCKED
     ), freed AS (
         UPDATE delivery_part p SET not_before = now(), load_failures = 0 FROM due d WHERE p.id = d.id RETURNING p.load_error

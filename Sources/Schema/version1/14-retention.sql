@@ -71,7 +71,7 @@ BEGIN
             AND NOT EXISTS (SELECT FROM late_outcome l WHERE l.log_day = found.day)
             AND NOT EXISTS (SELECT FROM tracking_uncounted u WHERE u.log_day = found.day)
             AND NOT EXISTS (SELECT FROM delivery d WHERE d.log_day = found.day
-                AND d.state IN ('pending', 'preparing', 'in_progress', 'paused'))
+                AND d.state IN ('analysing', 'ready', 'pending', 'preparing', 'in_progress', 'paused'))
         THEN
             names := names || found.name;
         END IF;
@@ -98,19 +98,21 @@ DECLARE
 BEGIN
     IF NOT retention_passes('disabled subscriptions', coalesce((SELECT x.disabled_at FROM subscription x
         WHERE NOT x.enabled AND x.quarantine_status < 3 AND NOT x.opted_out
+            AND NOT EXISTS (SELECT FROM category_opt_out c WHERE c.subscription_id = x.id)
         ORDER BY x.disabled_at LIMIT 1) < now() - older - interval '3 days', false), false) THEN
         RETURN 0;
     END IF;
     DELETE FROM subscription s WHERE s.id = ANY(ARRAY(SELECT x.id FROM subscription x
         WHERE NOT x.enabled AND x.quarantine_status < 3 AND NOT x.opted_out AND x.disabled_at < now() - older
+            AND NOT EXISTS (SELECT FROM category_opt_out c WHERE c.subscription_id = x.id)
         ORDER BY x.disabled_at LIMIT most FOR UPDATE SKIP LOCKED));
     GET DIAGNOSTICS purged = ROW_COUNT;
     PERFORM note_retention('disabled subscriptions', purged);
     RETURN purged;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_subscriptions(integer, interval) IS
-    'Deletes up to the given number of subscriptions that have been disabled for longer than the given time; returns how many. If one is '
-    'more than three days beyond it, all are held for a day.';
+    'Deletes up to the given number of subscriptions that have been disabled for longer than the given time; returns how many. Those with '
+    'an opt-out are kept: no other place has it. If one is more than three days beyond the time, all are held for a day.';
 
 CREATE FUNCTION pushmta_engine.purge_token_events(most integer, older interval) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
@@ -188,6 +190,24 @@ COMMENT ON FUNCTION pushmta_engine.fold_parts(bigint[]) IS
     'Folds done parts into one for each delivery, application and account. Messages that a part handed over are in the size of another '
     'part. Messages without an outcome of their own count under the outcome with which their part ended.';
 
+CREATE FUNCTION pushmta_engine.purge_unstarted_targets(most bigint, before date) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    deleted bigint;
+BEGIN
+    DELETE FROM pushmta.delivery_target t WHERE t.id = ANY(ARRAY(SELECT x.id
+        FROM delivery d CROSS JOIN LATERAL (SELECT y.id FROM pushmta.delivery_target y
+            WHERE y.delivery_id = d.id AND y.created_at < (before::timestamp AT TIME ZONE 'UTC')) x
+        -- A recurring delivery keeps its targets for its next run.
+        WHERE d.state = 'editing' AND NOT EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = d.id) LIMIT most));
+    GET DIAGNOSTICS deleted = ROW_COUNT;
+    PERFORM note_retention('targets of deliveries that were not started', deleted);
+    RETURN deleted;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.purge_unstarted_targets(bigint, date) IS
+    'Deletes up to the given number of targets, from before the given day, of deliveries that were never started and do not recur; returns '
+    'how many.';
+
 CREATE FUNCTION pushmta_engine.purge_delivery_rows(most integer, before date) RETURNS bigint LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 DECLARE
@@ -205,7 +225,7 @@ BEGIN
     FOR place IN SELECT d.id FROM delivery d
         WHERE NOT d.purged AND d.finished_at IS NOT NULL
             AND coalesce(d.log_day, (d.finished_at AT TIME ZONE 'UTC')::date) = ANY(days)
-            AND d.state IN ('finished', 'failed', 'stopped', 'recalled')
+            AND d.state IN ('finished', 'stopped', 'recalled')
             AND NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = d.id AND p.state <> 'done')
             AND NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = d.id AND p.state = 'done' AND NOT p.counted)
             AND NOT EXISTS (SELECT FROM delivery c WHERE c.parent_delivery_id = d.id AND c.finished_at IS NULL)
@@ -233,21 +253,11 @@ BEGIN
         purged_rows := purged_rows + cardinality(parts);
         CONTINUE WHEN purged_rows >= most;
         DELETE FROM message_id_range r WHERE r.delivery_id = place.id;
-        DELETE FROM delivery_analysis a WHERE a.delivery_id = place.id;
-        DELETE FROM delivery_count c WHERE c.delivery_id = place.id;
-        DELETE FROM delivery_longest l WHERE l.delivery_id = place.id;
-        DELETE FROM delivery_problem b WHERE b.delivery_id = place.id;
+        PERFORM forget_findings(place.id);
         UPDATE delivery d SET purged = true WHERE d.id = place.id;
         purged_rows := purged_rows + 1;
     END LOOP;
-    -- Targets of deliveries that were never started.
-    DELETE FROM pushmta.delivery_target t WHERE t.id = ANY(ARRAY(SELECT x.id
-        FROM delivery d CROSS JOIN LATERAL (SELECT y.id FROM pushmta.delivery_target y
-            WHERE y.delivery_id = d.id AND y.created_at < (before::timestamp AT TIME ZONE 'UTC')) x
-        WHERE d.state = 'editing' LIMIT most - purged_rows));
-    GET DIAGNOSTICS deleted = ROW_COUNT;
-    PERFORM note_retention('targets of deliveries that were not started', deleted);
-    purged_rows := purged_rows + deleted;
+    purged_rows := purged_rows + purge_unstarted_targets(most - purged_rows, before);
     RETURN purged_rows;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_delivery_rows(integer, date) IS
@@ -464,6 +474,8 @@ BEGIN
     DELETE FROM pushmta_engine.seed d WHERE d.subscription_id = ANY(ids);
     GET DIAGNOSTICS seeds = ROW_COUNT;
     DELETE FROM pushmta_engine.user_opt_out u WHERE u.user_key = person AND u.application_id = ANY(apps);
+    DELETE FROM pushmta_engine.user_category_opt_out u WHERE u.user_key = person AND u.application_id = ANY(apps);
+    DELETE FROM category_opt_out c WHERE c.subscription_id = ANY(ids);
     -- An idempotency key may reveal the person.
     DELETE FROM message_key k WHERE k.subscription_ids && ids;
     UPDATE token_event e SET new_token = NULL, old_token = NULL,
@@ -471,6 +483,7 @@ BEGIN
     WHERE e.subscription_id = ANY(ids)
         AND (e.new_token IS NOT NULL OR e.old_token IS NOT NULL OR e.state IN ('pending', 'held', 'doubted'));
 
+    DELETE FROM delivery_look l WHERE l.subscription_id = ANY(ids);
     UPDATE delivery_analysis a SET samples = '[]'
     WHERE EXISTS (SELECT FROM jsonb_array_elements(a.samples) e WHERE (e ->> 'subscription_id')::bigint = ANY(ids));
     DELETE FROM subscription_import_change c USING subscription_import i WHERE c.import_id = i.id AND c.subscription_id = ANY(ids);

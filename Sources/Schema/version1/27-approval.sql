@@ -4,6 +4,9 @@
 -- pushmta.start_delivery before messages of an analysis leave, and the claim of a scheduled delivery (hold_unapproved), which is
 -- prepared and counted before its start. Its size may then be up to a twentieth larger than the approved one: people register between
 -- an approval and the start.
+--
+-- The approval of a recurring delivery covers its runs, as long as they say what was approved and recur as was approved. Each run is
+-- counted before it leaves. One that is not covered is held, with an alarm, until somebody approves it.
 
 CREATE TABLE pushmta_engine.approval_rule (
     service_id integer PRIMARY KEY REFERENCES pushmta_engine.service ON DELETE CASCADE,
@@ -97,50 +100,83 @@ CREATE FUNCTION pushmta_engine.note_rate_maker() RETURNS trigger LANGUAGE plpgsq
     SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
     PERFORM note_maker(d.id) FROM pushmta_engine.delivery d
-    WHERE d.id = CASE WHEN TG_OP = 'DELETE' THEN OLD.delivery_id ELSE NEW.delivery_id END AND d.started_at IS NULL;
+    WHERE d.id = CASE WHEN TG_OP = 'DELETE' THEN OLD.delivery_id ELSE NEW.delivery_id END AND d.started_at IS NULL
+        -- The engine changes a rate that follows a signal.
+        AND NOT (TG_TABLE_NAME = 'rate_limit' AND EXISTS (SELECT FROM delivery_signal f WHERE f.delivery_id = d.id));
     RETURN NULL;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.note_rate_maker() IS 'Records who changes the rate of a delivery before it begins.';
+COMMENT ON FUNCTION pushmta_engine.note_rate_maker() IS
+    'Records who changes the rate of a delivery, or the signal that it follows, before it begins.';
 
 CREATE TRIGGER delivery_maker_insert AFTER INSERT ON pushmta_engine.delivery
     FOR EACH ROW WHEN (NEW.kind = 'batch' AND NOT NEW.proof) EXECUTE FUNCTION pushmta_engine.note_delivery_maker();
 -- Who gives it its first start changes nothing of it.
 CREATE TRIGGER delivery_maker_update AFTER UPDATE OF content, target_kind, target_filter, target_sql, one_per_user, allow_duplicates,
-    one_time_code, seed_names, priority, weight, validity, ends_at, ambiguity_policy, max_retries, retry_period_seconds, retry_schedule,
-    start_at ON pushmta_engine.delivery
+    one_time_code, category_id, seed_names, priority, weight, validity, ends_at, ambiguity_policy, max_retries, retry_period_seconds,
+    retry_schedule, start_at ON pushmta_engine.delivery
     FOR EACH ROW WHEN (OLD.started_at IS NULL AND NEW.kind = 'batch' AND NOT NEW.proof
         AND (OLD.start_at IS NOT NULL AND NEW.start_at IS NOT NULL AND OLD.start_at <> NEW.start_at
         OR (OLD.content, OLD.target_kind, OLD.target_filter, OLD.target_sql, OLD.one_per_user, OLD.allow_duplicates, OLD.one_time_code,
-            OLD.seed_names, OLD.priority, OLD.weight, OLD.validity, OLD.ends_at, OLD.ambiguity_policy, OLD.max_retries,
-            OLD.retry_period_seconds, OLD.retry_schedule)
+            OLD.category_id, OLD.seed_names, OLD.priority, OLD.weight, OLD.validity, OLD.ends_at, OLD.ambiguity_policy,
+            OLD.max_retries, OLD.retry_period_seconds, OLD.retry_schedule)
         IS DISTINCT FROM (NEW.content, NEW.target_kind, NEW.target_filter, NEW.target_sql, NEW.one_per_user, NEW.allow_duplicates,
-            NEW.one_time_code, NEW.seed_names, NEW.priority, NEW.weight, NEW.validity, NEW.ends_at, NEW.ambiguity_policy,
-            NEW.max_retries, NEW.retry_period_seconds, NEW.retry_schedule)))
+            NEW.one_time_code, NEW.category_id, NEW.seed_names, NEW.priority, NEW.weight, NEW.validity, NEW.ends_at,
+            NEW.ambiguity_policy, NEW.max_retries, NEW.retry_period_seconds, NEW.retry_schedule)))
     EXECUTE FUNCTION pushmta_engine.note_delivery_maker();
 -- Children write to other columns of rates all the time.
 CREATE TRIGGER rate_limit_maker AFTER INSERT OR UPDATE OF messages_per_second ON pushmta_engine.rate_limit
     FOR EACH ROW WHEN (NEW.delivery_id IS NOT NULL) EXECUTE FUNCTION pushmta_engine.note_rate_maker();
 CREATE TRIGGER rate_limit_maker_delete AFTER DELETE ON pushmta_engine.rate_limit
     FOR EACH ROW WHEN (OLD.delivery_id IS NOT NULL) EXECUTE FUNCTION pushmta_engine.note_rate_maker();
+CREATE TRIGGER delivery_signal_maker AFTER INSERT OR UPDATE OF signal_id, target, floor, ceiling OR DELETE ON pushmta_engine.delivery_signal
+    FOR EACH ROW EXECUTE FUNCTION pushmta_engine.note_rate_maker();
 
 -- What is approved, and what is missing.
 
+CREATE FUNCTION pushmta_engine.plan_words(delivery bigint) RETURNS jsonb LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT jsonb_build_array(
+        -- A plan that says nothing is the same as none.
+        (SELECT jsonb_build_array(extract(epoch FROM p.local_time), p.on_past, p.hours) FROM delivery_plan p
+            WHERE p.delivery_id = plan_words.delivery AND num_nonnulls(p.local_time, p.hours) > 0),
+        (SELECT jsonb_agg(jsonb_build_array(w.number, w.share::numeric, w.size, extract(epoch FROM w.starts_at),
+                extract(epoch FROM w.starts_after), w.max_failed::numeric, w.max_token_errors::numeric, w.max_opt_outs::numeric)
+                ORDER BY w.number) FROM delivery_wave w WHERE w.delivery_id = plan_words.delivery),
+        -- Without its seed, which decides who gets what, and is another one for each run.
+        (SELECT jsonb_build_array(e.metric, extract(epoch FROM e.decide_after), e.early, e.least_sample, e.hold_out::numeric,
+                e.if_undecided, jsonb_agg(jsonb_build_array(c.cell, c.label, c.share::numeric, c.content) ORDER BY c.cell))
+            FROM experiment e JOIN experiment_cell c ON c.delivery_id = e.delivery_id
+            WHERE e.delivery_id = plan_words.delivery GROUP BY e.delivery_id),
+        (SELECT jsonb_build_array(r.every, r.unit, ARRAY(SELECT extract(epoch FROM t.time) FROM unnest(r.times) t(time)), r.time_zone,
+                r.weekdays, r.month_days, r.starts_on - date '2000-01-01', r.ends_on - date '2000-01-01',
+                ARRAY(SELECT x.day - date '2000-01-01' FROM unnest(r.except_dates) x(day)), r.missed)
+            FROM pushmta_engine.delivery d JOIN recurrence r ON r.delivery_id = coalesce(d.recurrence_of, d.id)
+            WHERE d.id = plan_words.delivery)) $$;
+COMMENT ON FUNCTION pushmta_engine.plan_words(bigint) IS
+    'What the plan of a delivery says: its waves, its times, its experiment, and when it or the delivery that it is a run of recurs.';
+
 -- Names of lists and accounts, not their entries and credentials: these change while an approved delivery waits for its start. Times
--- as numbers: their texts depend on settings of the session.
+-- and shares as numbers: their texts depend on settings of the session.
 CREATE VIEW pushmta_engine.delivery_digest AS
 SELECT d.id AS delivery_id, encode(sha256(convert_to(jsonb_build_array(d.content, d.target_kind, d.target_filter, d.target_sql,
-    d.one_per_user, d.allow_duplicates, d.one_time_code, d.seed_names, d.priority, d.weight, extract(epoch FROM d.validity),
-    extract(epoch FROM d.ends_at), d.ambiguity_policy, d.max_retries, d.retry_period_seconds, d.retry_schedule,
+    d.one_per_user, d.allow_duplicates, d.one_time_code, d.category_id, d.seed_names, d.priority, d.weight,
+    extract(epoch FROM d.validity), extract(epoch FROM d.ends_at), d.ambiguity_policy, d.max_retries, d.retry_period_seconds,
+    d.retry_schedule,
     (SELECT r.messages_per_second::numeric FROM pushmta_engine.rate_limit r WHERE r.delivery_id = d.id
-        AND r.messages_per_second < 'Infinity'),
+        AND r.messages_per_second < 'Infinity'
+        -- The engine changes a rate that follows a signal.
+        AND NOT EXISTS (SELECT FROM pushmta_engine.delivery_signal f WHERE f.delivery_id = d.id)),
+    (SELECT jsonb_build_array(f.signal_id, f.target::numeric, f.floor::numeric, f.ceiling::numeric)
+        FROM pushmta_engine.delivery_signal f WHERE f.delivery_id = d.id),
+    pushmta_engine.plan_words(d.id),
     (SELECT jsonb_agg(jsonb_build_array(x.application_id, x.external_account_id) ORDER BY x.application_id)
         FROM pushmta_engine.delivery_application x WHERE x.delivery_id = d.id),
     (SELECT jsonb_agg(x.list_id ORDER BY x.list_id) FROM pushmta_engine.delivery_exclusion_list x WHERE x.delivery_id = d.id))::text,
     'UTF8')), 'hex') AS digest
 FROM pushmta_engine.delivery d;
 COMMENT ON VIEW pushmta_engine.delivery_digest IS
-    'Changes with what a delivery says, whom it goes to, and its settings. Explicit targets and exclusions cannot change after an '
-    'approval, because a delivery that is edited again loses it.';
+    'Changes with what a delivery says, whom it goes to, its plan and its settings. A change of explicit targets and exclusions ends an '
+    'approval itself.';
 
 CREATE FUNCTION pushmta_engine.uncounted() RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN 'its messages are not counted yet';
@@ -156,7 +192,9 @@ JOIN LATERAL (SELECT q.above, v.name AS service FROM pushmta_engine.delivery_app
     JOIN pushmta_engine.service v ON v.id = q.service_id
     WHERE x.delivery_id = d.id ORDER BY q.above, v.name LIMIT 1) r ON true
 LEFT JOIN pushmta_engine.delivery_analysis n ON n.delivery_id = d.id
-LEFT JOIN pushmta_engine.approval a ON a.delivery_id = d.id AND a.voided_at IS NULL
+-- Its own, or that of the delivery that it is a run of.
+LEFT JOIN LATERAL (SELECT o.* FROM pushmta_engine.approval o WHERE o.voided_at IS NULL AND o.delivery_id IN (d.id, d.recurrence_of)
+    ORDER BY o.delivery_id = d.id DESC LIMIT 1) a ON true
 CROSS JOIN LATERAL (SELECT CASE WHEN d.analysed AND d.prepared THEN d.target ELSE n.messages END AS size) z
 CROSS JOIN LATERAL (SELECT CASE
     WHEN z.size IS NULL THEN pushmta_engine.uncounted()
@@ -164,7 +202,7 @@ CROSS JOIN LATERAL (SELECT CASE
     WHEN a.id IS NULL THEN format('its %s messages need the approval of somebody who did not make it', z.size)
     WHEN a.digest <> (SELECT g.digest FROM pushmta_engine.delivery_digest g WHERE g.delivery_id = d.id)
         THEN 'it was changed after its approval'
-    WHEN abs(extract(epoch FROM a.start_at - d.start_at)) > 60 THEN 'its start is not the one that was approved'
+    WHEN a.delivery_id = d.id AND abs(extract(epoch FROM a.start_at - d.start_at)) > 60 THEN 'its start is not the one that was approved'
     WHEN z.size > a.messages + a.messages / 20
         THEN format('it has grown to %s messages, %s were approved', z.size, a.messages)
     ELSE '' END AS objection) o
@@ -198,10 +236,14 @@ COMMENT ON FUNCTION pushmta_engine.void_approval(bigint, text) IS
 CREATE FUNCTION pushmta_engine.void_edited_approval() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
-    PERFORM void_approval(NEW.id, 'it was edited again');
+    -- A recurring one is editing most of the time: its messages are made for each run. What changes it ends its approval.
+    IF NOT EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = NEW.id) THEN
+        PERFORM void_approval(NEW.id, 'it was edited again');
+    END IF;
     RETURN NULL;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.void_edited_approval() IS 'Ends the approval of a delivery that is edited again.';
+COMMENT ON FUNCTION pushmta_engine.void_edited_approval() IS
+    'Ends the approval of a delivery that is edited again, unless it recurs.';
 CREATE TRIGGER delivery_edited_approval AFTER UPDATE OF state ON pushmta_engine.delivery
     FOR EACH ROW WHEN (NEW.state = 'editing' AND OLD.state <> 'editing') EXECUTE FUNCTION pushmta_engine.void_edited_approval();
 
@@ -222,23 +264,27 @@ BEGIN
         targets := (SELECT count(*) FROM pushmta.delivery_target t WHERE t.delivery_id = delivery AND smallest IS NOT NULL);
         IF targets > smallest THEN
             RAISE EXCEPTION 'Proof % goes to % people; above % a delivery of its service needs an approval.', delivery, targets, smallest
-                USING ERRCODE = 'PM151', HINT = 'Send the proof to fewer people.';
+                USING ERRCODE = 'PM181', HINT = 'Send the proof to fewer people.';
         END IF;
+        RETURN;
+    ELSIF (SELECT d.recurrence_of IS NOT NULL FROM pushmta_engine.delivery d WHERE d.id = delivery) THEN
+        -- It is counted first, and held if the approval of the recurring delivery does not cover it.
         RETURN;
     ELSIF was_state <> 'ready' THEN
         RAISE EXCEPTION 'Delivery % was not started: above % messages a delivery of service "%" needs an approval, and its size is not '
             'known.', delivery, need.above, need.service
-            USING ERRCODE = 'PM150', HINT = 'Analyse it first with pushmta.analyze_delivery, and start it when it is ready.';
+            USING ERRCODE = 'PM180', HINT = 'Analyse it first with pushmta.analyze_delivery, and start it when it is ready.';
     ELSIF need.objection <> '' THEN
         RAISE EXCEPTION 'Delivery % was not started: %.', delivery, need.objection
-            USING ERRCODE = 'PM151', HINT = 'Somebody who did not make it can approve it with pushmta.approve_delivery.';
+            USING ERRCODE = 'PM181', HINT = 'Somebody who did not make it can approve it with pushmta.approve_delivery.';
     END IF;
     -- Moving it needs a new approval.
     UPDATE approval a SET start_at = d.start_at FROM pushmta_engine.delivery d
     WHERE a.id = need.approval_id AND a.start_at IS NULL AND d.id = delivery;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.require_release(bigint, text) IS
-    'Raises an error if a delivery that was just given its start needs an approval and has none that holds. The state is the one before.';
+    'Raises an error if a delivery that was just given its start needs an approval and has none that holds, unless it is a run. The state '
+    'is the one before.';
 
 CREATE FUNCTION pushmta_engine.hold_unapproved(deliveries bigint[]) RETURNS TABLE (delivery bigint, is_counted boolean) LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -316,10 +362,10 @@ BEGIN
     SELECT c.* INTO need FROM release_check c WHERE c.delivery_id = delivery;
     IF need.delivery_id IS NULL OR need.size <= need.above THEN
         RAISE EXCEPTION 'Delivery % needs no approval.', delivery
-            USING ERRCODE = 'PM152', HINT = 'pushmta.delivery_awaiting_approval lists those that need one.';
+            USING ERRCODE = 'PM182', HINT = 'pushmta.delivery_awaiting_approval lists those that need one.';
     ELSIF need.size IS NULL THEN
         RAISE EXCEPTION 'Delivery % has not been counted, so nobody knows what an approval would be for.', delivery
-            USING ERRCODE = 'PM152', HINT = 'It is counted before its start; try again then, or take it back and analyse it.';
+            USING ERRCODE = 'PM182', HINT = 'It is counted before its start; try again then, or take it back and analyse it.';
     ELSIF char_length(comment) > 2000 THEN
         RAISE EXCEPTION 'The comment has % characters; the maximum is 2000.', char_length(comment)
             USING ERRCODE = 'PM007', HINT = 'Shorten it.';
@@ -329,7 +375,7 @@ BEGIN
     WHERE m.delivery_id = delivery AND person_of(m.kind, m.name) = who.person ORDER BY m.made_at LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'Delivery % was made or changed by %: somebody else must approve it.', delivery, login_text(maker.kind, maker.name)
-            USING ERRCODE = 'PM153', HINT = 'pushmta.delivery_awaiting_approval says who made it.';
+            USING ERRCODE = 'PM183', HINT = 'pushmta.delivery_awaiting_approval says who made it.';
     END IF;
     PERFORM void_approval(delivery, 'it was approved again');
     INSERT INTO approval AS a (delivery_id, digest, messages, above, start_at, kind, name, person, comment)
@@ -345,7 +391,8 @@ END $$;
 COMMENT ON FUNCTION pushmta.approve_delivery(bigint, text, timestamptz) IS
     'Approves an analysed or scheduled delivery that needs it, and returns the number of the approval. Nobody approves what the same '
     'person made or changed. It holds for the delivery as it is now, for its counted size and a twentieth more, and for its start: the one '
-    'that it has, the one named here, or else the first one that it gets. Any change ends it.';
+    'that it has, the one named here, or else the first one that it gets. That of a recurring delivery holds for all of its runs. Any '
+    'change ends it.';
 
 CREATE FUNCTION pushmta.reject_delivery(delivery bigint, reason text) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -381,7 +428,7 @@ BEGIN
     SELECT l.kind, l.name INTO who FROM acting_login() l;
     IF NOT void_approval(delivery, left(concat_ws(': ', login_text(who.kind, who.name) || ' withdrew it', nullif(reason, '')), 2000)) THEN
         RAISE EXCEPTION 'Delivery % has no approval.', delivery
-            USING ERRCODE = 'PM152', HINT = 'pushmta.approval lists the approvals.';
+            USING ERRCODE = 'PM182', HINT = 'pushmta.approval lists the approvals.';
     END IF;
     PERFORM close_gate(delivery);
     IF NOT is_audited('delivery', 'withdraw', delivery::text, '') THEN
@@ -477,7 +524,8 @@ CREATE FUNCTION pushmta_engine.approval_of(wanted bigint)
         ARRAY(SELECT DISTINCT login_text(m.kind, m.name) FROM delivery_maker m WHERE m.delivery_id = d.id ORDER BY 1),
         login_text(a.kind, a.name), a.approved_at, a.messages, a.start_at, a.comment
     FROM pushmta_engine.delivery d LEFT JOIN release_check c ON c.delivery_id = d.id
-    LEFT JOIN approval a ON a.delivery_id = d.id AND a.voided_at IS NULL
+    LEFT JOIN approval a ON a.id = coalesce(c.approval_id,
+        (SELECT o.id FROM approval o WHERE o.delivery_id = d.id AND o.voided_at IS NULL))
     WHERE d.id = wanted $$;
 COMMENT ON FUNCTION pushmta_engine.approval_of(bigint) IS
     'Above which size a delivery needs an approval (null: none), its counted size, what its start lacks, who made it, and its approval.';

@@ -75,10 +75,14 @@ DECLARE
     made bigint;
 BEGIN
     platforms := ARRAY(SELECT DISTINCT a.platform FROM delivery_application x JOIN application a ON a.id = x.application_id
-        WHERE x.delivery_id = whole.id AND (mode = 'remove' OR a.platform IN (SELECT k.platform FROM replacing_keys(whole.content) k)));
+        WHERE x.delivery_id = whole.id AND (mode = 'remove' OR a.platform IN (SELECT k.platform FROM replacing_keys(whole.content) k
+            -- All variants of an experiment must have the key.
+            WHERE NOT EXISTS (SELECT FROM experiment_cell c WHERE c.delivery_id = whole.id AND c.content IS NOT NULL
+                AND c.content #> ARRAY[k.platform, k.key] IS DISTINCT FROM whole.content #> ARRAY[k.platform, k.key]))));
     IF platforms = '{}' THEN
-        RAISE EXCEPTION 'Nothing of delivery % can be replaced: its content has neither a collapse_id nor a tag.', whole.id
-            USING ERRCODE = 'PM155', HINT = 'Recall it with the mode remove, for apps with our SDKs, or stop.';
+        RAISE EXCEPTION 'Nothing of delivery % can be replaced: its content has neither a collapse_id nor a tag, or its variants differ '
+            'in it.', whole.id
+            USING ERRCODE = 'PM185', HINT = 'Recall it with the mode remove, for apps with our SDKs, or stop.';
     END IF;
     document := CASE mode WHEN 'remove' THEN removing_content(whole.id)
         ELSE replacing_content(whole.content, content_document(title, content)) END;
@@ -86,9 +90,11 @@ BEGIN
     IF cardinality(problems) > 0 THEN
         PERFORM refuse_content(title, problems);
     END IF;
-    -- It goes before everything else, and only while the recalled message may still matter.
-    INSERT INTO delivery (label, content, target_kind, allow_duplicates, one_time_code, priority, validity, is_removal)
-    VALUES (title, document, 'explicit', true, whole.one_time_code, 100, interval '1 day', mode = 'remove')
+    -- It goes before everything else, at any hour, and only while the recalled message may still matter. A removal says nothing, so no
+    -- opt-out from a category stops it.
+    INSERT INTO delivery (label, content, target_kind, allow_duplicates, one_time_code, category_id, priority, validity, is_removal)
+    VALUES (title, document, 'explicit', true, whole.one_time_code, CASE WHEN mode <> 'remove' THEN whole.category_id END, 100,
+        interval '1 day', mode = 'remove')
     RETURNING id INTO made;
     INSERT INTO delivery_application (delivery_id, application_id, external_account_id)
     SELECT made, x.application_id, x.external_account_id
@@ -113,7 +119,7 @@ BEGIN
             USING ERRCODE = 'PM007', HINT = 'Give a content with replace, and only with it.';
     ELSIF whole.kind = 'continuous' OR whole.proof OR EXISTS (SELECT FROM recall r WHERE r.child_id = whole.id) THEN
         RAISE EXCEPTION 'Delivery % is continuous, a proof or itself a recall, and cannot be recalled.', whole.id
-            USING ERRCODE = 'PM155', HINT = 'Stop it with pushmta.stop_delivery.';
+            USING ERRCODE = 'PM185', HINT = 'Stop it with pushmta.stop_delivery.';
     ELSIF whole.state IN ('editing', 'analysing', 'ready') THEN
         RAISE EXCEPTION 'Delivery % is % and was not started, so there is nothing to recall.', whole.id, whole.state
             USING ERRCODE = 'PM008', HINT = 'pushmta.reschedule_delivery takes back a start.';
@@ -122,7 +128,7 @@ BEGIN
             whole.id USING ERRCODE = 'PM120', HINT = 'Nobody knows who got them.';
     ELSIF child IS NOT NULL THEN
         RAISE EXCEPTION 'Delivery % is already recalled, by delivery %.', whole.id, child
-            USING ERRCODE = 'PM155', HINT = 'pushmta.recall_report shows what became of it.';
+            USING ERRCODE = 'PM185', HINT = 'pushmta.recall_report shows what became of it.';
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.check_recall(pushmta_engine.delivery, text, text, text) IS
@@ -150,6 +156,8 @@ BEGIN
         UPDATE pushmta_engine.delivery d SET state = 'recalled', state_reason = reason, preparing_host = '', changed_at = now(),
             finished_at = coalesce(d.finished_at, CASE WHEN complete THEN now() END)
         WHERE d.id = delivery;
+        -- The next run would say the same.
+        PERFORM halt_recurrence(whole.recurrence_of, now(), format('run %s was recalled: %s', delivery, reason));
     END IF;
     IF mode <> 'stop' THEN
         child := add_recall(whole, mode, content);
@@ -165,7 +173,7 @@ COMMENT ON FUNCTION pushmta.recall_delivery(bigint, text, text, text) IS
     'Recalls a delivery that has begun or ended: what has not left stops at once, as with pushmta.stop_delivery. replace: a second '
     'delivery sends this content under the same collapse id or tag. remove: it asks our SDKs to remove the notification. Both go to those '
     'who may have seen the message and have not opened it. Returns the id of the second delivery. pushmta.recall_report shows what '
-    'happened.';
+    'happened. The recall of a run pauses its recurrence.';
 
 CREATE FUNCTION pushmta_engine.begin_recall(child bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$

@@ -50,6 +50,10 @@ package struct ClaimedPart: Sendable {
     package let dueAt: DatabaseTime
     /// Nothing of it is sent after this time; nil if only its delivery has a limit.
     package let validUntil: DatabaseTime?
+    /// When its sending hours end: what has not left then goes back. Nil if it has none.
+    package let closesAt: DatabaseTime?
+    /// The variant of its delivery's content that its messages show; 0 for the content itself.
+    package let variant: Int16
 
     /// Whether its messages come from a part that has ended.
     package var isRetry: Bool { attempt > 1 || refusals != 0 }
@@ -86,7 +90,9 @@ package struct ClaimedPart: Sendable {
         waitsFor: String? = nil,
         claimedAt: DatabaseTime = DatabaseTime(microsecondsSince1970: 0),
         dueAt: DatabaseTime = DatabaseTime(microsecondsSince1970: 0),
-        validUntil: DatabaseTime? = nil
+        validUntil: DatabaseTime? = nil,
+        closesAt: DatabaseTime? = nil,
+        variant: Int16 = 0
     ) {
         self.id = id
         self.deliveryID = deliveryID
@@ -111,5 +117,7 @@ package struct ClaimedPart: Sendable {
         self.claimedAt = claimedAt
         self.dueAt = dueAt
         self.validUntil = validUntil
+        self.closesAt = closesAt
+        self.variant = variant
     }
 }

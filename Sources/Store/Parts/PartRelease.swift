@@ -89,14 +89,14 @@ extension Store {
             WHERE d.id = (SELECT id FROM its) AND \(turn)
             FOR KEY SHARE \(ifLocked)
         ), before AS MATERIALIZED (
-            SELECT p.id, p.dispatch_mark, \(DeliveryLock.partState) AS state
+            SELECT p.id, p.dispatch_mark, \(DeliveryLock.partState(timeZone: "p.time_zone")) AS state
             FROM delivery d JOIN pushmta_engine.delivery_part p ON p.delivery_id = d.id
             WHERE p.id = $1 AND p.fencing_token = $2 AND p.state = 'claimed'
                 AND ($12::bigint IS NULL OR p.renewal = $12)
             FOR NO KEY UPDATE OF p \(ifLocked)
         ), released AS (
             UPDATE pushmta_engine.delivery_part p
-            SET state = b.state, owner = NULL, claimed_at = NULL, dispatch_mark = 0, load_error = $13::text,
+            SET state = b.state, owner = NULL, claimed_at = NULL, dispatch_mark = 0, closes_at = NULL, load_error = $13::text,
                 alone = p.alone OR $14,
                 load_failures = CASE WHEN $13::text IS NULL THEN 0 ELSE least(p.load_failures + 1, 100) END,
                 not_before = CASE WHEN $13::text IS NULL AND $15 = 0 THEN p.not_before

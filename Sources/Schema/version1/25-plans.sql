@@ -1,0 +1,713 @@
+-- Plans: when which messages of a delivery may leave. Waves, a moment in each recipient's time zone, and a service's sending hours.
+--
+-- The tables are in 04-deliveries.sql. A plan is decided when messages are prepared: each of its parts has one wave and one time
+-- zone. A part that may not leave yet is 'planned', which no claim reads. A duty makes due parts ready. Children learn only until when
+-- a part may leave (closes_at).
+
+-- Time zones and hours. The moment is a parameter, so that a year can be tried in a second.
+
+CREATE FUNCTION pushmta_engine.local_moment(local_time timestamp, zone text, begins timestamptz, on_past text) RETURNS timestamptz
+    LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT CASE WHEN m.moment >= begins THEN m.moment
+        WHEN on_past = 'now' THEN begins
+        WHEN on_past = 'next_day' THEN (SELECT min(n.moment) FROM generate_series(0, 2) ahead
+            CROSS JOIN LATERAL (SELECT ((begins AT TIME ZONE zone)::date + ahead + local_time::time) AT TIME ZONE zone) n(moment)
+            WHERE n.moment >= begins) END
+    FROM (SELECT local_time AT TIME ZONE zone) m(moment) $$;
+COMMENT ON FUNCTION pushmta_engine.local_moment(timestamp, text, timestamptz, text) IS
+    'When a recipient in a time zone gets a message of a delivery that begins at a moment; null: never. A time that the clock skips or '
+    'repeats is the moment that AT TIME ZONE gives.';
+
+CREATE FUNCTION pushmta_engine.next_hours(service integer, zone text, moment timestamptz, OUT opens timestamptz, OUT closes timestamptz)
+    LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    today date := (moment AT TIME ZONE zone)::date;
+BEGIN
+    -- A year of days off is the longest that is looked at.
+    FOR ahead IN 0..366 LOOP
+        SELECT greatest(h.from_moment, moment), h.to_moment INTO opens, closes
+        FROM (SELECT (today + ahead + s.opens) AT TIME ZONE zone AS from_moment,
+                -- 24:00 is the next day.
+                (today + ahead + s.closes) AT TIME ZONE zone AS to_moment
+            FROM sending_hours s WHERE s.service_id = service AND s.weekday = extract(isodow FROM today + ahead)) h
+        WHERE h.to_moment > moment AND NOT EXISTS (SELECT FROM day_off o WHERE o.service_id = service AND o.day = today + ahead)
+        ORDER BY h.from_moment LIMIT 1;
+        EXIT WHEN FOUND;
+    END LOOP;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.next_hours(integer, text, timestamptz) IS
+    'The sending hours of a service in a time zone that contain a moment, or the next ones after it: opens is then later than the '
+    'moment. Null if there are none within a year.';
+
+CREATE FUNCTION pushmta_engine.keep_plan(delivery bigint) RETURNS boolean LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    INSERT INTO delivery_plan (delivery_id)
+    SELECT d.id FROM pushmta_engine.delivery d
+    WHERE d.id = delivery AND d.kind = 'batch' AND NOT d.proof AND EXISTS (SELECT FROM delivery_application x
+        JOIN application a ON a.id = x.application_id WHERE x.delivery_id = d.id AND hours_rule(d.id, a.service_id) <> 'ignore')
+    ON CONFLICT DO NOTHING;
+    RETURN EXISTS (SELECT FROM delivery_plan p WHERE p.delivery_id = delivery);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.keep_plan(bigint) IS
+    'Gives a delivery whose services have sending hours a plan. Returns whether it has one.';
+
+-- Parts.
+
+CREATE FUNCTION pushmta_engine.wave_sizes(delivery bigint, more bigint, done double precision, at_once double precision)
+    RETURNS TABLE (number smallint, through bigint) LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT w.number,
+        CASE WHEN w.number = max(w.number) OVER () THEN more ELSE least(more, sum(q.n) OVER (ORDER BY w.number))::bigint END
+    FROM delivery_wave w
+    CROSS JOIN (SELECT coalesce(sum(a.messages), 0) + more AS messages FROM delivery_wave a WHERE a.delivery_id = wave_sizes.delivery) t
+    CROSS JOIN LATERAL (SELECT greatest(0, CASE WHEN w.share IS NOT NULL THEN floor(w.share * t.messages) - w.messages
+        -- A little more than its share of the chunk: the last chunks may be small.
+        WHEN w.size IS NOT NULL THEN least(w.size - w.messages, ceil((w.size - w.messages) * least(1,
+            1.1 * (at_once - done) / greatest(1 - done, 0.000001)))) END) AS n) q
+    WHERE w.delivery_id = wave_sizes.delivery $$;
+COMMENT ON FUNCTION pushmta_engine.wave_sizes(bigint, bigint, double precision, double precision) IS
+    'How a number of new messages of a delivery is divided into its waves: the messages up to which place each wave gets. A wave of a '
+    'fixed size gets its messages from all chunks, from the share of the target that was done before to the one done with them.';
+
+CREATE FUNCTION pushmta_engine.prepared_share(delivery bigint) RETURNS double precision LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT CASE WHEN d.target_kind = 'explicit' THEN
+            CASE WHEN d.prepared_through >= coalesce(d.prepare_to, 0) THEN 1 ELSE d.prepared_through::double precision / d.prepare_to END
+        ELSE (SELECT avg(CASE WHEN a.prepared OR coalesce(a.prepare_to, 0) = 0 THEN 1
+            ELSE a.prepared_through::double precision / a.prepare_to END) FROM delivery_application a WHERE a.delivery_id = d.id) END
+    FROM pushmta_engine.delivery d WHERE d.id = prepared_share.delivery $$;
+COMMENT ON FUNCTION pushmta_engine.prepared_share(bigint) IS 'How much of its target a delivery has read, from 0 to 1, by ids.';
+
+CREATE FUNCTION pushmta_engine.placed_messages(
+    delivery bigint, fresh bigint[], part_size integer, to_seeds boolean, so_far double precision
+) RETURNS TABLE (application_id integer, wave smallint, zone text, cell smallint, line bigint, part_id bigint, sequence integer,
+        subscription_id bigint, target_id bigint, variables jsonb) LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    WITH service_of AS MATERIALIZED (
+        SELECT a.id AS application_id, v.time_zone, p.local_time IS NOT NULL OR hours_rule(p.delivery_id, v.id) <> 'ignore' AS by_zone,
+            e.seed, cell_bounds(p.delivery_id) AS bounds
+        FROM delivery_plan p JOIN delivery_application x ON x.delivery_id = p.delivery_id
+        JOIN application a ON a.id = x.application_id JOIN service v ON v.id = a.service_id
+        LEFT JOIN experiment e ON e.delivery_id = p.delivery_id
+        WHERE p.delivery_id = placed_messages.delivery
+    ), message AS MATERIALIZED (
+        SELECT p.id AS part_id, p.application_id, coalesce(t.sequences[u.place], (t.first_sequence + u.place - 1)::integer) AS sequence,
+            u.subscription_id, t.target_ids[u.place] AS target_id, t.message_variables[u.place] AS variables,
+            CASE WHEN v.by_zone AND NOT to_seeds THEN coalesce(z.name, v.time_zone) END AS zone,
+            CASE WHEN NOT to_seeds THEN
+                cell_at(person_share(coalesce(nullif(s.user_key, ''), u.subscription_id::text), v.seed), v.bounds) END AS cell,
+            hashtextextended(coalesce(nullif(s.user_key, ''), u.subscription_id::text), placed_messages.delivery) AS hash
+        FROM delivery_part p
+        JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
+        JOIN service_of v ON v.application_id = p.application_id
+        CROSS JOIN LATERAL unnest(t.subscription_ids) WITH ORDINALITY u(subscription_id, place)
+        LEFT JOIN subscription s ON s.id = u.subscription_id
+        LEFT JOIN time_zone z ON z.name = s.time_zone
+        WHERE p.id = ANY(fresh)
+    ), size AS MATERIALIZED (
+        SELECT count(*) AS n FROM message m WHERE m.cell IS DISTINCT FROM 0
+    ), wave AS MATERIALIZED (
+        SELECT w.number, coalesce(lag(w.through) OVER (ORDER BY w.number), 0) AS after, w.through
+        FROM delivery_plan p CROSS JOIN size
+        CROSS JOIN LATERAL wave_sizes(p.delivery_id, CASE WHEN to_seeds THEN 0 ELSE size.n END, p.progress, so_far) w
+        WHERE p.delivery_id = placed_messages.delivery
+    ), placed AS (
+        SELECT m.*, CASE WHEN m.cell = 0 THEN NULL WHEN to_seeds THEN (SELECT min(w.number) FROM wave w) ELSE w.number END AS wave
+        -- By person, so that the devices of one chunk stay together. Those who are held out come last.
+        FROM (SELECT m.*, row_number() OVER (ORDER BY m.cell IS NOT DISTINCT FROM 0, m.hash, m.subscription_id, m.sequence) AS place
+            FROM message m) m
+        LEFT JOIN wave w ON m.place > w.after AND m.place <= w.through
+    )
+    SELECT p.application_id, p.wave, p.zone, p.cell,
+        (row_number() OVER (PARTITION BY p.application_id, p.wave, p.zone, p.cell ORDER BY p.sequence) - 1) / part_size,
+        p.part_id, p.sequence, p.subscription_id, p.target_id, p.variables
+    FROM placed p $$;
+COMMENT ON FUNCTION pushmta_engine.placed_messages(bigint, bigint[], integer, boolean, double precision) IS
+    'The messages of new parts of a delivery with the wave and the time zone that each gets, and the part of these, by number.';
+
+CREATE FUNCTION pushmta_engine.cut_parts(
+    delivery bigint, fresh bigint[], part_size integer, to_seeds boolean, so_far double precision
+) RETURNS TABLE (id bigint, part_id bigint, application_id integer, wave smallint, zone text, cell smallint, size integer,
+        sequences integer[], subscription_ids bigint[], target_ids bigint[], variables jsonb[]) LANGUAGE sql VOLATILE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')), g.*
+    FROM (SELECT min(c.part_id) AS part_id, c.application_id, c.wave, c.zone, c.cell, count(*)::integer AS size,
+            array_agg(c.number ORDER BY c.number) AS sequences, array_agg(c.subscription_id ORDER BY c.number) AS subscription_ids,
+            array_agg(c.target_id ORDER BY c.number) AS target_ids, array_agg(c.variables ORDER BY c.number) AS variables
+        FROM (SELECT m.*, CASE WHEN coalesce(m.cell, 0) = 0 THEN m.sequence ELSE ((m.cell::bigint << 27) + e.messages
+                + row_number() OVER (PARTITION BY m.cell ORDER BY m.application_id, m.wave, m.zone, m.line, m.sequence))::integer END
+                AS number
+            FROM placed_messages(delivery, fresh, part_size, to_seeds, so_far) m
+            LEFT JOIN experiment_cell e ON e.delivery_id = cut_parts.delivery AND e.cell = m.cell) c
+        GROUP BY c.application_id, c.wave, c.zone, c.cell, c.line ORDER BY c.wave, min(c.number)) g $$;
+COMMENT ON FUNCTION pushmta_engine.cut_parts(bigint, bigint[], integer, boolean, double precision) IS
+    'What split_parts makes of new parts of a delivery. Messages of an experiment get numbers of their cell; the others keep theirs. Cell '
+    '0 is the hold-out.';
+
+CREATE FUNCTION pushmta_engine.split_parts(delivery bigint, fresh bigint[], part_size integer, to_seeds boolean) RETURNS bigint[]
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    so_far double precision := greatest(0, least(1, prepared_share(delivery)));
+    made bigint[];
+BEGIN
+    WITH cut AS MATERIALIZED (
+        SELECT c.* FROM cut_parts(delivery, fresh, part_size, to_seeds, so_far) c
+    ), parts AS (
+        INSERT INTO delivery_part (id, delivery_id, application_id, external_account_id, log_day, size, priority, has_variables, dense,
+            state, wave, time_zone, cell, variant)
+        SELECT c.id, p.delivery_id, p.application_id, p.external_account_id, p.log_day, c.size, p.priority,
+            c.target_ids[1] IS NOT NULL OR to_seeds AND p.has_variables,
+            -- Half of the ids in its range, as for parts without a plan.
+            p.dense AND c.size * 2 >= c.subscription_ids[c.size] - c.subscription_ids[1] + 1, 'held', c.wave, c.zone, c.cell,
+            -- The rest waits for the winner.
+            CASE WHEN c.cell < 9 THEN c.cell END
+        FROM cut c JOIN delivery_part p ON p.id = c.part_id WHERE c.cell IS DISTINCT FROM 0
+    ), targets AS (
+        INSERT INTO delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence, sequences, subscription_ids,
+            target_ids, message_variables)
+        SELECT c.id, p.delivery_id, p.log_day, c.sequences[1], c.sequences[c.size],
+            CASE WHEN c.sequences[c.size] - c.sequences[1] + 1 <> c.size THEN c.sequences END, c.subscription_ids,
+            CASE WHEN c.target_ids[1] IS NOT NULL THEN c.target_ids END, CASE WHEN to_seeds AND p.has_variables THEN c.variables END
+        FROM cut c JOIN delivery_part p ON p.id = c.part_id WHERE c.cell IS DISTINCT FROM 0
+    ), waves AS (
+        UPDATE delivery_wave w SET messages = w.messages + n.messages
+        FROM (SELECT c.wave, sum(c.size) AS messages FROM cut c WHERE c.cell IS DISTINCT FROM 0 GROUP BY c.wave) n
+        WHERE w.delivery_id = delivery AND w.number = n.wave
+    ), cells AS (
+        UPDATE experiment_cell e SET messages = e.messages + n.messages
+        FROM (SELECT c.cell, sum(c.size) AS messages FROM cut c GROUP BY c.cell) n WHERE e.delivery_id = delivery AND e.cell = n.cell
+    ), held_out AS (
+        SELECT note_hold_out(delivery, array_agg(c.application_id), array_agg(u.id)) FROM cut c
+        CROSS JOIN LATERAL unnest(c.subscription_ids) u(id) WHERE c.cell = 0 HAVING count(*) > 0
+    )
+    SELECT coalesce(array_agg(c.id ORDER BY c.id) FILTER (WHERE c.cell IS DISTINCT FROM 0), '{}') INTO made
+    FROM cut c LEFT JOIN held_out h ON true;
+    DELETE FROM delivery_part_target t USING delivery_part p
+    WHERE p.id = ANY(fresh) AND t.log_day = p.log_day AND t.part_id = p.id AND t.part_id = ANY(fresh);
+    DELETE FROM delivery_part p WHERE p.id = ANY(fresh);
+    UPDATE delivery_plan p SET progress = so_far, planned_through = coalesce(made[cardinality(made)], fresh[cardinality(fresh)])
+    WHERE p.delivery_id = delivery;
+    RETURN made;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.split_parts(bigint, bigint[], integer, boolean) IS
+    'Replaces new parts of a delivery with held ones that each have one wave, one time zone and one variant. The caller''s transaction has '
+    'made them, so nobody else knows them. Seed addresses are in the first wave, at its beginning. Returns the parts.';
+
+CREATE FUNCTION pushmta_engine.plan_parts(delivery bigint, part_size integer, to_seeds boolean) RETURNS integer LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    fresh bigint[] := ARRAY(SELECT p.id FROM delivery_plan n JOIN delivery_part p ON p.delivery_id = n.delivery_id
+        WHERE n.delivery_id = delivery AND p.id > n.planned_through AND p.parent_part_id IS NULL);
+    made bigint[];
+BEGIN
+    IF fresh = '{}' THEN
+        RETURN 0;
+    END IF;
+    made := split_parts(delivery, fresh, part_size, to_seeds);
+    IF (SELECT d.state = 'preparing' FROM pushmta_engine.delivery d WHERE d.id = delivery) THEN
+        PERFORM let_go(delivery, made, now());
+    END IF;
+    RETURN cardinality(made);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.plan_parts(bigint, integer, boolean) IS
+    'Applies the plan of a locked delivery to the parts that were made since the last call. Returns how many parts they are now.';
+
+CREATE FUNCTION pushmta_engine.let_go(delivery bigint, parts bigint[], moment timestamptz) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    plan delivery_plan;
+    number bigint := nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id'));
+BEGIN
+    SELECT p.* INTO plan FROM delivery_plan p WHERE p.delivery_id = delivery;
+    WITH zone AS MATERIALIZED (
+        SELECT z.time_zone, CASE WHEN plan.local_time IS NULL THEN moment
+            ELSE local_moment(plan.local_time, z.time_zone, moment, plan.on_past) END AS due
+        FROM (SELECT DISTINCT p.time_zone FROM delivery_part p WHERE p.id = ANY(parts)) z
+    ), goal AS MATERIALIZED (
+        SELECT p.id, p.wave IS NOT NULL OR p.time_zone IS NOT NULL OR p.cell = 9 AND p.variant IS NULL AS is_planned,
+            plan.local_time IS NOT NULL AND p.time_zone IS NOT NULL AND z.due IS NULL AS is_over,
+            CASE WHEN p.wave IS NOT NULL AND w.opened_at IS NULL OR p.cell = 9 AND p.variant IS NULL THEN 'infinity'
+                ELSE coalesce(z.due, moment) END AS due
+        FROM delivery_part p
+        LEFT JOIN zone z ON z.time_zone IS NOT DISTINCT FROM p.time_zone
+        LEFT JOIN delivery_wave w ON w.delivery_id = p.delivery_id AND w.number = p.wave
+        WHERE p.id = ANY(parts)
+    )
+    UPDATE delivery_part p SET not_before = CASE WHEN g.is_over THEN moment ELSE g.due END,
+        state = CASE WHEN g.is_over THEN 'done' WHEN g.is_planned THEN 'planned' ELSE 'ready' END,
+        finished_at = CASE WHEN g.is_over THEN moment END, rest_status = CASE WHEN g.is_over THEN 0 END,
+        rest_reason = CASE WHEN g.is_over THEN 'local_time_over' END,
+        fencing_token = p.fencing_token + CASE WHEN g.is_over THEN 1 ELSE 0 END, released_as = number
+    FROM goal g WHERE p.id = g.id AND p.state IN ('held', 'planned');
+END $$;
+COMMENT ON FUNCTION pushmta_engine.let_go(bigint, bigint[], timestamptz) IS
+    'Lets held or planned parts of a locked delivery go: at once, or when their plan says. Parts whose local time is over end.';
+
+CREATE FUNCTION pushmta_engine.due_planned(enough integer, most integer, moment timestamptz) RETURNS TABLE (
+    id bigint, delivery_id bigint, service_id integer, time_zone text) LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    WITH RECURSIVE kind AS (
+        (SELECT p.application_id, p.external_account_id FROM delivery_part p WHERE p.state = 'planned'
+            ORDER BY p.application_id, p.external_account_id LIMIT 1)
+        UNION ALL
+        SELECT n.application_id, n.external_account_id FROM kind k CROSS JOIN LATERAL (
+            SELECT p.application_id, p.external_account_id FROM delivery_part p
+            WHERE p.state = 'planned' AND (p.application_id, p.external_account_id) > (k.application_id, k.external_account_id)
+            ORDER BY p.application_id, p.external_account_id LIMIT 1) n
+    )
+    SELECT p.id, p.delivery_id, a.service_id, p.time_zone
+    FROM kind k
+    JOIN application a ON a.id = k.application_id
+    CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM delivery_part r WHERE r.state = 'ready'
+        AND r.application_id = k.application_id AND r.external_account_id = k.external_account_id LIMIT enough) r) ready
+    CROSS JOIN LATERAL (SELECT f.id, f.delivery_id, f.time_zone FROM delivery_part f
+        WHERE f.state = 'planned' AND f.application_id = k.application_id AND f.external_account_id = k.external_account_id
+            AND f.not_before <= moment ORDER BY f.not_before, f.id LIMIT least(most, enough - ready.n)) p $$;
+COMMENT ON FUNCTION pushmta_engine.due_planned(integer, integer, timestamptz) IS
+    'Planned parts that are due, by application and account, the oldest first: as many as there is room for beside those that are ready.';
+
+CREATE FUNCTION pushmta_engine.release_planned(enough integer, most integer, moment timestamptz DEFAULT now()) RETURNS integer
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    due bigint[] := ARRAY(SELECT p.id FROM due_planned(enough, most, moment) d
+        JOIN pushmta_engine.delivery w ON w.id = d.delivery_id AND w.state IN ('preparing', 'in_progress')
+        JOIN delivery_part p ON p.id = d.id
+        WHERE p.state = 'planned' AND p.not_before <= moment
+        ORDER BY p.id FOR NO KEY UPDATE OF p SKIP LOCKED);
+    dropped bigint[];
+    number bigint;
+BEGIN
+    IF due = '{}' THEN
+        RETURN 0;
+    END IF;
+    number := nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id'));
+    WITH hours AS MATERIALIZED (
+        SELECT z.*, h.opens, h.closes
+        FROM (SELECT DISTINCT p.delivery_id, p.time_zone, a.service_id, hours_rule(p.delivery_id, a.service_id) AS rule
+            FROM delivery_part p JOIN application a ON a.id = p.application_id WHERE p.id = ANY(due) AND p.time_zone IS NOT NULL) z
+        LEFT JOIN LATERAL next_hours(z.service_id, z.time_zone, moment) h ON z.rule <> 'ignore'
+    ), goal AS MATERIALIZED (
+        SELECT p.id, coalesce(h.rule, 'ignore') AS rule, h.opens, h.closes, coalesce(h.rule, 'ignore') = 'ignore'
+            OR coalesce(h.opens <= moment, false) AS is_open
+        FROM delivery_part p JOIN application a ON a.id = p.application_id
+        LEFT JOIN hours h ON h.delivery_id = p.delivery_id AND h.service_id = a.service_id AND h.time_zone = p.time_zone
+        WHERE p.id = ANY(due)
+    ), changed AS (
+        UPDATE delivery_part p SET state = CASE WHEN g.is_open THEN 'ready' ELSE 'planned' END,
+            -- Now, not when it was due: other deliveries of its application have their turn.
+            not_before = CASE WHEN g.is_open THEN moment ELSE coalesce(g.opens, 'infinity') END,
+            closes_at = CASE WHEN g.is_open THEN g.closes END, released_as = number
+        FROM goal g WHERE p.id = g.id AND (g.is_open OR g.rule = 'postpone')
+    )
+    SELECT array_agg(g.id ORDER BY g.id) INTO dropped FROM goal g WHERE NOT g.is_open AND g.rule = 'drop';
+    IF dropped IS NOT NULL THEN
+        PERFORM record_unknown(dropped, 'no answer was recorded before its sending hours ended');
+        UPDATE delivery_part p SET state = 'done', finished_at = now(), fencing_token = p.fencing_token + 1, rest_status = 0,
+            rest_reason = 'outside_hours'
+        WHERE p.id = ANY(dropped);
+    END IF;
+    RETURN cardinality(due);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.release_planned(integer, integer, timestamptz) IS
+    'Makes planned parts that are due ready. Outside of the sending hours they wait for the next ones, or end. Any number of hosts may '
+    'call it; it never waits. Returns how many parts it changed.';
+
+CREATE FUNCTION pushmta_engine.close_hours(most integer, moment timestamptz DEFAULT now()) RETURNS integer LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    closed integer;
+BEGIN
+    -- release_planned decides what becomes of them.
+    UPDATE delivery_part p SET state = 'planned', not_before = moment, closes_at = NULL
+    WHERE p.id = ANY(ARRAY(SELECT f.id FROM delivery_part f WHERE f.state = 'ready' AND f.closes_at <= moment
+        ORDER BY f.closes_at LIMIT most FOR NO KEY UPDATE SKIP LOCKED));
+    GET DIAGNOSTICS closed = ROW_COUNT;
+    RETURN closed;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.close_hours(integer, timestamptz) IS
+    'Takes ready parts whose sending hours have ended out of the queue. Returns how many.';
+
+-- Waves.
+
+CREATE FUNCTION pushmta_engine.wave_results(delivery bigint, wave smallint)
+    RETURNS TABLE (is_tried boolean, sent bigint, failed bigint, unknown bigint) LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    -- A message that is retried was tried once.
+    SELECT coalesce(bool_and(p.state = 'done') FILTER (WHERE p.parent_part_id IS NULL), true), coalesce(sum(p.sent), 0)::bigint,
+        coalesce(sum(p.failed), 0)::bigint, coalesce(sum(p.unknown), 0)::bigint
+    FROM delivery_part p WHERE p.delivery_id = wave_results.delivery AND p.wave = wave_results.wave $$;
+COMMENT ON FUNCTION pushmta_engine.wave_results(bigint, smallint) IS
+    'Whether each message of a wave was tried once, and how many were sent, have failed, or have an unknown outcome.';
+
+CREATE FUNCTION pushmta_engine.wave_opt_outs(delivery bigint, wave smallint, since timestamptz) RETURNS bigint LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    recent bigint[] := ARRAY(SELECT s.id FROM delivery_application x
+        JOIN subscription s ON s.application_id = x.application_id AND s.opted_out_at >= since
+        WHERE x.delivery_id = delivery);
+BEGIN
+    IF recent = '{}' THEN
+        RETURN 0;
+    END IF;
+    RETURN (SELECT count(DISTINCT u.id) FROM delivery_part p
+        JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
+        CROSS JOIN LATERAL unnest(t.subscription_ids) u(id)
+        WHERE p.delivery_id = delivery AND p.wave = wave AND p.parent_part_id IS NULL AND u.id = ANY(recent));
+END $$;
+COMMENT ON FUNCTION pushmta_engine.wave_opt_outs(bigint, smallint, timestamptz) IS
+    'How many recipients of a wave have opted out since a moment.';
+
+CREATE FUNCTION pushmta_engine.guard_words(what text, n bigint, tried bigint, bound double precision) RETURNS text LANGUAGE sql IMMUTABLE
+    -- Fewer than 10 prove nothing, as for the guard against mass failures.
+    RETURN CASE WHEN n >= 10 AND n > bound * tried
+        THEN format('%s of %s messages %s, more than %s %%', n, tried, what, round((bound * 100)::numeric, 2)) END;
+COMMENT ON FUNCTION pushmta_engine.guard_words(text, bigint, bigint, double precision) IS
+    'Why a guard of a wave does not let the next one begin; null if it does.';
+
+CREATE FUNCTION pushmta_engine.wave_verdict(delivery bigint, wave smallint) RETURNS text LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    rule delivery_wave;
+    result record;
+    tried bigint;
+    words text;
+BEGIN
+    SELECT w.* INTO rule FROM delivery_wave w WHERE w.delivery_id = delivery AND w.number = wave;
+    SELECT r.* INTO result FROM wave_results(delivery, wave) r;
+    tried := result.sent + result.failed + result.unknown;
+    words := guard_words('have failed', result.failed, tried, rule.max_failed);
+    IF words IS NULL AND rule.max_token_errors IS NOT NULL THEN
+        words := guard_words('had a bad push token', (SELECT count(*) FROM token_event e
+            WHERE e.delivery_id = delivery AND e.kind = 'invalid' AND e.created_at >= rule.opened_at), tried, rule.max_token_errors);
+    END IF;
+    IF words IS NULL AND rule.max_opt_outs IS NOT NULL THEN
+        words := guard_words('were followed by an opt-out', wave_opt_outs(delivery, wave, rule.opened_at), tried, rule.max_opt_outs);
+    END IF;
+    RETURN format('Wave %s did not keep to its guards: ', wave) || words;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.wave_verdict(bigint, smallint) IS
+    'Why the next wave must not begin after a wave that was tried; null if it may.';
+
+CREATE FUNCTION pushmta_engine.open_wave(delivery bigint, moment timestamptz) RETURNS boolean LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    next delivery_wave;
+    last delivery_wave;
+    words text;
+BEGIN
+    SELECT w.* INTO next FROM delivery_wave w WHERE w.delivery_id = delivery AND w.opened_at IS NULL ORDER BY w.number LIMIT 1;
+    SELECT w.* INTO last FROM delivery_wave w WHERE w.delivery_id = delivery AND w.opened_at IS NOT NULL ORDER BY w.number DESC LIMIT 1;
+    IF next.number IS NULL OR coalesce(next.starts_at, last.opened_at + next.starts_after, moment) > moment THEN
+        RETURN false;
+    ELSIF last.number IS NOT NULL AND last.passed_at IS NULL THEN
+        IF NOT (SELECT d.prepared FROM pushmta_engine.delivery d WHERE d.id = delivery)
+            OR NOT (SELECT r.is_tried FROM wave_results(delivery, last.number) r) THEN
+            RETURN false;
+        END IF;
+        words := wave_verdict(delivery, last.number);
+        UPDATE delivery_wave w SET passed_at = CASE WHEN words IS NULL THEN moment END,
+            held_at = CASE WHEN words IS NOT NULL THEN moment END
+        WHERE w.delivery_id = delivery AND w.number = last.number;
+        IF words IS NOT NULL THEN
+            PERFORM hold_delivery(delivery, words);
+            RETURN false;
+        END IF;
+    END IF;
+    UPDATE delivery_wave w SET opened_at = moment WHERE w.delivery_id = delivery AND w.number = next.number;
+    PERFORM let_go(delivery, ARRAY(SELECT p.id FROM delivery_part p
+        WHERE p.delivery_id = delivery AND p.wave = next.number AND p.state = 'planned'), moment);
+    RETURN true;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.open_wave(bigint, timestamptz) IS
+    'Begins the next wave of a locked delivery under way, if its time has come and the one before was tried and kept to its guards. If '
+    'it did not, the delivery is paused with the reason. Returns whether a wave has begun.';
+
+CREATE FUNCTION pushmta_engine.advance_waves(moment timestamptz DEFAULT now()) RETURNS integer LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    wanted bigint;
+    opened integer := 0;
+BEGIN
+    FOR wanted IN SELECT d.id FROM pushmta_engine.delivery d
+        WHERE d.id IN (SELECT w.delivery_id FROM delivery_wave w WHERE w.opened_at IS NULL) AND d.state IN ('preparing', 'in_progress')
+        ORDER BY d.id FOR NO KEY UPDATE SKIP LOCKED
+    LOOP
+        IF open_wave(wanted, moment) THEN
+            opened := opened + 1;
+        END IF;
+    END LOOP;
+    RETURN opened;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.advance_waves(timestamptz) IS
+    'Begins the waves whose time has come. Any number of hosts may call it; it never waits. Returns how many have begun.';
+
+-- What marketing sets.
+
+CREATE FUNCTION pushmta_engine.open_plan(delivery bigint) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found_state text := open_for_change(delivery);
+BEGIN
+    IF EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery AND (d.kind <> 'batch' OR d.proof)) THEN
+        RAISE EXCEPTION 'Delivery % is continuous or a proof, which leave at once.', delivery
+            USING ERRCODE = 'PM007', HINT = 'Only a batch delivery has a plan.';
+    END IF;
+    PERFORM drop_analysis(delivery);
+    UPDATE pushmta_engine.delivery d SET changed_at = now(),
+        state = CASE WHEN found_state IN ('analysing', 'ready') THEN 'editing' ELSE d.state END,
+        log_day = CASE WHEN found_state IN ('analysing', 'ready') THEN NULL ELSE d.log_day END
+    WHERE d.id = delivery;
+    INSERT INTO delivery_plan (delivery_id) VALUES (delivery) ON CONFLICT DO NOTHING;
+    PERFORM note_maker(delivery);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.open_plan(bigint) IS
+    'Locks a delivery of which nothing has left, for a change of its plan. Its analysis is dropped: its parts will be others.';
+
+CREATE FUNCTION pushmta_engine.forget_empty_plan(delivery bigint) RETURNS void LANGUAGE sql SET search_path = pushmta_engine, pg_temp AS $$
+    DELETE FROM delivery_plan p WHERE p.delivery_id = forget_empty_plan.delivery AND p.local_time IS NULL AND p.hours IS NULL
+        AND NOT EXISTS (SELECT FROM delivery_wave w WHERE w.delivery_id = p.delivery_id)
+        AND NOT EXISTS (SELECT FROM experiment e WHERE e.delivery_id = p.delivery_id) $$;
+COMMENT ON FUNCTION pushmta_engine.forget_empty_plan(bigint) IS 'Deletes a plan that says nothing.';
+
+CREATE FUNCTION pushmta.set_local_time(delivery bigint, local_time timestamp, on_past text DEFAULT NULL) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    IF local_time IS NOT NULL AND (on_past IS NULL OR on_past NOT IN ('now', 'next_day', 'skip')) THEN
+        RAISE EXCEPTION 'Delivery % has a local time, but it is not said what happens where that time has passed.', delivery
+            USING ERRCODE = 'PM007', HINT = 'Give on_past: now, next_day or skip.';
+    ELSIF NOT isfinite(local_time) THEN
+        RAISE EXCEPTION 'Delivery % cannot have the local time %.', delivery, local_time
+            USING ERRCODE = 'PM007', HINT = 'Give a date and a time of day without a zone, as in 2026-12-01 09:00.';
+    END IF;
+    PERFORM open_plan(delivery);
+    UPDATE delivery_plan p SET local_time = set_local_time.local_time,
+        on_past = CASE WHEN set_local_time.local_time IS NOT NULL THEN set_local_time.on_past END
+    WHERE p.delivery_id = delivery;
+    PERFORM forget_empty_plan(delivery);
+    PERFORM note_change('delivery.plan', delivery::text, coalesce(format('local time %s, %s', local_time, on_past), 'no local time'));
+END $$;
+COMMENT ON FUNCTION pushmta.set_local_time(bigint, timestamp, text) IS
+    'Sends a delivery to each recipient at a moment of the recipient''s clock, by the time zone of the subscription, or else of the '
+    'service. on_past says what happens where that moment has passed at the start: now sends at once, next_day sends at that time of the '
+    'next day, skip does not send. A null time removes it.';
+
+CREATE FUNCTION pushmta.set_hours_rule(delivery bigint, rule text) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    IF rule NOT IN ('postpone', 'drop', 'ignore') THEN
+        RAISE EXCEPTION '"%" is not a rule for sending hours.', rule
+            USING ERRCODE = 'PM007', HINT = 'Use postpone, drop or ignore, or null for what the service says.';
+    END IF;
+    PERFORM open_plan(delivery);
+    UPDATE delivery_plan p SET hours = rule WHERE p.delivery_id = delivery;
+    PERFORM forget_empty_plan(delivery);
+    PERFORM note_change('delivery.plan', delivery::text, 'sending hours: ' || coalesce(rule, 'as the service'));
+END $$;
+COMMENT ON FUNCTION pushmta.set_hours_rule(bigint, text) IS
+    'What happens to messages of a delivery outside of the sending hours: postpone (they wait), drop (they are not sent), ignore (they '
+    'are sent all the same), or null for what the service says.';
+
+CREATE FUNCTION pushmta_engine.wave_problem(wave jsonb, number bigint, last bigint) RETURNS text LANGUAGE plpgsql IMMUTABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    unknown text;
+BEGIN
+    IF jsonb_typeof(wave) <> 'object' THEN
+        RETURN 'it is not an object';
+    END IF;
+    SELECT k.key INTO unknown FROM jsonb_object_keys(wave) k(key)
+    WHERE k.key NOT IN ('percent', 'count', 'at', 'after', 'max_failed', 'max_token_errors', 'max_opt_outs') LIMIT 1;
+    RETURN CASE WHEN unknown IS NOT NULL THEN format('it has the unknown key "%s"', unknown)
+        WHEN number < last AND num_nonnulls(wave ->> 'percent', wave ->> 'count') <> 1 THEN 'it needs either a percent or a count'
+        WHEN number = last AND wave ? 'count' THEN 'the last wave is the rest and has no count'
+        WHEN jsonb_typeof(wave -> 'percent') <> 'number' OR (wave ->> 'percent')::numeric NOT BETWEEN 0.001 AND 99.999
+            THEN 'its percent is not a number between 0.001 and 99.999'
+        WHEN jsonb_typeof(wave -> 'count') <> 'number' OR (wave ->> 'count')::numeric NOT BETWEEN 1 AND 2147483647
+            OR (wave ->> 'count')::numeric % 1 <> 0 THEN 'its count is not a whole number of messages'
+        WHEN wave ? 'at' AND wave ? 'after' THEN 'it has both a moment (at) and a pause (after)'
+        WHEN EXISTS (SELECT FROM jsonb_each(wave) g(key, value) WHERE g.key LIKE 'max%' AND CASE jsonb_typeof(g.value)
+            WHEN 'null' THEN false WHEN 'number' THEN (g.value #>> '{}')::numeric NOT BETWEEN 0 AND 1 ELSE true END)
+            THEN 'a guard is not a share between 0 and 1' END;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.wave_problem(jsonb, bigint, bigint) IS 'What is wrong with the n-th of some waves; null if nothing is.';
+
+CREATE FUNCTION pushmta.set_waves(delivery bigint, waves jsonb) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    wanted jsonb := coalesce(waves, '[]');
+    wrong text;
+BEGIN
+    IF jsonb_typeof(wanted) <> 'array' OR jsonb_array_length(wanted) NOT IN (0) AND jsonb_array_length(wanted) NOT BETWEEN 2 AND 100 THEN
+        RAISE EXCEPTION 'The waves of delivery % are not a list of 2 to 100 waves.', delivery
+            USING ERRCODE = 'PM007', HINT = 'As in [{"percent": 5}, {"percent": 20, "after": "1 hour"}, {}]; null removes them.';
+    END IF;
+    SELECT format('wave %s: %s', e.number, p.problem) INTO wrong FROM jsonb_array_elements(wanted) WITH ORDINALITY e(wave, number)
+    CROSS JOIN LATERAL wave_problem(e.wave, e.number, jsonb_array_length(wanted)) p(problem)
+    WHERE p.problem IS NOT NULL ORDER BY e.number LIMIT 1;
+    IF wrong IS NULL AND (SELECT sum((e ->> 'percent')::numeric) FROM jsonb_array_elements(wanted) e) > 100 THEN
+        wrong := 'their percentages add up to more than 100';
+    END IF;
+    IF wrong IS NOT NULL THEN
+        RAISE EXCEPTION 'The waves of delivery % cannot be used: %.', delivery, wrong
+            USING ERRCODE = 'PM007', HINT = 'As in [{"percent": 5}, {"percent": 20, "after": "1 hour"}, {}]; the last wave is the rest.';
+    END IF;
+    PERFORM open_plan(delivery);
+    DELETE FROM delivery_wave w WHERE w.delivery_id = delivery;
+    INSERT INTO delivery_wave (delivery_id, number, share, size, starts_at, starts_after, max_failed, max_token_errors, max_opt_outs)
+    SELECT delivery, e.number, CASE WHEN e.number < jsonb_array_length(wanted) THEN (e.wave ->> 'percent')::double precision / 100 END,
+        (e.wave ->> 'count')::bigint, (e.wave ->> 'at')::timestamptz, (e.wave ->> 'after')::interval,
+        (e.wave ->> 'max_failed')::double precision,
+        -- By default the first wave has the limit of the guard against mass failures: one in five.
+        CASE WHEN e.wave ? 'max_token_errors' OR e.number > 1 THEN (e.wave ->> 'max_token_errors')::double precision ELSE 0.2 END,
+        (e.wave ->> 'max_opt_outs')::double precision
+    FROM jsonb_array_elements(wanted) WITH ORDINALITY e(wave, number);
+    PERFORM forget_empty_plan(delivery);
+    PERFORM note_change('delivery.plan', delivery::text, format('%s waves', jsonb_array_length(wanted)));
+EXCEPTION WHEN invalid_datetime_format OR datetime_field_overflow OR check_violation THEN
+    RAISE EXCEPTION 'The waves of delivery % cannot be used: a time or a pause is not valid.', delivery
+        USING ERRCODE = 'PM007', HINT = 'at is a moment with its zone, as in 2026-12-01 09:00+01; after is an interval, as in 2 hours.';
+END $$;
+COMMENT ON FUNCTION pushmta.set_waves(bigint, jsonb) IS
+    'Sends a delivery in waves. Each has a size (percent or count; the last one is the rest), and may begin at a moment (at) or so long '
+    'after the one before began (after); otherwise it begins when each message of the one before was tried. It begins only if the one '
+    'before kept to its guards: the shares of failures (max_failed), bad push tokens (max_token_errors) and opt-outs (max_opt_outs) '
+    'among its messages. If not, the delivery is paused and says why; resuming it begins the next wave. Null removes the waves.';
+
+CREATE FUNCTION pushmta_engine.check_plan(delivery bigint, begins timestamptz, until timestamptz) RETURNS void LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    -- No zone is further behind.
+    last timestamptz := (SELECT p.local_time AT TIME ZONE 'Etc/GMT+12' FROM delivery_plan p WHERE p.delivery_id = delivery);
+BEGIN
+    IF last >= until THEN
+        RAISE EXCEPTION 'Delivery % ends at % UTC, before its local time has come everywhere (% UTC).', delivery,
+                to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), to_char(last AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
+            USING ERRCODE = 'PM009', HINT = 'Give it a longer validity, or an earlier local time.';
+    END IF;
+    -- A wave begins after those before it.
+    SELECT max(greatest(w.starts_at, begins)) + coalesce(sum(w.starts_after), interval '0') INTO last
+    FROM delivery_wave w WHERE w.delivery_id = delivery;
+    IF last >= until THEN
+        RAISE EXCEPTION 'Delivery % ends at % UTC, before its last wave begins.', delivery,
+                to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
+            USING ERRCODE = 'PM009', HINT = 'Give it a longer validity, or earlier waves.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.check_plan(bigint, timestamptz, timestamptz) IS
+    'Refuses a plan of a delivery that does not fit into its validity.';
+
+-- What operators set for a service.
+
+CREATE FUNCTION pushmta.set_sending_hours(service text, weekdays integer[], opens time, closes time) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    wanted integer := service_named(service);
+BEGIN
+    IF weekdays IS NULL OR EXISTS (SELECT FROM unnest(weekdays) w(day) WHERE w.day IS NULL OR w.day NOT BETWEEN 1 AND 7) THEN
+        RAISE EXCEPTION 'The weekdays of the sending hours of service "%" are not numbers from 1 to 7.', service
+            USING ERRCODE = 'PM007', HINT = '1 is Monday, 7 is Sunday, as in ARRAY[1,2,3,4,5].';
+    ELSIF opens >= closes OR (opens IS NULL) <> (closes IS NULL) THEN
+        RAISE EXCEPTION 'The sending hours of service "%" do not end after they begin.', service
+            USING ERRCODE = 'PM007', HINT = 'Hours that cross midnight are two calls: until 24:00, and from 00:00 of the next day.';
+    END IF;
+    DELETE FROM sending_hours h WHERE h.service_id = wanted AND h.weekday = ANY(weekdays)
+        AND (opens IS NULL OR h.opens < closes AND h.closes > opens);
+    INSERT INTO sending_hours (service_id, weekday, opens, closes)
+    SELECT DISTINCT wanted, w.day, set_sending_hours.opens, set_sending_hours.closes FROM unnest(weekdays) w(day) WHERE opens IS NOT NULL;
+    PERFORM note_change('service.hours', service, format('weekdays %s: %s', array_to_string(weekdays, ', '),
+        coalesce(format('%s to %s', opens, closes), 'none')));
+END $$;
+COMMENT ON FUNCTION pushmta.set_sending_hours(text, integer[], time, time) IS
+    'Sets hours in which messages of a service may leave on some weekdays (1 is Monday), in the time zone of each recipient. They replace '
+    'hours that they overlap. Nulls remove all hours of these weekdays. A service without any hours sends at all times.';
+
+CREATE FUNCTION pushmta.set_days_off(service text, days date[]) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    wanted integer := service_named(service);
+BEGIN
+    DELETE FROM day_off o WHERE o.service_id = wanted;
+    INSERT INTO day_off (service_id, day) SELECT DISTINCT wanted, d.day FROM unnest(days) d(day) WHERE isfinite(d.day);
+    PERFORM note_change('service.hours', service, format('days off: %s', coalesce(nullif(array_to_string(days, ', '), ''), 'none')));
+END $$;
+COMMENT ON FUNCTION pushmta.set_days_off(text, date[]) IS 'Replaces the days on which a service has no sending hours.';
+
+CREATE FUNCTION pushmta.set_hours_policy(service text, outside text) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    wanted integer := service_named(service);
+BEGIN
+    IF outside IS NULL OR outside NOT IN ('postpone', 'drop') THEN
+        RAISE EXCEPTION '"%" is not a policy for sending hours.', outside USING ERRCODE = 'PM007', HINT = 'Use postpone or drop.';
+    END IF;
+    UPDATE pushmta_engine.service v SET outside_hours = outside, changed_at = now() WHERE v.id = wanted;
+    PERFORM note_change('service.hours', service, 'outside of the hours: ' || outside);
+END $$;
+COMMENT ON FUNCTION pushmta.set_hours_policy(text, text) IS
+    'What happens to messages of a service outside of its sending hours: postpone (they wait) or drop (they are not sent).';
+
+CREATE FUNCTION pushmta.set_time_zone(service text, time_zone text) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    wanted integer := service_named(service);
+BEGIN
+    IF time_zone IS NULL OR NOT EXISTS (SELECT FROM pushmta_engine.time_zone z WHERE z.name = set_time_zone.time_zone) THEN
+        RAISE EXCEPTION 'PostgreSQL knows no time zone "%".', time_zone
+            USING ERRCODE = 'PM007', HINT = 'Use a name of pg_timezone_names, as in Europe/Berlin.';
+    END IF;
+    UPDATE pushmta_engine.service v SET time_zone = set_time_zone.time_zone, changed_at = now() WHERE v.id = wanted;
+    PERFORM note_change('service.hours', service, 'time zone ' || time_zone);
+END $$;
+COMMENT ON FUNCTION pushmta.set_time_zone(text, text) IS
+    'Sets the time zone of a service. It stands for that of subscriptions that have none.';
+
+-- What there is to see.
+
+CREATE VIEW pushmta.sending_hours AS
+SELECT v.name AS service, h.weekday, h.opens, h.closes
+FROM pushmta_engine.sending_hours h JOIN pushmta_engine.service v ON v.id = h.service_id;
+COMMENT ON VIEW pushmta.sending_hours IS
+    'When messages of a service may leave, by weekday (1 is Monday), in the time zone of each recipient. No row: at all times.';
+
+CREATE VIEW pushmta.day_off AS
+SELECT v.name AS service, o.day FROM pushmta_engine.day_off o JOIN pushmta_engine.service v ON v.id = o.service_id;
+COMMENT ON VIEW pushmta.day_off IS 'The days on which a service has no sending hours.';
+
+CREATE VIEW pushmta.delivery_plan AS
+SELECT p.delivery_id, p.local_time, p.on_past, p.hours, coalesce(w.messages, 0) AS planned_messages, w.next_at
+FROM pushmta_engine.delivery_plan p
+LEFT JOIN LATERAL (SELECT sum(q.size)::bigint AS messages, min(q.not_before) FILTER (WHERE isfinite(q.not_before)) AS next_at
+    FROM pushmta_engine.delivery_part q WHERE q.delivery_id = p.delivery_id AND q.state = 'planned') w ON true;
+COMMENT ON VIEW pushmta.delivery_plan IS
+    'When the messages of a delivery may leave: its local time, its rule for sending hours, how many messages wait for their time, and '
+    'when the next of them leave. Its waves are in pushmta.delivery_wave.';
+
+CREATE VIEW pushmta.delivery_wave AS
+SELECT w.delivery_id, w.number, w.share * 100 AS percent, w.size AS count, w.starts_at, w.starts_after, w.max_failed, w.max_token_errors,
+    w.max_opt_outs, w.messages, CASE WHEN w.passed_at IS NOT NULL THEN 'passed' WHEN w.held_at IS NOT NULL THEN 'held'
+        WHEN w.opened_at IS NOT NULL THEN 'open' ELSE 'waiting' END AS state,
+    w.opened_at, coalesce(r.sent, 0) AS sent, coalesce(r.failed, 0) AS failed, coalesce(r.unknown, 0) AS unknown
+FROM pushmta_engine.delivery_wave w
+LEFT JOIN LATERAL (SELECT sum(p.sent)::bigint AS sent, sum(p.failed)::bigint AS failed, sum(p.unknown)::bigint AS unknown
+    FROM pushmta_engine.delivery_part p WHERE p.delivery_id = w.delivery_id AND p.wave = w.number) r ON w.opened_at IS NOT NULL;
+COMMENT ON VIEW pushmta.delivery_wave IS
+    'The waves of deliveries: their size, when they begin, their guards, and what has become of their messages. state: waiting, open, '
+    'passed (it kept to its guards), held (it did not: the delivery is paused).';
