@@ -368,7 +368,7 @@ BEGIN
         WHERE d.recurrence_of IS NOT NULL AND d.state = 'editing' AND d.state_reason <> ''
         ORDER BY d.id LIMIT most FOR NO KEY UPDATE SKIP LOCKED
     LOOP
-        UPDATE delivery d SET state = 'failed', finished_at = now(), changed_at = now() WHERE d.id = returned.id;
+        UPDATE delivery d SET state = 'stopped', finished_at = now(), changed_at = now() WHERE d.id = returned.id;
         PERFORM halt_recurrence(returned.recurrence_of, at, format('run %s could not be prepared: %s', returned.id,
             returned.state_reason));
     END LOOP;
@@ -397,7 +397,7 @@ BEGIN
         outcome := 'finished';
         RETURN;
     END IF;
-    SELECT d.state_reason INTO last_words FROM delivery d WHERE d.id = rule.last_run AND d.state = 'failed';
+    SELECT d.state_reason INTO last_words FROM delivery d WHERE d.id = rule.last_run AND d.state = 'stopped' AND d.state_reason <> '';
     IF FOUND THEN
         PERFORM halt_recurrence(rule.delivery_id, at, format('run %s has failed: %s', rule.last_run, last_words));
         outcome := 'failed';

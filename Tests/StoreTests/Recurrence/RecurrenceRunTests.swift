@@ -191,7 +191,7 @@ struct RecurrenceRunTests {
         #expect(try await fixture.store.makeRuns(at: "2092-01-01T09:00:02Z").isEmpty)
         let row = try required(try await fixture.store.recurrence(ofDelivery: id))
         #expect(row.state == .paused && row.reason == "run \(run) could not be prepared: no title")
-        #expect(try await fixture.store.deliveryProgress(run).state == .failed)
+        #expect(try await fixture.store.deliveryProgress(run).state == .stopped)
         #expect(try await fixture.alarms("delivery_returned").isEmpty)
         let alarm = try required(try await fixture.alarms("recurrence_paused").first)
         #expect(alarm.subject == "\(id)" && alarm.text.contains("no title"))
