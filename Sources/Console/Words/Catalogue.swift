@@ -182,7 +182,7 @@ extension Catalogue {
             case "recurrence.pause": .auditRecurrencePause
             case "recurrence.run": .auditRecurrenceRun
             case "recurrence.remove": .auditRecurrenceRemove
-            case "delivery.preview": .auditPreview
+            case "delivery.preview": .auditMessagePreview
             case "host.drain": .auditDrain
             case "child.recycle": .auditRecycle
             case "subscriber.find": .auditFind

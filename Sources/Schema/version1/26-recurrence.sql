@@ -385,6 +385,7 @@ DECLARE
     planned timestamptz := CASE WHEN rule.next_run > at - tolerance THEN rule.next_run ELSE next_run(rule, at - tolerance) END;
     on_time boolean := coalesce(planned <= at, false);
     found_state text;
+    last_words text;
 BEGIN
     -- A session that is changing the delivery goes first.
     SELECT d.state INTO found_state FROM delivery d WHERE d.id = rule.delivery_id FOR KEY SHARE SKIP LOCKED;
@@ -395,6 +396,12 @@ BEGIN
     ELSIF found_state NOT IN ('editing', 'analysing', 'ready') THEN
         PERFORM finish_recurrence(rule.delivery_id, 'the delivery is ' || found_state);
         outcome := 'finished';
+        RETURN;
+    END IF;
+    SELECT d.state_reason INTO last_words FROM delivery d WHERE d.id = rule.last_run AND d.state = 'stopped' AND d.state_reason <> '';
+    IF FOUND THEN
+        PERFORM halt_recurrence(rule.delivery_id, at, format('run %s has failed: %s', rule.last_run, last_words));
+        outcome := 'failed';
         RETURN;
     END IF;
     planned := CASE WHEN on_time THEN planned ELSE rule.next_run END;

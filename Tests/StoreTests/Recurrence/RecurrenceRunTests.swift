@@ -201,6 +201,19 @@ struct RecurrenceRunTests {
         #expect(try await fixture.store.makeRuns(at: "2092-03-01T09:00:02Z").map(\.outcome) == ["started"])
     }
 
+    @Test("A run that fails pauses its recurrence before the next one")
+    func failed() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await started(fixture, rule())
+        let run = try required(try await fixture.store.makeRuns(at: "2092-01-01T09:00:01Z").first?.run)
+        try await fixture.sql(
+            "UPDATE pushmta_engine.delivery SET state = 'stopped', state_reason = 'no key' WHERE id = \(run)"
+        )
+        #expect(try await fixture.store.makeRuns(at: "2092-01-02T09:00:01Z").map(\.outcome) == ["failed"])
+        let row = try required(try await fixture.store.recurrence(ofDelivery: id))
+        #expect(row.state == .paused && row.reason == "run \(run) has failed: no key")
+    }
+
     @Test("The recall of a run pauses its recurrence before the next one")
     func recalled() async throws {
         let fixture = try await StoreFixture.make()
