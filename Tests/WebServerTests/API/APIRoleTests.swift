@@ -93,6 +93,7 @@ import Testing
             "recall_delivery", "recall_of",
             "next_runs", "set_recurrence", "start_recurrence", "pause_recurrence", "remove_recurrence",
             "run_recurrence", "api_recurrence", "api_recurrence_runs",
+            "set_experiment", "choose_winner", "record_conversion", "count_target",
             "api_categories", "api_set_user_category_opt_out", "api_user_opt_outs", "device_categories",
             "set_category_opt_out",
         ]
