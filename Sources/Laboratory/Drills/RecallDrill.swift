@@ -1,3 +1,4 @@
+import LaboratoryStore
 import Administration
 import PushCore
 import Store
