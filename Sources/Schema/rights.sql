@@ -33,7 +33,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '
             'pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.exclusion_log '
             'pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.seed pushmta.service pushmta.subscription '
-            'pushmta.target_mapping pushmta.user_opt_out'),
+            'pushmta.target_mapping pushmta.user_opt_out '
+            'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.sending_hours'),
         ('pushmta_monitoring', 'relation', 'SELECT',
             'pushmta.alarm pushmta.alarm_history pushmta.alarm_look pushmta.ambiguous_message pushmta.application pushmta.credential '
             'pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof '
@@ -44,7 +45,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.forgotten_subscription pushmta.gateway_trouble pushmta.lock_alarm pushmta.lock_wait '
             'pushmta.message_status pushmta.mta_child '
             'pushmta.mta_host pushmta.rate_limit pushmta.ready_work pushmta.retention_hold pushmta.retention_log '
-            'pushmta.schema_version pushmta.service pushmta.web_certificate'),
+            'pushmta.schema_version pushmta.service pushmta.web_certificate '
+            'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.sending_hours'),
         ('pushmta_web', 'relation', 'SELECT', 'pushmta_engine.schema_version'),
         -- No push token, no credential, no key, and nothing of the console's own users.
         ('pushmta_console', 'relation', 'SELECT',
@@ -59,7 +61,9 @@ WITH given (role, kind, privileges, objects) AS (
             -- For the composer.
             'pushmta.delivery_template pushmta_engine.console_audience '
             -- For services and applications. pushmta.credential shows nothing secret.
-            'pushmta.credential pushmta.gateway_trouble pushmta.service pushmta.target_mapping pushmta_engine.service'),
+            'pushmta.credential pushmta.gateway_trouble pushmta.service pushmta.target_mapping pushmta_engine.service '
+            -- For plans.
+            'pushmta_engine.time_zone'),
         -- A view's functions run with the rights of its reader, and a trigger's condition with those of the user who changes the
         -- table.
         ('public', 'function', 'EXECUTE',
@@ -82,9 +86,10 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.remove_delivery_exclusions pushmta.remove_exclusions pushmta.remove_seed pushmta.remove_targets '
             'pushmta.remove_template pushmta.resume_delivery pushmta.send_message '
             'pushmta.send_messages pushmta.set_opt_out pushmta.set_seeds pushmta.set_target pushmta.set_user_opt_out '
+            'pushmta.service_hours pushmta.set_hours_rule pushmta.set_local_time pushmta.set_plan pushmta.set_waves '
             'pushmta.start_delivery pushmta.stop_delivery '
             'pushmta.undo_token_effects pushmta.unregister_device pushmta_engine.token_bar'),
-        ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status pushmta.queue'),
+        ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status pushmta.queue pushmta.service_hours'),
         ('pushmta_console', 'function', 'EXECUTE',
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
             'pushmta.delivery_status pushmta_engine.console_acknowledge pushmta_engine.console_actions pushmta_engine.console_analysis '
@@ -113,7 +118,9 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_add_account pushmta_engine.console_add_application pushmta_engine.console_add_service '
             'pushmta_engine.console_change_account pushmta_engine.console_change_application pushmta_engine.console_change_service '
             'pushmta_engine.console_credential_id pushmta_engine.console_resume pushmta_engine.console_save_credential '
-            'pushmta_engine.console_seeds pushmta_engine.console_test_push pushmta_engine.hold_credential_key pushmta_engine.version_of'),
+            'pushmta_engine.console_seeds pushmta_engine.console_test_push pushmta_engine.hold_credential_key pushmta_engine.version_of '
+            -- For plans.
+            'pushmta.service_hours pushmta_engine.api_plan pushmta_engine.api_waves pushmta_engine.console_change_hours'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.explain_message_id '
@@ -141,7 +148,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
             'pushmta_engine.api_proofs pushmta_engine.api_prove_delivery pushmta_engine.api_read_view pushmta_engine.api_reader '
             'pushmta_engine.api_reader_row pushmta_engine.api_statistics pushmta_engine.api_statistics_by '
-            'pushmta_engine.code_exclusion')
+            'pushmta_engine.code_exclusion '
+            'pushmta.service_hours pushmta.set_plan pushmta_engine.api_plan pushmta_engine.api_waves')
 ), wanted AS (
     SELECT g.role, g.kind, g.privileges, o.object FROM given g CROSS JOIN LATERAL string_to_table(g.objects, ' ') o(object)
 ), reader (statements) AS (

@@ -502,9 +502,20 @@ CREATE TABLE pushmta_engine.time_zone (
     name text PRIMARY KEY
 );
 COMMENT ON TABLE pushmta_engine.time_zone IS 'The names of time zones that PostgreSQL knows. Each migration reads them again.';
-INSERT INTO pushmta_engine.time_zone (name)
-SELECT n.name FROM pg_catalog.pg_timezone_names n WHERE n.name !~ '^(posix|right)/' AND n.name <> 'posixrules'
-ON CONFLICT DO NOTHING;
+
+CREATE FUNCTION pushmta_engine.read_time_zones() RETURNS integer LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    added integer;
+BEGIN
+    INSERT INTO time_zone (name)
+    SELECT n.name FROM pg_timezone_names n WHERE n.name !~ '^(posix|right)/' AND n.name NOT IN ('posixrules', 'localtime')
+    ON CONFLICT DO NOTHING;
+    GET DIAGNOSTICS added = ROW_COUNT;
+    RETURN added;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.read_time_zones() IS
+    'Adds the time zones that PostgreSQL knows now. None is removed: stored subscriptions and parts name them. Returns how many are new.';
+SELECT pushmta_engine.read_time_zones();
 
 -- Times of day in the recipient's time zone. Hours that cross midnight are two rows.
 CREATE TABLE pushmta_engine.sending_hours (
@@ -562,7 +573,7 @@ CREATE TABLE pushmta_engine.delivery_wave (
     -- When it was found not to have kept to them.
     held_at timestamptz,
     PRIMARY KEY (delivery_id, number),
-    CHECK (num_nonnulls(share, size) <= 1 AND num_nonnulls(starts_at, starts_after) <= 1)
+    CHECK (num_nonnulls(share, size) <= 1 AND num_nonnulls(starts_at, starts_after) <= 1 AND isfinite(starts_at))
 );
 COMMENT ON TABLE pushmta_engine.delivery_wave IS
     'The waves of deliveries. A wave begins when its time has come and the one before has passed.';
@@ -573,6 +584,9 @@ CREATE FUNCTION pushmta_engine.hours_rule(delivery bigint, service integer) RETU
     SET search_path = pushmta_engine, pg_temp AS $$
     SELECT CASE WHEN NOT EXISTS (SELECT FROM sending_hours h WHERE h.service_id = service) THEN 'ignore'
         ELSE coalesce((SELECT p.hours FROM delivery_plan p WHERE p.delivery_id = hours_rule.delivery),
+            -- A person waits for a code.
+            (SELECT 'ignore' FROM pushmta_engine.delivery d WHERE d.id = hours_rule.delivery AND d.one_time_code),
             (SELECT v.outside_hours FROM service v WHERE v.id = hours_rule.service)) END $$;
 COMMENT ON FUNCTION pushmta_engine.hours_rule(bigint, integer) IS
-    'What happens to messages of a delivery to an application of a service outside of its sending hours: postpone, drop, or ignore.';
+    'What happens to messages of a delivery to an application of a service outside of its sending hours: postpone, drop, or ignore. A '
+    'delivery of one-time codes ignores them, unless its plan says something else.';

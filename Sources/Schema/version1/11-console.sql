@@ -1018,6 +1018,7 @@ CREATE FUNCTION pushmta_engine.console_drop_delivery(old bigint) RETURNS void LA
     SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
     PERFORM drop_analysis(old);
+    DELETE FROM delivery_plan p WHERE p.delivery_id = old;
     DELETE FROM delivery_exclusion_list x WHERE x.delivery_id = old;
     DELETE FROM delivery_application a WHERE a.delivery_id = old;
     DELETE FROM delivery d WHERE d.id = old;
@@ -1050,7 +1051,7 @@ DECLARE
     made bigint;
     wrong record;
     is_code boolean := coalesce((settings ->> 'one_time_code')::boolean, false);
-    chosen jsonb := settings - 'one_time_code';
+    chosen jsonb := settings - 'one_time_code' - 'plan';
 BEGIN
     SELECT p.* INTO wrong FROM setting_problem(chosen) p;
     IF wrong.problem IS NOT NULL THEN
@@ -1066,6 +1067,9 @@ BEGIN
     made := make_delivery(held.label, held.applications, content, chosen);
     PERFORM pushmta.set_target(made, coalesce(filter, ''), exclude);
     PERFORM keep_one_time_code(made, is_code);
+    IF coalesce(settings -> 'plan', '{}') <> '{}' THEN
+        PERFORM put_plan(made, settings -> 'plan');
+    END IF;
     SELECT c.subject, c.problem, c.remedy INTO wrong FROM pushmta.check_delivery(made) c LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'The delivery cannot be sent: %, %.', wrong.subject, rtrim(wrong.problem, '.')
@@ -1146,7 +1150,8 @@ BEGIN
         jsonb_strip_nulls(jsonb_build_object('priority', d.priority, 'weight', d.weight, 'validity_seconds', interval_seconds(d.validity),
             'ambiguity_policy', d.ambiguity_policy, 'max_retries', d.max_retries, 'retry_period_seconds', d.retry_period_seconds,
             'retry_schedule', d.retry_schedule, 'one_per_user', d.one_per_user, 'one_time_code', d.one_time_code,
-            'all_seeds', d.seed_names IS NULL, 'messages_per_second', nullif(r.messages_per_second, 'Infinity'))),
+            'all_seeds', d.seed_names IS NULL, 'messages_per_second', nullif(r.messages_per_second, 'Infinity')))
+            || jsonb_build_object('plan', plan_document(d.id)),
         coalesce(d.target_filter, ''), ARRAY(SELECT l.name FROM delivery_exclusion_list x JOIN exclusion_list l ON l.id = x.list_id
             WHERE x.delivery_id = d.id ORDER BY l.name)
     FROM pushmta_engine.delivery d LEFT JOIN rate_limit r ON r.delivery_id = d.id
@@ -1162,7 +1167,9 @@ CREATE FUNCTION pushmta_engine.console_keep_template(caller pushmta_engine.conso
 DECLARE
     who text := console_composer(caller);
     held pushmta_engine.console_draft := console_own_draft(who, draft, expected);
-    made integer := pushmta.add_template(name => template, content => content::jsonb, label => held.label, settings => settings,
+    made integer := pushmta.add_template(name => template, content => content::jsonb, label => held.label,
+        -- A template has no plan.
+        settings => settings - 'plan',
         applications => held.applications, filter => filter, exclude => exclude);
 BEGIN
     PERFORM note_audit(who, 'template.add', template, held.label, caller.address);
