@@ -56,6 +56,11 @@ package struct DeliveryPlan: Sendable, Hashable {
     /// A plan that says nothing.
     package init() {}
 
+    /// Whether a text is a date and a time of day without a zone, as in `2026-12-01T09:00` or `2026-12-01 09:00:30`.
+    package static func isLocalTime(_ text: String) -> Bool {
+        [16, 19].contains(text.utf8.count) && ZonedTime(text + "Z") != nil
+    }
+
     package static let percents = 0.001...99.999
     package static let counts: ClosedRange<Int64> = 1...2_147_483_647
     package static let shares = 0.0...1.0

@@ -736,6 +736,10 @@ BEGIN
     END IF;
     BEGIN
         moment := (plan ->> 'local_time')::timestamp;
+        -- Otherwise a zone would be ignored.
+        IF plan ->> 'local_time' !~ '^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?$' THEN
+            RAISE invalid_datetime_format;
+        END IF;
     EXCEPTION WHEN invalid_datetime_format OR datetime_field_overflow THEN
         RAISE EXCEPTION 'Delivery % cannot have the local time "%".', delivery, plan ->> 'local_time'
             USING ERRCODE = 'PM007', HINT = 'Give a date and a time of day without a zone, as in 2026-12-01 09:00.';
@@ -765,7 +769,7 @@ DECLARE
     found integer := (SELECT v.id FROM service v WHERE v.name = wanted);
 BEGIN
     IF found IS NULL THEN
-        RAISE EXCEPTION 'There is no service "%".', wanted USING ERRCODE = 'PM002', HINT = 'pushmta.service lists them.';
+        RAISE EXCEPTION 'There is no service "%".', wanted USING ERRCODE = 'PM071', HINT = 'pushmta.service lists them.';
     END IF;
     RETURN found;
 END $$;

@@ -50,6 +50,7 @@ package final class WebAPI: Sendable {
         let groups: [[APIRoute]] = [
             ApplicationRoutes(database: database).routes, DeviceRoutes(database: database).routes,
             DeliveryRoutes(database: database).routes, AnalysisRoutes(database: database).routes,
+            PlanRoutes(database: database).routes,
             TargetRoutes(database: database).routes, OutcomeRoutes(database: database).routes,
             MessageRoutes(database: database).routes, SeedRoutes(database: database).routes,
             ExclusionRoutes(database: database).routes, TemplateRoutes(database: database).routes,

@@ -15,7 +15,7 @@ struct DeliveryCommand: AsyncParsableCommand {
             DeliveryStatusCommand.self,
             DeliveryWatchCommand.self, DeliveryListCommand.self, DeliveryPauseCommand.self,
             DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryRateCommand.self,
-            DeliveryWeightCommand.self,
+            DeliveryWeightCommand.self, DeliveryPlanCommand.self,
             DeliveryPreviewCommand.self,
             DeliveryProofCommand.self, DeliveryTargetCommand.self,
         ]
