@@ -680,10 +680,11 @@ extension MetricDefinition {
             .web,
             help: """
                 Registrations: created, updated, disabled (opted out), unproven (without the proof that their \
-                service requires), cut (with more undeclared values than are kept).
+                service requires), cut (with more undeclared values than are kept), unknown_zone (with a time zone that \
+                PostgreSQL does not know, which is not stored).
                 """,
             action:
-                "unproven grows: a client registers for others, or an app lacks the proof. cut: declare what the app sends."
+                "unproven grows: a client registers for others, or an app lacks the proof. cut: declare what the app sends. unknown_zone: see what the app sends as timeZone."
         ),
         .init(
             .hits,

@@ -18,17 +18,18 @@ enum RegistrationForm {
                 ("deviceBrand", "Apple"), ("deviceManufacturer", "Apple"), ("osName", device.systemName),
                 ("osVersion", "\(device.systemName) \(device.systemVersion)"), ("osLanguage", device.language),
                 ("additionalParams", registration.parametersXML),
-                // Without an opt-out the form is that of Adobe's SDK.
+                // Without an opt-out and a time zone the form is that of Adobe's SDK.
             ] + (registration.optOut.map { [("optOut", "\($0)")] } ?? [])
+            + (device.timeZone.map { [("timeZone", $0)] } ?? [])
         return fields.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
     }
 
-    /// SHA-256 of token, user key, encoded parameters and opt-out choice. Registrations with the same hash have the
-    /// same contents.
+    /// SHA-256 of token, user key, encoded parameters, opt-out choice and time zone. Registrations with the same hash
+    /// have the same contents.
     static func hash(_ registration: Registration) -> String {
         let word = registration.optOut.map { $0 ? "out" : "in" } ?? ""
         let text = registration.token + registration.userKey + PercentEncoding.encode(registration.parametersXML) + word
-        return SHA256Digest.hex(Array(text.utf8))
+        return SHA256Digest.hex(Array((text + (registration.device.timeZone ?? "")).utf8))
     }
 
     /// A token given as text, without brackets and blanks, in lower case.

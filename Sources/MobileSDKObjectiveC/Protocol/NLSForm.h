@@ -6,6 +6,8 @@ extern NSString *const NLSUserKey;
 extern NSString *const NLSParameters;
 /// The user's opt-out choice: `true`, `false`, or absent for no choice.
 extern NSString *const NLSOptOut;
+/// The time zone; absent if it is not sent.
+extern NSString *const NLSTimeZone;
 
 /// Formats requests like Adobe's iOS SDK.
 @interface NLSForm : NSObject

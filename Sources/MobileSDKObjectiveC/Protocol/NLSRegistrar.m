@@ -161,8 +161,11 @@ static NSDictionary *registration(id value) {
 /// server.
 - (NSArray *)mark:(NSDictionary *)registration {
     if (_base == nil || _key == nil) { return nil; }
-    return [NSArray arrayWithObjects:_base, _key, [registration objectForKey:NLSToken], [registration objectForKey:NLSUserKey],
-        [registration objectForKey:NLSParameters], [registration objectForKey:NLSOptOut], nil];
+    NSMutableArray *mark = [NSMutableArray arrayWithObjects:_base, _key, [registration objectForKey:NLSToken],
+        [registration objectForKey:NLSUserKey], [registration objectForKey:NLSParameters], [registration objectForKey:NLSOptOut], nil];
+    NSString *zone = [registration objectForKey:NLSTimeZone];
+    if (zone != nil) { [mark addObject:[@"in " stringByAppendingString:zone]]; }
+    return mark;
 }
 
 /// The registration with its parameters filled in if the app passed none: the same user keeps the last ones, and a new

@@ -497,26 +497,6 @@ CREATE INDEX seed_subscription ON pushmta_engine.seed (subscription_id);
 
 -- Plans: when which messages of a delivery may leave (25-plans.sql).
 
--- The names of pg_timezone_names, which are read from files and too slow to be joined.
-CREATE TABLE pushmta_engine.time_zone (
-    name text PRIMARY KEY
-);
-COMMENT ON TABLE pushmta_engine.time_zone IS 'The names of time zones that PostgreSQL knows. Each migration reads them again.';
-
-CREATE FUNCTION pushmta_engine.read_time_zones() RETURNS integer LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
-DECLARE
-    added integer;
-BEGIN
-    INSERT INTO time_zone (name)
-    SELECT n.name FROM pg_timezone_names n WHERE n.name !~ '^(posix|right)/' AND n.name NOT IN ('posixrules', 'localtime')
-    ON CONFLICT DO NOTHING;
-    GET DIAGNOSTICS added = ROW_COUNT;
-    RETURN added;
-END $$;
-COMMENT ON FUNCTION pushmta_engine.read_time_zones() IS
-    'Adds the time zones that PostgreSQL knows now. None is removed: stored subscriptions and parts name them. Returns how many are new.';
-SELECT pushmta_engine.read_time_zones();
-
 -- Times of day in the recipient's time zone. Hours that cross midnight are two rows.
 CREATE TABLE pushmta_engine.sending_hours (
     service_id integer NOT NULL REFERENCES pushmta_engine.service,

@@ -55,7 +55,7 @@ extension Store {
     package func register(_ registrations: [PlacedRegistration]) async throws -> RegistrationReport {
         let result = try await query(
             """
-            SELECT r.created, r.updated, r.disabled
+            SELECT r.created, r.updated, r.disabled, r.unknown_zones
             FROM pushmta_engine.register_claims($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) r
             """,
             [
@@ -72,7 +72,8 @@ extension Store {
             RegistrationReport(
                 created: Int(try row.int32()),
                 updated: Int(try row.int32()),
-                disabled: Int(try row.int32())
+                disabled: Int(try row.int32()),
+                unknownZones: Int(try row.int32())
             )
         }
     }
@@ -86,10 +87,13 @@ package struct RegistrationReport: Sendable, Hashable {
     package var updated: Int
     /// Subscriptions whose token went to another user, or whose device has a new token.
     package var disabled: Int
+    /// Time zones that PostgreSQL does not know, and that were not stored.
+    package var unknownZones: Int
 
-    package init(created: Int, updated: Int, disabled: Int) {
+    package init(created: Int, updated: Int, disabled: Int, unknownZones: Int = 0) {
         self.created = created
         self.updated = updated
         self.disabled = disabled
+        self.unknownZones = unknownZones
     }
 }

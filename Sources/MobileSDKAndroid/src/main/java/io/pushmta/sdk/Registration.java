@@ -40,7 +40,7 @@ final class Registration {
         return new Registration(token, userKey, parameters, device, newOptOut);
     }
 
-    /** The form's body. The order of the fields is fixed; without an opt-out choice they are those of Adobe's SDK. */
+    /** The form's body. Its order is fixed; without an opt-out choice and a time zone it is that of Adobe's SDK. */
     String body(String integrationKey) {
         String[] fields = {
             "registrationToken", token, "mobileAppUuid", integrationKey, "userKey", userKey, "deviceImei", device.id,
@@ -55,6 +55,9 @@ final class Registration {
         }
         if (optOut != null) {
             result.append("&optOut=").append(optOut);
+        }
+        if (device.timeZone != null) {
+            result.append("&timeZone=").append(PercentEncoder.encode(device.timeZone));
         }
         return result.toString();
     }
@@ -72,7 +75,7 @@ final class Registration {
      */
     String mark() {
         return hash() + digest(token + '\n' + userKey + '\n' + parameters, StandardCharsets.UTF_8)
-                + (optOut == null ? "" : optOut ? "out" : "in");
+                + (optOut == null ? "" : optOut ? "out" : "in") + (device.timeZone == null ? "" : device.timeZone);
     }
 
     private static String digest(String text, Charset charset) {
