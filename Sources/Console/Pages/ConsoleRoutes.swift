@@ -63,6 +63,7 @@ struct ConsoleRoutes: Sendable {
             ApplicationPage(responder: responder).routes,
             ApplicationChangePage(responder: responder).routes,
             DeclarationPages(responder: responder).routes,
+            ServiceHoursPage(responder: responder).routes,
             AccountPages(responder: responder).routes,
             CredentialPage(responder: responder).routes,
             TestPushPage(responder: responder).routes,

@@ -125,6 +125,8 @@ extension Catalogue {
             case "seed": .reasonSeed
             case "expired": .reasonExpired
             case "stopped": .reasonStopped
+            case "local_time_over": .reasonLocalTimeOver
+            case "outside_hours": .reasonOutsideHours
             default: nil
             }
         return phrase.map { self[$0] }
@@ -167,6 +169,8 @@ extension Catalogue {
             case "delivery.analyze": .auditAnalyse
             case "delivery.reschedule": .auditReschedule
             case "delivery.edit": .auditEdit
+            case "delivery.plan": .auditPlan
+            case "service.hours": .auditHours
             case "delivery.samples": .auditSamples
             case "host.drain": .auditDrain
             case "child.recycle": .auditRecycle

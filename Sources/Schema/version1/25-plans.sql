@@ -1004,14 +1004,16 @@ CREATE FUNCTION pushmta_engine.plan_document(delivery bigint) RETURNS jsonb LANG
     SELECT coalesce((SELECT jsonb_strip_nulls(jsonb_build_object('local_time', to_char(p.local_time, 'YYYY-MM-DD"T"HH24:MI:SS'),
             'on_past', p.on_past, 'hours', p.hours))
             || coalesce((SELECT jsonb_build_object('waves', jsonb_agg(jsonb_strip_nulls(jsonb_build_object('percent', w.percent,
-                    'count', w.count, 'at', to_char(w.starts_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
-                    'after', w.starts_after::text, 'max_failed', w.max_failed, 'max_token_errors', w.max_token_errors,
+                    'count', w.count, 'at', CASE WHEN w.starts_at > now()
+                        THEN to_char(w.starts_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END,
+                    'after', extract(epoch FROM w.starts_after)::bigint || ' seconds', 'max_failed', w.max_failed, 'max_token_errors', w.max_token_errors,
                     'max_opt_outs', w.max_opt_outs))
                 -- The first wave without this guard has to say so.
                 || CASE WHEN w.number = 1 THEN jsonb_build_object('max_token_errors', w.max_token_errors) ELSE '{}' END ORDER BY w.number))
             FROM pushmta.delivery_wave w WHERE w.delivery_id = p.delivery_id HAVING count(*) > 0), '{}')
         FROM delivery_plan p WHERE p.delivery_id = plan_document.delivery), '{}') $$;
-COMMENT ON FUNCTION pushmta_engine.plan_document(bigint) IS 'The plan of a delivery as set_plan accepts it; {} if it has none.';
+COMMENT ON FUNCTION pushmta_engine.plan_document(bigint) IS
+    'The plan of a delivery as set_plan accepts it, for a copy: a moment that has passed is left out. {} if it has none.';
 
 CREATE FUNCTION pushmta.service_hours(service text) RETURNS jsonb LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
