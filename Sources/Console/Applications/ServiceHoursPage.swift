@@ -6,7 +6,7 @@ import Store
 struct ServiceHoursPage: Sendable {
     let responder: ConsoleResponder
 
-    private static let path = ServiceListPage.path + "/hours"
+    private static let base = ServiceListPage.path + "/hours"
     /// The names of the fields.
     private enum Name {
         static let service = "service"
@@ -23,12 +23,12 @@ struct ServiceHoursPage: Sendable {
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
-    static func path(_ service: String) -> String { "\(path)?service=\(SignIn.encoded(service))" }
+    static func path(_ service: String) -> String { "\(base)?service=\(SignIn.encoded(service))" }
 
     var routes: [ConsoleRoute] {
         [
-            ConsoleRoute(.get, Self.path, .role(.operate)) { try await form($0).reply() },
-            ConsoleRoute(.post, Self.path, .role(.operate)) { try await change($0) },
+            ConsoleRoute(.get, Self.base, .role(.operate)) { try await form($0).reply() },
+            ConsoleRoute(.post, Self.base, .role(.operate)) { try await change($0) },
         ]
     }
 

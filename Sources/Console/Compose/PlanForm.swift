@@ -232,14 +232,14 @@ extension PlanForm {
             "isLocalWrong": .flag(problems[Self.localTime] != nil),
             "localProblem": .text(problems[Self.localTime] ?? ""),
             "pastFields": .list([
-                choice(Self.onPast, .localTimePast, [("", .pastChoose)] + pasts, problems[Self.onPast])
+                choice(Self.onPast, .localTimePast, [("", Phrase.pastChoose)] + pasts, problems[Self.onPast])
             ]),
             "waves": .list((0..<shown).map { waveRow($0, problems) }),
             "restName": .text(Self.restBegins), "restBegins": .text(text(Self.restBegins)),
             "isRestWrong": .flag(problems[Self.restBegins] != nil),
             "waveProblems": .list(waveProblems(problems).map { words -> PageValues in ["words": .text(words)] }),
             "hoursFields": .list([
-                choice(Self.hours, .hoursRuleLabel, [("", .hoursAsService)] + rules, problems[Self.hours])
+                choice(Self.hours, .hoursRuleLabel, [("", Phrase.hoursAsService)] + rules, problems[Self.hours])
             ]),
         ]
     }

@@ -237,6 +237,7 @@ BEGIN
         DELETE FROM delivery_count c WHERE c.delivery_id = place.id;
         DELETE FROM delivery_longest l WHERE l.delivery_id = place.id;
         DELETE FROM delivery_problem b WHERE b.delivery_id = place.id;
+        DELETE FROM delivery_plan n WHERE n.delivery_id = place.id;
         UPDATE delivery d SET purged = true WHERE d.id = place.id;
         purged_rows := purged_rows + 1;
     END LOOP;
@@ -252,8 +253,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_delivery_rows(integer, date) IS
     'Deletes the rows of ended deliveries of days before the given one, up to about the given number of rows: targets and exclusions, '
-    'parts (folded into one for each application and account, with their sums), records of lost owners, and numbers of int32 message ids. '
-    'Their counts stay. Skips days whose outcomes are still there: an unfinished delivery and the statistics may need them, and a clock '
+    'parts (folded into one for each application and account, with their sums), records of lost owners, plans, and numbers of int32 '
+    'message ids. Their counts stay. Skips days whose outcomes are still there: an unfinished delivery and the statistics may need them, and a clock '
     'that jumps ahead does not drop them at once. Also deletes targets of the same age of deliveries that were never started. Returns how '
     'many rows it deleted.';
 

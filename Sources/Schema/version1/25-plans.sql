@@ -96,6 +96,30 @@ CREATE FUNCTION pushmta_engine.prepared_share(delivery bigint) RETURNS double pr
     FROM pushmta_engine.delivery d WHERE d.id = prepared_share.delivery $$;
 COMMENT ON FUNCTION pushmta_engine.prepared_share(bigint) IS 'How much of its target a delivery has read, from 0 to 1, by ids.';
 
+CREATE FUNCTION pushmta_engine.fresh_messages(delivery bigint, fresh bigint[], by_time boolean, to_seeds boolean)
+    RETURNS TABLE (part_id bigint, application_id integer, sequence integer, subscription_id bigint, target_id bigint, variables jsonb,
+        zone text, hash bigint) LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+    WITH service_of AS MATERIALIZED (
+        SELECT a.id AS application_id, v.time_zone, by_time OR hours_rule(fresh_messages.delivery, v.id) <> 'ignore' AS by_zone
+        FROM delivery_application x JOIN application a ON a.id = x.application_id JOIN service v ON v.id = a.service_id
+        WHERE x.delivery_id = fresh_messages.delivery
+    )
+    SELECT p.id, p.application_id, coalesce(t.sequences[u.place], (t.first_sequence + u.place - 1)::integer), u.subscription_id,
+        t.target_ids[u.place], t.message_variables[u.place],
+        CASE WHEN v.by_zone AND NOT to_seeds THEN coalesce(z.name, v.time_zone) END,
+        -- By person, so that the devices of one chunk stay together.
+        hashtextextended(coalesce(nullif(s.user_key, ''), u.subscription_id::text), fresh_messages.delivery)
+    FROM delivery_part p
+    JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
+    JOIN service_of v ON v.application_id = p.application_id
+    CROSS JOIN LATERAL unnest(t.subscription_ids) WITH ORDINALITY u(subscription_id, place)
+    LEFT JOIN subscription s ON s.id = u.subscription_id
+    LEFT JOIN time_zone z ON z.name = s.time_zone
+    WHERE p.id = ANY(fresh) $$;
+COMMENT ON FUNCTION pushmta_engine.fresh_messages(bigint, bigint[], boolean, boolean) IS
+    'The messages of new parts of a delivery, each with its time zone if the plan needs it (by_time, or sending hours; not for seed '
+    'addresses), and a number that divides people at random.';
+
 CREATE FUNCTION pushmta_engine.split_parts(delivery bigint, fresh bigint[], part_size integer, to_seeds boolean) RETURNS bigint[]
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
@@ -105,24 +129,8 @@ DECLARE
     made bigint[];
 BEGIN
     SELECT p.* INTO plan FROM delivery_plan p WHERE p.delivery_id = delivery;
-    WITH service_of AS MATERIALIZED (
-        SELECT a.id AS application_id, v.time_zone,
-            plan.local_time IS NOT NULL OR hours_rule(delivery, v.id) <> 'ignore' AS by_zone
-        FROM delivery_application x JOIN application a ON a.id = x.application_id JOIN service v ON v.id = a.service_id
-        WHERE x.delivery_id = delivery
-    ), message AS MATERIALIZED (
-        SELECT p.id AS part_id, p.application_id, coalesce(t.sequences[u.place], (t.first_sequence + u.place - 1)::integer) AS sequence,
-            u.subscription_id, t.target_ids[u.place] AS target_id, t.message_variables[u.place] AS variables,
-            CASE WHEN v.by_zone AND NOT to_seeds THEN coalesce(z.name, v.time_zone) END AS zone,
-            -- By person, so that the devices of one chunk stay together.
-            hashtextextended(coalesce(nullif(s.user_key, ''), u.subscription_id::text), delivery) AS hash
-        FROM delivery_part p
-        JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
-        JOIN service_of v ON v.application_id = p.application_id
-        CROSS JOIN LATERAL unnest(t.subscription_ids) WITH ORDINALITY u(subscription_id, place)
-        LEFT JOIN subscription s ON s.id = u.subscription_id
-        LEFT JOIN time_zone z ON z.name = s.time_zone
-        WHERE p.id = ANY(fresh)
+    WITH message AS MATERIALIZED (
+        SELECT m.* FROM fresh_messages(delivery, fresh, plan.local_time IS NOT NULL, to_seeds) m
     ), size AS MATERIALIZED (
         SELECT count(*) AS n FROM message
     ), wave AS MATERIALIZED (
@@ -1006,8 +1014,8 @@ CREATE FUNCTION pushmta_engine.plan_document(delivery bigint) RETURNS jsonb LANG
             || coalesce((SELECT jsonb_build_object('waves', jsonb_agg(jsonb_strip_nulls(jsonb_build_object('percent', w.percent,
                     'count', w.count, 'at', CASE WHEN w.starts_at > now()
                         THEN to_char(w.starts_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END,
-                    'after', extract(epoch FROM w.starts_after)::bigint || ' seconds', 'max_failed', w.max_failed, 'max_token_errors', w.max_token_errors,
-                    'max_opt_outs', w.max_opt_outs))
+                    'after', extract(epoch FROM w.starts_after)::bigint || ' seconds', 'max_failed', w.max_failed,
+                    'max_token_errors', w.max_token_errors, 'max_opt_outs', w.max_opt_outs))
                 -- The first wave without this guard has to say so.
                 || CASE WHEN w.number = 1 THEN jsonb_build_object('max_token_errors', w.max_token_errors) ELSE '{}' END ORDER BY w.number))
             FROM pushmta.delivery_wave w WHERE w.delivery_id = p.delivery_id HAVING count(*) > 0), '{}')
