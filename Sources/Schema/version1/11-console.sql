@@ -377,7 +377,7 @@ DECLARE
     who text;
     role text;
     whole pushmta_engine.delivery;
-    allowed text[] := '{}';
+    allowed text[] := ARRAY[]::text[];
 BEGIN
     SELECT s.user_name, s.user_role INTO who, role FROM console_session_of(caller, true) s WHERE NOT s.is_one_time;
     SELECT d.* INTO whole FROM pushmta_engine.delivery d WHERE d.id = delivery;

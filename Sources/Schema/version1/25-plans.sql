@@ -221,7 +221,7 @@ DECLARE
     donor record;
     lacking bigint;
     moved bigint;
-    filled bigint[] := '{}';
+    filled bigint[] := ARRAY[]::bigint[];
 BEGIN
     FOR short IN SELECT w.number, w.size - w.messages AS lacking FROM delivery_wave w
         WHERE w.delivery_id = delivery AND w.size > w.messages ORDER BY w.number

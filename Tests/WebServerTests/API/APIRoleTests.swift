@@ -88,6 +88,7 @@ import Testing
             "parse_filter",
             "analyze_delivery", "update_delivery", "copy_delivery", "reschedule_delivery", "api_analysis",
             "api_analysis_counts", "api_exclusion_counts", "api_problems",
+            "api_plan", "api_waves", "service_hours", "set_plan",
         ]
         #expect(names == wanted, "\(names.symmetricDifference(wanted))")
     }
