@@ -107,8 +107,8 @@ let targets: [Target] = [
     module(
         "Supervisor",
         [
-            "ProcessEvents", "ProcessProtocol", "MetricsEndpoint", "Store", "PostgresClient", "Content",
-            "OperatingSystem", "PushCore",
+            "HTTPConnections", "ProcessEvents", "ProcessProtocol", "MetricsEndpoint", "Store", "PostgresClient",
+            "CurlClient", "Content", "OperatingSystem", "PushCore",
             .nioCore, .nioPosix,
             .subprocess,
             .system,

@@ -171,6 +171,20 @@ include-name = "GET /deliveries/{{id}}/analysis"
 parameters = {{ "path.id" = {analysed} }}
 
 [[operations]]
+# a zone exists, dates are in order, and a rule has a moment
+include-name = "PUT /deliveries/{{id}}/recurrence"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.id" = {recurring} }}
+
+[[operations]]
+include-name = "GET /deliveries/{{id}}/recurrence"
+parameters = {{ "path.id" = {recurring} }}
+
+[[operations]]
+include-name = "GET /deliveries/{{id}}/count"
+parameters = {{ "path.id" = {edited} }}
+
+[[operations]]
 include-name = "GET /deliveries/{{id}}/check"
 parameters = {{ "path.id" = {explicit} }}
 
@@ -185,6 +199,23 @@ parameters = {{ "path.id" = "{message}" }}
 [[operations]]
 include-name = "GET /deliveries/{{id}}/outcomes"
 parameters = {{ "path.id" = {day} }}
+
+[[operations]]
+include-name = "GET /devices/{{id}}/categories"
+parameters = {{ "path.id" = {device} }}
+
+[[operations]]
+include-name = "PUT /devices/{{id}}/opt-outs/{{category}}"
+parameters = {{ "path.id" = {device}, "path.category" = "news" }}
+
+[[operations]]
+include-name = "DELETE /devices/{{id}}/opt-outs/{{category}}"
+parameters = {{ "path.id" = {device}, "path.category" = "news" }}
+
+[[operations]]
+# the parameter userKey is needed
+include-name = "GET /opt-outs"
+checks.positive_data_acceptance.enabled = false
 
 [[operations]]
 include-name = "GET /devices/{{id}}"
@@ -215,7 +246,7 @@ class API:
             method=method,
         )
         with urllib.request.urlopen(request) as answer:
-            return json.load(answer)
+            return None if answer.status == 204 else json.load(answer)
 
     def get(self, path):
         return self.call("GET", path)
@@ -254,9 +285,13 @@ def walk(api, delivery):
     content = {"android": {"title": "Hello {{firstName|there}}"}}
     first = api.post("/deliveries", {**delivery, "content": content, "messagesPerSecond": 1000})["id"]
     require(api.refusal("GET", f"/deliveries/{first}/analysis") == 404, "a delivery that was never analysed has an analysis")
+    counted = api.until(f"/deliveries/{first}/count", lambda answer: answer["answeredAt"])
+    require(counted["problem"] is None and counted["counts"][0]["messages"] > 0, f"nobody is counted: {counted}")
     require(api.post(f"/deliveries/{first}/analysis", {})["state"] == "analysing", "an analysis does not begin")
     found = api.until(f"/deliveries/{first}/analysis", lambda answer: answer["finishedAt"])
     require(found["state"] == "ready" and found["messages"] > 0 and not found["problems"], f"the analysis found {found}")
+    require(found["validUntil"] > found["finishedAt"], f"the analysis holds until {found}")
+    require(found["messages"] == sum(one["messages"] for one in counted["counts"]), f"{counted} was counted, {found} found")
     require(sum(count["messages"] for count in found["counts"]) == found["messages"], f"the counts differ: {found}")
     require(found["rendered"] > 0 and found["samples"][0]["payload"] and found["seconds"] > 0, f"nothing was rendered: {found}")
     # What is changed is analysed again.
@@ -272,6 +307,10 @@ def walk(api, delivery):
     copy = api.post(f"/deliveries/{first}/copy", {"label": "again"})
     require(copy["state"] == "editing" and copy["id"] != first and copy["label"] == "again", f"the copy is {copy}")
     second = copy["id"]
+    require(api.call("GET", "/signals") == {"signals": []}, "there are signals")
+    require(api.refusal("POST", f"/deliveries/{second}/follow", {"signal": "load", "target": 1, "floor": 1, "ceiling": 9}) == 404,
+        "a signal that does not exist is followed")
+    require(api.post(f"/deliveries/{second}/follow", {})["signal"] is None, "a delivery follows a signal")
     api.post(f"/deliveries/{second}/start", {"startAt": "2036-11-24T18:00:00Z"})
     moved = api.post(f"/deliveries/{second}/reschedule", {"startAt": "2036-11-25T18:00:00Z"})
     require(moved["startAt"].startswith("2036-11-25T18"), f"the start stays: {moved}")
@@ -299,6 +338,52 @@ def walk_plan(api, delivery):
     require(hours["hours"] == [] and hours["timeZone"] == "UTC", f"the hours are {hours}")
 
 
+def recur(api, delivery):
+    """Lets a delivery recur, makes a run now, and returns the id of the recurring delivery, which is paused."""
+    recurring = api.post("/deliveries", {**delivery, "content": {"android": {"title": "News"}}})["id"]
+    path = f"/deliveries/{recurring}/recurrence"
+    require(api.refusal("GET", path) == 404, "a delivery recurs before it was said when")
+    rule = {"unit": "months", "monthDays": [-1], "times": ["09:00"], "timeZone": "Europe/Berlin", "startsOn": "2036-02-01"}
+    found = api.call("PUT", path, rule)
+    require(found["state"] == "editing" and found["nextRuns"][0] == "2036-02-29T08:00:00.000000Z", f"the rule gave {found}")
+    require(api.post(f"{path}/start", {})["state"] == "active", "a recurrence does not start")
+    require(api.refusal("POST", f"/deliveries/{recurring}/start", {}) == 409, "a recurring delivery is sent itself")
+    # The content of the moment.
+    api.call("PATCH", f"/deliveries/{recurring}", {"content": {"android": {"title": "Newer"}}})
+    run = api.post(f"{path}/run", {})["id"]
+    ended = api.until(f"/deliveries/{run}", lambda answer: answer["state"] == "finished")
+    require(ended["counts"]["sent"] > 0, f"a run was not sent: {ended}")
+    runs = api.get(path)["runs"]
+    require([(one["runId"], one["outcome"]) for one in runs] == [(run, "started")], f"the runs are {runs}")
+    require(api.call("DELETE", path) is None and api.refusal("GET", path) == 404, "a recurrence is not removed")
+    api.call("PUT", path, {**rule, "missed": "once"})
+    api.post(f"{path}/start", {})
+    require(api.post(f"{path}/pause", {})["state"] == "paused", "a recurrence is not paused")
+    return recurring
+
+
+def consent(api, device, delivery):
+    """Opts a device and a user out of a category and in again, and makes a delivery of another one."""
+    names = {row["name"]: row for row in api.call("GET", "/categories")["categories"]}
+    require(names["transactional"]["transactional"] and not names["news"]["transactional"], f"the categories are {names}")
+
+    def unwanted(answer):
+        return [row["name"] for row in answer["categories"] if row["optedOut"]]
+
+    require(unwanted(api.call("PUT", f"/devices/{device}/opt-outs/news")) == ["news"], "an opt-out is not recorded")
+    require(api.refusal("PUT", f"/devices/{device}/opt-outs/transactional") == 400, "an opt-out from receipts is accepted")
+    require(unwanted(api.call("DELETE", f"/devices/{device}/opt-outs/news")) == [], "an opt-in is not recorded")
+    require(api.call("PUT", "/opt-outs", {"userKey": "ada", "optedOut": True, "category": "news"})["changed"] > 0, "nobody opted out")
+    require(unwanted(api.call("GET", f"/devices/{device}/categories")) == ["news"], "a device of the user is not opted out")
+    said = api.call("GET", "/opt-outs?userKey=ada")["optOuts"]
+    require({row["category"] for row in said} == {"news"}, f"the user's opt-outs are {said}")
+    api.call("PUT", "/opt-outs", {"userKey": "ada", "optedOut": False, "category": "news"})
+    made = api.post("/deliveries", {**delivery, "category": "service"})
+    require(made["category"] == "service", f"its category is {made['category']}")
+    changed = api.call("PATCH", f"/deliveries/{made['id']}", {"category": "marketing"})
+    require(changed["category"] == "marketing", f"its category stays {changed['category']}")
+
+
 def things(api):
     """Makes what requests can be about, and returns their ids."""
     device = api.post(
@@ -307,6 +392,8 @@ def things(api):
     content = {"android": {"title": "Hello {{name}}"}}
     delivery = {"label": "api", "applications": ["sample-android"], "content": content}
     analysed, edited = walk(api, delivery)
+    recurring = recur(api, delivery)
+    consent(api, device, delivery)
     explicit = api.post("/deliveries", {**delivery, "explicitTargets": True})["id"]
     continuous = api.post("/deliveries", {**delivery, "kind": "continuous"})["id"]
     api.post(f"/deliveries/{continuous}/start", {})
@@ -326,6 +413,7 @@ def things(api):
         "device": device,
         "analysed": analysed,
         "edited": edited,
+        "recurring": recurring,
         "explicit": explicit,
         "continuous": continuous,
         "message": message["id"],

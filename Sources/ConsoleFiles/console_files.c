@@ -159,6 +159,9 @@ static const char services[] = {
 static const char application[] = {
 #embed "templates/application.mustache" suffix(, 0)
 };
+static const char signals[] = {
+#embed "templates/signals.mustache" suffix(, 0)
+};
 static const char accounts[] = {
 #embed "templates/accounts.mustache" suffix(, 0)
 };
@@ -191,6 +194,9 @@ static const char delivery_live[] = {
 };
 static const char live_control[] = {
 #embed "templates/live-control.mustache" suffix(, 0)
+};
+static const char recurrence[] = {
+#embed "templates/recurrence.mustache" suffix(, 0)
 };
 static const char english[] = {
 #embed "words/en.words" suffix(, 0)
@@ -257,6 +263,7 @@ static const struct console_file files[] = {
     {"phone-payload.mustache", phone_payload},
     {"services.mustache", services},
     {"application.mustache", application},
+    {"signals.mustache", signals},
     {"accounts.mustache", accounts},
     {"account.mustache", account},
     {"application-change.mustache", application_change},
@@ -268,6 +275,7 @@ static const struct console_file files[] = {
     {"messages.mustache", messages},
     {"delivery-live.mustache", delivery_live},
     {"live-control.mustache", live_control},
+    {"recurrence.mustache", recurrence},
     {"en.words", english},
     {"de.words", german},
     {"fr.words", french},

@@ -428,10 +428,10 @@ extension MetricDefinition {
             ["state"],
             .supervisor,
             help: """
-                Open deliveries by state: pending, preparing, in_progress, paused. waiting: cannot be prepared \
-                now. failed: in the last hour.
+                Open deliveries by state: analysing, pending, preparing, in_progress, paused. waiting: cannot be \
+                prepared now.
                 """,
-            action: "waiting, failed: see the runbooks of PushmtaDeliveryWaits and PushmtaDeliveryFailed."
+            action: "waiting: see the runbook of PushmtaDeliveryWaits."
         ),
         .init(
             .hosts,
@@ -681,10 +681,14 @@ extension MetricDefinition {
             help: """
                 Registrations: created, updated, disabled (opted out), unproven (without the proof that their \
                 service requires), cut (with more undeclared values than are kept), unknown_zone (with a time zone that \
-                PostgreSQL does not know, which is not stored).
+                PostgreSQL does not know, which is not stored), unknown_category (names of categories that changed \
+                nothing).
                 """,
-            action:
-                "unproven grows: a client registers for others, or an app lacks the proof. cut: declare what the app sends. unknown_zone: see what the app sends as timeZone."
+            action: """
+                unproven grows: a client registers for others, or an app lacks the proof. cut: declare what the app sends. \
+                unknown_zone: see what the app sends as timeZone. unknown_category: compare what the app sends with \
+                pushmta category list.
+                """
         ),
         .init(
             .hits,

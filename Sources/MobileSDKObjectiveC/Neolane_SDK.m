@@ -110,6 +110,12 @@
     [self ask:_registrar :@selector(setOptOut:) :(optedOut ? @"true" : @"false")];
 }
 
+- (void)setOptOut:(BOOL)optedOut ofCategory:(NSString *)category {
+    if ([category length] == 0) { return; }
+    NSDictionary *words = [NSDictionary dictionaryWithObject:(optedOut ? @"true" : @"false") forKey:[[category copy] autorelease]];
+    [self ask:_registrar :@selector(setCategories:) :words];
+}
+
 - (void)track:(NSDictionary *)launchOptions :(NLTrackAction)action {
     NSString *path = [NLSForm trackingPath:launchOptions action:action];
     // The notification is not from PushMTA: there is nothing to track.

@@ -92,11 +92,11 @@ extension StoreError {
         let code: Code =
             switch state {
             case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070", "PM071", "PM080", "PM094",
-                "PM110", "PM140":
+                "PM110", "PM140", "PM150", "PM172", "PM290":
                 .notFound
-            case "PM003", "PM006", "PM008", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
+            case "PM003", "PM006", "PM008", "PM010", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
                 "PM083", "PM084", "PM093", "PM111", "PM113", "PM120", "PM130", "PM131",
-                "PM132", "PM133", "PM134", "PM135":
+                "PM132", "PM133", "PM134", "PM135", "PM151", "PM171", "PM291":
                 .conflict
             default: .invalid
             }
@@ -143,6 +143,7 @@ extension StoreError {
         "PM113": "start or remove one of them",
         "PM114": "correct that, and try again",
         "PM120": "look again: another user may have changed it",
+        "PM172": "pushmta delivery recur set says when it recurs",
         "PM130":
             "set the certificate of that environment; --both-environments allows one that Apple issued for both",
         "PM131": "choose another one",
@@ -152,6 +153,10 @@ extension StoreError {
         "PM135": "pushmta exclusion delete takes the time that it needs",
         "PM136": "pushmta service set --proof-key FILE --proof-key-id KID sets one",
         "PM140": "pushmta alarm list shows them",
+        "PM290": "pushmta signal list shows them; pushmta signal set adds one",
+        "PM150": "pushmta category list shows them; pushmta category set adds one",
+        "PM151": "pushmta category set changes its label",
+        "PM152": "an opt-out from everything also stops transactional deliveries",
         "PM134": "an integration key belongs to one application; pushmta app list shows whose it is",
         "PM050": "pushmta exclusion list shows the lists; pushmta exclusion create creates one",
         "PM051": "choose another name, or add to that list",

@@ -58,7 +58,7 @@ import Testing
     func theAuditLogNamesKindsInWords(language: Language) {
         let kinds = [
             "account", "application", "credential", "host", "key", "list", "mapping", "rate", "seed", "service",
-            "template",
+            "signal", "template",
         ]
         Language.$current.withValue(language) {
             let catalogue = Catalogue.current
@@ -69,7 +69,10 @@ import Testing
             }
             for action in [
                 "delivery.add", "delivery.weight", "delivery.analyze", "delivery.reschedule", "delivery.edit",
-                "delivery.samples", "rate.add", "rate.change", "key.add",
+                "delivery.change", "delivery.samples", "delivery.preview", "delivery.follow", "rate.add", "rate.change",
+                "key.add", "recurrence.set",
+                "recurrence.start",
+                "recurrence.pause", "recurrence.run", "recurrence.remove",
             ] {
                 #expect(!catalogue.action(action).contains("."), "\(action)")
             }

@@ -94,7 +94,7 @@ extension Composer {
     }
 
     private func settings(_ composed: ComposedDraft) -> SettingsForm {
-        SettingsForm(values: composed.draft.fields, catalogue: catalogue)
+        SettingsForm(values: composed.draft.fields, catalogue: catalogue, categories: composed.categories)
     }
 
     /// Saves the settings of this step's form, whichever button was pressed; returns the saved draft.

@@ -45,6 +45,8 @@ struct ConsoleRoutes: Sendable {
             NowPage(responder: responder).routes,
             DeliveryListPage(responder: responder).routes,
             DeliveryDetailPage(responder: responder).routes,
+            DeliveryFollowPage(responder: responder).routes,
+            RecurrencePage(responder: responder).routes,
             AlarmsPage(responder: responder).routes,
             HostsPage(responder: responder).routes,
             AuditPage(responder: responder).routes,
@@ -67,7 +69,7 @@ struct ConsoleRoutes: Sendable {
             AccountPages(responder: responder).routes,
             CredentialPage(responder: responder).routes,
             TestPushPage(responder: responder).routes,
-            SettingsPage(responder: responder).routes,
+            SettingsPage(responder: responder).routes, SignalPages(responder: responder).routes,
             LanguageMenu.routes, files,
         ]
         all = pages.flatMap(\.self)

@@ -15,6 +15,7 @@ struct DeliveryDetailPage: Sendable {
         TestPushPage.done: .testDone, Composer.started: .doneStart, DeliveryAction.pause.rawValue: .donePause,
         DeliveryAction.resume.rawValue: .doneResume, DeliveryAction.stop.rawValue: .doneStop,
         DeliveryAction.reschedule.rawValue: .doneReschedule, DeliveryAction.edit.rawValue: .doneEdit,
+        DeliveryFollowPage.done: .doneFollow,
     ]
     /// The actions for which a page asks for confirmation.
     private static let confirmed: [DeliveryAction] = [.stop, .start, .reschedule, .edit]
@@ -159,12 +160,16 @@ struct DeliveryDetailPage: Sendable {
         if let parent = facts.progress.parentID { values["parent"] = .group(["parentID": .text("\(parent)")]) }
         if facts.progress.parentID == nil {
             let allowed = try await responder.database.run { try await $0.actions(onDelivery: id, by: call.actor) }
-            values.merge(actions(facts.progress, allowed)) { _, new in new }
+            let recurrence = try await self.recurrence(facts.progress, isAllowed: allowed.contains(.start))
+            values.merge(recurrence) { _, new in new }
+            // A recurring delivery is not started itself.
+            let offered = recurrence["recurs"] == nil ? allowed : allowed.subtracting([.start])
+            values.merge(actions(facts.progress, offered)) { _, new in new }
         }
         // A continuous delivery has no messages of its own; each of its days has.
         values["hasMessages"] = .flag(!words.isInDays && facts.progress.target > 0)
         values["mayTake"] = .flag(call.mayOperate)
-        if let done = call.query["done"].flatMap({ Self.done[$0] }) {
+        if let done = call.query["done"].flatMap({ Self.done[$0] ?? RecurrencePage.done[$0] }) {
             values["done"] = .text(catalogue[done])
             values["isDone"] = .flag(true)
         }
@@ -200,8 +205,29 @@ struct DeliveryDetailPage: Sendable {
             }
             if let draft = try await draftPath(call, id) { values["draft"] = .group(["draftPath": .text(draft)]) }
             return values
-        case .preparing, .inProgress, .paused, .finished, .failed, .stopped: return [:]
+        case .preparing, .inProgress, .paused, .finished, .stopped: return [:]
         }
+    }
+
+    /// When a delivery recurs; the recurring delivery of a run; nothing for others that cannot recur.
+    private func recurrence(_ progress: DeliveryProgress, isAllowed: Bool) async throws -> PageValues {
+        let id = progress.id
+        let (row, next, runs, recurring) = try await responder.database.run { store in
+            (
+                try await store.recurrence(ofDelivery: id), try await store.nextRuns(ofDelivery: id),
+                try await store.recurrenceRuns(ofDelivery: id, limit: RecurrenceView.maxRuns),
+                try await store.recurringDelivery(ofRun: id)
+            )
+        }
+        var values: PageValues = [:]
+        if let recurring { values["runOf"] = .group(["recurringID": .text("\(recurring)")]) }
+        if row != nil { values["recurs"] = .flag(true) }
+        let isOpen = [.editing, .analysing, .ready].contains(progress.state)
+        let mayRecur = isAllowed && isOpen && progress.kind == .batch && recurring == nil
+        guard row != nil || mayRecur || !runs.isEmpty else { return values }
+        let view = RecurrenceView(row: row, next: next, runs: runs, isAllowed: mayRecur, catalogue: catalogue)
+        values["recurrence"] = .group(view.values)
+        return values
     }
 
     /// What can be done in a state, by whoever may.
@@ -211,17 +237,20 @@ struct DeliveryDetailPage: Sendable {
         case .pending: [.pause, .stop, .reschedule, .edit, .duplicate]
         case .preparing, .inProgress: [.pause, .stop, .duplicate]
         case .paused: [.resume, .stop, .duplicate]
-        case .editing, .finished, .failed, .stopped: [.duplicate]
+        case .editing, .finished, .stopped: [.duplicate]
         }
     }
 
     private func actions(_ row: DeliveryProgress, _ allowed: Set<DeliveryAction>) -> PageValues {
         let offered = allowed.intersection(Self.actions(in: row.state))
         guard !offered.isEmpty else { return [:] }
+        // Who may pause it may also choose its rate.
+        let mayFollow = allowed.contains(.pause) && !row.state.isFinal
         var values: PageValues = [
             "mayPause": .flag(offered.contains(.pause)), "mayResume": .flag(offered.contains(.resume)),
             "mayStop": .flag(offered.contains(.stop)), "mayStart": .flag(offered.contains(.start)),
             "mayEdit": .flag(offered.contains(.edit)), "mayDuplicate": .flag(offered.contains(.duplicate)),
+            "mayFollow": .flag(mayFollow),
             "hasActions": .flag(true), "hasBar": .flag(true),
         ]
         let timed: [(DeliveryAction, Phrase)] = [(.start, .startAtButton), (.reschedule, .moveButton)]

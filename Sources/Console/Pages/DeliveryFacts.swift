@@ -23,6 +23,8 @@ struct DeliveryFacts: Sendable {
         /// Nil if it has none.
         let plan: DeliveryPlanRow?
         let limits: [LimitRow]
+        /// The health signal that its rate follows; nil if it follows none, or has ended.
+        let signal: DeliverySignalRow?
     }
 
     let applications: [String]
@@ -71,6 +73,7 @@ struct DeliveryFacts: Sendable {
     static func reasons(_ store: Store, _ counts: Counts) async throws -> Reasons {
         let progress = counts.progress
         let all = [progress.id] + counts.days.map(\.id)
+        let signal = progress.state.isFinal ? nil : try await store.signal(ofDelivery: progress.parentID ?? progress.id)
         return Reasons(
             byApplication: try await store.outcomesByApplication(deliveries: all),
             failures: try await store.failureCounts(deliveries: all, limit: maxReasons),
@@ -78,7 +81,8 @@ struct DeliveryFacts: Sendable {
             exclusions: try await store.boundedExclusions(delivery: progress.id),
             plan: try await store.plan(ofDelivery: progress.id),
             limits: progress.state.isFinal || progress.state == .editing
-                ? [] : try await store.limits(of: .delivery(progress.id))
+                ? [] : try await store.limits(of: .delivery(progress.id)),
+            signal: signal
         )
     }
 

@@ -69,7 +69,6 @@ extension Catalogue {
         case .inProgress: self[.stateInProgress]
         case .paused: self[.statePaused]
         case .finished: self[.stateFinished]
-        case .failed: self[.stateFailed]
         case .stopped: self[.stateStopped]
         }
     }
@@ -117,6 +116,7 @@ extension Catalogue {
             switch reason {
             case "disabled": .reasonDisabled
             case "opted_out": .reasonOptedOut
+            case "category_opted_out": .reasonCategoryOptedOut
             case "quarantine": .reasonQuarantine
             case "duplicate": .reasonDuplicate
             case "unknown_subscription": .reasonUnknownSubscription
@@ -171,7 +171,14 @@ extension Catalogue {
             case "delivery.edit": .auditEdit
             case "delivery.plan": .auditPlan
             case "service.hours": .auditHours
+            case "delivery.change": .auditChange
             case "delivery.samples": .auditSamples
+            case "recurrence.set": .auditRecurrence
+            case "recurrence.start": .auditRecurrenceStart
+            case "recurrence.pause": .auditRecurrencePause
+            case "recurrence.run": .auditRecurrenceRun
+            case "recurrence.remove": .auditRecurrenceRemove
+            case "delivery.preview": .auditMessagePreview
             case "host.drain": .auditDrain
             case "child.recycle": .auditRecycle
             case "subscriber.find": .auditFind
@@ -180,6 +187,8 @@ extension Catalogue {
             case "subscriber.opt_out": .auditOptOut
             case "subscriber.opt_in": .auditOptIn
             case "subscriber.unregister": .auditUnregister
+            case "category.set": .auditCategorySet
+            case "category.drop": .auditCategoryDrop
             case "subscriber.lift": .auditLift
             case "subscriber.forget": .auditForget
             case "delivery.outcomes": .auditOutcomes
@@ -208,6 +217,7 @@ extension Catalogue {
             case "credential.set": .auditCredentialSet
             case "seed.add": .auditSeedAdd
             case "seed.remove": .auditSeedRemove
+            case "delivery.follow": .auditFollow
             case "list.add": .auditListAdd
             case "list.remove": .auditListRemove
             case "list.put": .auditListPut
@@ -245,6 +255,7 @@ extension Catalogue {
         case "seed": self[.auditKindSeed]
         case "host": self[.auditKindHost]
         case "rate": self[.auditKindRate]
+        case "signal": self[.auditKindSignal]
         default: name
         }
     }

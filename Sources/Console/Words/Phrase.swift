@@ -29,7 +29,7 @@ enum Phrase: String, Sendable, CaseIterable {
         unnamedDelivery, notStarted, pagesLabel
     // States of deliveries.
     case stateEditing, stateAnalysing, stateReady, statePending, statePreparing, stateInProgress, stateWaiting,
-        statePaused, stateFinished, stateFailed, stateStopped
+        statePaused, stateFinished, stateStopped
     // One delivery.
     case factNumber, factApplications, factKind, kindBatch, kindContinuous, factStarted, factFinished, factDuration,
         dayOf, daysTitle, daysNote, daysOlder, daysNewest, columnDay, waitsBecause, stateBecause, actionsTitle,
@@ -48,7 +48,19 @@ enum Phrase: String, Sendable, CaseIterable {
         duplicateButton, openDraft, doneReschedule, doneEdit, analyseButton, analyseHint, analysisTitle,
         analysisRunning, analysisNote, analysisDropped, analysisCount, analysisRendered, analysisSizes, analysisBytes,
         analysisRefused, analysisTakes, byLocaleTitle, byTimeZoneTitle, analysisSamples, analysisSamplesNote,
-        problemsTitle, columnPlace, columnProblem, auditAnalyse, auditReschedule, auditEdit, auditSamples
+        problemsTitle, columnPlace, columnProblem, auditAnalyse, auditReschedule, auditEdit, auditChange,
+        auditSamples, auditMessagePreview
+    // Recurring deliveries.
+    case recurrenceTitle, recurrenceText, recurrenceNone, recurrenceEditing, recurrenceActive, recurrencePaused,
+        recurrenceFinished, recurrenceEvery, recurrenceUnit, unitHour, unitDay, unitWeek, unitMonth, recurrenceTimes,
+        recurrenceTimesHint, recurrenceZone, recurrenceZoneHint, recurrenceWeekdays, monday, tuesday, wednesday,
+        thursday, friday, saturday, sunday, recurrenceMonthDays, recurrenceMonthDaysHint, recurrenceStartsOn,
+        recurrenceEndsOn, recurrenceDateHint, recurrenceExcept, recurrenceExceptHint, recurrenceMissed, missedSkip,
+        missedOnce, recurrenceSave, recurrenceSet, recurrenceStart, recurrencePause, recurrenceRun, recurrenceRemove,
+        recurrenceNext, recurrenceWaits, columnPlanned, runStarted, runMissed, runOverlap, runFailed, runOf,
+        recurrenceNumberWrong, recurrenceTimeWrong, recurrenceDateWrong, doneRecurrence, doneRecurrenceStart,
+        doneRecurrencePause, doneRecurrenceRun, doneRecurrenceRemove, auditRecurrence, auditRecurrenceStart,
+        auditRecurrencePause, auditRecurrenceRun, auditRecurrenceRemove
     // Outcomes of messages.
     case countedSent, countedIgnored, countedCanceled, countedUnknown
     case outcomeSent, outcomeSentMeaning, outcomeFailed, outcomeFailedMeaning, outcomePending, outcomePendingMeaning,
@@ -56,7 +68,8 @@ enum Phrase: String, Sendable, CaseIterable {
         outcomeCanceledMeaning, outcomeUnknown, outcomeUnknownMeaning
     // The product's own reasons.
     case reasonDisabled, reasonOptedOut, reasonQuarantine, reasonDuplicate, reasonUnknownSubscription,
-        reasonExclusionList, reasonConditionFailed, reasonSeed, reasonExpired, reasonStopped
+        reasonExclusionList, reasonConditionFailed, reasonSeed, reasonExpired, reasonStopped,
+        reasonCategoryOptedOut
     // Alarms.
     case alarmsTitle, noAlarms, severityCritical, severityWarning, remedyLabel, sinceLabel
     case alarmsUnseen, alarmSeen, alarmAcknowledge, doneAcknowledge, alarmsOver, alarmBegan, alarmEnded, alarmSeenBy
@@ -92,7 +105,11 @@ enum Phrase: String, Sendable, CaseIterable {
         forgetButton, forgetTitle, forgetText, doneOptOut, doneOptIn, doneLift, doneForget, quarantineTitle,
         quarantineNote, quarantineCounts, quarantineLatest, noQuarantine, kindDeadToken, kindSoftErrors, columnKind,
         columnSince, olderQuarantine, takeOutcomes, takeNote, auditFind, auditList, auditShow, auditOptOut, auditOptIn,
-        auditUnregister, auditLift, auditForget, auditOutcomes
+        auditUnregister, auditLift, auditForget, auditOutcomes, auditCategorySet, auditCategoryDrop
+    // Categories of deliveries.
+    case categoriesTitle, categoriesNote, columnCategory, columnWanted, categoryWanted, categoryUnwanted,
+        categoryAlways, categoryOutButton, categoryInButton, doneCategory, settingCategory, settingCategoryHint,
+        settingCategoryUsual
     // The rows of a filter.
     case rulesTitle, rulesJoin, rulesHint, rulesByHand, ruleAll, ruleAny, ruleField, ruleComparison, ruleValue,
         ruleRemove, ruleAdd, ruleEqual, ruleNotEqual, ruleLess, ruleLessOrEqual, ruleGreater, ruleGreaterOrEqual,
@@ -239,4 +256,12 @@ enum Phrase: String, Sendable, CaseIterable {
         peopleNone,
         peopleTooMany, manageLists, relatedPages, firstRows, moreRows, auditListAdd, auditListRemove,
         auditListPut, auditListTake, auditListFind
+    // Health signals.
+    case signalsTitle, signalsNote, noSignals, newSignalTitle, newSignalText, signalSource, signalSourceHint,
+        signalSelector, signalSelectorHint, signalGood, signalBelow, signalAbove, signalInterval, signalTimeout,
+        signalReaction, signalReactionHint, signalStaleAfter, signalStaleAfterHint, signalNumberWrong,
+        signalSaveButton, signalRemoveTitle, signalRemoveText, doneSignalSet, doneSignalRemove, columnSignal,
+        columnAge, signalUnused, signalStale, signalFresh, followTitle, followText, followNone, followTarget,
+        followTargetHint, followTargetWrong, followFloor, followFloorHint, followCeiling, followCeilingHint,
+        followSaveButton, doneFollow, auditFollow, auditKindSignal
 }

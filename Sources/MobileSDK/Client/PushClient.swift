@@ -123,6 +123,14 @@ public final class PushClient: Sendable {
         commands.yield(.optOut(optedOut))
     }
 
+    /// Records that the user wants no messages of a category (true), or wants them again (false).
+    ///
+    /// It is kept and sent like ``setOptOut(_:)``, and independent of it: a user who opted out of everything gets no
+    /// category. The server's operator says which categories there are, such as `marketing` and `news`.
+    public func setOptOut(_ optedOut: Bool, ofCategory category: String) {
+        commands.yield(.registration(.categoryOptOut(category, optedOut)))
+    }
+
     /// Sends queued requests at once, except hits for which the server asked for more time. Call it when the app enters
     /// the foreground or the network returns.
     public func retryNow() {

@@ -21,15 +21,25 @@ enum RegistrationForm {
                 // Without an opt-out and a time zone the form is that of Adobe's SDK.
             ] + (registration.optOut.map { [("optOut", "\($0)")] } ?? [])
             + (device.timeZone.map { [("timeZone", $0)] } ?? [])
-        return fields.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
+        return (fields + categories(registration)).map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
     }
 
-    /// SHA-256 of token, user key, encoded parameters, opt-out choice and time zone. Registrations with the same hash
+    /// The choices among categories: the names that the user does not want, and those that the user wants again.
+    private static func categories(_ registration: Registration) -> [(String, String)] {
+        [("categoriesOptOut", true), ("categoriesOptIn", false)].compactMap { field, isOut in
+            let names = (registration.categories ?? [:]).filter { $0.value == isOut }.keys.sorted()
+            return names.isEmpty ? nil : (field, names.joined(separator: ","))
+        }
+    }
+
+    /// SHA-256 of token, user key, encoded parameters, opt-out choices and time zone. Registrations with the same hash
     /// have the same contents.
     static func hash(_ registration: Registration) -> String {
         let word = registration.optOut.map { $0 ? "out" : "in" } ?? ""
-        let text = registration.token + registration.userKey + PercentEncoding.encode(registration.parametersXML) + word
-        return SHA256Digest.hex(Array((text + (registration.device.timeZone ?? "")).utf8))
+        let zone = registration.device.timeZone.map { [("timeZone", $0)] } ?? []
+        let words = ([word] + (zone + categories(registration)).map { " \($0)=\($1)" }).joined()
+        let text = registration.token + registration.userKey + PercentEncoding.encode(registration.parametersXML)
+        return SHA256Digest.hex(Array((text + words).utf8))
     }
 
     /// A token given as text, without brackets and blanks, in lower case.
@@ -57,13 +67,22 @@ struct Registration: Sendable, Equatable, Codable {
     var device: DeviceDescription
     /// The user's opt-out choice: true for out, false for in again, nil for no choice.
     var optOut: Bool?
+    /// The user's choices by category, as for everything; nil for none.
+    var categories: [String: Bool]?
 
-    /// A copy with another opt-out choice.
-    func saying(_ word: Bool?) -> Registration {
+    /// A copy with other opt-out choices.
+    func saying(_ word: Bool?, _ categories: [String: Bool]?) -> Registration {
         var said = self
         said.optOut = word
+        said.categories = categories.flatMap { $0.isEmpty ? nil : $0 }
         return said
     }
+
+    /// The categories that the user wants again.
+    var categoriesIn: [String] { (categories ?? [:]).filter { !$0.value }.map { $0.key } }
+
+    /// A copy without opt-ins, which are sent only once.
+    var settled: Registration { saying(optOut == false ? nil : optOut, categories?.filter { $0.value }) }
 }
 
 /// A registration as the app requests it, before omitted parameters are filled in.

@@ -10,6 +10,8 @@ NSString *const NLSUserKey = @"userKey";
 NSString *const NLSParameters = @"additionalParams";
 NSString *const NLSOptOut = @"optOut";
 NSString *const NLSTimeZone = @"timeZone";
+NSString *const NLSCategoriesOut = @"categoriesOptOut";
+NSString *const NLSCategoriesIn = @"categoriesOptIn";
 
 /// Whether the text is a UUID: 8-4-4-4-12 hexadecimal digits.
 static BOOL isUUID(const char *text) {
@@ -170,8 +172,11 @@ static NSString *proofElement(NSString *document) {
         NLSToken, @"mobileAppUuid", NLSUserKey, @"deviceName", @"deviceModel", @"deviceBrand", @"deviceManufacturer", @"osName",
         @"osVersion", @"osLanguage", NLSParameters, nil];
     // Without an opt-out and a time zone the form is that of Adobe's SDK.
-    if ([registration objectForKey:NLSOptOut] != nil) { [names addObject:NLSOptOut]; }
-    if ([registration objectForKey:NLSTimeZone] != nil) { [names addObject:NLSTimeZone]; }
+    NSArray *words = [NSArray arrayWithObjects:NLSOptOut, NLSTimeZone, NLSCategoriesOut, NLSCategoriesIn, nil];
+    for (NSUInteger index = 0; index < [words count]; index++) {
+        NSString *word = [words objectAtIndex:index];
+        if ([registration objectForKey:word] != nil) { [names addObject:word]; }
+    }
     NSMutableArray *fields = [NSMutableArray array];
     for (NSUInteger index = 0; index < [names count]; index++) {
         NSString *name = [names objectAtIndex:index];

@@ -94,6 +94,11 @@ typedef NS_ENUM(NSInteger, NLTrackAction) {
 /// applies to tokens that the app gets later.
 - (void)setOptOut:(BOOL)optedOut;
 
+/// Records that the user wants no messages of a category (YES), or wants them again (NO). It is kept and sent like
+/// `setOptOut:`, and independent of it: a user who opted out of everything gets no category. The server's operator says
+/// which categories there are, such as `marketing` and `news`.
+- (void)setOptOut:(BOOL)optedOut ofCategory:(NSString * NEOLANE_NONNULL)category;
+
 /// Reports to the server what happened to a notification, given by its `userInfo` or the launch options that contain
 /// it.
 - (void)track:(NSDictionary * NEOLANE_NULLABLE)launchOptions :(NLTrackAction)action;

@@ -1,5 +1,5 @@
 /// The states of a delivery:
-/// `editing → (analysing → ready) → pending → preparing → in_progress ⇄ paused → finished | failed | stopped`.
+/// `editing → (analysing → ready) → pending → preparing → in_progress ⇄ paused → finished | stopped`.
 package enum DeliveryState: String, Sendable, Hashable, Codable, CaseIterable {
     case editing
     /// Its messages are prepared and held, and a sample is rendered.
@@ -12,13 +12,12 @@ package enum DeliveryState: String, Sendable, Hashable, Codable, CaseIterable {
     case inProgress = "in_progress"
     case paused
     case finished
-    case failed
     case stopped
 
     /// Whether a delivery never leaves this state.
     package var isFinal: Bool {
         switch self {
-        case .finished, .failed, .stopped: true
+        case .finished, .stopped: true
         case .editing, .analysing, .ready, .pending, .preparing, .inProgress, .paused: false
         }
     }

@@ -25,6 +25,8 @@ package struct DeviceRegistration: Sendable, Hashable {
     /// The user's choice in the app: no messages (true) or messages again (false); nil if the app sent none. An app
     /// sends true with each registration and false only once.
     package var optOut: Bool?
+    /// The user's choices among categories of messages.
+    package var categories = CategoryChoices()
     /// The proof of the user key; nil if there is none. It is verified and never stored.
     package var userKeyProof: String?
 
@@ -33,6 +35,8 @@ package struct DeviceRegistration: Sendable, Hashable {
     package static let maxKeyLength = 1_000
     /// The maximum length of a locale or a time zone in bytes; each is a few words.
     package static let maxLocaleLength = 200
+    /// The maximum length of a list of categories in bytes: a service has a handful, each of at most 50 bytes.
+    package static let maxCategoriesLength = 1_000
 
     private static let deviceNames: Set<String> = [
         "deviceName", "deviceModel", "deviceBrand", "deviceManufacturer", "osName", "osVersion", "osLanguage",
@@ -41,7 +45,11 @@ package struct DeviceRegistration: Sendable, Hashable {
     private static let otherNames: Set<String> = [
         "registrationToken", "mobileAppUuid", "userKey", "deviceImei", "deviceUuid", "additionalParams", "optOut",
         "timeZone",
+        outName, inName,
     ]
+    /// The parameters with categories that the user does not want, and wants again.
+    private static let outName = "categoriesOptOut"
+    private static let inName = "categoriesOptIn"
 
     /// Reads a registration from the parameters of a request.
     package init(_ form: FormParameters, platform: Platform) throws(RegistrationError) {
@@ -63,6 +71,7 @@ package struct DeviceRegistration: Sendable, Hashable {
         case "": optOut = nil
         default: throw .optOut
         }
+        categories = CategoryChoices(outs: form[Self.outName] ?? "", ins: form[Self.inName] ?? "")
         let document = form["additionalParams"] ?? ""
         saysParameters = document.utf8.contains { $0 > 0x20 }
         do {
@@ -77,6 +86,7 @@ package struct DeviceRegistration: Sendable, Hashable {
         try Self.check("deviceImei", deviceID ?? "", Self.maxKeyLength)
         try Self.check("osLanguage", locale, Self.maxLocaleLength)
         try Self.check("timeZone", timeZone, Self.maxLocaleLength)
+        for name in [Self.outName, Self.inName] { try Self.check(name, form[name] ?? "", Self.maxCategoriesLength) }
     }
 
     private static func check(_ name: String, _ value: String, _ limit: Int) throws(RegistrationError) {

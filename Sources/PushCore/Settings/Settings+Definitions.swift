@@ -51,6 +51,7 @@ extension Settings {
         .init("mta.quarantine.healingDays", unit: "days", .integer(\.mta.quarantine.healingDays, 1...3_650)),
         .init("mta.quarantine.doubtDays", unit: "days", .integer(\.mta.quarantine.doubtDays, 1...365)),
         .init("mta.quarantine.believesDoubted", unit: "true or false", .flag(\.mta.quarantine.believesDoubted)),
+        .init("mta.signals.allowedAddresses", unit: "addresses", .text(\.mta.signals.allowedAddresses)),
     ]
 
     private static let masterDefinitions: [SettingDefinition] = [

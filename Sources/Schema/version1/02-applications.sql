@@ -49,6 +49,34 @@ CREATE TABLE pushmta_engine.service (
 );
 COMMENT ON TABLE pushmta_engine.service IS 'Services: an app as marketing knows it, on all of its platforms.';
 
+CREATE TABLE pushmta_engine.category (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    service_id integer NOT NULL REFERENCES pushmta_engine.service,
+    -- Apps send lists of these names.
+    name text NOT NULL CONSTRAINT category_name_form CHECK (name ~ '^[a-z][a-z0-9_-]{0,49}$'),
+    label text NOT NULL DEFAULT '' CONSTRAINT category_label_form CHECK (pushmta_engine.is_label(label)),
+    -- What a person has ordered or must know, such as receipts: nobody can opt out of it alone.
+    is_transactional boolean NOT NULL DEFAULT false,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    changed_at timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT category_name_key UNIQUE (service_id, name)
+);
+COMMENT ON TABLE pushmta_engine.category IS
+    'What a service''s deliveries are about, such as marketing or news. People can opt out of each, except the transactional ones.';
+
+CREATE FUNCTION pushmta_engine.add_first_categories() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    INSERT INTO category (service_id, name, label, is_transactional) VALUES
+        (NEW.id, 'marketing', 'Marketing', false), (NEW.id, 'news', 'News', false), (NEW.id, 'service', 'Service', false),
+        (NEW.id, 'transactional', 'Transactional', true);
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.add_first_categories() IS 'Gives a new service the categories that every service begins with.';
+
+CREATE TRIGGER service_categories AFTER INSERT ON pushmta_engine.service
+    FOR EACH ROW EXECUTE FUNCTION pushmta_engine.add_first_categories();
+
 CREATE TABLE pushmta_engine.service_proof_key (
     id bigint PRIMARY KEY,
     service_id integer NOT NULL REFERENCES pushmta_engine.service,
@@ -138,9 +166,10 @@ CREATE TABLE pushmta_engine.application_health (
     probed_delivery bigint NOT NULL DEFAULT 0,
     token_effects_held boolean NOT NULL DEFAULT false,
     -- Reports on tokens that the gateway does not date are ignored for parts up to this one, whenever they arrive: those parts were
-    -- created before the cause of the hold was fixed. By number, because a clock can be set back.
+    -- created before the cause of the hold was fixed. By number, because a clock can be set back. A part that was held counts by the
+    -- number of its release.
     effects_void_through bigint NOT NULL DEFAULT 0,
-    -- Refused push tokens are taken as bad in parts up to this one, because an operator confirmed it.
+    -- Refused push tokens are taken as bad in parts up to this one, by the same numbers, because an operator confirmed it.
     refusals_believed_through bigint NOT NULL DEFAULT 0,
     -- When an operator last resumed the application. Supervisors that see a new value start its children at once.
     resumed_at timestamptz,
@@ -418,11 +447,12 @@ BEGIN
         RAISE EXCEPTION 'There is no external account % for platform %.', account, earlier.platform
             USING ERRCODE = 'PM005', HINT = 'Choose an account of the same platform.';
     END IF;
-    -- Message numbers reserved for one format cannot be used in the other.
+    -- Message numbers reserved for one format cannot be used in the other. A delivery that was analysed and not started gets new ones
+    -- at its start, because its application has changed.
     IF message_id_format <> earlier.message_id_format AND EXISTS (
         SELECT FROM delivery_application x JOIN delivery d ON d.id = x.delivery_id
         WHERE x.application_id = application AND (d.state IN ('pending', 'preparing', 'in_progress', 'paused')
-            OR d.state IN ('stopped', 'failed') AND d.finished_at IS NULL))
+            OR d.state = 'stopped' AND d.finished_at IS NULL))
     THEN
         RAISE EXCEPTION 'A delivery to application "%" is under way, and its message ids have the present format.', earlier.name
             USING ERRCODE = 'PM133', HINT = 'Change the format when no delivery of the application is unfinished.';

@@ -127,6 +127,30 @@ JOIN pushmta_engine.service v ON v.id = a.service_id;
 COMMENT ON VIEW pushmta.user_opt_out IS
     'Users who opted out as a whole, by application. Devices that they register later start opted out, too.';
 
+-- Neither table has foreign keys: whoever deletes a category in an open transaction would stop all registrations. Ids are never reused.
+CREATE TABLE pushmta_engine.category_opt_out (
+    category_id integer NOT NULL,
+    subscription_id bigint NOT NULL,
+    since timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- app: a registration. device: somebody on behalf of the person, for this device. user: the same for all of the person's devices.
+    -- kept: another subscription of the same person or token, which this one replaces.
+    source text NOT NULL CHECK (source IN ('app', 'device', 'user', 'kept')),
+    PRIMARY KEY (category_id, subscription_id)
+);
+COMMENT ON TABLE pushmta_engine.category_opt_out IS
+    'Subscriptions whose person wants no deliveries of a category. An opt-out from everything is subscription.opted_out.';
+CREATE INDEX category_opt_out_subscription ON pushmta_engine.category_opt_out (subscription_id);
+
+CREATE TABLE pushmta_engine.user_category_opt_out (
+    user_key text NOT NULL CHECK (user_key <> ''),
+    application_id integer NOT NULL,
+    category_id integer NOT NULL,
+    said_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (user_key, application_id, category_id)
+);
+COMMENT ON TABLE pushmta_engine.user_category_opt_out IS
+    'Users who opted out of a category as a whole, as a server reported. Subscriptions that they register later start without it.';
+
 CREATE FUNCTION pushmta_engine.forget_acceptance() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
@@ -385,14 +409,17 @@ COMMENT ON FUNCTION pushmta_engine.write_registrations(bigint[], integer[], text
 -- * A user who opted out as a whole is opted out on a device that has no such record.
 -- * What the app says about an opt-out (opt_outs) replaces whatever was said before; null says nothing. An opt-out is the cautious
 --   choice, so it counts for the device and its later tokens. An opt-in counts for this token alone, which only its device knows.
+-- * An opt-out from a category (category_outs, names with commas between them) adds to what was said before; only category_ins take one
+--   away, for this token alone. A new subscription gets those of the same user on the same device, and those of the user as a whole.
+--   Names that the service does not have, or nobody can opt out of, are counted.
 -- Of several registrations for one token, or for one device of a user, the last counts; each ends the earlier ones. Callers wait
 -- for each other, so that two registrations never miss each other. If anything else changes a subscription meanwhile, the function
 -- fails with an error that asks to try again.
 CREATE FUNCTION pushmta_engine.register_devices(
     application_ids integer[], tokens text[], user_keys text[], device_ids text[], locales text[], time_zones text[],
     devices text[], recipients text[], parameter_sets text[], extras text[], is_growth boolean DEFAULT true,
-    opt_outs boolean[] DEFAULT NULL
-) RETURNS TABLE (created integer, updated integer, disabled integer) LANGUAGE plpgsql SECURITY DEFINER
+    opt_outs boolean[] DEFAULT NULL, category_outs text[] DEFAULT NULL, category_ins text[] DEFAULT NULL
+) RETURNS TABLE (created integer, updated integer, disabled integer, unknown_categories integer) LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off
     -- While this call waits for a row that another transaction has changed, all other registrations wait for it. The caller tries
     -- again.
@@ -401,10 +428,18 @@ CREATE FUNCTION pushmta_engine.register_devices(
 DECLARE
     goal record;
     written record;
+    has_categories boolean;
+    returning_ids bigint[];
 BEGIN
     LOCK TABLE pushmta_engine.registration_lock IN SHARE ROW EXCLUSIVE MODE;
+    has_categories := category_outs IS NOT NULL OR category_ins IS NOT NULL
+        OR EXISTS (SELECT FROM category_opt_out) OR EXISTS (SELECT FROM user_category_opt_out);
     SELECT t.* INTO goal FROM registration_targets(application_ids, tokens, user_keys, device_ids) t;
     disabled := 0;
+    unknown_categories := 0;
+    IF has_categories THEN
+        returning_ids := ARRAY(SELECT s.id FROM subscription s WHERE s.id = ANY(goal.targets) AND NOT s.enabled);
+    END IF;
     IF goal.ended IS NOT NULL THEN
         UPDATE subscription s SET enabled = false, disabled_at = now(), disabled_reason = e.reason
         FROM (SELECT x.id, min(x.reason) AS reason FROM unnest(goal.ended, goal.reasons) x(id, reason) GROUP BY x.id) e
@@ -417,14 +452,18 @@ BEGIN
         -- A gateway has just replaced one of the tokens, so what was found no longer holds.
         RAISE EXCEPTION 'Subscriptions changed during their registration.' USING ERRCODE = 'serialization_failure';
     END IF;
+    IF has_categories THEN
+        unknown_categories := keep_registered_categories(goal.targets, returning_ids, application_ids, tokens, user_keys, device_ids,
+            category_outs, category_ins);
+    END IF;
     created := written.created;
     updated := written.updated;
     RETURN NEXT;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.register_devices(
-    integer[], text[], text[], text[], text[], text[], text[], text[], text[], text[], boolean, boolean[]) IS
+    integer[], text[], text[], text[], text[], text[], text[], text[], text[], text[], boolean, boolean[], text[], text[]) IS
     'Stores registrations in the order of the arrays, as if each were its own transaction. is_growth says whether new ones came from '
-    'outside. opt_outs are what the apps report about opt-outs; null says nothing.';
+    'outside. opt_outs, category_outs and category_ins are what the apps report about opt-outs; null says nothing.';
 
 -- register_claims stores registrations as register_devices does, after it has determined the user of each device. A claim is one of
 -- these:
@@ -520,8 +559,10 @@ COMMENT ON FUNCTION pushmta_engine.known_zones(text[]) IS 'Names of time zones, 
 
 CREATE FUNCTION pushmta_engine.register_claims(
     application_ids integer[], tokens text[], user_keys text[], device_ids text[], locales text[], time_zones text[],
-    devices text[], recipients text[], parameter_sets text[], extras text[], claims text[], opt_outs text[] DEFAULT NULL
-) RETURNS TABLE (created integer, updated integer, disabled integer, unknown_zones integer) LANGUAGE plpgsql SECURITY DEFINER
+    devices text[], recipients text[], parameter_sets text[], extras text[], claims text[], opt_outs text[] DEFAULT NULL,
+    category_outs text[] DEFAULT NULL, category_ins text[] DEFAULT NULL
+) RETURNS TABLE (created integer, updated integer, disabled integer, unknown_zones integer, unknown_categories integer)
+    LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
@@ -530,8 +571,8 @@ DECLARE
     keys text[];
     zones text[];
 BEGIN
-    IF EXISTS (SELECT FROM long_values(tokens, user_keys, device_ids, locales, time_zones, devices || extras,
-        recipients || parameter_sets)) THEN
+    IF EXISTS (SELECT FROM long_values(tokens, user_keys, device_ids, locales, time_zones, devices || extras || category_outs
+            || category_ins, recipients || parameter_sets)) THEN
         RAISE EXCEPTION 'A registration has a value that is too long.'
             USING ERRCODE = 'PM007',
                 HINT = 'A token has at most 4,096 bytes, a user key and a device id 1,000, a locale and a time zone 200, values that the '
@@ -548,9 +589,10 @@ BEGIN
     END IF;
     keys := ARRAY(SELECT k FROM claimed_user_keys(application_ids, tokens, user_keys, device_ids, claims, trusting, serving) k);
     zones := known_zones(time_zones);
-    RETURN QUERY SELECT r.created, r.updated, r.disabled, cardinality(array_remove(time_zones, '')) - cardinality(array_remove(zones, ''))
-    FROM register_devices(application_ids, tokens, keys, device_ids, locales, zones, devices, recipients, parameter_sets, extras,
-        opt_outs => opt_outs::boolean[]) r;
+    RETURN QUERY SELECT r.created, r.updated, r.disabled, cardinality(array_remove(time_zones, '')) - cardinality(array_remove(zones, '')),
+            r.unknown_categories
+        FROM register_devices(application_ids, tokens, keys, device_ids, locales, zones, devices, recipients, parameter_sets, extras,
+            opt_outs => opt_outs::boolean[], category_outs => category_outs, category_ins => category_ins) r;
     IF NOT claims && ARRAY['proven', 'kept'] THEN
         RETURN;
     END IF;
@@ -565,7 +607,7 @@ BEGIN
         AND s.enabled AND s.user_key = g.user_key AND NOT s.user_key_proven;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.register_claims(
-    integer[], text[], text[], text[], text[], text[], text[], text[], text[], text[], text[], text[]) IS
+    integer[], text[], text[], text[], text[], text[], text[], text[], text[], text[], text[], text[], text[], text[]) IS
     'Stores registrations as register_devices does, after it has determined the user of each device. Time zones that PostgreSQL does not '
     'know are counted and not stored.';
 
@@ -580,7 +622,7 @@ BEGIN
     PERFORM set_config('lock_timeout', '100ms', true);
     last_id := (SELECT max(x.id) FROM (SELECT s.id FROM subscription s WHERE s.application_id = application AND s.id > behind
         ORDER BY s.id LIMIT most) x);
-    SELECT array_agg(s.push_token) AS tokens, array_agg(s.device_id) AS device_ids, array_agg(s.locale) AS locales,
+    SELECT array_agg(s.id) AS ids, array_agg(s.push_token) AS tokens, array_agg(s.device_id) AS device_ids, array_agg(s.locale) AS locales,
         array_agg(s.time_zone) AS time_zones, array_agg(s.device::text) AS devices, array_agg(s.parameters::text) AS parameters,
         array_agg(s.extra::text) AS extras, count(*)::integer AS count INTO found
     FROM subscription s
@@ -591,6 +633,12 @@ BEGIN
         PERFORM register_devices(array_fill(application, ARRAY[unlinked]), found.tokens, array_fill(''::text, ARRAY[unlinked]),
             found.device_ids, found.locales, found.time_zones, found.devices, array_fill(NULL::text, ARRAY[unlinked]),
             found.parameters, found.extras, is_growth => false);
+        -- The person who holds the device is the same.
+        INSERT INTO category_opt_out (category_id, subscription_id, source)
+        SELECT c.category_id, n.id, 'kept' FROM unnest(found.ids, found.tokens) o(id, push_token)
+        JOIN category_opt_out c ON c.subscription_id = o.id
+        JOIN subscription n ON n.application_id = application AND n.push_token = o.push_token AND n.enabled
+        ON CONFLICT DO NOTHING;
     END IF;
     -- A subscription that was disabled because of its token returns with that token's quarantine.
     UPDATE subscription s SET user_key = ''
@@ -784,6 +832,7 @@ BEGIN
             RETURNING s.id)
         SELECT coalesce(array_agg(g.id), '{}') INTO done FROM gone g;
         removed := cardinality(done);
+        DELETE FROM category_opt_out o WHERE o.subscription_id = ANY(done);
         DELETE FROM subscription_import_change c WHERE c.import_id = import AND c.subscription_id = ANY(done);
     END IF;
     WITH back AS (

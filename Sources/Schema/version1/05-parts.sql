@@ -70,12 +70,19 @@ CREATE TABLE pushmta_engine.delivery_part (
     -- The plan of its delivery: the wave, and the time zone of all its recipients.
     wave smallint,
     time_zone text,
+    -- Of an experiment: the cell (9: the rest), and the variant that its messages show; null: the delivery's content. The rest has none
+    -- until the winner is known.
+    cell smallint,
+    variant smallint,
     state text NOT NULL DEFAULT 'ready',
     rest_reason text,
     load_error text,
     -- Why the messages wait separately and are not due: a credential stored with the gateway is wrong. They wait until it is
     -- corrected.
     waits_for text,
+    -- The number at which a part that was held was released, from the sequence of the ids: none of its messages left before, so in the
+    -- order of parts it stands here. Null for all others.
+    released_as bigint,
     CHECK (pushmta_engine.is_part(size, state, rest_status, handed_over,
         sent + failed + ignored + not_applicable + canceled + unknown + handed_over))
 ) WITH (fillfactor = 40, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);

@@ -1147,10 +1147,14 @@ BEGIN
     END IF;
     RETURN QUERY SELECT d.label, ARRAY(SELECT DISTINCT a.name FROM delivery_application x JOIN application a ON a.id = x.application_id
             WHERE x.delivery_id = d.id ORDER BY a.name), d.content,
-        jsonb_strip_nulls(jsonb_build_object('priority', d.priority, 'weight', d.weight, 'validity_seconds', interval_seconds(d.validity),
+        jsonb_strip_nulls(jsonb_build_object('priority', d.priority, 'weight', d.weight,
+            -- A draft has no fixed end, so it gets the time that the delivery had until its end.
+            'validity_seconds', interval_seconds(CASE WHEN d.ends_at > coalesce(d.start_at, now())
+                THEN least(d.ends_at - coalesce(d.start_at, now()), interval '3600 days') ELSE d.validity END),
             'ambiguity_policy', d.ambiguity_policy, 'max_retries', d.max_retries, 'retry_period_seconds', d.retry_period_seconds,
             'retry_schedule', d.retry_schedule, 'one_per_user', d.one_per_user, 'one_time_code', d.one_time_code,
-            'all_seeds', d.seed_names IS NULL, 'messages_per_second', nullif(r.messages_per_second, 'Infinity')))
+            'all_seeds', d.seed_names IS NULL, 'messages_per_second', nullif(r.messages_per_second, 'Infinity'),
+            'category', (SELECT k.name FROM category k WHERE k.id = d.category_id)))
             || jsonb_build_object('plan', plan_document(d.id)),
         coalesce(d.target_filter, ''), ARRAY(SELECT l.name FROM delivery_exclusion_list x JOIN exclusion_list l ON l.id = x.list_id
             WHERE x.delivery_id = d.id ORDER BY l.name)

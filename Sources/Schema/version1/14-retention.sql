@@ -71,7 +71,7 @@ BEGIN
             AND NOT EXISTS (SELECT FROM late_outcome l WHERE l.log_day = found.day)
             AND NOT EXISTS (SELECT FROM tracking_uncounted u WHERE u.log_day = found.day)
             AND NOT EXISTS (SELECT FROM delivery d WHERE d.log_day = found.day
-                AND d.state IN ('pending', 'preparing', 'in_progress', 'paused'))
+                AND d.state IN ('analysing', 'ready', 'pending', 'preparing', 'in_progress', 'paused'))
         THEN
             names := names || found.name;
         END IF;
@@ -98,19 +98,21 @@ DECLARE
 BEGIN
     IF NOT retention_passes('disabled subscriptions', coalesce((SELECT x.disabled_at FROM subscription x
         WHERE NOT x.enabled AND x.quarantine_status < 3 AND NOT x.opted_out
+            AND NOT EXISTS (SELECT FROM category_opt_out c WHERE c.subscription_id = x.id)
         ORDER BY x.disabled_at LIMIT 1) < now() - older - interval '3 days', false), false) THEN
         RETURN 0;
     END IF;
     DELETE FROM subscription s WHERE s.id = ANY(ARRAY(SELECT x.id FROM subscription x
         WHERE NOT x.enabled AND x.quarantine_status < 3 AND NOT x.opted_out AND x.disabled_at < now() - older
+            AND NOT EXISTS (SELECT FROM category_opt_out c WHERE c.subscription_id = x.id)
         ORDER BY x.disabled_at LIMIT most FOR UPDATE SKIP LOCKED));
     GET DIAGNOSTICS purged = ROW_COUNT;
     PERFORM note_retention('disabled subscriptions', purged);
     RETURN purged;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_subscriptions(integer, interval) IS
-    'Deletes up to the given number of subscriptions that have been disabled for longer than the given time; returns how many. If one is '
-    'more than three days beyond it, all are held for a day.';
+    'Deletes up to the given number of subscriptions that have been disabled for longer than the given time; returns how many. Those with '
+    'an opt-out are kept: no other place has it. If one is more than three days beyond the time, all are held for a day.';
 
 CREATE FUNCTION pushmta_engine.purge_token_events(most integer, older interval) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
@@ -193,15 +195,33 @@ CREATE FUNCTION pushmta_engine.purge_notes(delivery bigint) RETURNS void LANGUAG
 #variable_conflict use_variable
 BEGIN
     DELETE FROM message_id_range r WHERE r.delivery_id = delivery;
-    DELETE FROM delivery_analysis a WHERE a.delivery_id = delivery;
-    DELETE FROM delivery_count c WHERE c.delivery_id = delivery;
-    DELETE FROM delivery_longest l WHERE l.delivery_id = delivery;
-    DELETE FROM delivery_problem b WHERE b.delivery_id = delivery;
-    DELETE FROM delivery_plan n WHERE n.delivery_id = delivery;
+    PERFORM forget_findings(delivery);
+    -- The numbers of an experiment stay, as all counts do.
+    DELETE FROM delivery_plan n WHERE n.delivery_id = delivery
+        AND NOT EXISTS (SELECT FROM experiment e WHERE e.delivery_id = n.delivery_id);
     UPDATE pushmta_engine.delivery d SET purged = true WHERE d.id = delivery;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_notes(bigint) IS
-    'Deletes what is known about an ended delivery whose parts are folded: its analysis, its plan, and numbers of int32 message ids.';
+    'Deletes what is known about an ended delivery whose parts are folded: its analysis, its plan without an experiment, and '
+    'numbers of int32 message ids.';
+
+CREATE FUNCTION pushmta_engine.purge_unstarted_targets(most bigint, before date) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    deleted bigint;
+BEGIN
+    DELETE FROM pushmta.delivery_target t WHERE t.id = ANY(ARRAY(SELECT x.id
+        FROM delivery d CROSS JOIN LATERAL (SELECT y.id FROM pushmta.delivery_target y
+            WHERE y.delivery_id = d.id AND y.created_at < (before::timestamp AT TIME ZONE 'UTC')) x
+        -- A recurring delivery keeps its targets for its next run.
+        WHERE d.state = 'editing' AND NOT EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = d.id) LIMIT most));
+    GET DIAGNOSTICS deleted = ROW_COUNT;
+    PERFORM note_retention('targets of deliveries that were not started', deleted);
+    RETURN deleted;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.purge_unstarted_targets(bigint, date) IS
+    'Deletes up to the given number of targets, from before the given day, of deliveries that were never started and do not recur; returns '
+    'how many.';
 
 CREATE FUNCTION pushmta_engine.purge_delivery_rows(most integer, before date) RETURNS bigint LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
@@ -220,7 +240,7 @@ BEGIN
     FOR place IN SELECT d.id FROM delivery d
         WHERE NOT d.purged AND d.finished_at IS NOT NULL
             AND coalesce(d.log_day, (d.finished_at AT TIME ZONE 'UTC')::date) = ANY(days)
-            AND d.state IN ('finished', 'failed', 'stopped')
+            AND d.state IN ('finished', 'stopped')
             AND NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = d.id AND p.state <> 'done')
             AND NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = d.id AND p.state = 'done' AND NOT p.counted)
             AND NOT EXISTS (SELECT FROM delivery c WHERE c.parent_delivery_id = d.id AND c.finished_at IS NULL)
@@ -250,14 +270,7 @@ BEGIN
         PERFORM purge_notes(place.id);
         purged_rows := purged_rows + 1;
     END LOOP;
-    -- Targets of deliveries that were never started.
-    DELETE FROM pushmta.delivery_target t WHERE t.id = ANY(ARRAY(SELECT x.id
-        FROM delivery d CROSS JOIN LATERAL (SELECT y.id FROM pushmta.delivery_target y
-            WHERE y.delivery_id = d.id AND y.created_at < (before::timestamp AT TIME ZONE 'UTC')) x
-        WHERE d.state = 'editing' LIMIT most - purged_rows));
-    GET DIAGNOSTICS deleted = ROW_COUNT;
-    PERFORM note_retention('targets of deliveries that were not started', deleted);
-    purged_rows := purged_rows + deleted;
+    purged_rows := purged_rows + purge_unstarted_targets(most - purged_rows, before);
     RETURN purged_rows;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_delivery_rows(integer, date) IS
@@ -474,6 +487,8 @@ BEGIN
     DELETE FROM pushmta_engine.seed d WHERE d.subscription_id = ANY(ids);
     GET DIAGNOSTICS seeds = ROW_COUNT;
     DELETE FROM pushmta_engine.user_opt_out u WHERE u.user_key = person AND u.application_id = ANY(apps);
+    DELETE FROM pushmta_engine.user_category_opt_out u WHERE u.user_key = person AND u.application_id = ANY(apps);
+    DELETE FROM category_opt_out c WHERE c.subscription_id = ANY(ids);
     -- An idempotency key may reveal the person.
     DELETE FROM message_key k WHERE k.subscription_ids && ids;
     UPDATE token_event e SET new_token = NULL, old_token = NULL,
@@ -481,6 +496,7 @@ BEGIN
     WHERE e.subscription_id = ANY(ids)
         AND (e.new_token IS NOT NULL OR e.old_token IS NOT NULL OR e.state IN ('pending', 'held', 'doubted'));
 
+    DELETE FROM delivery_look l WHERE l.subscription_id = ANY(ids);
     UPDATE delivery_analysis a SET samples = '[]'
     WHERE EXISTS (SELECT FROM jsonb_array_elements(a.samples) e WHERE (e ->> 'subscription_id')::bigint = ANY(ids));
     DELETE FROM subscription_import_change c USING subscription_import i WHERE c.import_id = i.id AND c.subscription_id = ANY(ids);

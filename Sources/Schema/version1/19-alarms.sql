@@ -311,6 +311,27 @@ FROM (
 ) w JOIN pushmta_engine.delivery d ON d.id = w.delivery_id
 WHERE d.state IN ('pending', 'preparing', 'in_progress')
 UNION ALL
+-- One signal raises one alarm, however many deliveries follow it.
+SELECT 'warning', 'signal_stale', 'signal', x.name,
+    format('it %s%s: %s', CASE WHEN x.sampled_at IS NULL THEN 'has had no value yet'
+            ELSE format('has had no value for %s s', floor(extract(epoch FROM clock_timestamp() - x.sampled_at))::bigint) END,
+        coalesce(' (' || nullif(x.error, '') || ')', ''),
+        CASE WHEN x.deliveries = 1 THEN format('delivery %s follows it and is sent at its floor, %s/s', x.delivery_id, x.floor)
+            ELSE format('%s deliveries follow it and are sent at their floors, the first is %s', x.deliveries, x.delivery_id) END),
+    format('pushmta signal test %s says what its source answers; pushmta delivery follow DELIVERY --none ends it for a delivery', x.name),
+    coalesce(x.sampled_at, x.followed_at), CASE WHEN x.deliveries = 1 THEN x.delivery_id END
+FROM (
+    SELECT s.name, s.sampled_at, s.error, count(*) AS deliveries, min(f.delivery_id) AS delivery_id, min(f.floor) AS floor,
+        max(greatest(f.followed_at, d.started_at)) AS followed_at
+    FROM pushmta_engine.delivery_signal f
+    JOIN pushmta_engine.health_signal s ON s.id = f.signal_id
+    JOIN pushmta_engine.delivery d ON d.id = f.delivery_id
+    WHERE NOT f.ended AND d.state IN ('preparing', 'in_progress')
+        AND greatest(f.followed_at, d.started_at, s.changed_at, s.sampled_at)
+            < clock_timestamp() - make_interval(secs => s.stale_after_seconds)
+    GROUP BY s.id
+) x
+UNION ALL
 -- Deliveries that a child has paused because of the gateway's answers to them alone. A delivery that a user paused has no reason.
 SELECT 'warning', 'delivery_paused', 'delivery', d.id::text, 'it is paused. ' || replace(d.state_reason, E'\n', '; '),
     format('pushmta delivery resume %s continues it', d.id), d.changed_at, d.id
@@ -320,7 +341,13 @@ UNION ALL
 SELECT 'warning', 'delivery_returned', 'delivery', d.id::text,
     'it could not be prepared and went back to editing: ' || replace(d.state_reason, E'\n', '; '),
     format('correct it and start it again, or stop it with pushmta delivery stop %s', d.id), d.changed_at, d.id
-FROM pushmta_engine.delivery d WHERE d.state = 'editing' AND d.state_reason <> ''
+-- A run that comes back pauses its recurrence, which has its own alarm.
+FROM pushmta_engine.delivery d WHERE d.state = 'editing' AND d.state_reason <> '' AND d.recurrence_of IS NULL
+UNION ALL
+SELECT 'warning', 'recurrence_paused', 'delivery', r.delivery_id::text,
+    'it makes no further runs: ' || replace(r.reason, E'\n', '; '),
+    format('correct it, then pushmta delivery recur start %s', r.delivery_id), r.changed_at, r.delivery_id
+FROM pushmta_engine.recurrence r WHERE r.state = 'paused' AND r.reason <> ''
 UNION ALL
 -- What waits for a feedback worker. A worker looks every second, a supervisor every minute, so after five minutes nothing is
 -- processing it.

@@ -96,91 +96,123 @@ CREATE FUNCTION pushmta_engine.prepared_share(delivery bigint) RETURNS double pr
     FROM pushmta_engine.delivery d WHERE d.id = prepared_share.delivery $$;
 COMMENT ON FUNCTION pushmta_engine.prepared_share(bigint) IS 'How much of its target a delivery has read, from 0 to 1, by ids.';
 
-CREATE FUNCTION pushmta_engine.fresh_messages(delivery bigint, fresh bigint[], by_time boolean, to_seeds boolean)
-    RETURNS TABLE (part_id bigint, application_id integer, sequence integer, subscription_id bigint, target_id bigint, variables jsonb,
-        zone text, hash bigint) LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.placed_messages(
+    delivery bigint, fresh bigint[], part_size integer, to_seeds boolean, so_far double precision
+) RETURNS TABLE (application_id integer, wave smallint, zone text, cell smallint, line bigint, part_id bigint, sequence integer,
+        subscription_id bigint, target_id bigint, variables jsonb) LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
     WITH service_of AS MATERIALIZED (
-        SELECT a.id AS application_id, v.time_zone, by_time OR hours_rule(fresh_messages.delivery, v.id) <> 'ignore' AS by_zone
-        FROM delivery_application x JOIN application a ON a.id = x.application_id JOIN service v ON v.id = a.service_id
-        WHERE x.delivery_id = fresh_messages.delivery
+        SELECT a.id AS application_id, v.time_zone, p.local_time IS NOT NULL OR hours_rule(p.delivery_id, v.id) <> 'ignore' AS by_zone,
+            e.seed, cell_bounds(p.delivery_id) AS bounds
+        FROM delivery_plan p JOIN delivery_application x ON x.delivery_id = p.delivery_id
+        JOIN application a ON a.id = x.application_id JOIN service v ON v.id = a.service_id
+        LEFT JOIN experiment e ON e.delivery_id = p.delivery_id
+        WHERE p.delivery_id = placed_messages.delivery
+    ), message AS MATERIALIZED (
+        SELECT p.id AS part_id, p.application_id, coalesce(t.sequences[u.place], (t.first_sequence + u.place - 1)::integer) AS sequence,
+            u.subscription_id, t.target_ids[u.place] AS target_id, t.message_variables[u.place] AS variables,
+            CASE WHEN v.by_zone AND NOT to_seeds THEN coalesce(z.name, v.time_zone) END AS zone,
+            CASE WHEN NOT to_seeds THEN
+                cell_at(person_share(coalesce(nullif(s.user_key, ''), u.subscription_id::text), v.seed), v.bounds) END AS cell,
+            hashtextextended(coalesce(nullif(s.user_key, ''), u.subscription_id::text), placed_messages.delivery) AS hash
+        FROM delivery_part p
+        JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
+        JOIN service_of v ON v.application_id = p.application_id
+        CROSS JOIN LATERAL unnest(t.subscription_ids) WITH ORDINALITY u(subscription_id, place)
+        LEFT JOIN subscription s ON s.id = u.subscription_id
+        LEFT JOIN time_zone z ON z.name = s.time_zone
+        WHERE p.id = ANY(fresh)
+    ), size AS MATERIALIZED (
+        SELECT count(*) AS n FROM message m WHERE m.cell IS DISTINCT FROM 0
+    ), wave AS MATERIALIZED (
+        SELECT w.number, coalesce(lag(w.through) OVER (ORDER BY w.number), 0) AS after, w.through
+        FROM delivery_plan p CROSS JOIN size
+        CROSS JOIN LATERAL wave_sizes(p.delivery_id, CASE WHEN to_seeds THEN 0 ELSE size.n END, p.progress, so_far) w
+        WHERE p.delivery_id = placed_messages.delivery
+    ), placed AS (
+        SELECT m.*, CASE WHEN m.cell = 0 THEN NULL WHEN to_seeds THEN (SELECT min(w.number) FROM wave w) ELSE w.number END AS wave
+        -- By person, so that the devices of one chunk stay together. Those who are held out come last.
+        FROM (SELECT m.*, row_number() OVER (ORDER BY m.cell IS NOT DISTINCT FROM 0, m.hash, m.subscription_id, m.sequence) AS place
+            FROM message m) m
+        LEFT JOIN wave w ON m.place > w.after AND m.place <= w.through
     )
-    SELECT p.id, p.application_id, coalesce(t.sequences[u.place], (t.first_sequence + u.place - 1)::integer), u.subscription_id,
-        t.target_ids[u.place], t.message_variables[u.place],
-        CASE WHEN v.by_zone AND NOT to_seeds THEN coalesce(z.name, v.time_zone) END,
-        -- By person, so that the devices of one chunk stay together.
-        hashtextextended(coalesce(nullif(s.user_key, ''), u.subscription_id::text), fresh_messages.delivery)
-    FROM delivery_part p
-    JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
-    JOIN service_of v ON v.application_id = p.application_id
-    CROSS JOIN LATERAL unnest(t.subscription_ids) WITH ORDINALITY u(subscription_id, place)
-    LEFT JOIN subscription s ON s.id = u.subscription_id
-    LEFT JOIN time_zone z ON z.name = s.time_zone
-    WHERE p.id = ANY(fresh) $$;
-COMMENT ON FUNCTION pushmta_engine.fresh_messages(bigint, bigint[], boolean, boolean) IS
-    'The messages of new parts of a delivery, each with its time zone if the plan needs it (by_time, or sending hours; not for seed '
-    'addresses), and a number that divides people at random.';
+    SELECT p.application_id, p.wave, p.zone, p.cell,
+        (row_number() OVER (PARTITION BY p.application_id, p.wave, p.zone, p.cell ORDER BY p.sequence) - 1) / part_size,
+        p.part_id, p.sequence, p.subscription_id, p.target_id, p.variables
+    FROM placed p $$;
+COMMENT ON FUNCTION pushmta_engine.placed_messages(bigint, bigint[], integer, boolean, double precision) IS
+    'The messages of new parts of a delivery with the wave and the time zone that each gets, and the part of these, by number.';
+
+CREATE FUNCTION pushmta_engine.cut_parts(
+    delivery bigint, fresh bigint[], part_size integer, to_seeds boolean, so_far double precision
+) RETURNS TABLE (id bigint, part_id bigint, application_id integer, wave smallint, zone text, cell smallint, size integer,
+        sequences integer[], subscription_ids bigint[], target_ids bigint[], variables jsonb[], has_targets boolean,
+        has_variables boolean) LANGUAGE sql VOLATILE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')), g.*
+    FROM (SELECT min(c.part_id) AS part_id, c.application_id, c.wave, c.zone, c.cell, count(*)::integer AS size,
+            array_agg(c.number ORDER BY c.number) AS sequences, array_agg(c.subscription_id ORDER BY c.number) AS subscription_ids,
+            array_agg(c.target_id ORDER BY c.number) AS target_ids, array_agg(c.variables ORDER BY c.number) AS variables,
+            bool_or(c.target_id IS NOT NULL) AS has_targets, bool_or(c.variables IS NOT NULL) AS has_variables
+        FROM (SELECT m.*, CASE WHEN coalesce(m.cell, 0) = 0 THEN m.sequence ELSE ((m.cell::bigint << 27) + e.messages
+                + row_number() OVER (PARTITION BY m.cell ORDER BY m.application_id, m.wave, m.zone, m.line, m.sequence))::integer END
+                AS number
+            FROM placed_messages(delivery, fresh, part_size, to_seeds, so_far) m
+            LEFT JOIN experiment_cell e ON e.delivery_id = cut_parts.delivery AND e.cell = m.cell) c
+        GROUP BY c.application_id, c.wave, c.zone, c.cell, c.line ORDER BY c.wave, min(c.number)) g $$;
+COMMENT ON FUNCTION pushmta_engine.cut_parts(bigint, bigint[], integer, boolean, double precision) IS
+    'What split_parts makes of new parts of a delivery. Messages of an experiment get numbers of their cell; the others keep theirs. Cell '
+    '0 is the hold-out.';
 
 CREATE FUNCTION pushmta_engine.split_parts(delivery bigint, fresh bigint[], part_size integer, to_seeds boolean) RETURNS bigint[]
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    plan delivery_plan;
     so_far double precision := greatest(0, least(1, prepared_share(delivery)));
     made bigint[];
 BEGIN
-    SELECT p.* INTO plan FROM delivery_plan p WHERE p.delivery_id = delivery;
-    WITH message AS MATERIALIZED (
-        SELECT m.* FROM fresh_messages(delivery, fresh, plan.local_time IS NOT NULL, to_seeds) m
-    ), size AS MATERIALIZED (
-        SELECT count(*) AS n FROM message
-    ), wave AS MATERIALIZED (
-        SELECT w.number, coalesce(lag(w.through) OVER (ORDER BY w.number), 0) AS after, w.through
-        FROM size, wave_sizes(delivery, CASE WHEN to_seeds THEN 0 ELSE size.n END, plan.progress, so_far) w
-    ), placed AS MATERIALIZED (
-        SELECT m.*, CASE WHEN to_seeds THEN (SELECT min(w.number) FROM wave w) ELSE w.number END AS wave
-        FROM (SELECT m.*, row_number() OVER (ORDER BY m.hash, m.subscription_id, m.sequence) AS place FROM message m) m
-        LEFT JOIN wave w ON m.place > w.after AND m.place <= w.through
-    ), cut AS MATERIALIZED (
-        SELECT nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')) AS id, g.*
-        FROM (SELECT c.application_id, c.wave, c.zone, count(*)::integer AS size, array_agg(c.sequence ORDER BY c.sequence) AS sequences,
-                array_agg(c.subscription_id ORDER BY c.sequence) AS subscription_ids,
-                array_agg(c.target_id ORDER BY c.sequence) AS target_ids, array_agg(c.variables ORDER BY c.sequence) AS variables,
-                bool_or(c.target_id IS NOT NULL) AS has_targets, bool_or(c.variables IS NOT NULL) AS has_variables,
-                min(c.part_id) AS part_id
-            FROM (SELECT p.*,
-                    (row_number() OVER (PARTITION BY p.application_id, p.wave, p.zone ORDER BY p.sequence) - 1) / part_size AS line
-                FROM placed p) c
-            GROUP BY c.application_id, c.wave, c.zone, c.line ORDER BY c.wave, min(c.sequence)) g
+    WITH cut AS MATERIALIZED (
+        SELECT c.* FROM cut_parts(delivery, fresh, part_size, to_seeds, so_far) c
     ), parts AS (
         INSERT INTO delivery_part (id, delivery_id, application_id, external_account_id, log_day, size, priority, has_variables, dense,
-            state, wave, time_zone)
+            state, wave, time_zone, cell, variant)
         SELECT c.id, p.delivery_id, p.application_id, p.external_account_id, p.log_day, c.size, p.priority,
             c.has_targets OR c.has_variables,
             -- Half of the ids in its range, as for parts without a plan.
-            p.dense AND c.size * 2 >= c.sequences[c.size] - c.sequences[1] + 1, 'held', c.wave, c.zone
-        FROM cut c JOIN delivery_part p ON p.id = c.part_id
+            p.dense AND c.size * 2 >= c.subscription_ids[c.size] - c.subscription_ids[1] + 1, 'held', c.wave, c.zone, c.cell,
+            -- The rest waits for the winner.
+            CASE WHEN c.cell < 9 THEN c.cell END
+        FROM cut c JOIN delivery_part p ON p.id = c.part_id WHERE c.cell IS DISTINCT FROM 0
     ), targets AS (
         INSERT INTO delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence, sequences, subscription_ids,
             target_ids, message_variables)
         SELECT c.id, p.delivery_id, p.log_day, c.sequences[1], c.sequences[c.size],
             CASE WHEN c.sequences[c.size] - c.sequences[1] + 1 <> c.size THEN c.sequences END, c.subscription_ids,
             CASE WHEN c.has_targets THEN c.target_ids END, CASE WHEN c.has_variables THEN c.variables END
-        FROM cut c JOIN delivery_part p ON p.id = c.part_id
-    ), counted AS (
+        FROM cut c JOIN delivery_part p ON p.id = c.part_id WHERE c.cell IS DISTINCT FROM 0
+    ), waves AS (
         UPDATE delivery_wave w SET messages = w.messages + n.messages
-        FROM (SELECT p.wave, count(*) AS messages FROM placed p WHERE p.wave IS NOT NULL GROUP BY p.wave) n
+        FROM (SELECT c.wave, sum(c.size) AS messages FROM cut c WHERE c.cell IS DISTINCT FROM 0 GROUP BY c.wave) n
         WHERE w.delivery_id = delivery AND w.number = n.wave
+    ), cells AS (
+        UPDATE experiment_cell e SET messages = e.messages + n.messages
+        FROM (SELECT c.cell, sum(c.size) AS messages FROM cut c GROUP BY c.cell) n WHERE e.delivery_id = delivery AND e.cell = n.cell
+    ), held_out AS (
+        SELECT note_hold_out(delivery, array_agg(c.application_id), array_agg(u.id)) FROM cut c
+        CROSS JOIN LATERAL unnest(c.subscription_ids) u(id) WHERE c.cell = 0 HAVING count(*) > 0
     )
-    SELECT array_agg(c.id ORDER BY c.id) INTO made FROM cut c;
+    SELECT coalesce(array_agg(c.id ORDER BY c.id) FILTER (WHERE c.cell IS DISTINCT FROM 0), '{}') INTO made
+    FROM cut c LEFT JOIN held_out h ON true;
     DELETE FROM delivery_part_target t USING delivery_part p
     WHERE p.id = ANY(fresh) AND t.log_day = p.log_day AND t.part_id = p.id AND t.part_id = ANY(fresh);
     DELETE FROM delivery_part p WHERE p.id = ANY(fresh);
-    UPDATE delivery_plan p SET progress = so_far, planned_through = made[cardinality(made)] WHERE p.delivery_id = delivery;
+    UPDATE delivery_plan p SET progress = so_far, planned_through = coalesce(made[cardinality(made)], fresh[cardinality(fresh)])
+    WHERE p.delivery_id = delivery;
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.split_parts(bigint, bigint[], integer, boolean) IS
-    'Replaces new parts of a delivery with held ones that each have one wave and one time zone. The caller''s transaction has made them, '
-    'so nobody else knows them. Messages keep their numbers. Seed addresses are in the first wave, at its beginning. Returns the parts.';
+    'Replaces new parts of a delivery with held ones that each have one wave, one time zone and one variant. The caller''s transaction has '
+    'made them, so nobody else knows them. Seed addresses are in the first wave, at its beginning. Returns the parts.';
 
 CREATE FUNCTION pushmta_engine.cut_part(part bigint, size integer) RETURNS bigint LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -190,9 +222,9 @@ CREATE FUNCTION pushmta_engine.cut_part(part bigint, size integer) RETURNS bigin
         FROM delivery_part p JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id WHERE p.id = cut_part.part
     ), made AS (
         INSERT INTO delivery_part (delivery_id, application_id, external_account_id, log_day, size, priority, has_variables, dense, state,
-            not_before, wave, time_zone)
+            not_before, wave, time_zone, cell, variant, released_as)
         SELECT p.delivery_id, p.application_id, p.external_account_id, p.log_day, cut_part.size, p.priority, p.has_variables, false,
-            p.state, p.not_before, p.wave, p.time_zone
+            p.state, p.not_before, p.wave, p.time_zone, p.cell, p.variant, p.released_as
         FROM delivery_part p WHERE p.id = cut_part.part
         RETURNING id, delivery_id, log_day
     ), target AS (
@@ -280,6 +312,7 @@ CREATE FUNCTION pushmta_engine.let_go(delivery bigint, parts bigint[], moment ti
 DECLARE
     plan delivery_plan;
     began timestamptz := coalesce((SELECT d.started_at FROM pushmta_engine.delivery d WHERE d.id = delivery), moment);
+    number bigint := nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id'));
 BEGIN
     SELECT p.* INTO plan FROM delivery_plan p WHERE p.delivery_id = delivery;
     WITH zone AS MATERIALIZED (
@@ -290,16 +323,18 @@ BEGIN
             FROM delivery_part p LEFT JOIN delivery_wave w ON w.delivery_id = p.delivery_id AND w.number = p.wave
             WHERE p.id = ANY(parts)) z
     ), goal AS MATERIALIZED (
-        SELECT p.id, p.wave IS NOT NULL OR p.time_zone IS NOT NULL AS is_planned, z.is_open AND z.due IS NULL AS is_over,
-            CASE WHEN z.is_open THEN z.due ELSE 'infinity' END AS due
+        SELECT p.id, p.wave IS NOT NULL OR p.time_zone IS NOT NULL OR r.is_undecided AS is_planned, z.is_open AND z.due IS NULL AS is_over,
+            CASE WHEN z.is_open AND NOT r.is_undecided THEN z.due ELSE 'infinity' END AS due
         FROM delivery_part p JOIN zone z ON (z.wave, z.time_zone) IS NOT DISTINCT FROM (p.wave, p.time_zone)
+        -- The rest of an experiment waits for the winner.
+        CROSS JOIN LATERAL (SELECT coalesce(p.cell = 9, false) AND p.variant IS NULL AS is_undecided) r
         WHERE p.id = ANY(parts)
     )
     UPDATE delivery_part p SET not_before = CASE WHEN g.is_over THEN moment ELSE g.due END,
         state = CASE WHEN g.is_over THEN 'done' WHEN g.is_planned THEN 'planned' ELSE 'ready' END,
         finished_at = CASE WHEN g.is_over THEN moment END, rest_status = CASE WHEN g.is_over THEN 0 END,
         rest_reason = CASE WHEN g.is_over THEN 'local_time_over' END,
-        fencing_token = p.fencing_token + CASE WHEN g.is_over THEN 1 ELSE 0 END
+        fencing_token = p.fencing_token + CASE WHEN g.is_over THEN 1 ELSE 0 END, released_as = number
     FROM goal g WHERE p.id = g.id AND p.state IN ('held', 'planned');
 END $$;
 COMMENT ON FUNCTION pushmta_engine.let_go(bigint, bigint[], timestamptz) IS
@@ -351,10 +386,12 @@ DECLARE
         WHERE p.state = 'planned' AND p.not_before <= moment
         ORDER BY p.id FOR NO KEY UPDATE OF p SKIP LOCKED);
     dropped bigint[];
+    number bigint;
 BEGIN
     IF due = '{}' THEN
         RETURN 0;
     END IF;
+    number := nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id'));
     WITH hours AS MATERIALIZED (
         SELECT z.*, h.opens, h.closes
         FROM (SELECT x.*, hours_rule(x.delivery_id, x.service_id) AS rule
@@ -372,7 +409,7 @@ BEGIN
         UPDATE delivery_part p SET state = CASE WHEN g.is_open THEN 'ready' ELSE 'planned' END,
             -- Now, not when it was due: other deliveries of its application have their turn.
             not_before = CASE WHEN g.is_open THEN moment ELSE coalesce(g.opens, 'infinity') END,
-            closes_at = CASE WHEN g.is_open THEN g.closes ELSE coalesce(g.closes, 'infinity') END
+            closes_at = CASE WHEN g.is_open THEN g.closes ELSE coalesce(g.closes, 'infinity') END, released_as = number
         FROM goal g WHERE p.id = g.id AND (g.is_open OR g.rule = 'postpone')
     )
     SELECT array_agg(g.id ORDER BY g.id) INTO dropped FROM goal g WHERE NOT g.is_open AND g.rule = 'drop';
@@ -557,7 +594,8 @@ DECLARE
 BEGIN
     SELECT d.* INTO whole FROM pushmta_engine.delivery d WHERE d.id = delivery;
     DELETE FROM delivery_plan p WHERE p.delivery_id = delivery AND p.local_time IS NULL AND p.hours IS NULL
-        AND NOT EXISTS (SELECT FROM delivery_wave w WHERE w.delivery_id = p.delivery_id);
+        AND NOT EXISTS (SELECT FROM delivery_wave w WHERE w.delivery_id = p.delivery_id)
+        AND NOT EXISTS (SELECT FROM experiment e WHERE e.delivery_id = p.delivery_id);
     IF whole.start_at IS NOT NULL THEN
         PERFORM keep_plan(delivery);
         PERFORM check_plan(delivery, whole.start_at, whole.valid_until);
@@ -711,7 +749,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta.set_hours_rule(bigint, text) IS
     'What happens to messages of a delivery outside of the sending hours: postpone (they wait), drop (they are not sent), ignore (they '
-    'are sent all the same), or null for what the service says. A delivery of one-time codes ignores them unless this says otherwise.';
+    'are sent all the same), or null for what the service says. Transactional deliveries and those of one-time codes ignore them unless '
+    'this says otherwise.';
 
 CREATE FUNCTION pushmta.set_waves(delivery bigint, waves jsonb) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -770,18 +809,6 @@ COMMENT ON FUNCTION pushmta.set_plan(bigint, jsonb) IS
     'set_waves). Null or {} removes it.';
 
 -- What operators set for a service.
-
-CREATE FUNCTION pushmta_engine.service_named(wanted text) RETURNS integer LANGUAGE plpgsql STABLE
-    SET search_path = pushmta_engine, pg_temp AS $$
-DECLARE
-    found integer := (SELECT v.id FROM service v WHERE v.name = wanted);
-BEGIN
-    IF found IS NULL THEN
-        RAISE EXCEPTION 'There is no service "%".', wanted USING ERRCODE = 'PM071', HINT = 'pushmta.service lists them.';
-    END IF;
-    RETURN found;
-END $$;
-COMMENT ON FUNCTION pushmta_engine.service_named(text) IS 'The id of a service; raises an error if there is none.';
 
 CREATE FUNCTION pushmta_engine.reconsider_hours(service integer) RETURNS integer LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$

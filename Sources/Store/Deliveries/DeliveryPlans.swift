@@ -2,7 +2,7 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// Begins the waves whose time has come, and lets planned messages go that are due, within the sending hours of
+    /// Decides experiments, begins the waves whose time has come, and lets planned messages go that are due, within the sending hours of
     /// their services. Any number of hosts may call it at once; it never waits.
     ///
     /// - Parameters:
@@ -11,6 +11,7 @@ extension Store {
     /// - Returns: the number of changed parts.
     package func advancePlans(enough: Int, limit: Int) async throws -> Int {
         let limit = PostgresValue.int32(Int32(clamping: limit))
+        try await query("SELECT pushmta_engine.decide_experiments()")
         try await query("SELECT pushmta_engine.advance_waves()")
         try await query("SELECT pushmta_engine.close_hours($1)", [limit])
         return try await query(

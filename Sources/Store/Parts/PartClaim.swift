@@ -83,9 +83,9 @@ extension Store {
         p.id, p.delivery_id, p.fencing_token, p.size, p.attempt, p.log_day, p.priority, p.dispatch_mark, p.has_variables, p.dense,
             p.application_id, d.ambiguity_policy, p.not_before, d.state, clock_timestamp(),
             EXISTS (SELECT FROM pushmta_engine.application_health b
-                WHERE b.application_id = p.application_id AND b.refusals_believed_through >= p.id), p.valid_until,
+                WHERE b.application_id = p.application_id AND b.refusals_believed_through >= coalesce(p.released_as, p.id)), p.valid_until,
             \(SubscriptionAcceptance.isApplicationProven), p.alone, p.alone AND p.load_failures > 0 AND \(SetAside.othersPass),
-            p.refusals, p.waits_for, p.closes_at
+            p.refusals, p.waits_for, p.closes_at, coalesce(p.variant, 0::smallint)
         """
 
     static func claimedPart(_ rows: PostgresResult, _ row: Int, isProbe: Bool = false) throws -> ClaimedPart {
@@ -113,7 +113,8 @@ extension Store {
             claimedAt: try rows.time(row, 14),
             dueAt: try rows.time(row, 12),
             validUntil: try rows.timeOrNil(row, 16),
-            closesAt: try rows.timeOrNil(row, 22)
+            closesAt: try rows.timeOrNil(row, 22),
+            variant: try rows.int16(row, 23)
         )
     }
 

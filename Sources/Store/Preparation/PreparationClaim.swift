@@ -111,17 +111,17 @@ extension Store {
     ///
     /// - Returns: those that are now its own.
     private func own(_ ids: [Int64], host: String, _ freeze: PostgresValue) async throws -> [Int64: Own] {
-        let mark = PostgresStatement(Self.ownSQL, [.text(host), .int64Array(ids), freeze])
-        return try await transaction(first: [mark]) { transaction, results in
-            var own = try all(results[0], Own.init)
-            let starting = own.filter(\.startsFrozen).map(\.id)
-            if !starting.isEmpty {
-                let kept = try await transaction.execute([
-                    PostgresStatement(Self.keptSQL, [.int64Array(starting)]),
-                    PostgresStatement(Self.droppedSQL, [.int64Array(starting), .text(host)]),
-                ])[0]
-                let ids = Set(try all(kept) { row in try row.int64() })
-                for place in own.indices where own[place].startsFrozen && !ids.contains(own[place].id) {
+        let parameters: [PostgresValue] = [.text(host), .int64Array(ids), freeze]
+        // What their messages depend on is read after their rows are locked.
+        let mark = [Self.claimLockSQL, Self.ownSQL].map { PostgresStatement($0, parameters) }
+        return try await transaction(first: mark) { transaction, results in
+            var own = try all(results[1], Own.init)
+            if let place = own.firstIndex(where: \.isStale) {
+                let stale = PostgresValue.int64(own[place].id)
+                let isKept = try await transaction.execute([
+                    PostgresStatement(Self.keepSQL, [stale]), PostgresStatement(Self.droppedSQL, [stale, .text(host)]),
+                ])[0].one { try $0.bool() }
+                if !isKept {
                     own[place].resumed = false
                     own[place].isDropped = true
                 }
@@ -138,8 +138,8 @@ extension Store {
         /// Whether its preparation had begun before.
         var resumed: Bool
         let state: DeliveryState
-        /// Whether it starts now, with messages that were prepared before its start.
-        let startsFrozen: Bool
+        /// Whether it starts now, and messages that were prepared before its start may not leave.
+        let isStale: Bool
         let preparation: Int32
         /// Whether what had been prepared was dropped just now.
         var isDropped = false
@@ -148,22 +148,22 @@ extension Store {
             id = try row.int64()
             resumed = try row.bool()
             state = try row.choice()
-            startsFrozen = try row.bool()
+            isStale = try row.bool()
             preparation = try row.int32()
         }
     }
 
-    /// Returns those whose prepared messages still hold. The messages of the others are dropped.
-    private static let keptSQL = """
-        SELECT d.id FROM pushmta_engine.delivery d
-        WHERE d.id = ANY($1::bigint[]) AND pushmta_engine.keep_analysis(d.id,
-            -- Supervisors may have been away for a moment.
-            CASE WHEN now() < d.start_at + interval '1 hour' THEN d.start_at ELSE now() END)
+    /// From when on the messages of a delivery leave that starts now. Supervisors may have been away for a moment.
+    private static let beginning = "CASE WHEN now() < start_at + interval '1 hour' THEN start_at ELSE now() END"
+
+    /// Drops the messages of a delivery, unless they may leave after all.
+    private static let keepSQL = """
+        SELECT pushmta_engine.keep_analysis(id, \(beginning)) FROM pushmta_engine.delivery WHERE id = $1
         """
 
     private static let droppedSQL = """
         UPDATE pushmta_engine.delivery SET preparing_host = $2, frozen_at = now(), filter_now = greatest(start_at, now())
-        WHERE id = ANY($1::bigint[]) AND frozen_at IS NULL
+        WHERE id = $1 AND frozen_at IS NULL
         """
 
     /// Releases claimed deliveries to any host, including this one.
@@ -250,18 +250,29 @@ extension Store {
         """
     }
 
-    /// Also returns whether each preparation had already begun, its state, and whether messages that are held leave now.
+    private static let claimLockSQL = """
+        SELECT FROM pushmta_engine.delivery WHERE id = ANY($2::bigint[]) AND \(claimable(freeze: "$3")) FOR NO KEY UPDATE SKIP LOCKED
+        """
+
+    /// Also returns whether each preparation had already begun, its state, and whether its messages are to be dropped.
+    /// That may take long, so at most one of those is claimed at a time.
     private static let ownSQL = """
-        WITH before AS (SELECT id, coalesce(frozen_at, started_at) IS NOT NULL AS resumed,
-                started_at IS NULL AND frozen_until IS NOT NULL AND state = 'pending' AND start_at <= now() AS starts_frozen,
-                CASE WHEN state = 'pending' AND start_at <= now() THEN 'preparing' ELSE state END AS state
+        WITH free AS MATERIALIZED (
+            SELECT id, coalesce(frozen_at, started_at) IS NOT NULL AS resumed,
+                CASE WHEN state = 'pending' AND start_at <= now() THEN 'preparing' ELSE state END AS state,
+                started_at IS NULL AND frozen_until IS NOT NULL AND state = 'pending' AND start_at <= now()
+                    AND pushmta_engine.analysis_fault(id, \(beginning)) IS NOT NULL AS is_stale
             FROM pushmta_engine.delivery
-            WHERE id = ANY($2::bigint[]) AND \(claimable(freeze: "$3")) FOR NO KEY UPDATE SKIP LOCKED)
+            WHERE id = ANY($2::bigint[]) AND \(claimable(freeze: "$3")) FOR NO KEY UPDATE SKIP LOCKED
+        ), before AS (
+            SELECT f.* FROM free f WHERE NOT f.is_stale
+                OR f.id = (SELECT g.id FROM free g WHERE g.is_stale ORDER BY array_position($2::bigint[], g.id) LIMIT 1)
+        )
         UPDATE pushmta_engine.delivery d SET state = b.state, preparing_host = $1, frozen_at = coalesce(d.frozen_at, now()),
             filter_now = coalesce(d.filter_now, greatest(d.start_at, now())),
             started_at = CASE WHEN b.state = 'preparing' THEN coalesce(d.started_at, now()) ELSE d.started_at END,
             changed_at = now()
-        FROM before b WHERE d.id = b.id RETURNING d.id, b.resumed, b.state, b.starts_frozen, d.preparation
+        FROM before b WHERE d.id = b.id RETURNING d.id, b.resumed, b.state, b.is_stale, d.preparation
         """
 
     /// Records where preparations end, so that later rows are not included, and reserves what else they need. Each
@@ -308,8 +319,10 @@ extension Store {
         let of = "FROM pushmta_engine.delivery_application d WHERE d.delivery_id = ANY($1::bigint[])"
         let statements = [
             """
-            SELECT id, label, content::text, wait_reason <> '', priority, preparation, target_kind = 'explicit' FROM pushmta_engine.delivery
-            WHERE id = ANY($1::bigint[]) ORDER BY array_position($1, id)
+            SELECT id, label, content::text, wait_reason <> '', priority, preparation, target_kind = 'explicit',
+                ARRAY(SELECT c.content::text FROM pushmta_engine.experiment_cell c
+                    WHERE c.delivery_id = d.id AND c.content IS NOT NULL ORDER BY c.cell), valid_until
+            FROM pushmta_engine.delivery d WHERE id = ANY($1::bigint[]) ORDER BY array_position($1, id)
             """,
             "SELECT d.delivery_id, d.application_id, d.external_account_id \(of) ORDER BY d.application_id",
             """
@@ -349,6 +362,8 @@ extension Store {
             job.priority = try row.int16()
             job.preparation = try row.int32()
             job.isExplicit = try row.bool()
+            job.variants = try row.textArray()
+            job.validUntil = try row.timeOrNil()
             return job
         }
     }

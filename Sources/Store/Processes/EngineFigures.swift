@@ -184,18 +184,17 @@ extension Store {
     private func deliveryFigures() async throws -> [(state: String, count: Int64)] {
         let result = try await query(
             """
-            SELECT count(*) FILTER (WHERE d.state = 'pending' AND d.wait_reason = ''),
+            SELECT count(*) FILTER (WHERE d.state = 'analysing' AND d.wait_reason = ''),
+                count(*) FILTER (WHERE d.state = 'pending' AND d.wait_reason = ''),
                 count(*) FILTER (WHERE d.state = 'preparing' AND d.wait_reason = ''),
-                count(*) FILTER (WHERE d.state IN ('pending', 'preparing') AND d.wait_reason <> ''),
-                count(*) FILTER (WHERE d.state = 'in_progress'), count(*) FILTER (WHERE d.state = 'paused'),
-                (SELECT count(*) FROM pushmta_engine.delivery f
-                    WHERE f.state = 'failed' AND f.finished_at > now() - interval '1 hour')
+                count(*) FILTER (WHERE d.state IN ('analysing', 'pending', 'preparing') AND d.wait_reason <> ''),
+                count(*) FILTER (WHERE d.state = 'in_progress'), count(*) FILTER (WHERE d.state = 'paused')
             FROM pushmta_engine.delivery d
-            WHERE d.state IN ('pending', 'preparing', 'in_progress', 'paused')
+            WHERE d.state IN ('analysing', 'pending', 'preparing', 'in_progress', 'paused')
                 AND (d.kind <> 'continuous' OR d.parent_delivery_id IS NULL)
             """
         )
-        let states = ["pending", "preparing", "waiting", "in_progress", "paused", "failed"]
+        let states = ["analysing", "pending", "preparing", "waiting", "in_progress", "paused"]
         return try result.one { row in try states.map { state in (state: state, count: try row.int64()) } }
     }
 

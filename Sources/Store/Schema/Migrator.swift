@@ -113,10 +113,10 @@ struct Migrator {
                 """
                 SELECT r.rolcreaterole OR r.rolsuper, $1 AND NOT has_database_privilege(current_database(), 'CREATE'),
                     quote_ident(current_user), quote_ident(current_database()),
-                    NOT EXISTS (SELECT FROM pg_roles v WHERE v.rolname = $2 AND pg_has_role(v.oid, 'USAGE'))
+                    (SELECT count(*) FROM pg_roles v WHERE v.rolname = ANY($2) AND pg_has_role(v.oid, 'USAGE')) < cardinality($2)
                 FROM pg_roles r WHERE r.rolname = current_user
                 """,
-                [.bool(isNew), .text(ViewReader.role)],
+                [.bool(isNew), .textArray(SchemaRoles.owning)],
                 prepare: false
             )
         )

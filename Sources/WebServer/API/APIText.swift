@@ -35,6 +35,8 @@ struct APIText: Sendable {
     /// A user key or device id that is stored.
     static let plainKey = APIText(DeviceRegistration.maxKeyLength, pattern: plain)
     static let pushToken = APIText(PushTokenForm.androidLength.upperBound, pattern: storable)
+    /// The name of a category.
+    static let category = APIText(50, pattern: DeliverySetting.categoryForm)
     /// The locale or time zone of a device.
     static let deviceSetting = APIText(DeviceSetting.longest)
     /// The locale of a seed address.

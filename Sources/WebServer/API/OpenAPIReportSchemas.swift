@@ -41,14 +41,15 @@ extension OpenAPISchemas {
         {
           "DeliveryAnalysis": {
             "type": "object",
-            "examples": [{"deliveryId": 100, "state": "ready", "requestedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": "2026-11-24T18:00:02.000000Z", "messages": 3, "excluded": 1, "counts": [{"application": "shop-android", "locale": "fr", "timeZone": "Europe/Paris", "wave": null, "messages": 3}], "exclusions": [{"reason": "opted_out", "messages": 1}], "rendered": 3, "smallest": 120, "largest": 130, "refused": 0, "samples": [{"application": "shop-android", "deviceId": 70, "locale": "fr", "bytes": 120, "limit": 4096, "payload": {"message": {"token": "(push token)", "notification": {"title": "Hello Ada"}}}}], "problems": [], "seconds": 0.03, "limitedBy": "delivery: 100 messages a second", "remadeBecause": null}],
-            "required": ["deliveryId", "state", "requestedAt", "finishedAt", "messages", "excluded", "counts", "exclusions", "rendered", "smallest",
-              "largest", "refused", "samples", "problems", "seconds", "limitedBy", "remadeBecause"],
+            "examples": [{"deliveryId": 100, "state": "ready", "requestedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": "2026-11-24T18:00:02.000000Z", "validUntil": "2026-11-24T19:00:00.000000Z", "messages": 3, "excluded": 1, "counts": [{"application": "shop-android", "locale": "fr", "timeZone": "Europe/Paris", "wave": null, "messages": 3}], "exclusions": [{"reason": "opted_out", "messages": 1}], "rendered": 3, "smallest": 120, "largest": 130, "refused": 0, "samples": [{"application": "shop-android", "deviceId": 70, "locale": "fr", "bytes": 120, "limit": 4096, "payload": {"message": {"token": "(push token)", "notification": {"title": "Hello Ada"}}}}], "problems": [], "seconds": 0.03, "limitedBy": "delivery: 100 messages a second", "remadeBecause": null}],
+            "required": ["deliveryId", "state", "requestedAt", "finishedAt", "validUntil", "messages", "excluded", "counts", "exclusions", "rendered",
+              "smallest", "largest", "refused", "samples", "problems", "seconds", "limitedBy", "remadeBecause"],
             "properties": {
               "deliveryId": {"$ref": "#/components/schemas/Id"},
               "state": {"$ref": "#/components/schemas/DeliveryState", "description": "The delivery's present state."},
               "requestedAt": {"$ref": "#/components/schemas/Time"},
-              "finishedAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "null while it is under way, and once its messages were dropped."},
+              "finishedAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "When these numbers were complete; null before. It stays when the messages are dropped."},
+              "validUntil": {"$ref": "#/components/schemas/TimeOrNull", "description": "A start until then sends these messages. null while they are made, once they were dropped, and once the delivery has started."},
               "messages": {"type": "integer", "minimum": 0},
               "excluded": {"type": "integer", "minimum": 0, "description": "People who were excluded."},
               "counts": {
@@ -101,6 +102,28 @@ extension OpenAPISchemas {
               "seconds": {"type": ["number", "null"], "minimum": 0, "description": "How long sending takes at least, by the limit in force; null without a limit."},
               "limitedBy": {"$ref": "#/components/schemas/TextOrNull", "description": "That limit."},
               "remadeBecause": {"$ref": "#/components/schemas/TextOrNull", "description": "Why an earlier analysis was made again or dropped."}
+            }
+          },
+          "TargetCount": {
+            "type": "object",
+            "examples": [{"deliveryId": 100, "answeredAt": "2026-11-24T18:00:00.000000Z", "counts": [{"application": "shop-android", "messages": 3, "excluded": 1}], "problem": null}],
+            "required": ["deliveryId", "answeredAt", "counts", "problem"],
+            "properties": {
+              "deliveryId": {"$ref": "#/components/schemas/Id"},
+              "answeredAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "When it was counted; null until then."},
+              "counts": {
+                "type": "array",
+                "items": {
+                  "type": "object",
+                  "required": ["application", "messages", "excluded"],
+                  "properties": {
+                    "application": {"type": "string", "minLength": 1},
+                    "messages": {"type": "integer", "minimum": 0},
+                    "excluded": {"type": "integer", "minimum": 0, "description": "People that the target selects and that get no message."}
+                  }
+                }
+              },
+              "problem": {"$ref": "#/components/schemas/TextOrNull", "description": "Why it was not counted. An analysis counts every target."}
             }
           }
         }

@@ -49,13 +49,16 @@ package final class WebAPI: Sendable {
         keyring = APIKeyring(database: keyDatabase)
         let groups: [[APIRoute]] = [
             ApplicationRoutes(database: database).routes, DeviceRoutes(database: database).routes,
+            CategoryRoutes(database: database).routes,
             DeliveryRoutes(database: database).routes, AnalysisRoutes(database: database).routes,
             PlanRoutes(database: database).routes,
-            TargetRoutes(database: database).routes, OutcomeRoutes(database: database).routes,
+            RecurrenceRoutes(database: database).routes, TargetRoutes(database: database).routes,
+            OutcomeRoutes(database: database).routes,
             MessageRoutes(database: database).routes, SeedRoutes(database: database).routes,
             ExclusionRoutes(database: database).routes, TemplateRoutes(database: database).routes,
             CheckRoutes(database: database).routes, ProofRoutes(database: database).routes,
             StatisticRoutes(database: database).routes, PreviewRoutes(database: database).routes,
+            SignalRoutes(database: database).routes,
         ]
         let described = Array(groups.joined())
         let documentRoute = OpenAPIDocument.route(handle: { _ in APIReply() })

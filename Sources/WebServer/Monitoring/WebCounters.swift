@@ -21,6 +21,8 @@ final class WebCounters: Sendable {
         var cut = 0
         /// Registrations with a time zone that PostgreSQL does not know.
         var unknownZones = 0
+        /// Names of categories in registrations that changed nothing.
+        var unknownCategories = 0
         /// Responses by endpoint and status.
         var answers: [Answer: Int] = [:]
     }
@@ -41,6 +43,7 @@ final class WebCounters: Sendable {
             numbers.updated += report.updated
             numbers.disabled += report.disabled
             numbers.unknownZones += report.unknownZones
+            numbers.unknownCategories += report.unknownCategories
         }
     }
 

@@ -177,6 +177,18 @@ public final class PushClient {
         registrar.setOptOut(optedOut);
     }
 
+    /**
+     * Records that the user wants no messages of a category (true), or wants them again (false). It is kept and sent
+     * like {@link #setOptOut(boolean)}, and independent of it: a user who opted out of everything gets no category. The
+     * server's operator says which categories there are, such as {@code marketing} and {@code news}.
+     *
+     * @throws PushException if a setting is missing or the server refused
+     * @throws IOException   if the server cannot be reached; the choice is kept and sent again
+     */
+    public void setOptOut(String category, boolean optedOut) throws PushException, IOException {
+        registrar.setOptOut(category, optedOut);
+    }
+
     /** Reports that a notification arrived, by its {@code _mId} and its hexadecimal {@code _dId}. */
     public void notifyReceive(String messageId, String deliveryId) throws PushException, IOException {
         tracker.track(messageId, deliveryId, TrackingPath.RECEIVE);

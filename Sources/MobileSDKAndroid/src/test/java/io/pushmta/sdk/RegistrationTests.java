@@ -139,6 +139,39 @@ final class RegistrationTests {
         }
     }
 
+    /** An opt-out from a category is sent with every registration of the user, an opt-in once. */
+    void testOptOutOfCategories() throws Exception {
+        try (TestServer server = new TestServer()) {
+            Storage storage = new MemoryStorage();
+            Samples.client(server, storage).setOptOut("news", true);
+            PushClient client = Samples.client(server, storage);
+            register(client, "ada");
+            register(client, "ada");
+            client.setOptOut("marketing", true);
+            PushClient next = Samples.client(server, storage);
+            register(next, "ada");
+            register(next, "ben");
+            register(next, "ada");
+            server.next(400, "no");
+            Check.refused(() -> next.setOptOut("news", false));
+            next.refreshToken("newToken");
+            next.refreshToken("newestToken");
+            next.setOptOut(true);
+            next.setOptOut("marketing", false);
+            next.refreshToken("lastToken");
+            String[] ends = {
+                "&categoriesOptOut=news", "&categoriesOptOut=marketing%2Cnews", "", "&categoriesOptOut=marketing%2Cnews",
+                "&categoriesOptOut=marketing&categoriesOptIn=news", "&categoriesOptOut=marketing&categoriesOptIn=news",
+                "&categoriesOptOut=marketing", "&optOut=true&categoriesOptOut=marketing", "&optOut=true&categoriesOptIn=marketing",
+                "&optOut=true",
+            };
+            Check.equal(server.seen.size(), ends.length);
+            for (int index = 0; index < ends.length; index++) {
+                Check.isTrue(server.seen.get(index).body.endsWith("additionalParameters%3E" + ends[index]), "request " + index);
+            }
+        }
+    }
+
     void testTheSameIsSentOnce() throws Exception {
         try (TestServer server = new TestServer()) {
             Storage storage = new MemoryStorage();

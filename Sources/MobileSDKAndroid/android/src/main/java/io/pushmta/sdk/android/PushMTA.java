@@ -60,6 +60,14 @@ public final class PushMTA {
         runner().setOptOut(optedOut, listener);
     }
 
+    /**
+     * Records in the background that the user wants no messages of a category, or wants them again:
+     * {@link PushClient#setOptOut(String, boolean)}.
+     */
+    public static void setOptOut(String category, boolean optedOut, AsyncRunner.RequestListener listener) {
+        runner().setOptOut(category, optedOut, listener);
+    }
+
     /** Reports to the server that a data message arrived; false if it is not from PushMTA. */
     public static boolean notifyReceive(Map<String, String> data, AsyncRunner.RequestListener listener) {
         String messageId = data.get("_mId");
