@@ -17,7 +17,10 @@ import urllib.request
 SEED = "14"
 # Requests for each operation and phase: about 2,300 in all, in 45 s.
 EXAMPLES = "15"
-SCOPES = "devices:write devices:read deliveries:write deliveries:read messages:send messages:read applications:read exclusions:write exclusions:read"
+SCOPES = (
+    "devices:write devices:read deliveries:write deliveries:approve deliveries:read messages:send messages:read applications:read "
+    "exclusions:write exclusions:read"
+)
 
 CONFIGURATION = """
 # What the document cannot say, so that requests which fit it may be refused all the same:
@@ -169,6 +172,10 @@ parameters = {{ "path.id" = {edited} }}
 [[operations]]
 include-name = "GET /deliveries/{{id}}/analysis"
 parameters = {{ "path.id" = {analysed} }}
+
+[[operations]]
+include-name = "GET /deliveries/{{id}}/recall"
+parameters = {{ "path.id" = {recalled} }}
 
 [[operations]]
 # a zone exists, dates are in order, and a rule has a moment
@@ -338,6 +345,28 @@ def walk_plan(api, delivery):
     require(hours["hours"] == [] and hours["timeZone"] == "UTC", f"the hours are {hours}")
 
 
+def recall(api, delivery):
+    """Recalls a delivery that has been sent; returns its id."""
+    content = {"android": {"title": "Sale", "tag": "sale"}}
+    sent = api.post("/deliveries", {**delivery, "content": content})["id"]
+    require(api.get(f"/deliveries/{sent}/approval")["above"] is None, "its service asks for approvals")
+    require(api.refusal("POST", f"/deliveries/{sent}/approve", {}) == 409, "what is not analysed can be approved")
+    require(api.refusal("POST", f"/deliveries/{sent}/recall", {"reason": "wrong"}) == 409, "what was not started can be recalled")
+    api.post(f"/deliveries/{sent}/start", {})
+    ended = api.until(f"/deliveries/{sent}", lambda answer: answer["state"] == "finished")
+    require(api.refusal("GET", f"/deliveries/{sent}/recall") == 404, "a delivery that was not recalled has a report")
+    wanted = {"reason": "wrong", "mode": "replace", "content": {"android": {"title": "Sorry"}}}
+    report = api.post(f"/deliveries/{sent}/recall", wanted)
+    require(report["target"] == ended["counts"]["target"] and report["replaced"] == 0, f"the recall gave {report}")
+    report = api.until(f"/deliveries/{sent}/recall", lambda answer: answer["recallState"] == "finished")
+    # Devices have opened some of the messages before.
+    require(report["replaced"] + report["tooLate"] == ended["counts"]["sent"], f"messages are missing: {report}, {ended}")
+    parts = ("pending", "unsent", "replaced", "removed", "tooLate")
+    require(sum(report[part] for part in parts) == report["target"], f"the report does not add up: {report}")
+    require(api.refusal("POST", f"/deliveries/{sent}/recall", wanted) == 409, "a delivery is recalled twice")
+    return sent
+
+
 def recur(api, delivery):
     """Lets a delivery recur, makes a run now, and returns the id of the recurring delivery, which is paused."""
     recurring = api.post("/deliveries", {**delivery, "content": {"android": {"title": "News"}}})["id"]
@@ -392,6 +421,7 @@ def things(api):
     content = {"android": {"title": "Hello {{name}}"}}
     delivery = {"label": "api", "applications": ["sample-android"], "content": content}
     analysed, edited = walk(api, delivery)
+    recalled = recall(api, delivery)
     recurring = recur(api, delivery)
     consent(api, device, delivery)
     explicit = api.post("/deliveries", {**delivery, "explicitTargets": True})["id"]
@@ -413,6 +443,7 @@ def things(api):
         "device": device,
         "analysed": analysed,
         "edited": edited,
+        "recalled": recalled,
         "recurring": recurring,
         "explicit": explicit,
         "continuous": continuous,

@@ -682,7 +682,8 @@ def test_compose(site, browser):
 
 
 def test_analyse(site, browser):
-    """A delivery is duplicated and analysed; its page goes on to the numbers by itself. Its start is set, moved and taken back."""
+    """A delivery is duplicated and analysed; its page goes on to the numbers by itself. Its start is set, moved and taken back. A
+    large one is approved by somebody else, and recalled."""
 
     def analyse():
         browser.find("[formaction$='/analyse']").click()
@@ -747,11 +748,35 @@ def test_analyse(site, browser):
     browser.has("As the gateway gets them")
     check("Spring is here" in browser.driver.page_source, "there is no sample")
     browser.judge_here("delivery-samples")
+    # Somebody else approves it.
+    site.sql("SELECT pushmta.set_approval_rule(v.name, 0) FROM pushmta_engine.service v")
     browser.sign_in("marketing", site.passwords["marketing"])
     browser.has("Sending")
     browser.open(f"/deliveries/{delivery}")
+    browser.has("Somebody who did not make this delivery has to approve it")
+    check(not browser.driver.find_elements("css selector", "[formaction$='/approve']"), "its author may approve it")
+    check(not browser.driver.find_elements("css selector", "a[href$='/start']"), "it can be started without an approval")
+    browser.sign_in("operate", site.passwords["operate"])
+    browser.has("Sending")
+    browser.open(f"/deliveries/{delivery}")
+    browser.judge_here("delivery-approval")
+    browser.find("#words").send_keys("Checked")
+    browser.find("[formaction$='/approve']").click()
+    browser.has("The delivery is approved")
+    browser.sign_in("marketing", site.passwords["marketing"])
+    browser.has("Sending")
+    browser.open(f"/deliveries/{delivery}")
+    browser.has("Checked")
     go("a[href$='/start']")
     until("its messages leave", lambda: site.state(delivery) in ("preparing", "in_progress", "finished"))
+    site.sql("SELECT pushmta.set_approval_rule(v.name, NULL) FROM pushmta_engine.service v")
+    browser.open(f"/deliveries/{delivery}/recall")
+    browser.judge_here("delivery-recall")
+    browser.find("#field-reason").send_keys("Wrong price")
+    browser.find("form.declare button.main").click()
+    browser.has("The delivery is recalled")
+    check(site.state(delivery) == "recalled", f"it is {site.state(delivery)}")
+    browser.judge_here("delivery-recalled")
 
 
 def test_plan(site, browser):

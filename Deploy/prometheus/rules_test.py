@@ -100,6 +100,7 @@ FAULTS = {
                              {"code": "delivery_paused"}),
     "PushmtaDeliveryReturned": ({alarm("delivery_returned", "warning"): "2+0x90"}, "5m", {}),
     "PushmtaDeliveriesUnprepared": ({alarm("deliveries_unprepared", "warning"): "1+0x90"}, "5m", {}),
+    "PushmtaDeliveryUnapproved": ({alarm("delivery_unapproved", "warning"): "1+0x90"}, "5m", {}),
     "PushmtaTokensDoubted": ({alarm("tokens_doubted"): "1+0x90"}, "5m", {}),
     "PushmtaCredentialRefused": ({alarm("credential_refused"): "1+0x90"}, "5m", {}),
     "PushmtaStartsWithoutSends": ({alarm("starts_without_sends"): "1+0x90"}, "5m", {}),

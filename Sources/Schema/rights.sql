@@ -30,19 +30,22 @@ WITH given (role, kind, privileges, objects) AS (
             'age_seconds, stale, deliveries', 'pushmta.health_signal'),
         ('pushmta_tokens', 'relation', 'SELECT', 'pushmta.delivery_exclusion pushmta.delivery_target pushmta.subscription_token'),
         ('pushmta_marketing', 'relation', 'SELECT',
-            'pushmta.application pushmta.category pushmta.category_opt_out pushmta.delivery_count pushmta.delivery_day '
+            'pushmta.application pushmta.approval pushmta.approval_rule pushmta.category pushmta.category_opt_out '
+            'pushmta.delivery_awaiting_approval pushmta.delivery_count pushmta.delivery_day '
             'pushmta.delivery_failures '
             'pushmta.delivery_problem pushmta.delivery_progress pushmta.delivery_proof pushmta.delivery_refusal pushmta.delivery_signal '
             'pushmta.experiment pushmta.experiment_variant '
             'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '
             'pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.exclusion_log '
-            'pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.recurrence pushmta.recurrence_run '
+            'pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.recall_report pushmta.recurrence '
+            'pushmta.recurrence_run '
             'pushmta.seed pushmta.service pushmta.subscription pushmta.target_mapping pushmta.user_category_opt_out '
             'pushmta.user_opt_out '
             'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.sending_hours'),
         ('pushmta_monitoring', 'relation', 'SELECT',
-            'pushmta.alarm pushmta.alarm_history pushmta.alarm_look pushmta.ambiguous_message pushmta.application pushmta.credential '
+            'pushmta.alarm pushmta.alarm_history pushmta.alarm_look pushmta.ambiguous_message pushmta.application pushmta.approval '
+            'pushmta.approval_rule pushmta.credential pushmta.delivery_awaiting_approval '
             'pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof '
             'pushmta.delivery_refusal pushmta.delivery_signal pushmta.delivery_statistics '
             'pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
@@ -50,7 +53,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.delivery_statistics_detail pushmta.feedback_backlog pushmta.feedback_service pushmta.feedback_worker '
             'pushmta.forgotten_subscription pushmta.gateway_trouble pushmta.health_signal pushmta.lock_alarm pushmta.lock_wait '
             'pushmta.message_status pushmta.mta_child '
-            'pushmta.mta_host pushmta.rate_limit pushmta.ready_work pushmta.recurrence pushmta.recurrence_run '
+            'pushmta.mta_host pushmta.rate_limit pushmta.recall_report pushmta.ready_work pushmta.recurrence pushmta.recurrence_run '
             'pushmta.retention_hold pushmta.retention_log '
             'pushmta.schema_version pushmta.service pushmta.web_certificate '
             'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.sending_hours'),
@@ -81,10 +84,12 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.circuit_of pushmta_engine.expiry_step pushmta_engine.expiry_text pushmta_engine.failure_reason '
             'pushmta_engine.failure_type pushmta_engine.is_forgetting '
             'pushmta_engine.is_integration_key pushmta_engine.is_label pushmta_engine.is_name pushmta_engine.is_plain '
+            'pushmta_engine.login_text pushmta_engine.uncounted '
             'pushmta_engine.is_push_token pushmta_engine.rate_at pushmta_engine.status_name '
             'pushmta_engine.token_hash pushmta_engine.token_problem'),
         ('pushmta_marketing', 'function', 'EXECUTE',
             'pushmta.add_exclusions pushmta.add_seed pushmta.add_targets pushmta.add_template pushmta.analyze_delivery '
+            'pushmta.approve_delivery pushmta.recall_delivery pushmta.reject_delivery pushmta.withdraw_approval '
             'pushmta.applications_of '
             'pushmta.check_content pushmta.check_delivery pushmta.copy_delivery pushmta.count_target '
             'pushmta.set_delivery_rate pushmta.set_delivery_weight '
@@ -111,6 +116,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.delivery_status pushmta.next_runs pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs '
             'pushmta_engine.console_set_recurrence pushmta_engine.console_control_recurrence '
             'pushmta_engine.console_acknowledge pushmta_engine.console_actions pushmta_engine.console_analysis '
+            'pushmta_engine.approval_of pushmta_engine.console_judge pushmta_engine.console_recall pushmta_engine.recall_of '
             'pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '
             'pushmta_engine.console_choose_password pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end '
             'pushmta_engine.console_open_sessions '
@@ -166,6 +172,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.check_delivery pushmta_engine.api_content pushmta_engine.api_failures pushmta_engine.api_forms '
             'pushmta.copy_delivery pushmta.count_target pushmta.reschedule_delivery pushmta.update_delivery pushmta_engine.api_analysis '
             'pushmta.set_experiment pushmta.choose_winner pushmta.record_conversion '
+            'pushmta.approve_delivery pushmta.recall_delivery pushmta.reject_delivery pushmta.withdraw_approval '
+            'pushmta_engine.approval_of pushmta_engine.recall_of '
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
             'pushmta_engine.api_proofs pushmta_engine.api_prove_delivery pushmta_engine.api_read_view pushmta_engine.api_reader '
             'pushmta_engine.api_reader_row pushmta_engine.api_statistics pushmta_engine.api_statistics_by '

@@ -96,7 +96,8 @@ extension StoreError {
                 .notFound
             case "PM003", "PM006", "PM008", "PM010", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
                 "PM083", "PM084", "PM093", "PM111", "PM113", "PM120", "PM130", "PM131",
-                "PM132", "PM133", "PM134", "PM135", "PM151", "PM171", "PM291":
+                "PM132", "PM133", "PM134", "PM135", "PM151", "PM171", "PM180", "PM181", "PM182", "PM183", "PM185",
+                "PM291":
                 .conflict
             default: .invalid
             }
@@ -147,6 +148,11 @@ extension StoreError {
         "PM130":
             "set the certificate of that environment; --both-environments allows one that Apple issued for both",
         "PM131": "choose another one",
+        "PM180": "analyse it first (pushmta delivery analyze), and start it when it is ready",
+        "PM181": "somebody who did not make it approves it: pushmta delivery approve",
+        "PM182": "pushmta approval list shows the deliveries that wait for an approval",
+        "PM183": "pushmta approval list shows who made which delivery",
+        "PM185": "pushmta delivery recall ID shows what became of a recalled delivery",
         "PM132": "load the page again, and repeat what you changed",
         "PM133":
             "change the format when pushmta delivery list shows no unfinished delivery of the application",

@@ -8,8 +8,8 @@
 //   Long-lived processes (see Processes): supervisor, mta-child (started only by a supervisor), feedback, web,
 //   console. Commands for people and scripts: top (Top); trace (Tracing); migrate, doctor, status, queue, explain,
 //   host, config, answers, metrics (Operation); service, account, app, credential, key (Applications); subscription,
-//   optout, category, exclusion, mapping, quarantine (Audience); delivery, message, rate, signal, template, seed,
-//   content (Deliveries). Almost every command is a PushMTACommand: execute(_:) gets the loaded settings. --help
+//   optout, category, exclusion, mapping, quarantine (Audience); delivery, approval, message, rate, signal, template,
+//   seed, content (Deliveries). Almost every command is a PushMTACommand: execute(_:) gets the loaded settings. --help
 //   documents each of them. Drills, benches and the quickstart belong to pushmta-lab.
 //
 // THREADS AND TASKS
@@ -64,8 +64,8 @@ struct PushMTA: AsyncParsableCommand {
             SubscriptionCommand.self, OptOutCommand.self, CategoryCommand.self, ExclusionCommand.self,
             QuarantineCommand.self, AnswersCommand.self,
             MetricsCommand.self,
-            DeliveryCommand.self, MessageCommand.self, RateCommand.self, SignalCommand.self, TemplateCommand.self,
-            SeedCommand.self,
+            DeliveryCommand.self, ApprovalCommand.self, MessageCommand.self, RateCommand.self, SignalCommand.self,
+            TemplateCommand.self, SeedCommand.self,
             KeyCommand.self,
             ContentCommand.self,
         ]

@@ -45,6 +45,7 @@ struct ConsoleRoutes: Sendable {
             NowPage(responder: responder).routes,
             DeliveryListPage(responder: responder).routes,
             DeliveryDetailPage(responder: responder).routes,
+            RecallPage(responder: responder).routes,
             DeliveryFollowPage(responder: responder).routes,
             RecurrencePage(responder: responder).routes,
             AlarmsPage(responder: responder).routes,

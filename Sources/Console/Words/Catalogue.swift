@@ -70,6 +70,7 @@ extension Catalogue {
         case .paused: self[.statePaused]
         case .finished: self[.stateFinished]
         case .stopped: self[.stateStopped]
+        case .recalled: self[.stateRecalled]
         }
     }
 
@@ -127,6 +128,7 @@ extension Catalogue {
             case "stopped": .reasonStopped
             case "local_time_over": .reasonLocalTimeOver
             case "outside_hours": .reasonOutsideHours
+            case "recalled": .reasonRecalled
             default: nil
             }
         return phrase.map { self[$0] }
@@ -173,6 +175,12 @@ extension Catalogue {
             case "service.hours": .auditHours
             case "delivery.change": .auditChange
             case "delivery.samples": .auditSamples
+            case "delivery.approve": .auditApprove
+            case "delivery.reject": .auditReject
+            case "delivery.withdraw": .auditWithdraw
+            case "delivery.recall": .auditRecall
+            case "service.approval": .auditApprovalRule
+            case "person.set": .auditPerson
             case "recurrence.set": .auditRecurrence
             case "recurrence.start": .auditRecurrenceStart
             case "recurrence.pause": .auditRecurrencePause

@@ -29,7 +29,7 @@ enum Phrase: String, Sendable, CaseIterable {
         unnamedDelivery, notStarted, pagesLabel
     // States of deliveries.
     case stateEditing, stateAnalysing, stateReady, statePending, statePreparing, stateInProgress, stateWaiting,
-        statePaused, stateFinished, stateStopped
+        statePaused, stateFinished, stateStopped, stateRecalled
     // One delivery.
     case factNumber, factApplications, factKind, kindBatch, kindContinuous, factStarted, factFinished, factDuration,
         dayOf, daysTitle, daysNote, daysOlder, daysNewest, columnDay, waitsBecause, stateBecause, actionsTitle,
@@ -61,6 +61,14 @@ enum Phrase: String, Sendable, CaseIterable {
         recurrenceNumberWrong, recurrenceTimeWrong, recurrenceDateWrong, doneRecurrence, doneRecurrenceStart,
         doneRecurrencePause, doneRecurrenceRun, doneRecurrenceRemove, auditRecurrence, auditRecurrenceStart,
         auditRecurrencePause, auditRecurrenceRun, auditRecurrenceRemove
+    // The recall of a delivery.
+    case recallTitle, recallText, recallButton, recallReason, recallMode, recallStop, recallReplace, recallRemove,
+        recallNewTitle, recallNewBody, recallOnlyReplace, doneRecall, auditRecall, recalledTitle, recalledBy,
+        recalledReason, recallUnsent, recallReplaced, recallRemoved, recallTooLate, recallChild
+    // The approval of a delivery.
+    case approvalTitle, approvalAwaited, approvalAbove, approvalMakers, approvalBy, approvalAt, approvalMessages,
+        approvalComment, approvalWords, approveButton, rejectButton, withdrawButton, doneApprove, doneReject,
+        doneWithdraw, auditApprove, auditReject, auditWithdraw, auditApprovalRule, auditPerson
     // Outcomes of messages.
     case countedSent, countedIgnored, countedCanceled, countedUnknown
     case outcomeSent, outcomeSentMeaning, outcomeFailed, outcomeFailedMeaning, outcomePending, outcomePendingMeaning,
@@ -69,7 +77,7 @@ enum Phrase: String, Sendable, CaseIterable {
     // The product's own reasons.
     case reasonDisabled, reasonOptedOut, reasonQuarantine, reasonDuplicate, reasonUnknownSubscription,
         reasonExclusionList, reasonConditionFailed, reasonSeed, reasonExpired, reasonStopped,
-        reasonCategoryOptedOut
+        reasonCategoryOptedOut, reasonRecalled
     // Alarms.
     case alarmsTitle, noAlarms, severityCritical, severityWarning, remedyLabel, sinceLabel
     case alarmsUnseen, alarmSeen, alarmAcknowledge, doneAcknowledge, alarmsOver, alarmBegan, alarmEnded, alarmSeenBy

@@ -42,7 +42,7 @@ struct ControlDrill: Drill {
         }
         try await site.untilOver()
         try await expectEnds(site, controlled)
-        try expectSilence(site, controlled)
+        try site.expectSilence(controlled)
     }
 
     private func start(_ site: DrillSite, _ audience: [String]) async throws -> ControlledDelivery {
@@ -136,10 +136,13 @@ struct ControlDrill: Drill {
         let ended = Set(stopped.map(\.delivery.id))
         try await site.expectAllSent(site.deliveries.filter { !ended.contains($0.id) }, attempts: 1...1)
     }
+}
 
-    private func expectSilence(_ site: DrillSite, _ controlled: [ControlledDelivery]) throws {
+extension DrillSite {
+    /// Expects that no message of a delivery arrived while it was held.
+    func expectSilence(_ controlled: [ControlledDelivery]) throws {
         var times: [[Double]] = Array(repeating: [], count: controlled.count)
-        for arrival in try site.arrivals() {
+        for arrival in try arrivals() {
             guard let uuid = MessageUUID(arrival.id) else { continue }
             // Decryption with another delivery's key gives no number.
             if let index = controlled.firstIndex(where: { $0.codec.sequence(of: uuid) != nil }) {
@@ -150,14 +153,14 @@ struct ControlDrill: Drill {
         for (one, times) in zip(controlled, times) {
             let found = one.arrivals(times)
             before += found.before
-            site.expect(
+            expect(
                 found.late.isEmpty,
                 "delivery \(one.delivery.id): \(found.late.count) messages arrived more than "
                     + "\(ControlledDelivery.limit) s after "
                     + "the order, the last after \(found.late.max() ?? 0) s"
             )
         }
-        site.expect(
+        expect(
             before > 1_000,
             "only \(before) messages arrived in the second before an order: nothing was interrupted"
         )

@@ -452,7 +452,7 @@ BEGIN
     IF message_id_format <> earlier.message_id_format AND EXISTS (
         SELECT FROM delivery_application x JOIN delivery d ON d.id = x.delivery_id
         WHERE x.application_id = application AND (d.state IN ('pending', 'preparing', 'in_progress', 'paused')
-            OR d.state = 'stopped' AND d.finished_at IS NULL))
+            OR d.state IN ('stopped', 'recalled') AND d.finished_at IS NULL))
     THEN
         RAISE EXCEPTION 'A delivery to application "%" is under way, and its message ids have the present format.', earlier.name
             USING ERRCODE = 'PM133', HINT = 'Change the format when no delivery of the application is unfinished.';

@@ -70,8 +70,10 @@ CREATE TABLE pushmta_engine.delivery (
     -- A delivery that shows to seed addresses what another delivery will say. Without another delivery, it tests whether an
     -- application works.
     proof boolean NOT NULL DEFAULT false,
+    -- It removes what a recalled delivery has sent, and says nothing, so that it needs no approval.
+    is_removal boolean NOT NULL DEFAULT false,
     state text NOT NULL DEFAULT 'editing' CHECK (state IN ('editing', 'analysing', 'ready', 'pending', 'preparing', 'in_progress',
-        'paused', 'finished', 'stopped')),
+        'paused', 'finished', 'stopped', 'recalled')),
     state_reason text NOT NULL DEFAULT '',
     content jsonb NOT NULL CHECK (jsonb_typeof(content) = 'object'),
     target_kind text NOT NULL DEFAULT 'subscribers' CHECK (target_kind IN ('subscribers', 'explicit')),
@@ -132,6 +134,8 @@ CREATE TABLE pushmta_engine.delivery (
     wait_reason text NOT NULL DEFAULT '',
     wait_failures smallint NOT NULL DEFAULT 0,
     wait_until timestamptz,
+    -- Why it may not begin even if it is due: its messages are not counted, or need an approval. Empty if it may.
+    gate text NOT NULL DEFAULT '',
     -- Whether an ended delivery has only what reports show left: its row, its applications, its counts, its statistics.
     purged boolean NOT NULL DEFAULT false,
     created_by text NOT NULL DEFAULT session_user,
@@ -144,7 +148,7 @@ CREATE TABLE pushmta_engine.delivery (
     changed_at timestamptz NOT NULL DEFAULT now(),
     started_at timestamptz,
     finished_at timestamptz,
-    CHECK (state IN ('editing', 'stopped') OR log_day IS NOT NULL)
+    CHECK (state IN ('editing', 'stopped', 'recalled') OR log_day IS NOT NULL)
 ) WITH (fillfactor = 70);
 COMMENT ON TABLE pushmta_engine.delivery IS
     'Deliveries. A continuous one runs until it is stopped and has no messages of its own. The messages of each day belong to a delivery '
@@ -152,7 +156,10 @@ COMMENT ON TABLE pushmta_engine.delivery IS
 CREATE INDEX delivery_open ON pushmta_engine.delivery (priority DESC, start_at, id)
     WHERE state IN ('analysing', 'pending', 'preparing', 'in_progress', 'paused');
 -- What supervisors search to prepare deliveries: new ones, postponed ones, and those begun, each with an index of its own.
-CREATE INDEX delivery_pending ON pushmta_engine.delivery (priority DESC, start_at, id) WHERE state = 'pending' AND wait_until IS NULL;
+CREATE INDEX delivery_pending ON pushmta_engine.delivery (priority DESC, start_at, id)
+    WHERE state = 'pending' AND wait_until IS NULL AND gate = '';
+-- Scheduled deliveries that may not begin yet.
+CREATE INDEX delivery_gated ON pushmta_engine.delivery (analysed, start_at, id) WHERE state = 'pending' AND gate <> '';
 CREATE INDEX delivery_put_off ON pushmta_engine.delivery (priority DESC, start_at, id) WHERE state = 'pending' AND wait_until IS NOT NULL;
 CREATE INDEX delivery_preparing ON pushmta_engine.delivery (id) WHERE state IN ('preparing', 'analysing');
 -- Scheduled deliveries that are not prepared: each is prepared shortly before its start.
@@ -164,10 +171,11 @@ CREATE INDEX delivery_parent ON pushmta_engine.delivery (parent_delivery_id) WHE
 -- For the foreign key.
 CREATE INDEX delivery_category ON pushmta_engine.delivery (category_id) WHERE category_id IS NOT NULL;
 CREATE INDEX delivery_editing ON pushmta_engine.delivery (id) WHERE state = 'editing';
--- For lists of the console: stopped deliveries, and labels, which are searched across all deliveries.
-CREATE INDEX delivery_stopped ON pushmta_engine.delivery (id) WHERE state = 'stopped';
+-- For lists of the console: stopped and recalled deliveries, and labels, which are searched across all deliveries.
+CREATE INDEX delivery_stopped ON pushmta_engine.delivery (state, id) WHERE state IN ('stopped', 'recalled');
 CREATE INDEX delivery_label ON pushmta_engine.delivery (id) INCLUDE (label) WHERE label <> '';
-CREATE INDEX delivery_ending ON pushmta_engine.delivery (id) WHERE state = 'stopped' AND finished_at IS NULL;
+CREATE INDEX delivery_ending ON pushmta_engine.delivery (id)
+    WHERE state IN ('stopped', 'recalled') AND finished_at IS NULL;
 -- The days of a continuous delivery, newest first.
 CREATE INDEX delivery_day ON pushmta_engine.delivery (parent_delivery_id, id DESC)
     WHERE kind = 'continuous' AND parent_delivery_id IS NOT NULL;
@@ -471,7 +479,8 @@ BEGIN
         WHERE d.id IN (SELECT DISTINCT n.delivery_id FROM changed n)
         ORDER BY d.id FOR KEY SHARE OF d
     LOOP
-        CONTINUE WHEN TG_OP = 'DELETE' AND named.state IN ('finished', 'stopped') AND named.finished_at IS NOT NULL;
+        CONTINUE WHEN TG_OP = 'DELETE' AND named.state IN ('finished', 'stopped', 'recalled')
+            AND named.finished_at IS NOT NULL;
         IF named.state <> 'editing' THEN
             RAISE EXCEPTION 'Delivery % is %: its targets can no longer be changed.', named.id, named.state
                 USING ERRCODE = 'PM006', HINT = 'Fill pushmta.delivery_target before start_delivery, or create another delivery.';
@@ -479,6 +488,9 @@ BEGIN
             RAISE EXCEPTION 'Delivery % is continuous: it has no list of targets.', named.id
                 USING ERRCODE = 'PM006', HINT = 'Add messages to it with pushmta.send_message after its start.';
         END IF;
+        PERFORM note_maker(named.id);
+        -- A recurring one may be editing and approved.
+        PERFORM void_approval(named.id, 'its targets or exclusions were changed');
     END LOOP;
     RETURN NULL;
 END $$;

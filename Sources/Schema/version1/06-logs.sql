@@ -43,13 +43,14 @@ CREATE TABLE pushmta_engine.tracking_log (
     tracked_at timestamptz NOT NULL DEFAULT now(),
     sequence integer NOT NULL,
     log_day date NOT NULL,
-    kind smallint NOT NULL CHECK (kind IN (1, 2)),
+    kind smallint NOT NULL CHECK (kind IN (1, 2, 3)),
     first boolean NOT NULL DEFAULT true,
     address inet,
     platform text,
     user_agent text
 ) PARTITION BY RANGE (log_day);
-COMMENT ON TABLE pushmta_engine.tracking_log IS 'Receipts (1) and clicks (2) of devices. log_day is the delivery''s.';
+COMMENT ON TABLE pushmta_engine.tracking_log IS
+    'Receipts (1), clicks (2) and removals after a recall (3) of devices. log_day is the delivery''s.';
 
 CREATE TABLE pushmta_engine.exclusion_log (
     delivery_id bigint NOT NULL,
@@ -114,6 +115,8 @@ BEGIN
                 'CREATE INDEX ON pushmta_engine.%I (delivery_id, status, reason) WHERE status <> 1'])::int
             + make_partition('tracking_log', day, ARRAY[
                 'CREATE UNIQUE INDEX ON pushmta_engine.%I (delivery_id, sequence, kind) WHERE first',
+                -- Almost always empty: removals after a recall.
+                'CREATE INDEX ON pushmta_engine.%I (delivery_id, sequence) WHERE first AND kind = 3',
                 -- Only a few: a session that stores another one counts them.
                 'CREATE INDEX ON pushmta_engine.%I (delivery_id, sequence, kind) WHERE NOT first'])::int
             + make_partition('delivery_part_target', day, ARRAY[

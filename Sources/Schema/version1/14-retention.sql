@@ -240,7 +240,7 @@ BEGIN
     FOR place IN SELECT d.id FROM delivery d
         WHERE NOT d.purged AND d.finished_at IS NOT NULL
             AND coalesce(d.log_day, (d.finished_at AT TIME ZONE 'UTC')::date) = ANY(days)
-            AND d.state IN ('finished', 'stopped')
+            AND d.state IN ('finished', 'stopped', 'recalled')
             AND NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = d.id AND p.state <> 'done')
             AND NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = d.id AND p.state = 'done' AND NOT p.counted)
             AND NOT EXISTS (SELECT FROM delivery c WHERE c.parent_delivery_id = d.id AND c.finished_at IS NULL)

@@ -287,8 +287,16 @@ SELECT 'warning', 'deliveries_unprepared', 'deliveries', '',
     'pushmta status shows whether a supervisor runs; a large delivery that is being prepared holds up others',
     min(d.start_at), NULL
 FROM pushmta_engine.delivery d
-WHERE d.state = 'pending' AND d.start_at < now() - interval '1 minute' AND d.wait_reason = '' AND d.parent_delivery_id IS NULL
+WHERE d.state = 'pending' AND d.start_at < now() - interval '1 minute' AND d.wait_reason = '' AND d.gate = ''
+    AND d.parent_delivery_id IS NULL
 HAVING count(*) > 0
+UNION ALL
+-- From an hour before their start, when somebody can still approve them in time.
+SELECT CASE WHEN d.start_at <= now() THEN 'critical' ELSE 'warning' END, 'delivery_unapproved', 'delivery', d.id::text,
+    format('it %s at %s UTC and is held: %s', CASE WHEN d.start_at <= now() THEN 'was to begin' ELSE 'begins' END,
+        to_char(d.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI'), d.gate),
+    format('somebody who did not make it can approve it: pushmta delivery approve %s', d.id), NULL, d.id
+FROM pushmta_engine.delivery d WHERE d.state = 'pending' AND d.gate <> '' AND d.analysed AND d.start_at < now() + interval '1 hour'
 UNION ALL
 -- Deliveries that wait for the same thing raise one alarm.
 SELECT 'warning', 'delivery_waiting', 'delivery', min(d.id)::text,

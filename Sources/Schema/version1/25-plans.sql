@@ -582,6 +582,7 @@ BEGIN
     WHERE d.id = delivery;
     UPDATE console_draft c SET delivery_id = NULL, delivery_version = NULL WHERE c.delivery_id = delivery;
     INSERT INTO delivery_plan (delivery_id) VALUES (delivery) ON CONFLICT DO NOTHING;
+    PERFORM note_maker(delivery);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.open_plan(bigint) IS
     'Locks a delivery of which nothing has left, for a change of its plan. Its analysis is dropped: its parts will be others.';

@@ -233,6 +233,7 @@ BEGIN
         state = CASE WHEN r.state = 'finished' THEN 'editing' ELSE r.state END,
         reason = CASE WHEN r.state = 'finished' THEN '' ELSE r.reason END,
         next_run = CASE WHEN r.state = 'active' THEN rule.next_run END, look_at = CASE WHEN r.state = 'active' THEN rule.next_run END;
+    PERFORM note_maker(delivery);
     PERFORM note_recurrence('set', delivery);
     RETURN rule.next_run;
 END $$;
@@ -259,7 +260,7 @@ BEGIN
             USING ERRCODE = 'PM170', HINT = 'Set a later end with pushmta.set_recurrence.';
     END IF;
     UPDATE recurrence r SET state = 'active', reason = '', next_run = following, look_at = following, changed_at = now(),
-        -- A run that failed before says nothing about the next one.
+        -- A run that ended before says nothing about the next one.
         last_run = CASE WHEN is_run_open(r.last_run) THEN r.last_run END
     WHERE r.delivery_id = delivery;
     PERFORM note_recurrence('start', delivery);
@@ -374,7 +375,7 @@ BEGIN
     END LOOP;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.end_returned_runs(integer, timestamptz) IS
-    'Ends runs that could not be prepared, and pauses their recurrences: what is to be corrected is the recurring delivery.';
+    'Stops runs that could not be prepared, and pauses their recurrences: what is to be corrected is the recurring delivery.';
 
 CREATE FUNCTION pushmta_engine.decide_run(rule pushmta_engine.recurrence, at timestamptz, OUT run bigint, OUT outcome text)
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$

@@ -278,7 +278,7 @@ struct PreparationChunk {
         SELECT d.state, d.target_kind, d.prepared_through >= coalesce(d.prepare_to, 0), d.prepared,
             d.state = 'preparing' AND d.frozen_until IS NOT NULL AND EXISTS (
                 SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = d.id AND p.state = 'held'),
-            d.preparation, d.state = 'pending' AND d.start_at <= now(),
+            d.preparation, d.state = 'pending' AND d.start_at <= now() AND d.gate = '',
             EXISTS (SELECT FROM pushmta_engine.delivery_plan n WHERE n.delivery_id = d.id),
             d.state = 'preparing' AND NOT d.analysed AND (d.target = 0 OR d.frozen_until IS NOT NULL AND NOT EXISTS (
                 SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = d.id AND p.state <> 'held'))

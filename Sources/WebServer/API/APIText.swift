@@ -44,6 +44,8 @@ struct APIText: Sendable {
     /// A locale whose content is shown.
     static let localeTag = APIText(DeviceSetting.longest, pattern: "^[A-Za-z0-9_@=;.-]*$")
     static let filter = APIText(TargetFilter.maxBytes)
+    /// What a person says about a decision; a character has at most four bytes.
+    static let words = APIText(2_000, maxBytes: 8_000, pattern: storable)
     /// A value that an app registers.
     static let value = APIText(8_192)
     /// An index holds them.

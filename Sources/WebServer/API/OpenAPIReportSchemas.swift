@@ -1,6 +1,6 @@
 import PushCore
 
-/// The schemas of checks, analyses, proofs, statistics and previews.
+/// The schemas of checks, analyses, approvals, recalls, proofs, statistics and previews.
 extension OpenAPISchemas {
     static let checks = #"""
         {
@@ -124,6 +124,90 @@ extension OpenAPISchemas {
                 }
               },
               "problem": {"$ref": "#/components/schemas/TextOrNull", "description": "Why it was not counted. An analysis counts every target."}
+            }
+          }
+        }
+        """#
+
+    static let approvals = #"""
+        {
+          "Approve": {
+            "type": "object",
+            "examples": [{"comment": "Checked with legal", "startAt": "2036-11-25T18:00:00Z"}],
+            "additionalProperties": false,
+            "properties": {
+              "comment": \#(APIText.words.schema()),
+              "startAt": {"type": ["string", "null"], "format": "date-time", "description": "The start for which it holds; null for the one that the delivery has, or else gets first."}
+            }
+          },
+          "Reject": {
+            "type": "object",
+            "examples": [{"reason": "The price is wrong"}],
+            "required": ["reason"],
+            "additionalProperties": false,
+            "properties": {"reason": \#(APIText.words.schema(mayBeEmpty: false, "Its author reads it."))}
+          },
+          "DeliveryApproval": {
+            "type": "object",
+            "examples": [{"deliveryId": 100, "above": 10000, "messages": 120000, "awaited": false, "objection": null, "makers": ["API key shop"], "approval": {"by": "user mia", "at": "2026-11-24T18:00:00.000000Z", "messages": 120000, "startAt": null, "comment": "Checked with legal"}}],
+            "required": ["deliveryId", "above", "messages", "awaited", "objection", "makers", "approval"],
+            "properties": {
+              "deliveryId": {"$ref": "#/components/schemas/Id"},
+              "above": {"type": ["integer", "null"], "minimum": 0, "description": "A delivery of more messages needs an approval; null if its service asks for none."},
+              "messages": {"type": ["integer", "null"], "minimum": 0, "description": "Its counted size; null if it was never counted."},
+              "awaited": {"type": "boolean", "description": "Whether somebody has to approve it before it can begin."},
+              "objection": {"$ref": "#/components/schemas/TextOrNull", "description": "Why it may not begin."},
+              "makers": {"type": "array", "items": {"type": "string"}, "description": "Who created and changed it; none of these people may approve it."},
+              "approval": {
+                "oneOf": [{"type": "null"}, {
+                  "type": "object",
+                  "required": ["by", "at", "messages", "startAt", "comment"],
+                  "properties": {
+                    "by": {"type": "string"},
+                    "at": {"$ref": "#/components/schemas/Time"},
+                    "messages": {"type": "integer", "minimum": 0, "description": "The size that was approved; it may be a twentieth larger at the start."},
+                    "startAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "The start for which it holds; null for the first one."},
+                    "comment": {"$ref": "#/components/schemas/TextOrNull"}
+                  }
+                }]
+              }
+            }
+          }
+        }
+        """#
+
+    static let recalls = #"""
+        {
+          "Recall": {
+            "type": "object",
+            "examples": [{"reason": "The price is wrong", "mode": "replace", "content": {"android": {"title": "Sorry"}}}],
+            "required": ["reason"],
+            "additionalProperties": false,
+            "properties": {
+              "reason": \#(APIText.words.schema(mayBeEmpty: false)),
+              "mode": {"enum": ["stop", "replace", "remove"], "default": "stop", "description": "What happens to messages that were sent."},
+              "content": {"type": "object", "additionalProperties": true, "description": "What takes their place; with mode replace, and only with it."}
+            }
+          },
+          "RecallReport": {
+            "type": "object",
+            "examples": [{"deliveryId": 100, "mode": "replace", "reason": "The price is wrong", "recalledBy": "user mia", "recalledAt": "2026-11-24T18:00:00.000000Z", "recallDeliveryId": 101, "recallState": "finished", "target": 1000, "pending": 0, "unsent": 400, "replaced": 550, "removed": 0, "tooLate": 50}],
+            "required": ["deliveryId", "mode", "reason", "recalledBy", "recalledAt", "recallDeliveryId", "recallState", "target", "pending",
+              "unsent", "replaced", "removed", "tooLate"],
+            "properties": {
+              "deliveryId": {"$ref": "#/components/schemas/Id"},
+              "mode": {"enum": ["stop", "replace", "remove"]},
+              "reason": {"type": "string"},
+              "recalledBy": {"type": "string"},
+              "recalledAt": {"$ref": "#/components/schemas/Time"},
+              "recallDeliveryId": {"type": ["integer", "null"], "description": "The delivery that replaces or removes what was sent."},
+              "recallState": {"type": ["string", "null"], "description": "Its state."},
+              "target": {"type": "integer", "minimum": 0, "description": "The sum of the following numbers."},
+              "pending": {"type": "integer", "minimum": 0, "description": "Without an outcome yet."},
+              "unsent": {"type": "integer", "minimum": 0, "description": "Nobody can have seen them."},
+              "replaced": {"type": "integer", "minimum": 0, "description": "The gateway took another message in their place."},
+              "removed": {"type": "integer", "minimum": 0, "description": "The device has said that it removed them."},
+              "tooLate": {"type": "integer", "minimum": 0, "description": "All others that may have been seen."}
             }
           }
         }

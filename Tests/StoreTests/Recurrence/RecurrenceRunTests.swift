@@ -214,6 +214,17 @@ struct RecurrenceRunTests {
         #expect(row.state == .paused && row.reason == "run \(run) has failed: no key")
     }
 
+    @Test("The recall of a run pauses its recurrence before the next one")
+    func recalled() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await started(fixture, rule())
+        let run = try required(try await fixture.store.makeRuns(at: "2092-01-01T09:00:01Z").first?.run)
+        _ = try await fixture.store.recallDelivery(run, reason: "wrong price")
+        #expect(try await fixture.store.makeRuns(at: "2092-01-02T09:00:01Z").isEmpty)
+        let row = try required(try await fixture.store.recurrence(ofDelivery: id))
+        #expect(row.state == .paused && row.reason == "run \(run) was recalled: wrong price")
+    }
+
     @Test("It is paused, continued, removed and stopped; moments that pass meanwhile are not missed")
     func controlled() async throws {
         let fixture = try await StoreFixture.make()

@@ -210,6 +210,14 @@ public final class PushClient {
     }
 
     /**
+     * Reports that a notification was removed because its delivery was recalled, by its {@code _mId} and its
+     * hexadecimal {@code _dId}.
+     */
+    public void notifyRemoval(String messageId, String deliveryId) throws PushException, IOException {
+        tracker.track(messageId, deliveryId, TrackingPath.REMOVE);
+    }
+
+    /**
      * Sends queued requests at once, except hits for which the server asked for more time. Call it when the network
      * returns.
      */
