@@ -156,6 +156,16 @@ checks.positive_data_acceptance.enabled = false
 parameters = {{ "path.id" = {edited} }}
 
 [[operations]]
+# days exist, and shares add up to at most 100
+include-name = "PUT /deliveries/{{id}}/plan"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.id" = {edited} }}
+
+[[operations]]
+include-name = "GET /deliveries/{{id}}/plan"
+parameters = {{ "path.id" = {edited} }}
+
+[[operations]]
 include-name = "POST /deliveries/{{id}}/analysis"
 parameters = {{ "path.id" = {edited} }}
 
@@ -312,7 +322,27 @@ def walk(api, delivery):
     moved = api.post(f"/deliveries/{second}/reschedule", {"startAt": "2036-11-25T18:00:00Z"})
     require(moved["startAt"].startswith("2036-11-25T18"), f"the start stays: {moved}")
     require(api.post(f"/deliveries/{second}/reschedule", {"startAt": None})["state"] == "editing", "the start cannot be taken back")
+    walk_plan(api, first)
     return first, second
+
+
+def walk_plan(api, delivery):
+    """Sends a copy of a delivery in waves, and reads the hours of its service."""
+    planned = api.post(f"/deliveries/{delivery}/copy", {"label": "in waves"})["id"]
+    place = f"/deliveries/{planned}/plan"
+    require(api.get(place)["waves"] == [], "a new delivery has waves")
+    waves = [{"percent": 10, "maxFailed": 0.5}, {"percent": 50}, {}]
+    plan = api.call("PUT", place, {"waves": waves})
+    require([wave["percent"] for wave in plan["waves"]] == [10, 50, None], f"the plan is {plan}")
+    require(api.refusal("PUT", place, {"localTime": "2036-12-01T09:00"}) == 400, "nobody says what happens where the time has passed")
+    api.post(f"/deliveries/{planned}/start", {})
+    ended = api.until(f"/deliveries/{planned}", lambda answer: answer["state"] == "finished")
+    plan = api.get(place)
+    require(sum(wave["messages"] for wave in plan["waves"]) == ended["counts"]["target"], f"a message is in no wave: {plan}, {ended}")
+    require([wave["state"] for wave in plan["waves"]] == ["passed", "passed", "open"], f"the waves are {plan}")
+    service = api.get("/applications/sample-android")["service"]
+    hours = api.get(f"/services/{service}/hours")
+    require(hours["hours"] == [] and hours["timeZone"] == "UTC", f"the hours are {hours}")
 
 
 def recall(api, delivery):

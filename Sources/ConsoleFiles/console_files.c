@@ -129,6 +129,9 @@ static const char compose_content[] = {
 static const char compose_preview[] = {
 #embed "templates/compose/compose-preview.mustache" suffix(, 0)
 };
+static const char compose_when[] = {
+#embed "templates/compose/compose-when.mustache" suffix(, 0)
+};
 static const char compose_send[] = {
 #embed "templates/compose/compose-send.mustache" suffix(, 0)
 };
@@ -250,6 +253,7 @@ static const struct console_file files[] = {
     {"compose-template.mustache", compose_template},
     {"compose-content.mustache", compose_content},
     {"compose-preview.mustache", compose_preview},
+    {"compose-when.mustache", compose_when},
     {"compose-send.mustache", compose_send},
     {"phone-ios.mustache", phone_ios},
     {"phone-android.mustache", phone_android},

@@ -680,12 +680,14 @@ extension MetricDefinition {
             .web,
             help: """
                 Registrations: created, updated, disabled (opted out), unproven (without the proof that their \
-                service requires), cut (with more undeclared values than are kept), unknown_category (names of \
-                categories that changed nothing).
+                service requires), cut (with more undeclared values than are kept), unknown_zone (with a time zone that \
+                PostgreSQL does not know, which is not stored), unknown_category (names of categories that changed \
+                nothing).
                 """,
             action: """
                 unproven grows: a client registers for others, or an app lacks the proof. cut: declare what the app sends. \
-                unknown_category: compare what the app sends with pushmta category list.
+                unknown_zone: see what the app sends as timeZone. unknown_category: compare what the app sends with \
+                pushmta category list.
                 """
         ),
         .init(

@@ -41,7 +41,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.recall_report pushmta.recurrence '
             'pushmta.recurrence_run '
             'pushmta.seed pushmta.service pushmta.subscription pushmta.target_mapping pushmta.user_category_opt_out '
-            'pushmta.user_opt_out'),
+            'pushmta.user_opt_out '
+            'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.sending_hours'),
         ('pushmta_monitoring', 'relation', 'SELECT',
             'pushmta.alarm pushmta.alarm_history pushmta.alarm_look pushmta.ambiguous_message pushmta.application pushmta.approval '
             'pushmta.approval_rule pushmta.credential pushmta.delivery_awaiting_approval '
@@ -54,7 +55,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.message_status pushmta.mta_child '
             'pushmta.mta_host pushmta.rate_limit pushmta.recall_report pushmta.ready_work pushmta.recurrence pushmta.recurrence_run '
             'pushmta.retention_hold pushmta.retention_log '
-            'pushmta.schema_version pushmta.service pushmta.web_certificate'),
+            'pushmta.schema_version pushmta.service pushmta.web_certificate '
+            'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.sending_hours'),
         ('pushmta_web', 'relation', 'SELECT', 'pushmta.delivery_signal pushmta_engine.schema_version'),
         ('pushmta_web', 'columns', 'name, kind, good, interval_seconds, reaction_seconds, stale_after_seconds, value, sampled_at, '
             'age_seconds, stale, deliveries', 'pushmta.health_signal'),
@@ -73,7 +75,9 @@ WITH given (role, kind, privileges, objects) AS (
             -- For the composer.
             'pushmta.category pushmta.delivery_template pushmta_engine.console_audience '
             -- For services and applications. pushmta.credential shows nothing secret.
-            'pushmta.credential pushmta.gateway_trouble pushmta.service pushmta.target_mapping pushmta_engine.service'),
+            'pushmta.credential pushmta.gateway_trouble pushmta.service pushmta.target_mapping pushmta_engine.service '
+            -- For plans.
+            'pushmta_engine.time_zone'),
         -- A view's functions run with the rights of its reader, and a trigger's condition with those of the user who changes the
         -- table.
         ('public', 'function', 'EXECUTE',
@@ -101,9 +105,11 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.remove_delivery_exclusions pushmta.remove_exclusions pushmta.remove_seed pushmta.remove_targets '
             'pushmta.remove_template pushmta.resume_delivery pushmta.send_message '
             'pushmta.send_messages pushmta.set_opt_out pushmta.set_seeds pushmta.set_target pushmta.set_user_opt_out '
+            'pushmta.service_hours pushmta.set_hours_rule pushmta.set_local_time pushmta.set_plan pushmta.set_waves '
             'pushmta.start_delivery pushmta.stop_delivery pushmta.set_experiment pushmta.choose_winner pushmta.record_conversion '
             'pushmta.undo_token_effects pushmta.unregister_device pushmta_engine.token_bar'),
-        ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status pushmta.next_runs pushmta.queue'),
+        ('pushmta_monitoring', 'function', 'EXECUTE',
+            'pushmta.delivery_status pushmta.next_runs pushmta.queue pushmta.service_hours'),
         ('pushmta_console', 'function', 'EXECUTE',
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
             'pushmta_engine.console_drop_signal pushmta_engine.console_follow pushmta_engine.console_set_signal '
@@ -136,7 +142,9 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_add_account pushmta_engine.console_add_application pushmta_engine.console_add_service '
             'pushmta_engine.console_change_account pushmta_engine.console_change_application pushmta_engine.console_change_service '
             'pushmta_engine.console_credential_id pushmta_engine.console_resume pushmta_engine.console_save_credential '
-            'pushmta_engine.console_seeds pushmta_engine.console_test_push pushmta_engine.hold_credential_key pushmta_engine.version_of'),
+            'pushmta_engine.console_seeds pushmta_engine.console_test_push pushmta_engine.hold_credential_key pushmta_engine.version_of '
+            -- For plans.
+            'pushmta.service_hours pushmta_engine.api_plan pushmta_engine.api_waves pushmta_engine.console_change_hours'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.explain_message_id '
@@ -171,7 +179,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.api_reader_row pushmta_engine.api_statistics pushmta_engine.api_statistics_by '
             'pushmta_engine.code_exclusion '
             'pushmta.next_runs pushmta.pause_recurrence pushmta.remove_recurrence pushmta.run_recurrence pushmta.set_recurrence '
-            'pushmta.start_recurrence pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs')
+            'pushmta.start_recurrence pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs '
+            'pushmta.service_hours pushmta.set_plan pushmta_engine.api_plan pushmta_engine.api_waves')
 ), wanted AS (
     SELECT g.role, g.kind, g.privileges, o.object FROM given g CROSS JOIN LATERAL string_to_table(g.objects, ' ') o(object)
 ), reader (function, owner, statements) AS (

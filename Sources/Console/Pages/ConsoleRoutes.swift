@@ -66,6 +66,7 @@ struct ConsoleRoutes: Sendable {
             ApplicationPage(responder: responder).routes,
             ApplicationChangePage(responder: responder).routes,
             DeclarationPages(responder: responder).routes,
+            ServiceHoursPage(responder: responder).routes,
             AccountPages(responder: responder).routes,
             CredentialPage(responder: responder).routes,
             TestPushPage(responder: responder).routes,

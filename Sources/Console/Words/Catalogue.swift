@@ -126,6 +126,8 @@ extension Catalogue {
             case "seed": .reasonSeed
             case "expired": .reasonExpired
             case "stopped": .reasonStopped
+            case "local_time_over": .reasonLocalTimeOver
+            case "outside_hours": .reasonOutsideHours
             case "recalled": .reasonRecalled
             default: nil
             }
@@ -169,6 +171,8 @@ extension Catalogue {
             case "delivery.analyze": .auditAnalyse
             case "delivery.reschedule": .auditReschedule
             case "delivery.edit": .auditEdit
+            case "delivery.plan": .auditPlan
+            case "service.hours": .auditHours
             case "delivery.change": .auditChange
             case "delivery.samples": .auditSamples
             case "delivery.approve": .auditApprove

@@ -228,6 +228,18 @@ enum Phrase: String, Sendable, CaseIterable {
         settingSeeds, settingSeedsHint, settingSeedsNo, settingSeedsAll, factSeeds,
         factCode, auditOneTimeCode, auditNoCode, settingUnknown, settingNoNumber, settingSeparator, readerKey, noReader,
         readerExcluded, readerViewSlow, readerViewProblem, localeSaysNothing, soundDefault
+    // When messages leave: the recipient's time, waves, sending hours.
+    case stepWhen, whenText, missingPlan, localTimeTitle, localTimeText, localTimeMoment, localTimePast, localTimeWrong,
+        pastChoose, pastMissing, pastNow, pastNextDay, pastSkip, wavesTitle, wavesText, wavesHint, waveNumber, waveSize,
+        waveSizeWrong, waveBegins, waveBeginsWrong, waveFirst, waveFailed, waveTokens, waveOptOuts, waveShareWrong,
+        waveRest, hoursTitle, hoursText, hoursRuleLabel, hoursAsService, hoursPostpone, hoursDrop, hoursIgnore,
+        planTitle,
+        planWaiting, planNext, waveWaiting, waveOpen, wavePassed, waveHeld, byWaveTitle, reasonLocalTimeOver,
+        reasonOutsideHours, auditPlan, auditHours
+    // The sending hours of a service.
+    case hoursFormTitle, hoursFormText, hoursLineHint, hoursLineWrong, dayOne, dayTwo, dayThree, dayFour, dayFive,
+        daySix,
+        daySeven, daysOffLabel, daysOffHint, fieldTimeZone, timeZoneHint, hoursChanged
     // Finding a message.
     case findMessageTitle, findMessageNote, findMessageID, findMessageDelivery, findMessageDeliveryHint, findNoMessage,
         findDeliveryWrong, columnTakenFor, columnGatewayID, idOfMessage, idUUID, idDecimal, idHexadecimal, idOfGateway,

@@ -18,8 +18,9 @@ enum RegistrationForm {
                 ("deviceBrand", "Apple"), ("deviceManufacturer", "Apple"), ("osName", device.systemName),
                 ("osVersion", "\(device.systemName) \(device.systemVersion)"), ("osLanguage", device.language),
                 ("additionalParams", registration.parametersXML),
-                // Without an opt-out the form is that of Adobe's SDK.
+                // Without an opt-out and a time zone the form is that of Adobe's SDK.
             ] + (registration.optOut.map { [("optOut", "\($0)")] } ?? [])
+            + (device.timeZone.map { [("timeZone", $0)] } ?? [])
         return (fields + categories(registration)).map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
     }
 
@@ -31,11 +32,12 @@ enum RegistrationForm {
         }
     }
 
-    /// SHA-256 of token, user key, encoded parameters and opt-out choices. Registrations with the same hash have the
-    /// same contents.
+    /// SHA-256 of token, user key, encoded parameters, opt-out choices and time zone. Registrations with the same hash
+    /// have the same contents.
     static func hash(_ registration: Registration) -> String {
         let word = registration.optOut.map { $0 ? "out" : "in" } ?? ""
-        let words = ([word] + categories(registration).map { " \($0)=\($1)" }).joined()
+        let zone = registration.device.timeZone.map { [("timeZone", $0)] } ?? []
+        let words = ([word] + (zone + categories(registration)).map { " \($0)=\($1)" }).joined()
         let text = registration.token + registration.userKey + PercentEncoding.encode(registration.parametersXML)
         return SHA256Digest.hex(Array((text + words).utf8))
     }

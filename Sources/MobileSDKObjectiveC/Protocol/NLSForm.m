@@ -9,6 +9,7 @@ NSString *const NLSToken = @"registrationToken";
 NSString *const NLSUserKey = @"userKey";
 NSString *const NLSParameters = @"additionalParams";
 NSString *const NLSOptOut = @"optOut";
+NSString *const NLSTimeZone = @"timeZone";
 NSString *const NLSCategoriesOut = @"categoriesOptOut";
 NSString *const NLSCategoriesIn = @"categoriesOptIn";
 
@@ -170,8 +171,8 @@ static NSString *proofElement(NSString *document) {
     NSMutableArray *names = [NSMutableArray arrayWithObjects:
         NLSToken, @"mobileAppUuid", NLSUserKey, @"deviceName", @"deviceModel", @"deviceBrand", @"deviceManufacturer", @"osName",
         @"osVersion", @"osLanguage", NLSParameters, nil];
-    // Without an opt-out the form is that of Adobe's SDK.
-    NSArray *words = [NSArray arrayWithObjects:NLSOptOut, NLSCategoriesOut, NLSCategoriesIn, nil];
+    // Without an opt-out and a time zone the form is that of Adobe's SDK.
+    NSArray *words = [NSArray arrayWithObjects:NLSOptOut, NLSTimeZone, NLSCategoriesOut, NLSCategoriesIn, nil];
     for (NSUInteger index = 0; index < [words count]; index++) {
         NSString *word = [words objectAtIndex:index];
         if ([registration objectForKey:word] != nil) { [names addObject:word]; }

@@ -313,9 +313,10 @@ COMMENT ON FUNCTION pushmta_engine.api_key_ids() IS
 CREATE VIEW pushmta.service AS
 SELECT v.id, v.name, v.label, v.type, m.name AS mapping,
     ARRAY(SELECT a.name FROM pushmta_engine.application a WHERE a.service_id = v.id ORDER BY a.platform DESC, a.environment DESC, a.name)
-        AS applications, v.created_at
+        AS applications, v.created_at, v.time_zone, v.outside_hours
 FROM pushmta_engine.service v LEFT JOIN pushmta_engine.target_mapping m ON m.id = v.target_mapping_id;
-COMMENT ON VIEW pushmta.service IS 'Services and their target mappings.';
+COMMENT ON VIEW pushmta.service IS
+    'Services, their target mappings, their time zones, and what happens outside of their hours (pushmta.sending_hours).';
 
 CREATE VIEW pushmta.target_mapping AS
 SELECT m.id, m.name, m.label, m.view_name, m.key_column, m.created_at FROM pushmta_engine.target_mapping m;

@@ -565,15 +565,6 @@ CREATE INDEX seed_subscription ON pushmta_engine.seed (subscription_id);
 
 -- Plans: when which messages of a delivery may leave (25-plans.sql).
 
--- The names of pg_timezone_names, which are read from files and too slow to be joined.
-CREATE TABLE pushmta_engine.time_zone (
-    name text PRIMARY KEY
-);
-COMMENT ON TABLE pushmta_engine.time_zone IS 'The names of time zones that PostgreSQL knows. Each migration reads them again.';
-INSERT INTO pushmta_engine.time_zone (name)
-SELECT n.name FROM pg_catalog.pg_timezone_names n WHERE n.name !~ '^(posix|right)/' AND n.name <> 'posixrules'
-ON CONFLICT DO NOTHING;
-
 -- Times of day in the recipient's time zone. Hours that cross midnight are two rows.
 CREATE TABLE pushmta_engine.sending_hours (
     service_id integer NOT NULL REFERENCES pushmta_engine.service,
@@ -630,7 +621,7 @@ CREATE TABLE pushmta_engine.delivery_wave (
     -- When it was found not to have kept to them.
     held_at timestamptz,
     PRIMARY KEY (delivery_id, number),
-    CHECK (num_nonnulls(share, size) <= 1 AND num_nonnulls(starts_at, starts_after) <= 1)
+    CHECK (num_nonnulls(share, size) <= 1 AND num_nonnulls(starts_at, starts_after) <= 1 AND isfinite(starts_at))
 );
 COMMENT ON TABLE pushmta_engine.delivery_wave IS
     'The waves of deliveries. A wave begins when its time has come and the one before has passed.';
@@ -645,14 +636,16 @@ DECLARE
 BEGIN
     IF NOT EXISTS (SELECT FROM sending_hours h WHERE h.service_id = service) THEN
         RETURN 'ignore';
-    ELSIF own IS NULL AND is_transactional(delivery) THEN
+    ELSIF own IS NULL AND (is_transactional(delivery)
+        -- A person waits for a code.
+        OR EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery AND d.one_time_code)) THEN
         RETURN 'ignore';
     END IF;
     RETURN coalesce(own, (SELECT v.outside_hours FROM pushmta_engine.service v WHERE v.id = service));
 END $$;
 COMMENT ON FUNCTION pushmta_engine.hours_rule(bigint, integer) IS
-    'What happens to messages of a delivery to an application of a service outside of its sending hours: postpone, '
-    'drop, or ignore. Transactional deliveries are exempt unless told.';
+    'What happens to messages of a delivery to an application of a service outside of its sending hours: postpone, drop, or ignore. '
+    'Transactional deliveries and those of one-time codes ignore them, unless their plan says something else.';
 
 -- Experiments: their tables, and who is in which cell (33-experiments.sql has the rest).
 

@@ -455,7 +455,7 @@ BEGIN
             WHERE h.delivery_id = d.id AND h.state = 'held') THEN 'in_progress' ELSE 'preparing' END
     WHERE d.id = ANY(held);
     UPDATE delivery_part p SET state = free_state(p) WHERE p.delivery_id = ANY(held) AND p.state = 'waiting';
-    -- Whoever resumes a delivery that a guard has paused wants its next wave.
+    -- To resume a delivery that a guard has paused means to begin its next wave.
     UPDATE delivery_wave w SET passed_at = now() WHERE w.delivery_id = delivery AND w.held_at IS NOT NULL AND w.passed_at IS NULL;
     PERFORM pg_notify('pushmta_wake', 'control');
 END $$;

@@ -1023,6 +1023,7 @@ CREATE FUNCTION pushmta_engine.console_drop_delivery(old bigint) RETURNS void LA
     SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
     PERFORM drop_analysis(old);
+    DELETE FROM delivery_plan p WHERE p.delivery_id = old;
     DELETE FROM delivery_exclusion_list x WHERE x.delivery_id = old;
     DELETE FROM delivery_application a WHERE a.delivery_id = old;
     DELETE FROM approval a WHERE a.delivery_id = old;
@@ -1057,7 +1058,7 @@ DECLARE
     made bigint;
     wrong record;
     is_code boolean := coalesce((settings ->> 'one_time_code')::boolean, false);
-    chosen jsonb := settings - 'one_time_code';
+    chosen jsonb := settings - 'one_time_code' - 'plan';
 BEGIN
     SELECT p.* INTO wrong FROM setting_problem(chosen) p;
     IF wrong.problem IS NOT NULL THEN
@@ -1074,6 +1075,9 @@ BEGIN
     INSERT INTO delivery_maker (delivery_id, kind, name) SELECT made, 'console', u FROM unnest(held.owner || held.editors) u;
     PERFORM pushmta.set_target(made, coalesce(filter, ''), exclude);
     PERFORM keep_one_time_code(made, is_code);
+    IF coalesce(settings -> 'plan', '{}') <> '{}' THEN
+        PERFORM put_plan(made, settings -> 'plan');
+    END IF;
     SELECT c.subject, c.problem, c.remedy INTO wrong FROM pushmta.check_delivery(made) c LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'The delivery cannot be sent: %, %.', wrong.subject, rtrim(wrong.problem, '.')
@@ -1158,7 +1162,8 @@ BEGIN
             'ambiguity_policy', d.ambiguity_policy, 'max_retries', d.max_retries, 'retry_period_seconds', d.retry_period_seconds,
             'retry_schedule', d.retry_schedule, 'one_per_user', d.one_per_user, 'one_time_code', d.one_time_code,
             'all_seeds', d.seed_names IS NULL, 'messages_per_second', nullif(r.messages_per_second, 'Infinity'),
-            'category', (SELECT k.name FROM category k WHERE k.id = d.category_id))),
+            'category', (SELECT k.name FROM category k WHERE k.id = d.category_id)))
+            || jsonb_build_object('plan', plan_document(d.id)),
         coalesce(d.target_filter, ''), ARRAY(SELECT l.name FROM delivery_exclusion_list x JOIN exclusion_list l ON l.id = x.list_id
             WHERE x.delivery_id = d.id ORDER BY l.name)
     FROM pushmta_engine.delivery d LEFT JOIN rate_limit r ON r.delivery_id = d.id
@@ -1174,7 +1179,9 @@ CREATE FUNCTION pushmta_engine.console_keep_template(caller pushmta_engine.conso
 DECLARE
     who text := console_composer(caller);
     held pushmta_engine.console_draft := console_own_draft(who, draft, expected);
-    made integer := pushmta.add_template(name => template, content => content::jsonb, label => held.label, settings => settings,
+    made integer := pushmta.add_template(name => template, content => content::jsonb, label => held.label,
+        -- A template has no plan.
+        settings => settings - 'plan',
         applications => held.applications, filter => filter, exclude => exclude);
 BEGIN
     PERFORM note_audit(who, 'template.add', template, held.label, caller.address);

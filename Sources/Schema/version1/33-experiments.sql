@@ -178,7 +178,7 @@ BEGIN
         VALUES (delivery, metric, decide_after, coalesce(early, true), least_sample, coalesce(hold_out_percent, 0) / 100, if_undecided);
         PERFORM keep_variants(delivery, variants, coalesce(hold_out_percent, 0) / 100);
     END IF;
-    PERFORM forget_empty_plan(delivery);
+    PERFORM close_plan(delivery);
     PERFORM note_change('delivery.plan', delivery::text, format('%s variants', coalesce(jsonb_array_length(variants), 0)));
 END $$;
 COMMENT ON FUNCTION pushmta.set_experiment(bigint, jsonb, text, interval, boolean, bigint, double precision, text) IS

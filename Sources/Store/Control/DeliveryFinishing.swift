@@ -121,10 +121,11 @@ extension Store {
             OR EXISTS (SELECT FROM pushmta_engine.delivery_part u WHERE \(waitsTooLong("u")))
         """
 
-    /// A part that could not be loaded does not record when that was, but no part waits longer than the longest wait.
+    /// A part that could not be loaded does not record when that was, but no part waits longer than the longest wait,
+    /// except for the sending hours of its time zone.
     private static func waitsTooLong(_ part: String) -> String {
         """
-        \(part).load_failures > 0 AND \(part).state <> 'done'
+        \(part).load_failures > 0 AND \(part).state <> 'done' AND (\(part).time_zone IS NULL OR \(part).state = 'ready')
             AND \(part).not_before > now() + \(slew) + \(LoadProblem.maxWait) * interval '1 second'
         """
     }
@@ -137,7 +138,7 @@ extension Store {
 
     private static let stepBackPartsSQL = """
         UPDATE pushmta_engine.delivery_part p
-        SET created_at = now(), not_before = CASE WHEN p.wave IS NOT NULL OR p.time_zone IS NOT NULL THEN p.not_before
+        SET created_at = now(), not_before = CASE WHEN p.state = 'planned' OR NOT isfinite(p.not_before) THEN p.not_before
                 ELSE now() + greatest(p.not_before - p.created_at, interval '0') END
         WHERE p.id = ANY(ARRAY(SELECT f.id FROM pushmta_engine.delivery_part f
             WHERE f.state <> 'done' AND f.created_at > now() + \(slew) ORDER BY f.id FOR NO KEY UPDATE SKIP LOCKED))

@@ -55,6 +55,8 @@ struct APIText: Sendable {
     static let messageID = APIText(2_000)
     /// A moment of RFC 3339.
     static let moment = APIText(40)
+    /// A date and a time of day without a zone.
+    static let localTime = APIText(19, pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?$")
     /// A word of a short list.
     static let word = APIText(20)
 

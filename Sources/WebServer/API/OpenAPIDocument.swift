@@ -67,7 +67,8 @@ struct OpenAPIDocument {
         let entries = [
             OpenAPISchemas.common, OpenAPISchemas.devices, OpenAPISchemas.deliveries, OpenAPISchemas.messages,
             OpenAPISchemas.seeds, OpenAPISchemas.exclusions, OpenAPISchemas.templates,
-            OpenAPISchemas.analyses, OpenAPISchemas.approvals, OpenAPISchemas.recalls, OpenAPISchemas.recurrences,
+            OpenAPISchemas.analyses, OpenAPISchemas.approvals, OpenAPISchemas.plans, OpenAPISchemas.recalls,
+            OpenAPISchemas.recurrences,
             OpenAPISchemas.checks, OpenAPISchemas.proofs, OpenAPISchemas.statistics, OpenAPISchemas.previews,
         ]
         .flatMap { text -> [JSONEntry] in

@@ -41,7 +41,7 @@ extension OpenAPISchemas {
         {
           "DeliveryAnalysis": {
             "type": "object",
-            "examples": [{"deliveryId": 100, "state": "ready", "requestedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": "2026-11-24T18:00:02.000000Z", "validUntil": "2026-11-24T19:00:00.000000Z", "messages": 3, "excluded": 1, "counts": [{"application": "shop-android", "locale": "fr", "timeZone": "Europe/Paris", "messages": 3}], "exclusions": [{"reason": "opted_out", "messages": 1}], "rendered": 3, "smallest": 120, "largest": 130, "refused": 0, "samples": [{"application": "shop-android", "deviceId": 70, "locale": "fr", "bytes": 120, "limit": 4096, "payload": {"message": {"token": "(push token)", "notification": {"title": "Hello Ada"}}}}], "problems": [], "seconds": 0.03, "limitedBy": "delivery: 100 messages a second", "remadeBecause": null}],
+            "examples": [{"deliveryId": 100, "state": "ready", "requestedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": "2026-11-24T18:00:02.000000Z", "validUntil": "2026-11-24T19:00:00.000000Z", "messages": 3, "excluded": 1, "counts": [{"application": "shop-android", "locale": "fr", "timeZone": "Europe/Paris", "wave": null, "messages": 3}], "exclusions": [{"reason": "opted_out", "messages": 1}], "rendered": 3, "smallest": 120, "largest": 130, "refused": 0, "samples": [{"application": "shop-android", "deviceId": 70, "locale": "fr", "bytes": 120, "limit": 4096, "payload": {"message": {"token": "(push token)", "notification": {"title": "Hello Ada"}}}}], "problems": [], "seconds": 0.03, "limitedBy": "delivery: 100 messages a second", "remadeBecause": null}],
             "required": ["deliveryId", "state", "requestedAt", "finishedAt", "validUntil", "messages", "excluded", "counts", "exclusions", "rendered",
               "smallest", "largest", "refused", "samples", "problems", "seconds", "limitedBy", "remadeBecause"],
             "properties": {
@@ -54,14 +54,15 @@ extension OpenAPISchemas {
               "excluded": {"type": "integer", "minimum": 0, "description": "People who were excluded."},
               "counts": {
                 "type": "array",
-                "description": "The messages by application, locale and time zone; the 1000 largest numbers.",
+                "description": "The messages by application, locale, time zone and wave; the 1000 largest numbers.",
                 "items": {
                   "type": "object",
-                  "required": ["application", "locale", "timeZone", "messages"],
+                  "required": ["application", "locale", "timeZone", "wave", "messages"],
                   "properties": {
                     "application": {"type": "string", "minLength": 1},
                     "locale": {"$ref": "#/components/schemas/TextOrNull"},
                     "timeZone": {"$ref": "#/components/schemas/TextOrNull"},
+                    "wave": {"type": ["integer", "null"], "minimum": 1, "description": "null without waves."},
                     "messages": {"type": "integer", "minimum": 1}
                   }
                 }

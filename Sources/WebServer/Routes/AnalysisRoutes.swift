@@ -146,6 +146,7 @@ struct AnalysisRoutes: Sendable {
             ("application", .string(count.application)),
             ("locale", .filledText(count.locale)),
             ("timeZone", .filledText(count.timeZone)),
+            ("wave", count.wave == 0 ? .null : .integer(count.wave)),
             ("messages", .integer(count.messages))
         )
     }

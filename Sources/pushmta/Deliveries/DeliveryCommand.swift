@@ -18,7 +18,7 @@ struct DeliveryCommand: AsyncParsableCommand {
             DeliveryWatchCommand.self, DeliveryListCommand.self, DeliveryPauseCommand.self,
             DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryRecallCommand.self,
             DeliveryRateCommand.self,
-            DeliveryFollowCommand.self, DeliveryWeightCommand.self,
+            DeliveryFollowCommand.self, DeliveryWeightCommand.self, DeliveryPlanCommand.self,
             DeliveryPreviewCommand.self,
             DeliveryProofCommand.self, DeliveryTargetCommand.self,
         ]

@@ -55,6 +55,11 @@ public final class PushMTA {
         runner().registerDevice(token, userKey, parameters, AndroidDevice.describe(context), listener);
     }
 
+    /** Sends the device's time zone, which is personal data, with later registrations: {@link PushClient#setSendsTimeZone}. */
+    public static void setSendsTimeZone(boolean sends) {
+        PushClient.getInstance().setSendsTimeZone(sends);
+    }
+
     /** Records in the background that the user wants no messages, or wants them again: {@link PushClient#setOptOut}. */
     public static void setOptOut(boolean optedOut, AsyncRunner.RequestListener listener) {
         runner().setOptOut(optedOut, listener);
