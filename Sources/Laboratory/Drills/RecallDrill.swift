@@ -1,5 +1,5 @@
-import LaboratoryStore
 import Administration
+import LaboratoryStore
 import PushCore
 import Store
 
