@@ -51,7 +51,7 @@ import Testing
         #expect(await client.registerDevice(token: Self.token, userKey: "1") == .success)
         let bodies = await transport.requests.map(\.body)
         let zone = PercentEncoding.encode(TimeZone.autoupdatingCurrent.identifier)
-        #expect(bodies.map { $0.hasSuffix("&timeZone=\(zone)") } == [false, true])
+        #expect(bodies.map { $0?.hasSuffix("&timeZone=\(zone)") == true } == [false, true])
     }
 
     /// Apps of Adobe's SDKs have the token as text, and a dictionary of anything.
