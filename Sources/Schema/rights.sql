@@ -14,6 +14,7 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_tokens', 'schema', 'USAGE', 'pushmta'),
         ('pushmta_monitoring', 'schema', 'USAGE', 'pushmta'),
         ('pushmta_raw_sql', 'schema', 'USAGE', 'pushmta_raw'),
+        ('pushmta_events', 'schema', 'USAGE', 'pushmta'),
         ('pushmta_web', 'schema', 'USAGE', 'pushmta pushmta_engine'),
         ('pushmta_console', 'schema', 'USAGE', 'pushmta pushmta_engine'),
         -- No UPDATE or DELETE: a role that has one of them can lock the table, and so block all preparations and messages.
@@ -25,13 +26,15 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_marketing', 'columns', 'delivery_id, label, state, messages, excluded, seeds, frozen_at, frozen_until, requested_by, '
             'requested_at, finished_at, rendered, smallest, largest, refused, remade_because, seconds, limited_by',
             'pushmta.delivery_analysis'),
+        ('pushmta_events', 'relation', 'SELECT', 'pushmta.event_consumer pushmta.event_gap pushmta.event_kind'),
         ('pushmta_tokens', 'relation', 'SELECT', 'pushmta.delivery_exclusion pushmta.delivery_target pushmta.subscription_token'),
         ('pushmta_marketing', 'relation', 'SELECT',
             'pushmta.application pushmta.delivery_count pushmta.delivery_day pushmta.delivery_failures '
             'pushmta.delivery_problem pushmta.delivery_progress pushmta.delivery_proof pushmta.delivery_refusal '
             'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '
-            'pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.exclusion_log '
+            'pushmta.delivery_targeting pushmta.delivery_template '
+            'pushmta.event_consumer pushmta.event_gap pushmta.event_kind pushmta.exclusion_list pushmta.exclusion_log '
             'pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.seed pushmta.service pushmta.subscription '
             'pushmta.target_mapping pushmta.user_opt_out'),
         ('pushmta_monitoring', 'relation', 'SELECT',
@@ -40,7 +43,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.delivery_refusal pushmta.delivery_statistics '
             'pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version '
-            'pushmta.delivery_statistics_detail pushmta.feedback_backlog pushmta.feedback_service pushmta.feedback_worker '
+            'pushmta.delivery_statistics_detail pushmta.event_consumer pushmta.event_gap pushmta.event_kind '
+            'pushmta.feedback_backlog pushmta.feedback_service pushmta.feedback_worker '
             'pushmta.forgotten_subscription pushmta.gateway_trouble pushmta.lock_alarm pushmta.lock_wait '
             'pushmta.message_status pushmta.mta_child '
             'pushmta.mta_host pushmta.rate_limit pushmta.ready_work pushmta.retention_hold pushmta.retention_log '
@@ -63,8 +67,9 @@ WITH given (role, kind, privileges, objects) AS (
         -- A view's functions run with the rights of its reader, and a trigger's condition with those of the user who changes the
         -- table.
         ('public', 'function', 'EXECUTE',
-            'pushmta_engine.circuit_of pushmta_engine.expiry_step pushmta_engine.expiry_text pushmta_engine.failure_reason '
-            'pushmta_engine.failure_type pushmta_engine.is_forgetting '
+            'pushmta_engine.circuit_of pushmta_engine.event_alarms pushmta_engine.event_names pushmta_engine.expiry_step '
+            'pushmta_engine.expiry_text '
+            'pushmta_engine.failure_reason pushmta_engine.failure_type pushmta_engine.first_unread pushmta_engine.is_forgetting '
             'pushmta_engine.is_integration_key pushmta_engine.is_label pushmta_engine.is_name pushmta_engine.is_plain '
             'pushmta_engine.is_push_token pushmta_engine.rate_at pushmta_engine.status_name '
             'pushmta_engine.token_hash pushmta_engine.token_problem'),
@@ -76,7 +81,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.create_delivery pushmta.set_one_time_code '
             'pushmta.create_delivery_from_template pushmta.create_exclusion_list pushmta.delivery_status pushmta.duplicate_template '
             'pushmta.explain_message_id '
-            'pushmta.find_message pushmta.find_subscriptions pushmta.lift_quarantine pushmta.make_continuous '
+            'pushmta.find_message pushmta.find_subscriptions pushmta.lift_quarantine pushmta.make_continuous pushmta.next_events '
             'pushmta.pause_delivery pushmta.proof_delivery '
             'pushmta.reschedule_delivery pushmta.update_delivery '
             'pushmta.remove_delivery_exclusions pushmta.remove_exclusions pushmta.remove_seed pushmta.remove_targets '
@@ -114,6 +119,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_change_account pushmta_engine.console_change_application pushmta_engine.console_change_service '
             'pushmta_engine.console_credential_id pushmta_engine.console_resume pushmta_engine.console_save_credential '
             'pushmta_engine.console_seeds pushmta_engine.console_test_push pushmta_engine.hold_credential_key pushmta_engine.version_of'),
+        ('pushmta_events', 'function', 'EXECUTE', 'pushmta.next_events'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.explain_message_id '

@@ -98,6 +98,9 @@ static const char analysis[] = {
 static const char editing[] = {
 #embed "version1/23-editing.sql" suffix(, 0)
 };
+static const char events[] = {
+#embed "version1/30-events.sql" suffix(, 0)
+};
 static const char roles[] = {
 #embed "version1/90-roles.sql" suffix(, 0)
 };
@@ -129,6 +132,7 @@ static const struct schema_file files[] = {
     {1, "21-filters.sql", filters},
     {1, "22-analysis.sql", analysis},
     {1, "23-editing.sql", editing},
+    {1, "30-events.sql", events},
     {1, "90-roles.sql", roles},
     {0, 0, 0},
 };

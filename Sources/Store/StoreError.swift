@@ -92,11 +92,11 @@ extension StoreError {
         let code: Code =
             switch state {
             case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070", "PM071", "PM080", "PM094",
-                "PM110", "PM140":
+                "PM110", "PM140", "PM160":
                 .notFound
             case "PM003", "PM006", "PM008", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
                 "PM083", "PM084", "PM093", "PM111", "PM113", "PM120", "PM130", "PM131",
-                "PM132", "PM133", "PM134", "PM135":
+                "PM132", "PM133", "PM134", "PM135", "PM162", "PM163":
                 .conflict
             default: .invalid
             }
@@ -152,6 +152,10 @@ extension StoreError {
         "PM135": "pushmta exclusion delete takes the time that it needs",
         "PM136": "pushmta service set --proof-key FILE --proof-key-id KID sets one",
         "PM140": "pushmta alarm list shows them",
+        "PM160": "pushmta events list shows the consumers; pushmta events create creates one",
+        "PM161": "pushmta events kinds lists them",
+        "PM162": "choose another name; pushmta events list shows the consumers",
+        "PM163": "end the other reader, or create a consumer for each",
         "PM134": "an integration key belongs to one application; pushmta app list shows whose it is",
         "PM050": "pushmta exclusion list shows the lists; pushmta exclusion create creates one",
         "PM051": "choose another name, or add to that list",

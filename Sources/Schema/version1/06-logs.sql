@@ -118,9 +118,12 @@ BEGIN
                 'CREATE INDEX ON pushmta_engine.%I (delivery_id, sequence, kind) WHERE NOT first'])::int
             + make_partition('delivery_part_target', day, ARRAY[
                 'CREATE UNIQUE INDEX ON pushmta_engine.%I (part_id)'])::int
+            + make_partition('event', day, ARRAY[
+                'CREATE INDEX ON pushmta_engine.%I (id)', 'CREATE INDEX ON pushmta_engine.%I (xid)'])::int
             + make_partition('exclusion_log', day, ARRAY[
                 'CREATE INDEX ON pushmta_engine.%I (delivery_id, reason)'])::int;
     END LOOP;
+    PERFORM note_event_days();
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.ensure_partitions(date, date) IS
@@ -250,7 +253,20 @@ BEGIN
             CASE WHEN p.is_kept THEN p.address::inet END, CASE WHEN p.platform IN ('ios', 'android') THEN p.platform END,
             CASE WHEN p.is_kept THEN left(p.agent, 300) END
         FROM placed p WHERE p.place <= most ORDER BY p.n
-        RETURNING 1
+        RETURNING delivery_id, subscription_id, tracked_at, sequence, kind
+    ), told AS (
+        INSERT INTO event (delivery_id, application_id, log_day, n, kind, sequences, subscription_ids, times)
+        SELECT t.delivery_id, t.application_id, event_day(), count(*), t.kind, array_agg(t.sequence ORDER BY t.tracked_at),
+            array_agg(t.subscription_id ORDER BY t.tracked_at), array_agg(t.tracked_at ORDER BY t.tracked_at)
+        FROM (SELECT a.delivery_id, a.subscription_id, a.tracked_at, a.sequence, a.kind + 9 AS kind,
+                -- A hit that was stored before its outcome names no subscription. Then the application only tells the service.
+                coalesce((SELECT s.application_id FROM subscription s WHERE s.id = a.subscription_id),
+                    (SELECT min(x.application_id) FROM delivery d JOIN delivery_application x
+                        ON x.delivery_id = coalesce(d.parent_delivery_id, d.id) WHERE d.id = a.delivery_id)) AS application_id
+            FROM added a) t
+        WHERE (SELECT s.kinds >> 10 & 3 FROM event_switch s WHERE s.id = 1) <> 0
+            AND (SELECT s.kinds FROM event_switch s WHERE s.id = 1) >> t.kind & 1 = 1
+        GROUP BY t.delivery_id, t.application_id, t.kind
     ), counted AS (
         -- As note_hits does for stored hits.
         INSERT INTO tracking_uncounted (delivery_id, hour, log_day, measure, sequences)
