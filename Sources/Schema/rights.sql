@@ -27,6 +27,9 @@ WITH given (role, kind, privileges, objects) AS (
             'requested_at, finished_at, rendered, smallest, largest, refused, remade_because, seconds, limited_by',
             'pushmta.delivery_analysis'),
         ('pushmta_events', 'relation', 'SELECT', 'pushmta.event_consumer pushmta.event_gap pushmta.event_kind'),
+        -- Addresses of webhooks may hold secrets of their receivers.
+        ('pushmta_monitoring', 'columns', 'consumer, max_events, active, inactive_reason, created_at, accepted_at, accepted, attempts, '
+            'next_at, http_status, trouble, dead_letters, earlier_secret_ends_at', 'pushmta.webhook'),
         ('pushmta_tokens', 'relation', 'SELECT', 'pushmta.delivery_exclusion pushmta.delivery_target pushmta.subscription_token'),
         ('pushmta_marketing', 'relation', 'SELECT',
             'pushmta.application pushmta.delivery_count pushmta.delivery_day pushmta.delivery_failures '
@@ -39,6 +42,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.target_mapping pushmta.user_opt_out'),
         ('pushmta_monitoring', 'relation', 'SELECT',
             'pushmta.alarm pushmta.alarm_history pushmta.alarm_look pushmta.ambiguous_message pushmta.application pushmta.credential '
+            'pushmta.dead_letter '
             'pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof '
             'pushmta.delivery_refusal pushmta.delivery_statistics '
             'pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '

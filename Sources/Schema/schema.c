@@ -101,6 +101,9 @@ static const char editing[] = {
 static const char events[] = {
 #embed "version1/30-events.sql" suffix(, 0)
 };
+static const char webhooks[] = {
+#embed "version1/30-webhooks.sql" suffix(, 0)
+};
 static const char roles[] = {
 #embed "version1/90-roles.sql" suffix(, 0)
 };
@@ -133,6 +136,7 @@ static const struct schema_file files[] = {
     {1, "22-analysis.sql", analysis},
     {1, "23-editing.sql", editing},
     {1, "30-events.sql", events},
+    {1, "30-webhooks.sql", webhooks},
     {1, "90-roles.sql", roles},
     {0, 0, 0},
 };

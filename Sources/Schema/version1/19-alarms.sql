@@ -105,10 +105,21 @@ BEGIN
             to_char(max(g.through_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), sum(g.lost),
             CASE WHEN bool_and(g.why = 'restored') THEN 'the database was restored from a dump' ELSE 'it was away for too long' END),
         'pushmta.event_gap says which; compare the reader''s data with the views of schema pushmta', min(g.noted_at), NULL
-    FROM pushmta.event_gap g WHERE g.noted_at > now() - interval '1 day' GROUP BY g.consumer;
+    FROM pushmta.event_gap g WHERE g.noted_at > now() - interval '1 day' GROUP BY g.consumer
+    UNION ALL
+    SELECT 'warning', 'webhook_failing', 'consumer', w.consumer,
+        CASE WHEN NOT w.active THEN 'its webhook was disabled: ' || w.inactive_reason
+            WHEN w.dead_letters > 0 THEN format('%s batches of its webhook are dead letters, because the receiver did not accept them',
+                w.dead_letters)
+            ELSE format('the receiver of its webhook did not accept a batch in %s attempts: %s', w.attempts, w.trouble) END,
+        CASE WHEN NOT w.active THEN 'pushmta webhook enable ' || w.consumer WHEN w.dead_letters > 0
+            THEN 'pushmta webhook dead lists them; pushmta webhook resend posts one again, or drop the webhook'
+            ELSE 'see the receiver''s log; it is tried again' END, NULL, NULL
+    FROM pushmta.webhook w WHERE NOT w.active AND w.inactive_reason <> '' OR w.dead_letters > 0 OR w.attempts >= 4;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.event_alarms() IS
-    'The alarms of consumers of events: they have not read for a quarter of the time for which events are kept, or they have lost some.';
+    'The alarms of consumers of events: they have not read for a quarter of the time for which events are kept, or have lost some, or '
+    'their webhook does not get through.';
 
 -- Each branch returns the same columns. It reads the view of its subject where there is one, so that a fact is defined once.
 CREATE VIEW pushmta.alarm AS

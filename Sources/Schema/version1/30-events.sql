@@ -376,10 +376,12 @@ DECLARE
     found record;
     first_item integer;
     total integer := 0;
+    is_settled boolean;
 BEGIN
     slices := '{}';
     SELECT x.* INTO p FROM event_position x WHERE x.consumer_id = of_consumer FOR NO KEY UPDATE;
     SELECT x.* INTO c FROM event_consumer x WHERE x.id = of_consumer;
+    is_settled := p.until IS NULL AND pg_snapshot_xmax(p.seen) <= pg_snapshot_xmax(pg_current_snapshot());
     IF c.service_id IS NOT NULL THEN
         apps := ARRAY(SELECT a.id FROM application a WHERE a.service_id = c.service_id);
     END IF;
@@ -409,6 +411,10 @@ BEGIN
         p.position_at := p.until_at;
         EXIT WHEN total > 0;
     END LOOP;
+    -- Nothing new: a reader that looks every second writes its position every ten.
+    IF total = 0 AND is_settled AND p.read_at > clock_timestamp() - interval '10 seconds' THEN
+        RETURN;
+    END IF;
     UPDATE event_position x SET seen = p.seen, until = p.until, until_at = p.until_at, at_id = p.at_id, at_item = p.at_item,
         lost_through = p.lost_through, position_at = p.position_at, read_at = clock_timestamp(), given = p.given + total
     WHERE x.consumer_id = of_consumer;
@@ -454,6 +460,9 @@ BEGIN
     IF found_id IS NULL THEN
         RAISE EXCEPTION 'There is no consumer "%".', left(coalesce(next_events.consumer, ''), 200)
             USING ERRCODE = 'PM160', HINT = 'pushmta.event_consumer lists them.';
+    ELSIF EXISTS (SELECT FROM webhook w WHERE w.consumer_id = found_id) THEN
+        RAISE EXCEPTION 'The events of consumer "%" are posted by its webhook.', next_events.consumer
+            USING ERRCODE = 'PM163', HINT = 'Create another consumer to read them here, too; pushmta.webhook lists webhooks.';
     ELSIF most NOT BETWEEN 1 AND 100000 OR most IS NULL THEN
         RAISE EXCEPTION 'next_events cannot give % events.', coalesce(most::text, 'null')
             USING ERRCODE = 'PM007', HINT = 'Give a number from 1 to 100,000.';
@@ -576,11 +585,13 @@ COMMENT ON FUNCTION pushmta_engine.drop_old_events() IS
     'Drops the oldest day of events if it is more than three days old and every consumer has read it. Returns its name, null if there is '
     'none. If more than four days are due at once, it first drops none, and later one in a round.';
 
-CREATE FUNCTION pushmta_engine.keep_events() RETURNS bigint LANGUAGE sql VOLATILE SET search_path = pushmta_engine, pg_temp AS $$
-    SELECT bound_consumers() + CASE WHEN drop_old_events() IS NULL THEN 0 ELSE 1 END $$;
+CREATE FUNCTION pushmta_engine.keep_events() RETURNS bigint LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    RETURN bound_consumers() + CASE WHEN drop_old_events() IS NULL THEN 0 ELSE 1 END + drop_old_letters();
+END $$;
 COMMENT ON FUNCTION pushmta_engine.keep_events() IS
-    'Keeps consumers within their bounds, and drops a day of events that none needs; returns how many consumers lost events and days were '
-    'dropped.';
+    'Keeps consumers within their bounds, and drops a day of events that none needs, and dead letters without events; returns how many '
+    'consumers lost events, and days and letters were dropped.';
 
 CREATE VIEW pushmta.event_consumer AS
 SELECT c.name, pushmta_engine.event_names(c.kinds) AS kinds, v.name AS service, c.max_age, c.max_bytes, c.created_at, p.read_at,
