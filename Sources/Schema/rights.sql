@@ -136,7 +136,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.remove_template pushmta.set_one_time_code pushmta.set_seeds '
             'pushmta_engine.api_exclusion_lists pushmta_engine.api_find_exclusions pushmta_engine.api_remove_list '
             'pushmta_engine.api_seeds pushmta_engine.api_templates '
-            'pushmta_engine.api_set_user_opt_out '
+            'pushmta_engine.api_events pushmta_engine.api_set_user_opt_out '
             'pushmta_engine.api_applications pushmta_engine.api_create_delivery pushmta_engine.api_deliveries '
             'pushmta_engine.api_device pushmta_engine.api_find_devices pushmta_engine.api_highest_number '
             'pushmta_engine.api_outcomes pushmta_engine.busy_registrations pushmta_engine.current_tracking_keys '

@@ -54,8 +54,8 @@ package final class Store: Sendable {
     let views: ViewReader
     /// Called for events of its connection, and of its listener's.
     let onEvent: @Sendable (ReconnectingConnectionEvent) -> Void
-    /// The kinds of events that consumers wanted when this store last stored outcomes, a bit for each.
-    let wantedEvents = Mutex<Int32>(0)
+    /// Which events consumers wanted when this store last looked; nil before its first look.
+    let wantedEvents = Mutex<WantedEvents?>(nil)
 
     /// How long a process that holds leases, or maintains them, waits for a lock. Renewals share its connection and
     /// wait after such a wait: another session's open transaction, with the lock of one delivery, must not cost the

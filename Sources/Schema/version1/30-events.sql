@@ -307,8 +307,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta.create_consumer(text, text[], text, interval, bigint) IS
     'Creates a consumer of events: of the named kinds (null: all; message, device and delivery stand for all of theirs), of one service or '
-    'of all. It gets what happens from now on. A process that stores outcomes notices a kind that nobody wanted before with its next '
-    'batch. Events that it has not read for longer than max_age, or beyond max_bytes, are lost to it, which an alarm and '
+    'of all. It gets what happens from now on. A process that stores outcomes notices within 5 s that a kind is wanted that nobody '
+    'wanted before. Events that it has not read for longer than max_age, or beyond max_bytes, are lost to it, which an alarm and '
     'pushmta.event_gap report. Returns its id.';
 
 CREATE FUNCTION pushmta.drop_consumer(name text) RETURNS void
@@ -449,30 +449,80 @@ CREATE FUNCTION pushmta_engine.event_items(slices pushmta_engine.event_slice[])
 COMMENT ON FUNCTION pushmta_engine.event_items(pushmta_engine.event_slice[]) IS
     'Events as they are given to a consumer, in their order, with the present user key; without those of forgotten subscriptions.';
 
+CREATE TABLE pushmta_engine.event_page (
+    consumer_id integer PRIMARY KEY REFERENCES pushmta_engine.event_consumer ON DELETE CASCADE,
+    id uuid NOT NULL DEFAULT gen_random_uuid(),
+    slices pushmta_engine.event_slice[] NOT NULL,
+    given_at timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+COMMENT ON TABLE pushmta_engine.event_page IS
+    'Events that the API gave to the reader of a consumer, who has not said yet that they are processed.';
+
+CREATE FUNCTION pushmta_engine.readable_consumer(name text) RETURNS integer LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    found integer := (SELECT c.id FROM event_consumer c WHERE c.name = readable_consumer.name);
+BEGIN
+    IF found IS NULL THEN
+        RAISE EXCEPTION 'There is no consumer "%".', left(coalesce(readable_consumer.name, ''), 200)
+            USING ERRCODE = 'PM160', HINT = 'pushmta.event_consumer lists them.';
+    ELSIF EXISTS (SELECT FROM webhook w WHERE w.consumer_id = found) THEN
+        RAISE EXCEPTION 'The events of consumer "%" are posted by its webhook.', readable_consumer.name
+            USING ERRCODE = 'PM163', HINT = 'Create another consumer to read them here, too; pushmta.webhook lists webhooks.';
+    END IF;
+    RETURN found;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.readable_consumer(text) IS
+    'The id of a consumer; raises an error if there is none, or if a webhook reads it.';
+
 CREATE FUNCTION pushmta.next_events(consumer text, most integer DEFAULT 1000)
     RETURNS TABLE (id text, kind text, occurred_at timestamptz, service text, application text, delivery_id bigint, sequence integer,
         subscription_id bigint, user_key text, reason text, http_status smallint, state text)
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
-    found_id integer := (SELECT c.id FROM event_consumer c WHERE c.name = next_events.consumer);
+    found_id integer := readable_consumer(next_events.consumer);
+    waiting event_slice[];
 BEGIN
-    IF found_id IS NULL THEN
-        RAISE EXCEPTION 'There is no consumer "%".', left(coalesce(next_events.consumer, ''), 200)
-            USING ERRCODE = 'PM160', HINT = 'pushmta.event_consumer lists them.';
-    ELSIF EXISTS (SELECT FROM webhook w WHERE w.consumer_id = found_id) THEN
-        RAISE EXCEPTION 'The events of consumer "%" are posted by its webhook.', next_events.consumer
-            USING ERRCODE = 'PM163', HINT = 'Create another consumer to read them here, too; pushmta.webhook lists webhooks.';
-    ELSIF most NOT BETWEEN 1 AND 100000 OR most IS NULL THEN
+    IF most NOT BETWEEN 1 AND 100000 OR most IS NULL THEN
         RAISE EXCEPTION 'next_events cannot give % events.', coalesce(most::text, 'null')
             USING ERRCODE = 'PM007', HINT = 'Give a number from 1 to 100,000.';
     END IF;
-    RETURN QUERY SELECT i.* FROM event_items(take_events(found_id, most)) i;
+    -- What the API gave, and nobody has processed.
+    DELETE FROM event_page p WHERE p.consumer_id = found_id RETURNING p.slices INTO waiting;
+    RETURN QUERY SELECT i.* FROM event_items(coalesce(waiting, take_events(found_id, most))) i;
 END $$;
 COMMENT ON FUNCTION pushmta.next_events(text, integer) IS
     'The next events of a consumer, up to the given number. They count as read when the transaction commits: process them in it, or make '
     'the processing repeatable. None: it has read everything, or all that it would have read belonged to forgotten users. id is unique '
     'and stays the same if an event is given again. A second transaction that reads the same consumer waits for the first, up to 2 s.';
+
+CREATE FUNCTION pushmta_engine.api_events(consumer text, most integer, processed uuid)
+    RETURNS TABLE (page uuid, id text, kind text, occurred_at timestamptz, service text, application text, delivery_id bigint,
+        sequence integer, subscription_id bigint, user_key text, reason text, http_status smallint, state text)
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    found_id integer := readable_consumer(api_events.consumer);
+    taken event_slice[];
+BEGIN
+    DELETE FROM event_page p WHERE p.consumer_id = found_id AND p.id = processed;
+    -- A page may be empty, because its users were forgotten.
+    FOR step IN 1..20 LOOP
+        IF NOT EXISTS (SELECT FROM event_page p WHERE p.consumer_id = found_id) THEN
+            taken := take_events(found_id, least(greatest(most, 1), 10000));
+            EXIT WHEN taken = '{}';
+            -- Another request may have given one meanwhile: then this one has waited for it, and its events go there, too.
+            INSERT INTO event_page AS p (consumer_id, slices) VALUES (found_id, taken)
+            ON CONFLICT (consumer_id) DO UPDATE SET slices = p.slices || excluded.slices, id = gen_random_uuid();
+        END IF;
+        RETURN QUERY SELECT p.id, i.* FROM event_page p CROSS JOIN LATERAL event_items(p.slices) i WHERE p.consumer_id = found_id;
+        EXIT WHEN FOUND;
+        DELETE FROM event_page p WHERE p.consumer_id = found_id;
+    END LOOP;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.api_events(text, integer, uuid) IS
+    'A page of a consumer''s events. It is given again until its id is passed as processed; then the next one is given.';
 
 -- A consumer that is away keeps events only within its bounds, and days are dropped when no consumer needs them.
 CREATE FUNCTION pushmta_engine.event_before_bytes(most bigint) RETURNS bigint LANGUAGE plpgsql STABLE

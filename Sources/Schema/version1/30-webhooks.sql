@@ -227,13 +227,21 @@ BEGIN
         INSERT INTO event_gap (consumer_id, why, from_id, through_id, from_at, through_at, lost)
         SELECT g.consumer_id, 'age', min(s.event_id), max(s.event_id), g.created_at, g.created_at, sum(s.last_item - s.first_item + 1)
         FROM gone g CROSS JOIN LATERAL unnest(g.slices) s WHERE g.dead_at IS NULL GROUP BY g.consumer_id, g.created_at
+    ), pages AS (
+        DELETE FROM event_page p WHERE (SELECT min(s.log_day) FROM unnest(p.slices) s) < (SELECT min(d.day) FROM event_day d)
+        RETURNING p.consumer_id, p.slices, p.given_at
+    ), unread AS (
+        INSERT INTO event_gap (consumer_id, why, from_id, through_id, from_at, through_at, lost)
+        SELECT g.consumer_id, 'age', min(s.event_id), max(s.event_id), g.given_at, g.given_at, sum(s.last_item - s.first_item + 1)
+        FROM pages g CROSS JOIN LATERAL unnest(g.slices) s GROUP BY g.consumer_id, g.given_at
     )
     SELECT count(*) INTO dropped FROM gone;
     DELETE FROM webhook_secret s WHERE s.ends_at < now();
     RETURN dropped;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.drop_old_letters() IS
-    'Deletes batches whose events were deleted, and secrets that have ended. A batch that was still on its way is a gap of its consumer.';
+    'Deletes batches and pages whose events were deleted, and secrets that have ended. What was still on its way is a gap of its '
+    'consumer.';
 
 CREATE VIEW pushmta.webhook AS
 SELECT c.name AS consumer, w.url, w.max_events, w.active, w.inactive_reason, w.created_at, w.accepted_at, w.accepted,

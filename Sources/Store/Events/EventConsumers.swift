@@ -154,6 +154,20 @@ extension Store {
         try await with { try await $0.execute(Self.nextEvents(of: consumer, limit: limit)) }.all(EventRow.read)
     }
 
+    /// A page of a consumer's events, for the API: the same one until its id is passed as processed.
+    ///
+    /// - Returns: its id, nil if there are no events.
+    package func eventPage(of consumer: String, limit: Int32, processed: String?) async throws -> (
+        id: String?, events: [EventRow]
+    ) {
+        let result = try await query(
+            "SELECT page::text, \(EventRow.columns) FROM pushmta_engine.api_events($1, $2, $3::text::uuid)",
+            [.text(consumer), .int32(limit), .textOrNull(processed)]
+        )
+        let rows = try result.all { row in (page: try row.text(), event: try EventRow.read(&row)) }
+        return (rows.first?.page, rows.map(\.event))
+    }
+
     private static func nextEvents(of consumer: String, limit: Int) -> PostgresStatement {
         PostgresStatement(
             "SELECT \(EventRow.columns) FROM pushmta.next_events($1, $2)",

@@ -4,7 +4,7 @@ import PushCore
 /// The events of outcomes: a row for those that differ only in message and subscription.
 ///
 /// They are stored in the transaction of the outcomes, so each row of the broad log has exactly one event if a consumer
-/// wants its kind. A store learns with each batch what consumers want, and records it from the next batch on.
+/// wants its kind.
 ///
 /// Measured, 30 November 2026, in batches of 2,000: 0.1 to 0.3 microseconds and 13 bytes of WAL a message.
 enum EventInsert {
@@ -108,4 +108,20 @@ enum EventInsert {
             WHERE \(condition) OFFSET 0) p
         """
     }
+}
+
+/// The kinds of events that consumers want, as a store knows them.
+struct WantedEvents: Sendable {
+    /// A bit for each.
+    let kinds: Int32
+    private let since = ContinuousClock.now
+
+    init(kinds: Int32) {
+        self.kinds = kinds
+    }
+
+    /// So a process notices a new consumer within seconds.
+    private static let maxAge = Duration.seconds(5)
+
+    var isFresh: Bool { ContinuousClock.now - since < Self.maxAge }
 }

@@ -50,7 +50,7 @@ extension Store {
         let locks = PartClosing.lock(batch.closing)
         let fence = fences.isEmpty ? [] : [PartFence.statement(fences, journalLength: batch.journalLength)]
         // Before the parts end.
-        var last = EventInsert.statements(batch, kinds: wantedEvents.withLock { $0 })
+        var last = EventInsert.statements(batch, kinds: try await wantedEventKinds())
         if !batch.effects.isEmpty { last.append(TokenEventInsert.statement(batch.effects, ofHeldParts: true)) }
         last += TokenRefusalInsert.statements(batch)
         last += batch.acceptances.sorted { $0.key < $1.key }.map { SubscriptionAcceptance.noting($1, of: $0) }
@@ -83,10 +83,17 @@ extension Store {
         return try await finish(report, batch, held: held)
     }
 
-    /// Notes which kinds of events to store with the next batch.
+    /// The kinds of events to store with outcomes. While there are many, each batch says what the next one needs.
+    private func wantedEventKinds() async throws -> Int32 {
+        if let known = wantedEvents.withLock({ $0 }), known.isFresh { return known.kinds }
+        let kinds = try await query("SELECT \(EventInsert.kindsSQL)").one { try $0.int32() }
+        wantedEvents.withLock { $0 = WantedEvents(kinds: kinds) }
+        return kinds
+    }
+
     private func noteEventKinds(_ fence: PostgresResult?) throws {
         guard let kinds = try PartFence.eventKinds(fence) else { return }
-        wantedEvents.withLock { $0 = kinds }
+        wantedEvents.withLock { $0 = WantedEvents(kinds: kinds) }
     }
 
     /// Handles parts that the plain path could not: fenced ones, and those whose end did not add up because a late fact

@@ -69,6 +69,7 @@ struct OpenAPIDocument {
             OpenAPISchemas.seeds, OpenAPISchemas.exclusions, OpenAPISchemas.templates,
             OpenAPISchemas.analyses,
             OpenAPISchemas.checks, OpenAPISchemas.proofs, OpenAPISchemas.statistics, OpenAPISchemas.previews,
+            OpenAPISchemas.events,
         ]
         .flatMap { text -> [JSONEntry] in
             guard case .object(let entries) = JSONValue.stored(text) else { return [] }

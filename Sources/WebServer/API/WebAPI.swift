@@ -55,6 +55,7 @@ package final class WebAPI: Sendable {
             ExclusionRoutes(database: database).routes, TemplateRoutes(database: database).routes,
             CheckRoutes(database: database).routes, ProofRoutes(database: database).routes,
             StatisticRoutes(database: database).routes, PreviewRoutes(database: database).routes,
+            EventRoutes(database: database).routes,
         ]
         let described = Array(groups.joined())
         let documentRoute = OpenAPIDocument.route(handle: { _ in APIReply() })
