@@ -28,6 +28,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.delivery_analysis'),
         ('pushmta_events', 'relation', 'SELECT', 'pushmta.event_consumer pushmta.event_gap pushmta.event_kind'),
         -- Addresses of webhooks may hold secrets of their receivers.
+        ('pushmta_console', 'columns', 'consumer, active, inactive_reason, accepted, accepted_at, attempts, trouble, dead_letters',
+            'pushmta.webhook'),
         ('pushmta_monitoring', 'columns', 'consumer, max_events, active, inactive_reason, created_at, accepted_at, accepted, attempts, '
             'next_at, http_status, trouble, dead_letters, earlier_secret_ends_at', 'pushmta.webhook'),
         ('pushmta_tokens', 'relation', 'SELECT', 'pushmta.delivery_exclusion pushmta.delivery_target pushmta.subscription_token'),
@@ -56,6 +58,7 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_web', 'relation', 'SELECT', 'pushmta_engine.schema_version'),
         -- No push token, no credential, no key, and nothing of the console's own users.
         ('pushmta_console', 'relation', 'SELECT',
+            'pushmta.dead_letter pushmta.event_consumer pushmta.event_gap '
             'pushmta.alarm pushmta.alarm_history pushmta.application pushmta.delivery_count pushmta.delivery_day '
             'pushmta.delivery_failures pushmta.delivery_problem '
             'pushmta.delivery_progress pushmta.delivery_refusal pushmta.delivery_statistics '

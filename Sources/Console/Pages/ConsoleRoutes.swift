@@ -47,6 +47,7 @@ struct ConsoleRoutes: Sendable {
             DeliveryDetailPage(responder: responder).routes,
             AlarmsPage(responder: responder).routes,
             HostsPage(responder: responder).routes,
+            EventsPage(responder: responder).routes,
             AuditPage(responder: responder).routes,
             SubscriberSearchPage(responder: responder).routes,
             SubscriberPage(responder: responder).routes,

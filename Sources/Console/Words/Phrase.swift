@@ -227,4 +227,12 @@ enum Phrase: String, Sendable, CaseIterable {
         peopleNone,
         peopleTooMany, manageLists, relatedPages, firstRows, moreRows, auditListAdd, auditListRemove,
         auditListPut, auditListTake, auditListFind
+    // Events.
+    case eventsTitle, eventsNote, eventsConsumers, eventsAllServices, eventsNeverRead, noConsumers,
+        columnConsumer, columnService, columnEventKinds, columnBehind, columnGiven, columnLost, columnRead,
+        webhooksTitle, webhookActive, webhookInactive, columnAccepted, columnAcceptedAt, columnAttempts,
+        deadLettersTitle, deadLettersNote, columnNumber, columnEvents, gapsTitle, gapFrom, gapThrough, gapAge, gapSize,
+        gapRestored
+    case auditKindConsumer, auditKindWebhook, auditWebhookSecret, auditWebhookEnable, auditWebhookDisable,
+        auditWebhookResend
 }

@@ -198,7 +198,7 @@ extension Settings {
             unit: "days",
             .integer(\.feedback.retention.disabledSubscriptionDays, days)
         ),
-        .init("feedback.webhooks.allowedHosts", unit: "hosts", .text(\.feedback.webhooks.allowedHosts)),
+        .init("feedback.webhooks.allowedHosts", unit: "addresses", .text(\.feedback.webhooks.allowedHosts)),
         .init(
             "feedback.webhooks.allowPrivateAddresses",
             unit: "true or false",

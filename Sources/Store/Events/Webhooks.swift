@@ -101,10 +101,13 @@ extension Store {
         try await change("pushmta.resend_dead_letter($1::text::uuid)", [.text(id)])
     }
 
-    package func webhooks() async throws -> [WebhookRow] {
+    /// All webhooks, by the names of their consumers.
+    ///
+    /// - Parameter withAddresses: whether to read their addresses, which not every role may; otherwise they are "".
+    package func webhooks(withAddresses: Bool = true) async throws -> [WebhookRow] {
         let result = try await query(
             """
-            SELECT w.consumer, w.url, w.active, w.inactive_reason, w.accepted, w.accepted_at, w.attempts, w.trouble, w.dead_letters
+            SELECT w.consumer, \(withAddresses ? "w.url" : "''::text"), w.active, w.inactive_reason, w.accepted, w.accepted_at, w.attempts, w.trouble, w.dead_letters
             FROM pushmta.webhook w ORDER BY w.consumer
             """
         )
