@@ -323,7 +323,7 @@ BEGIN
             quarantined_at = CASE WHEN s.quarantine_status = 2 THEN NULL ELSE s.quarantined_at END,
             quarantine_status = CASE WHEN s.quarantine_status IN (1, 2) THEN 0 ELSE s.quarantine_status END
         FROM given f WHERE f.target > 0 AND s.id = f.target AND s.push_token = f.push_token
-        RETURNING s.id, s.application_id
+        RETURNING s.id, s.application_id, 13 AS kind
     ), made AS (
         INSERT INTO subscription (application_id, push_token, user_key, device_id, locale, time_zone, device, recipient,
             parameters, extra, opted_out, opted_out_at, opted_in_here)
@@ -336,17 +336,11 @@ BEGIN
                 EXISTS (SELECT FROM pushmta_engine.user_opt_out u
                     WHERE u.user_key = f.user_key AND u.application_id = f.application_id)),
             CASE WHEN f.opt_out THEN now() END, coalesce(NOT f.opt_out, false)
-        FROM given f WHERE f.target = 0 ORDER BY f.n
-        RETURNING id, application_id, opted_out
+        FROM given f WHERE f.target = 0 ORDER BY f.n RETURNING id, application_id, 12 AS kind
     ), told AS (
         INSERT INTO event (application_id, log_day, n, kind, subscription_ids)
-        SELECT e.application_id, event_day(), count(*), e.kind, array_agg(e.id ORDER BY e.id)
-        FROM (SELECT 12 AS kind, m.id, m.application_id FROM made m
-            UNION ALL SELECT 13, c.id, c.application_id FROM changed c
-            UNION ALL SELECT 16, m.id, m.application_id FROM made m WHERE m.opted_out) e
-        WHERE (SELECT s.kinds & ((1 << 12) + (1 << 13) + (1 << 16)) FROM event_switch s WHERE s.id = 1) <> 0
-            AND (SELECT s.kinds FROM event_switch s WHERE s.id = 1) >> e.kind & 1 = 1
-        GROUP BY e.kind, e.application_id ORDER BY e.kind, e.application_id
+        SELECT e.application_id, event_day(), count(*), e.kind, array_agg(e.id) FROM (TABLE made UNION ALL TABLE changed) e
+        JOIN event_switch s ON s.id = 1 AND s.kinds >> e.kind & 1 = 1 GROUP BY e.kind, e.application_id
     ), grown AS (
         INSERT INTO application_growth AS g (application_id, kind, hour, n)
         SELECT m.application_id, 1, date_trunc('hour', now(), 'UTC'), count(*) FROM made m WHERE is_growth

@@ -256,17 +256,11 @@ BEGIN
         RETURNING delivery_id, subscription_id, tracked_at, sequence, kind
     ), told AS (
         INSERT INTO event (delivery_id, application_id, log_day, n, kind, sequences, subscription_ids, times)
-        SELECT t.delivery_id, t.application_id, event_day(), count(*), t.kind, array_agg(t.sequence ORDER BY t.tracked_at),
-            array_agg(t.subscription_id ORDER BY t.tracked_at), array_agg(t.tracked_at ORDER BY t.tracked_at)
-        FROM (SELECT a.delivery_id, a.subscription_id, a.tracked_at, a.sequence, a.kind + 9 AS kind,
-                -- A hit that was stored before its outcome names no subscription. Then the application only tells the service.
-                coalesce((SELECT s.application_id FROM subscription s WHERE s.id = a.subscription_id),
-                    (SELECT min(x.application_id) FROM delivery d JOIN delivery_application x
-                        ON x.delivery_id = coalesce(d.parent_delivery_id, d.id) WHERE d.id = a.delivery_id)) AS application_id
-            FROM added a) t
-        WHERE (SELECT s.kinds >> 10 & 3 FROM event_switch s WHERE s.id = 1) <> 0
-            AND (SELECT s.kinds FROM event_switch s WHERE s.id = 1) >> t.kind & 1 = 1
-        GROUP BY t.delivery_id, t.application_id, t.kind
+        SELECT a.delivery_id, a.application_id, event_day(), count(*), a.kind + 9, array_agg(a.sequence), array_agg(a.subscription_id),
+            array_agg(a.tracked_at)
+        FROM (SELECT h.*, hit_application(h.delivery_id, h.subscription_id) AS application_id FROM added h) a
+        WHERE (SELECT s.kinds FROM event_switch s WHERE s.id = 1) >> a.kind + 9 & 1 = 1
+        GROUP BY a.delivery_id, a.application_id, a.kind
     ), counted AS (
         -- As note_hits does for stored hits.
         INSERT INTO tracking_uncounted (delivery_id, hour, log_day, measure, sequences)

@@ -119,6 +119,15 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.note_devices(integer, bigint[], text) IS 'Records events of a kind about subscriptions.';
 
+CREATE FUNCTION pushmta_engine.hit_application(of_delivery bigint, of_subscription bigint) RETURNS integer LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT coalesce((SELECT s.application_id FROM subscription s WHERE s.id = of_subscription),
+        (SELECT min(x.application_id) FROM delivery d JOIN delivery_application x ON x.delivery_id = coalesce(d.parent_delivery_id, d.id)
+        WHERE d.id = of_delivery)) $$;
+COMMENT ON FUNCTION pushmta_engine.hit_application(bigint, bigint) IS
+    'The application of a receipt or click. One that was stored before its message''s outcome names no subscription: then it is one of the '
+    'delivery''s applications, which tells the service.';
+
 CREATE FUNCTION pushmta_engine.note_device_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
@@ -132,7 +141,7 @@ BEGIN
     SELECT NEW.application_id, event_day(), 1, k.kind, nullif(k.reason, ''), ARRAY[NEW.id]
     FROM (VALUES
         (14, OLD.enabled AND NOT NEW.enabled, NEW.disabled_reason), (15, NEW.enabled AND NOT OLD.enabled, ''),
-        (16, NEW.opted_out AND NOT OLD.opted_out, ''), (17, OLD.opted_out AND NOT NEW.opted_out, ''),
+        (16, NEW.opted_out AND OLD.opted_out IS NOT TRUE, ''), (17, OLD.opted_out AND NOT NEW.opted_out, ''),
         (18, NEW.quarantine_status >= 2 AND OLD.quarantine_status < 2, NEW.quarantine_reason),
         (19, OLD.quarantine_status >= 2 AND NEW.quarantine_status < 2, '')) k(kind, happened, reason)
     WHERE k.happened AND wanted >> k.kind & 1 = 1 ORDER BY k.kind;
@@ -143,6 +152,9 @@ COMMENT ON FUNCTION pushmta_engine.note_device_change() IS
 CREATE TRIGGER subscription_event AFTER UPDATE OF enabled, opted_out, quarantine_status ON pushmta_engine.subscription FOR EACH ROW
     WHEN (OLD.enabled <> NEW.enabled OR OLD.opted_out <> NEW.opted_out
         OR (OLD.quarantine_status >= 2) <> (NEW.quarantine_status >= 2))
+    EXECUTE FUNCTION pushmta_engine.note_device_change();
+-- The app, or an import, has said so.
+CREATE TRIGGER subscription_new_event AFTER INSERT ON pushmta_engine.subscription FOR EACH ROW WHEN (NEW.opted_out)
     EXECUTE FUNCTION pushmta_engine.note_device_change();
 
 CREATE FUNCTION pushmta_engine.note_delivery_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
