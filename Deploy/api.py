@@ -19,7 +19,7 @@ SEED = "14"
 EXAMPLES = "15"
 SCOPES = (
     "devices:write devices:read deliveries:write deliveries:approve deliveries:read messages:send messages:read applications:read "
-    "exclusions:write exclusions:read"
+    "exclusions:write exclusions:read events:read"
 )
 
 CONFIGURATION = """
@@ -45,6 +45,12 @@ checks.positive_data_acceptance.enabled = false
 include-name = "POST /deliveries/{{id}}/targets"
 checks.positive_data_acceptance.enabled = false
 parameters = {{ "path.id" = {explicit} }}
+
+[[operations]]
+# consumers are an operator's
+include-name = "GET /events"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "consumer" = "api" }}
 
 [[operations]]
 # the same
@@ -413,6 +419,22 @@ def consent(api, device, delivery):
     require(changed["category"] == "marketing", f"its category stays {changed['category']}")
 
 
+def read_events(api, delivery):
+    """Reads what happened to a delivery, as a consumer that asks for each page twice."""
+    page, events = None, []
+    while not any(event["deliveryId"] == delivery and event["state"] == "finished" for event in events):
+        path = "/events?consumer=api&limit=50" + (f"&processed={page}" if page else "")
+        answer = api.until(path, lambda answer: answer["page"])
+        again = api.get("/events?consumer=api&limit=50")
+        require(again == answer, f"a page changes before it is processed: {answer}, {again}")
+        page, events = answer["page"], events + answer["events"]
+    require(len({event["id"] for event in events}) == len(events), "an event is given twice")
+    states = [event["state"] for event in events if event["deliveryId"] == delivery and event["kind"] == "delivery.changed"]
+    require(states[-2:] == ["in_progress", "finished"], f"the states are {states}")
+    require(any(event["kind"] == "device.registered" and event["userKey"] == "ada" for event in events), "a registration is missing")
+    return [event for event in events if event["deliveryId"] == delivery and event["kind"].startswith("message.")]
+
+
 def things(api):
     """Makes what requests can be about, and returns their ids."""
     device = api.post(
@@ -424,6 +446,9 @@ def things(api):
     recalled = recall(api, delivery)
     recurring = recur(api, delivery)
     consent(api, device, delivery)
+    told = {event["sequence"] for event in read_events(api, analysed)}
+    target = api.get(f"/deliveries/{analysed}")["counts"]["target"]
+    require(told == set(range(1, target + 1)), f"events of {len(told)} of {target} messages")
     explicit = api.post("/deliveries", {**delivery, "explicitTargets": True})["id"]
     continuous = api.post("/deliveries", {**delivery, "kind": "continuous"})["id"]
     api.post(f"/deliveries/{continuous}/start", {})
@@ -462,6 +487,7 @@ def main(programs, folder):
         key = json.loads(
             run(program, "key", "create", "api", "--json", "--scope", SCOPES, "--config", f"{folder}/pushmta.yaml")
         )["key"]
+        run(program, "events", "create", "api", "--config", f"{folder}/pushmta.yaml")
         base = site["web"] + "/api/v1"
         configuration = f"{folder}/schemathesis.toml"
         with open(configuration, "w") as file:

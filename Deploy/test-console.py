@@ -327,6 +327,7 @@ def pages(site):
         "drain": f"/hosts/{host}/drain",
         "recycle": f"/children/{child}/recycle",
         "settings": "/hosts/settings",
+        "events": "/events",
         "templates": "/templates",
         "template": f"/templates/{site.template}",
         "template-delete": f"/templates/{site.template}/delete",

@@ -98,6 +98,7 @@ FAULTS = {
     "PushmtaLockHeld": ({'pushmta_alarms{code="lock_held",severity="critical",instance="h1"}': "1+0x90"}, "5m", {"code": "lock_held"}),
     "PushmtaDeliveryWaits": ({'pushmta_alarms{code="delivery_paused",severity="warning",instance="h1"}': "1+0x90"}, "20m",
                              {"code": "delivery_paused"}),
+    "PushmtaEventsWait": ({alarm("consumer_away", "warning"): "1+0x90"}, "20m", {"code": "consumer_away"}),
     "PushmtaDeliveryReturned": ({alarm("delivery_returned", "warning"): "2+0x90"}, "5m", {}),
     "PushmtaDeliveriesUnprepared": ({alarm("deliveries_unprepared", "warning"): "1+0x90"}, "5m", {}),
     "PushmtaDeliveryUnapproved": ({alarm("delivery_unapproved", "warning"): "1+0x90"}, "5m", {}),

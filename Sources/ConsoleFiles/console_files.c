@@ -60,6 +60,9 @@ static const char alarms[] = {
 static const char alarm_list[] = {
 #embed "templates/alarm-list.mustache" suffix(, 0)
 };
+static const char events[] = {
+#embed "templates/events.mustache" suffix(, 0)
+};
 static const char hosts[] = {
 #embed "templates/hosts.mustache" suffix(, 0)
 };
@@ -230,6 +233,7 @@ static const struct console_file files[] = {
     {"limit-table.mustache", limit_table},
     {"alarms.mustache", alarms},
     {"alarm-list.mustache", alarm_list},
+    {"events.mustache", events},
     {"hosts.mustache", hosts},
     {"audit.mustache", audit},
     {"find-message.mustache", find_message},

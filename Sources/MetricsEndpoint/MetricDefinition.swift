@@ -565,6 +565,15 @@ extension MetricDefinition {
             action: "See the runbook of PushmtaRetentionHeld."
         ),
         .init(
+            .eventLag,
+            "pushmta_event_lag_seconds",
+            .gauge,
+            [],
+            .supervisor,
+            help: "How long ago the consumer of events that is furthest behind had read everything; 0 if all have.",
+            action: "Hours: see the runbook of PushmtaEventsWait."
+        ),
+        .init(
             .replicationLag,
             "pushmta_replication_lag_seconds",
             .gauge,

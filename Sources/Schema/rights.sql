@@ -14,6 +14,7 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_tokens', 'schema', 'USAGE', 'pushmta'),
         ('pushmta_monitoring', 'schema', 'USAGE', 'pushmta'),
         ('pushmta_raw_sql', 'schema', 'USAGE', 'pushmta_raw'),
+        ('pushmta_events', 'schema', 'USAGE', 'pushmta'),
         ('pushmta_web', 'schema', 'USAGE', 'pushmta pushmta_engine'),
         ('pushmta_console', 'schema', 'USAGE', 'pushmta pushmta_engine'),
         -- No UPDATE or DELETE: a role that has one of them can lock the table, and so block all preparations and messages.
@@ -28,6 +29,12 @@ WITH given (role, kind, privileges, objects) AS (
         -- Without addresses, queries and errors, which name machines of others.
         ('pushmta_marketing', 'columns', 'name, kind, good, interval_seconds, reaction_seconds, stale_after_seconds, value, sampled_at, '
             'age_seconds, stale, deliveries', 'pushmta.health_signal'),
+        ('pushmta_events', 'relation', 'SELECT', 'pushmta.event_consumer pushmta.event_gap pushmta.event_kind'),
+        -- Addresses of webhooks may hold secrets of their receivers.
+        ('pushmta_console', 'columns', 'consumer, active, inactive_reason, accepted, accepted_at, attempts, trouble, dead_letters',
+            'pushmta.webhook'),
+        ('pushmta_monitoring', 'columns', 'consumer, max_events, active, inactive_reason, created_at, accepted_at, accepted, attempts, '
+            'next_at, http_status, trouble, dead_letters, earlier_secret_ends_at', 'pushmta.webhook'),
         ('pushmta_tokens', 'relation', 'SELECT', 'pushmta.delivery_exclusion pushmta.delivery_target pushmta.subscription_token'),
         ('pushmta_marketing', 'relation', 'SELECT',
             'pushmta.application pushmta.approval pushmta.approval_rule pushmta.category pushmta.category_opt_out '
@@ -37,6 +44,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.experiment pushmta.experiment_variant '
             'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '
+            'pushmta.event_consumer pushmta.event_gap pushmta.event_kind '
             'pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.exclusion_log '
             'pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.recall_report pushmta.recurrence '
             'pushmta.recurrence_run '
@@ -46,10 +54,12 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_monitoring', 'relation', 'SELECT',
             'pushmta.alarm pushmta.alarm_history pushmta.alarm_look pushmta.ambiguous_message pushmta.application pushmta.approval '
             'pushmta.approval_rule pushmta.credential pushmta.delivery_awaiting_approval '
+            'pushmta.dead_letter '
             'pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof '
             'pushmta.delivery_refusal pushmta.delivery_signal pushmta.delivery_statistics '
             'pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version '
+            'pushmta.event_consumer pushmta.event_gap pushmta.event_kind '
             'pushmta.delivery_statistics_detail pushmta.feedback_backlog pushmta.feedback_service pushmta.feedback_worker '
             'pushmta.forgotten_subscription pushmta.gateway_trouble pushmta.health_signal pushmta.lock_alarm pushmta.lock_wait '
             'pushmta.message_status pushmta.mta_child '
@@ -62,6 +72,7 @@ WITH given (role, kind, privileges, objects) AS (
             'age_seconds, stale, deliveries', 'pushmta.health_signal'),
         -- No push token, no credential, no key, and nothing of the console's own users.
         ('pushmta_console', 'relation', 'SELECT',
+            'pushmta.dead_letter pushmta.event_consumer pushmta.event_gap '
             'pushmta.alarm pushmta.alarm_history pushmta.application pushmta.delivery_count pushmta.delivery_day '
             'pushmta.delivery_failures pushmta.delivery_problem '
             'pushmta.delivery_progress pushmta.delivery_refusal pushmta.delivery_signal pushmta.delivery_statistics '
@@ -81,8 +92,9 @@ WITH given (role, kind, privileges, objects) AS (
         -- A view's functions run with the rights of its reader, and a trigger's condition with those of the user who changes the
         -- table.
         ('public', 'function', 'EXECUTE',
-            'pushmta_engine.circuit_of pushmta_engine.expiry_step pushmta_engine.expiry_text pushmta_engine.failure_reason '
-            'pushmta_engine.failure_type pushmta_engine.is_forgetting '
+            'pushmta_engine.circuit_of pushmta_engine.event_alarms pushmta_engine.event_names pushmta_engine.expiry_step '
+            'pushmta_engine.expiry_text '
+            'pushmta_engine.failure_reason pushmta_engine.failure_type pushmta_engine.first_unread pushmta_engine.is_forgetting '
             'pushmta_engine.is_integration_key pushmta_engine.is_label pushmta_engine.is_name pushmta_engine.is_plain '
             'pushmta_engine.login_text pushmta_engine.uncounted '
             'pushmta_engine.is_push_token pushmta_engine.rate_at pushmta_engine.status_name '
@@ -100,7 +112,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.find_message pushmta.find_subscriptions pushmta.follow_signal pushmta.lift_quarantine pushmta.make_continuous '
             'pushmta.pause_delivery pushmta.preview_message pushmta.proof_delivery '
             'pushmta.drop_category pushmta.set_category pushmta.set_category_opt_out pushmta.set_user_category_opt_out '
-            'pushmta.next_runs pushmta.pause_recurrence pushmta.remove_recurrence pushmta.run_recurrence pushmta.set_recurrence '
+            'pushmta.next_events pushmta.next_runs pushmta.pause_recurrence pushmta.remove_recurrence '
+            'pushmta.run_recurrence pushmta.set_recurrence '
             'pushmta.start_recurrence pushmta.reschedule_delivery pushmta.update_delivery '
             'pushmta.remove_delivery_exclusions pushmta.remove_exclusions pushmta.remove_seed pushmta.remove_targets '
             'pushmta.remove_template pushmta.resume_delivery pushmta.send_message '
@@ -145,6 +158,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_seeds pushmta_engine.console_test_push pushmta_engine.hold_credential_key pushmta_engine.version_of '
             -- For plans.
             'pushmta.service_hours pushmta_engine.api_plan pushmta_engine.api_waves pushmta_engine.console_change_hours'),
+        ('pushmta_events', 'function', 'EXECUTE', 'pushmta.next_events'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.explain_message_id '
@@ -159,7 +173,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.api_exclusion_lists pushmta_engine.api_find_exclusions pushmta_engine.api_remove_list '
             'pushmta_engine.api_seeds pushmta_engine.api_templates '
             'pushmta.set_category_opt_out pushmta_engine.api_categories pushmta_engine.api_set_user_category_opt_out '
-            'pushmta_engine.api_set_user_opt_out pushmta_engine.api_user_opt_outs pushmta_engine.device_categories '
+            'pushmta_engine.api_events pushmta_engine.api_set_user_opt_out pushmta_engine.api_user_opt_outs '
+            'pushmta_engine.device_categories '
             'pushmta_engine.api_applications pushmta_engine.api_create_delivery pushmta_engine.api_deliveries '
             'pushmta_engine.api_device pushmta_engine.api_find_devices pushmta_engine.api_highest_number '
             'pushmta_engine.api_outcomes pushmta_engine.busy_registrations pushmta_engine.current_tracking_keys '

@@ -119,6 +119,12 @@ static const char recall[] = {
 static const char signals[] = {
 #embed "version1/29-signals.sql" suffix(, 0)
 };
+static const char events[] = {
+#embed "version1/30-events.sql" suffix(, 0)
+};
+static const char webhooks[] = {
+#embed "version1/30-webhooks.sql" suffix(, 0)
+};
 static const char experiments[] = {
 #embed "version1/33-experiments.sql" suffix(, 0)
 };
@@ -160,6 +166,8 @@ static const struct schema_file files[] = {
     {1, "27-approval.sql", approval},
     {1, "28-recall.sql", recall},
     {1, "29-signals.sql", signals},
+    {1, "30-events.sql", events},
+    {1, "30-webhooks.sql", webhooks},
     {1, "33-experiments.sql", experiments},
     {1, "90-roles.sql", roles},
     {0, 0, 0},

@@ -329,7 +329,7 @@ struct ContractTests {
         try await runtime.prepare()
         // The template database may have been created yesterday.
         _ = try await runtime.store.ensurePartitions(daysAhead: 7)
-        #expect(try await runtime.store.ensurePartitions(daysAhead: 8) == 4)
+        #expect(try await runtime.store.ensurePartitions(daysAhead: 8) == 5)
         let part = try required(try await runtime.claim().first)
         var batch = OutcomeBatch()
         batch.append(part, try await runtime.store.loadPart(part, fieldNames: ["city"]), rows: 0..<64, .sent)

@@ -50,6 +50,7 @@ struct ConsoleRoutes: Sendable {
             RecurrencePage(responder: responder).routes,
             AlarmsPage(responder: responder).routes,
             HostsPage(responder: responder).routes,
+            EventsPage(responder: responder).routes,
             AuditPage(responder: responder).routes,
             SubscriberSearchPage(responder: responder).routes,
             SubscriberPage(responder: responder).routes,

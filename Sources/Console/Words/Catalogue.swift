@@ -236,6 +236,10 @@ extension Catalogue {
             case "import.undo": .auditImportUndo
             case "token.confirm": .auditTokenConfirm
             case "token.undo": .auditTokenUndo
+            case "webhook.secret": .auditWebhookSecret
+            case "webhook.enable": .auditWebhookEnable
+            case "webhook.disable": .auditWebhookDisable
+            case "webhook.resend": .auditWebhookResend
             default: nil
             }
         if let phrase { return self[phrase] }
@@ -264,6 +268,8 @@ extension Catalogue {
         case "host": self[.auditKindHost]
         case "rate": self[.auditKindRate]
         case "signal": self[.auditKindSignal]
+        case "consumer": self[.auditKindConsumer]
+        case "webhook": self[.auditKindWebhook]
         default: name
         }
     }

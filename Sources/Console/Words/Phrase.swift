@@ -272,4 +272,12 @@ enum Phrase: String, Sendable, CaseIterable {
         columnAge, signalUnused, signalStale, signalFresh, followTitle, followText, followNone, followTarget,
         followTargetHint, followTargetWrong, followFloor, followFloorHint, followCeiling, followCeilingHint,
         followSaveButton, doneFollow, auditFollow, auditKindSignal
+    // Events.
+    case eventsTitle, eventsNote, eventsConsumers, eventsAllServices, eventsNeverRead, noConsumers,
+        columnConsumer, columnService, columnEventKinds, columnBehind, columnGiven, columnLost, columnRead,
+        webhooksTitle, webhookActive, webhookInactive, columnAccepted, columnAcceptedAt, columnAttempts,
+        deadLettersTitle, deadLettersNote, columnNumber, columnEvents, gapsTitle, gapFrom, gapThrough, gapAge, gapSize,
+        gapRestored
+    case auditKindConsumer, auditKindWebhook, auditWebhookSecret, auditWebhookEnable, auditWebhookDisable,
+        auditWebhookResend
 }

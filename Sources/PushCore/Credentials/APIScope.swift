@@ -21,6 +21,8 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
     case writeExclusions = "exclusions:write"
     /// Reads exclusion lists and looks up people on them.
     case readExclusions = "exclusions:read"
+    /// Reads the events of consumers.
+    case readEvents = "events:read"
 
     /// What it allows, as shown to people.
     package var meaning: String {
@@ -36,6 +38,7 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
         case .readApplications: "Read applications."
         case .writeExclusions: "Create and delete exclusion lists, and change the people on them."
         case .readExclusions: "Read exclusion lists, and look up people on them."
+        case .readEvents: "Read the events of consumers, and say what was processed."
         }
     }
 }

@@ -369,7 +369,7 @@ BEGIN
             quarantined_at = CASE WHEN s.quarantine_status = 2 THEN NULL ELSE s.quarantined_at END,
             quarantine_status = CASE WHEN s.quarantine_status IN (1, 2) THEN 0 ELSE s.quarantine_status END
         FROM given f WHERE f.target > 0 AND s.id = f.target AND s.push_token = f.push_token
-        RETURNING 1
+        RETURNING s.id, s.application_id, 13 AS kind
     ), made AS (
         INSERT INTO subscription (application_id, push_token, user_key, device_id, locale, time_zone, device, recipient,
             parameters, extra, opted_out, opted_out_at, opted_in_here)
@@ -382,8 +382,11 @@ BEGIN
                 EXISTS (SELECT FROM pushmta_engine.user_opt_out u
                     WHERE u.user_key = f.user_key AND u.application_id = f.application_id)),
             CASE WHEN f.opt_out THEN now() END, coalesce(NOT f.opt_out, false)
-        FROM given f WHERE f.target = 0 ORDER BY f.n
-        RETURNING application_id
+        FROM given f WHERE f.target = 0 ORDER BY f.n RETURNING id, application_id, 12 AS kind
+    ), told AS (
+        INSERT INTO event (application_id, log_day, n, kind, subscription_ids)
+        SELECT e.application_id, event_day(), count(*), e.kind, array_agg(e.id) FROM (TABLE made UNION ALL TABLE changed) e
+        JOIN event_switch s ON s.id = 1 AND s.kinds >> e.kind & 1 = 1 GROUP BY e.kind, e.application_id
     ), grown AS (
         INSERT INTO application_growth AS g (application_id, kind, hour, n)
         SELECT m.application_id, 1, date_trunc('hour', now(), 'UTC'), count(*) FROM made m WHERE is_growth

@@ -174,7 +174,7 @@ BEGIN
         RETURN 0;
     END IF;
     WITH part AS MATERIALIZED (
-        SELECT p.id, p.delivery_id, p.log_day, p.attempt, p.parent_part_id, t.first_sequence,
+        SELECT p.id, p.delivery_id, p.application_id, p.log_day, p.attempt, p.parent_part_id, t.first_sequence,
             t.sequences || '{}'::integer[] AS sequences, t.subscription_ids || '{}'::bigint[] AS subscription_ids
         FROM delivery_part p
         JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
@@ -200,7 +200,12 @@ BEGIN
         WHERE x.place BETWEEN 1 AND cardinality(p.subscription_ids)
         ORDER BY p.delivery_id, n.sequence
         ON CONFLICT DO NOTHING
-        RETURNING broad_log.part_id
+        RETURNING broad_log.part_id, broad_log.sequence, broad_log.subscription_id
+    ), told AS (
+        INSERT INTO event (delivery_id, application_id, log_day, n, kind, reason, sequences, subscription_ids)
+        SELECT p.delivery_id, p.application_id, event_day(), count(*), 9, words, array_agg(m.sequence ORDER BY m.sequence),
+            array_agg(m.subscription_id ORDER BY m.sequence)
+        FROM made m JOIN part p ON p.id = m.part_id WHERE records_event(9) GROUP BY p.id, p.delivery_id, p.application_id
     ), counted AS (
         UPDATE delivery_part p SET unknown = p.unknown + m.n
         FROM (SELECT part_id, count(*)::integer AS n FROM made GROUP BY part_id) m

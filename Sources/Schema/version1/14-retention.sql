@@ -510,6 +510,7 @@ BEGIN
     INSERT INTO pushmta_engine.forgotten_subscription AS f (subscription_id, left_through)
     SELECT u.id, (now() AT TIME ZONE 'UTC')::date + 1 FROM unnest(ids) u(id)
     ON CONFLICT (subscription_id) DO UPDATE SET forgotten_at = clock_timestamp(), left_through = excluded.left_through;
+    PERFORM note_devices(20, ids, '');
     device := (SELECT min(u.id) FROM unnest(ids) u(id));
     RETURN NEXT;
 END $$;

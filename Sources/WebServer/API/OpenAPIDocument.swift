@@ -70,6 +70,7 @@ struct OpenAPIDocument {
             OpenAPISchemas.analyses, OpenAPISchemas.approvals, OpenAPISchemas.plans, OpenAPISchemas.recalls,
             OpenAPISchemas.recurrences,
             OpenAPISchemas.checks, OpenAPISchemas.proofs, OpenAPISchemas.statistics, OpenAPISchemas.previews,
+            OpenAPISchemas.events,
         ]
         .flatMap { text -> [JSONEntry] in
             guard case .object(let entries) = JSONValue.stored(text) else { return [] }

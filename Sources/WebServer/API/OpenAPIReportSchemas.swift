@@ -1,6 +1,6 @@
 import PushCore
 
-/// The schemas of checks, analyses, approvals, recalls, proofs, statistics and previews.
+/// The schemas of checks, analyses, approvals, recalls, events, proofs, statistics and previews.
 extension OpenAPISchemas {
     static let checks = #"""
         {
@@ -208,6 +208,38 @@ extension OpenAPISchemas {
               "replaced": {"type": "integer", "minimum": 0, "description": "The gateway took another message in their place."},
               "removed": {"type": "integer", "minimum": 0, "description": "The device has said that it removed them."},
               "tooLate": {"type": "integer", "minimum": 0, "description": "All others that may have been seen."}
+            }
+          }
+        }
+        """#
+
+    static let events = #"""
+        {
+          "EventPage": {
+            "type": "object",
+            "examples": [{"page": "5ad9fdd5-2ad6-4a2e-8d80-1bbf4e3c1ad1", "events": [{"id": "7120-3", "kind": "message.failed", "occurredAt": "2026-11-24T18:00:02.000000Z", "service": "shop", "application": "shop-android", "deliveryId": 100, "sequence": 3, "deviceId": 70, "userKey": "ada", "reason": "UNREGISTERED", "httpStatus": 404, "state": null}]}],
+            "required": ["page", "events"],
+            "properties": {
+              "page": {"type": ["string", "null"], "format": "uuid", "description": "Its id, for the next request; null if there are no new events."},
+              "events": {"type": "array", "items": {"$ref": "#/components/schemas/Event"}}
+            }
+          },
+          "Event": {
+            "type": "object",
+            "required": ["id", "kind", "occurredAt", "service", "application", "deliveryId", "sequence", "deviceId", "userKey", "reason", "httpStatus", "state"],
+            "properties": {
+              "id": {"type": "string", "minLength": 3, "description": "Unique, and the same if the event is given again."},
+              "kind": {"type": "string", "pattern": "^(message|device|delivery)[.][a-z_]+$", "description": "What happened, such as message.sent or device.opted_out."},
+              "occurredAt": {"$ref": "#/components/schemas/Time"},
+              "service": {"$ref": "#/components/schemas/TextOrNull"},
+              "application": {"$ref": "#/components/schemas/TextOrNull"},
+              "deliveryId": {"type": ["integer", "null"], "format": "int64"},
+              "sequence": {"type": ["integer", "null"], "minimum": 1, "description": "The number of the message in its delivery."},
+              "deviceId": {"type": ["integer", "null"], "format": "int64"},
+              "userKey": {"$ref": "#/components/schemas/TextOrNull", "description": "The present user of the device."},
+              "reason": {"$ref": "#/components/schemas/TextOrNull", "description": "Why a message failed, or a device gets no messages."},
+              "httpStatus": {"type": ["integer", "null"], "description": "The gateway's HTTP status."},
+              "state": {"$ref": "#/components/schemas/TextOrNull", "description": "The new state of a delivery."}
             }
           }
         }

@@ -60,6 +60,7 @@ package final class WebAPI: Sendable {
             CheckRoutes(database: database).routes, ProofRoutes(database: database).routes,
             StatisticRoutes(database: database).routes, PreviewRoutes(database: database).routes,
             SignalRoutes(database: database).routes,
+            EventRoutes(database: database).routes,
         ]
         let described = Array(groups.joined())
         let documentRoute = OpenAPIDocument.route(handle: { _ in APIReply() })
