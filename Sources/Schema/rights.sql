@@ -72,6 +72,8 @@ WITH given (role, kind, privileges, objects) AS (
             'age_seconds, stale, deliveries', 'pushmta.health_signal'),
         -- No push token, no credential, no key, and nothing of the console's own users.
         ('pushmta_console', 'relation', 'SELECT',
+            'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.experiment pushmta.experiment_variant '
+            'pushmta.sending_hours '
             'pushmta.dead_letter pushmta.event_consumer pushmta.event_gap '
             'pushmta.alarm pushmta.alarm_history pushmta.application pushmta.delivery_count pushmta.delivery_day '
             'pushmta.delivery_failures pushmta.delivery_problem '
