@@ -346,6 +346,22 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.end_of(pushmta_engine.delivery, timestamptz) IS
     'Until when a delivery that begins at this moment is valid; null for a continuous one. Refuses an end before its beginning.';
 
+CREATE FUNCTION pushmta_engine.refuse_short_ids(delivery bigint) RETURNS void LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    short text := (SELECT a.name FROM experiment e JOIN delivery_application x ON x.delivery_id = e.delivery_id
+        JOIN application a ON a.id = x.application_id AND a.message_id_format = 'int32' WHERE e.delivery_id = delivery LIMIT 1);
+BEGIN
+    IF short IS NOT NULL THEN
+        RAISE EXCEPTION 'Delivery % is an experiment, and application "%" has int32 message ids, which have no room for it.', delivery,
+                short
+            USING ERRCODE = 'PM007', HINT = 'Give the application another format, or end the experiment: its variants null.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.refuse_short_ids(bigint) IS
+    'Raises an error for an experiment if the message ids of one of its applications have become too short for the numbers of its cells.';
+
 CREATE FUNCTION pushmta.start_delivery(delivery bigint, start_at timestamptz DEFAULT NULL) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
 #variable_conflict use_variable
@@ -374,7 +390,7 @@ BEGIN
         RAISE EXCEPTION 'Delivery % is % and cannot be started again.', delivery, current_state
             USING ERRCODE = 'PM003', HINT = 'Create another delivery to send again.';
     END IF;
-    PERFORM refuse_recurring(delivery);
+    PERFORM refuse_recurring(delivery), refuse_short_ids(delivery);
     begins := start_moment(delivery, start_at);
     DELETE FROM delivery_problem p WHERE p.delivery_id = delivery;
     is_frozen := is_frozen AND keep_analysis(delivery, begins);
@@ -457,6 +473,10 @@ BEGIN
     UPDATE delivery_part p SET state = free_state(p) WHERE p.delivery_id = ANY(held) AND p.state = 'waiting';
     -- To resume a delivery that a guard has paused means to begin its next wave.
     UPDATE delivery_wave w SET passed_at = now() WHERE w.delivery_id = delivery AND w.held_at IS NOT NULL AND w.passed_at IS NULL;
+    -- The rest of an experiment whose winner was chosen while it was paused.
+    PERFORM let_go(delivery, array_agg(p.id), now()) FROM delivery_part p
+    WHERE p.delivery_id = delivery AND p.state = 'planned' AND p.cell = 9 AND p.variant IS NOT NULL AND p.not_before = 'infinity'
+    HAVING count(*) > 0;
     PERFORM pg_notify('pushmta_wake', 'control');
 END $$;
 COMMENT ON FUNCTION pushmta.resume_delivery(bigint) IS

@@ -388,6 +388,7 @@ DECLARE
     planned timestamptz := CASE WHEN rule.next_run > at - tolerance THEN rule.next_run ELSE next_run(rule, at - tolerance) END;
     on_time boolean := coalesce(planned <= at, false);
     found_state text;
+    last_words text;
 BEGIN
     -- A session that is changing the delivery goes first.
     SELECT d.state INTO found_state FROM delivery d WHERE d.id = rule.delivery_id FOR KEY SHARE SKIP LOCKED;
