@@ -118,6 +118,23 @@ struct CombinedSettingsTests {
         #expect(Int64(rest.count) == (try await parts(fixture, id, "p.variant = 2")))
     }
 
+    @Test("The count of a target leaves out whom an experiment holds out, as its preparation does")
+    func countedWithoutHoldOut() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 1_000)
+        let id = try await made(
+            fixture,
+            ["set_experiment(ID, '\(Self.variants)', decide_after => '1 hour', hold_out_percent => 20)"]
+        )
+        let counted = try required(try await fixture.store.countTarget(ofDelivery: id).first)
+        try await fixture.store.startDelivery(id)
+        try await fixture.prepare()
+        let progress = try await fixture.store.deliveryProgress(id)
+        #expect(counted.messages == progress.target && counted.excluded == progress.excluded)
+        // Ten standard deviations.
+        #expect((75...325).contains(counted.excluded))
+    }
+
     @Test("An experiment does not start once the ids of its messages have no room for it")
     func shortIDs() async throws {
         let fixture = try await StoreFixture.make()
