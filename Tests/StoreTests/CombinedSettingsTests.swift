@@ -42,6 +42,16 @@ struct CombinedSettingsTests {
         )
     }
 
+    /// Gives the service sending hours.
+    private func hours(_ fixture: StoreFixture) async throws {
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.sending_hours (service_id, weekday, opens, closes)
+            SELECT 1, d, '08:00', '20:00' FROM generate_series(1, 7) d
+            """
+        )
+    }
+
     /// A signal that deliveries may follow.
     private func signal(_ fixture: StoreFixture) async throws {
         try await call(fixture, "set_health_signal('load', 'http', 'https://metrics.example.com/load')")
@@ -83,17 +93,41 @@ struct CombinedSettingsTests {
         )
     }
 
+    @Test("The approval of a recurring delivery covers the local time and the waves of its runs")
+    func approvedRun() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await made(
+            fixture,
+            [
+                "set_waves(ID, '[{\"percent\": 10}, {\"at\": \"2026-01-01T00:00:00Z\"}]')",
+                "set_local_time(ID, '2026-01-01 20:15', 'next_day')", "update_delivery(ID, validity => '4 days')",
+                "set_recurrence(ID, 'days', 'Asia/Tokyo', '{09:00}')",
+            ]
+        )
+        let run = try await fixture.store.runRecurrence(id)
+        let digests = "SELECT count(DISTINCT g.digest) FROM pushmta_engine.delivery_digest g WHERE g.delivery_id IN"
+        #expect(try await fixture.sql("\(digests) (\(id), \(run))") == 1)
+        try await call(fixture, "set_local_time(\(id), '2026-01-01 20:16', 'next_day')")
+        #expect(try await fixture.sql("\(digests) (\(id), \(run))") == 2)
+    }
+
+    @Test("What removes a recalled message goes out at any hour")
+    func recallAtAnyHour() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await made(fixture, ["start_delivery(ID)"])
+        try await hours(fixture)
+        let child = try required(try await fixture.sql("SELECT pushmta.recall_delivery(\(id), 'wrong', 'remove')"))
+        #expect(try await fixture.sql("SELECT pushmta_engine.keep_plan(\(child))::integer::bigint") == 0)
+        let other = try await made(fixture)
+        #expect(try await fixture.sql("SELECT pushmta_engine.keep_plan(\(other))::integer::bigint") == 1)
+    }
+
     @Test("Sending hours that a service gets after a start was planned count for it")
     func hoursAfterStart() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 100)
         let id = try await made(fixture, ["start_delivery(ID, now() + interval '30 minutes')"])
-        try await fixture.sql(
-            """
-            INSERT INTO pushmta_engine.sending_hours (service_id, weekday, opens, closes)
-            SELECT 1, d, '08:00', '20:00' FROM generate_series(1, 7) d
-            """
-        )
+        try await hours(fixture)
         try await fixture.prepare()
         #expect(try await parts(fixture, id, "p.time_zone IS NOT NULL") ?? 0 > 0)
         #expect(try await parts(fixture, id, "p.time_zone IS NULL") == 0)
