@@ -87,10 +87,6 @@ struct CombinedSettingsTests {
         // Who made the run is in the log, and nothing else of it.
         let logged = "SELECT count(*) FROM pushmta_engine.audit_log WHERE subject LIKE '%\(run)'"
         #expect(try await fixture.sql(logged) == 0)
-        #expect(
-            try await fixture.store.job(run).variants
-                == [PreparationJob.Variant(number: 2, content: #"{"ios": {"title": "B"}}"#)]
-        )
     }
 
     @Test("The approval of a recurring delivery covers the local time and the waves of its runs")
@@ -167,16 +163,6 @@ struct CombinedSettingsTests {
         #expect(counted.messages == progress.target && counted.excluded == progress.excluded)
         // Ten standard deviations.
         #expect((75...325).contains(counted.excluded))
-    }
-
-    @Test("An experiment does not start once the ids of its messages have no room for it")
-    func shortIDs() async throws {
-        let fixture = try await StoreFixture.make()
-        let id = try await made(fixture, ["set_experiment(ID, '\(Self.variants)', decide_after => '1 hour')"])
-        try await fixture.sql("UPDATE pushmta_engine.application SET message_id_format = 'int32'")
-        #expect(try await refusal(fixture, "start_delivery(\(id))") == "PM007")
-        try await call(fixture, "set_experiment(\(id), NULL)")
-        #expect(try await refusal(fixture, "start_delivery(\(id))") == nil)
     }
 
     @Test("A change that leaves no time for a plan is refused")

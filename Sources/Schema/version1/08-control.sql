@@ -346,22 +346,6 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.end_of(pushmta_engine.delivery, timestamptz) IS
     'Until when a delivery that begins at this moment is valid; null for a continuous one. Refuses an end before its beginning.';
 
-CREATE FUNCTION pushmta_engine.refuse_short_ids(delivery bigint) RETURNS void LANGUAGE plpgsql STABLE
-    SET search_path = pushmta_engine, pg_temp AS $$
-#variable_conflict use_variable
-DECLARE
-    short text := (SELECT a.name FROM experiment e JOIN delivery_application x ON x.delivery_id = e.delivery_id
-        JOIN application a ON a.id = x.application_id AND a.message_id_format = 'int32' WHERE e.delivery_id = delivery LIMIT 1);
-BEGIN
-    IF short IS NOT NULL THEN
-        RAISE EXCEPTION 'Delivery % is an experiment, and application "%" has int32 message ids, which have no room for it.', delivery,
-                short
-            USING ERRCODE = 'PM007', HINT = 'Give the application another format, or end the experiment: its variants null.';
-    END IF;
-END $$;
-COMMENT ON FUNCTION pushmta_engine.refuse_short_ids(bigint) IS
-    'Raises an error for an experiment if the message ids of one of its applications have become too short for the numbers of its cells.';
-
 CREATE FUNCTION pushmta.start_delivery(delivery bigint, start_at timestamptz DEFAULT NULL) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
 #variable_conflict use_variable
@@ -390,7 +374,7 @@ BEGIN
         RAISE EXCEPTION 'Delivery % is % and cannot be started again.', delivery, current_state
             USING ERRCODE = 'PM003', HINT = 'Create another delivery to send again.';
     END IF;
-    PERFORM refuse_recurring(delivery), refuse_short_ids(delivery);
+    PERFORM refuse_recurring(delivery);
     begins := start_moment(delivery, start_at);
     DELETE FROM delivery_problem p WHERE p.delivery_id = delivery;
     is_frozen := is_frozen AND keep_analysis(delivery, begins);
