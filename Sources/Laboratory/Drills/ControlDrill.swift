@@ -1,5 +1,4 @@
 import Administration
-import Foundation
 import PushCore
 import Store
 

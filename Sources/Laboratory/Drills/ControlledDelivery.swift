@@ -1,6 +1,5 @@
 import Foundation
 import PushCore
-import Store
 
 /// A delivery that is paused, resumed and stopped, and the times during which none of its messages may reach a gateway.
 struct ControlledDelivery: Sendable {

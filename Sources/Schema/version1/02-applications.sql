@@ -49,6 +49,19 @@ CREATE TABLE pushmta_engine.service (
 );
 COMMENT ON TABLE pushmta_engine.service IS 'Services: an app as marketing knows it, on all of its platforms.';
 
+CREATE FUNCTION pushmta_engine.service_named(service text) RETURNS integer LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    found_id integer := (SELECT v.id FROM pushmta_engine.service v WHERE v.name = service_named.service);
+BEGIN
+    IF found_id IS NULL THEN
+        RAISE EXCEPTION 'There is no service "%".', coalesce(service, '')
+            USING ERRCODE = 'PM071', HINT = 'pushmta.service lists them.';
+    END IF;
+    RETURN found_id;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.service_named(text) IS 'The id of the service with a name; an error if there is none.';
+
 CREATE TABLE pushmta_engine.category (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     service_id integer NOT NULL REFERENCES pushmta_engine.service,
@@ -533,17 +546,13 @@ CREATE FUNCTION pushmta_engine.console_add_application(caller pushmta_engine.con
 #variable_conflict use_variable
 DECLARE
     who text := console_user_of(caller, ARRAY['admin']);
-    found_service integer;
+    found_service integer := service_named(service);
     found_account integer;
     original pushmta_engine.application;
     made integer;
 BEGIN
     PERFORM require_name('application', name, 'PM052');
     PERFORM require_label('application', label, 'PM052');
-    SELECT v.id INTO found_service FROM pushmta_engine.service v WHERE v.name = service;
-    IF found_service IS NULL THEN
-        RAISE EXCEPTION 'There is no service "%".', service USING ERRCODE = 'PM071', HINT = 'Declare it first.';
-    END IF;
     IF account <> '' THEN
         SELECT e.id INTO found_account FROM external_account e
         WHERE e.name = account AND (e.connector LIKE 'ios%') = (platform = 'ios');

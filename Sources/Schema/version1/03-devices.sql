@@ -770,13 +770,11 @@ CREATE FUNCTION pushmta.set_user_opt_out(service text, user_key text, opted_out 
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    apps integer[] := ARRAY(SELECT a.id FROM pushmta_engine.application a JOIN pushmta_engine.service v ON v.id = a.service_id
-        WHERE v.name = service AND (application IS NULL OR a.name = application));
+    of_service integer := service_named(service);
+    apps integer[] := ARRAY(SELECT a.id FROM pushmta_engine.application a
+        WHERE a.service_id = of_service AND (application IS NULL OR a.name = application));
 BEGIN
-    IF NOT EXISTS (SELECT FROM pushmta_engine.service v WHERE v.name = service) THEN
-        RAISE EXCEPTION 'There is no service "%".', coalesce(service, '')
-            USING ERRCODE = 'PM071', HINT = 'pushmta.service lists them.';
-    ELSIF apps = '{}' AND application IS NOT NULL THEN
+    IF apps = '{}' AND application IS NOT NULL THEN
         RAISE EXCEPTION 'Service "%" has no application "%".', service, application
             USING ERRCODE = 'PM001', HINT = 'pushmta.application lists them.';
     END IF;

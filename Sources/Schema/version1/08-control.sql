@@ -462,6 +462,10 @@ BEGIN
     UPDATE delivery_part p SET state = free_state(p) WHERE p.delivery_id = ANY(held) AND p.state = 'waiting';
     -- To resume a delivery that a guard has paused means to begin its next wave.
     UPDATE delivery_wave w SET passed_at = now() WHERE w.delivery_id = delivery AND w.held_at IS NOT NULL AND w.passed_at IS NULL;
+    -- The rest of an experiment whose winner was chosen while it was paused.
+    PERFORM let_go(delivery, array_agg(p.id), now()) FROM delivery_part p
+    WHERE p.delivery_id = delivery AND p.state = 'planned' AND p.cell = 9 AND p.variant IS NOT NULL AND p.not_before = 'infinity'
+    HAVING count(*) > 0;
     PERFORM pg_notify('pushmta_wake', 'control');
 END $$;
 COMMENT ON FUNCTION pushmta.resume_delivery(bigint) IS

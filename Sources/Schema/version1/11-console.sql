@@ -389,10 +389,11 @@ BEGIN
             allowed := allowed || ARRAY['resume'];
         END IF;
     END IF;
-    -- A draft has neither targets nor exclusions of single people, nor SQL; without them it would go to more people.
+    -- A draft has neither targets nor exclusions of single people, nor SQL; without them it would go to more people. Nor has it variants.
     IF role <> 'read' AND whole.kind = 'batch' AND whole.target_kind = 'subscribers' AND whole.target_sql IS NULL AND NOT whole.proof
         AND (NOT whole.purged OR whole.draft IS NOT NULL)
-        AND NOT EXISTS (SELECT FROM pushmta.delivery_exclusion x WHERE x.delivery_id = delivery) THEN
+        AND NOT EXISTS (SELECT FROM pushmta.delivery_exclusion x WHERE x.delivery_id = delivery)
+        AND NOT EXISTS (SELECT FROM experiment e WHERE e.delivery_id = delivery) THEN
         allowed := allowed || ARRAY['duplicate'];
     END IF;
     RETURN allowed;
@@ -545,12 +546,9 @@ CREATE FUNCTION pushmta_engine.console_service_people(caller pushmta_engine.cons
 DECLARE
     who text := console_user_of(caller, NULL);
     is_open boolean := console_may_see_people(caller);
-    service_id integer := (SELECT v.id FROM pushmta_engine.service v WHERE v.name = service);
+    service_id integer := service_named(service);
     ids bigint[];
 BEGIN
-    IF service_id IS NULL THEN
-        RAISE EXCEPTION 'There is no service "%".', service USING ERRCODE = 'PM071', HINT = 'pushmta service list shows them.';
-    END IF;
     -- A page for each application, of which the newest rows are kept. The row comparison prevents plans that read the ids of all
     -- applications.
     ids := ARRAY(SELECT x.id FROM pushmta_engine.application a CROSS JOIN LATERAL (
@@ -1036,6 +1034,26 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_drop_delivery(bigint) IS
     'Deletes a delivery that was created from a draft and never started; it stays if something else refers to it.';
 
+CREATE FUNCTION pushmta_engine.console_replace_delivery(old bigint, made bigint) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    UPDATE delivery p SET parent_delivery_id = made WHERE p.parent_delivery_id = old AND p.proof;
+    PERFORM keep_signal(made, s.name, f.target, f.floor, f.ceiling)
+    FROM delivery_signal f JOIN health_signal s ON s.id = f.signal_id WHERE f.delivery_id = old;
+    IF EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = old) THEN
+        PERFORM require_recurring(made);
+        UPDATE recurrence r SET delivery_id = made WHERE r.delivery_id = old;
+        UPDATE recurrence_run x SET delivery_id = made WHERE x.delivery_id = old;
+        UPDATE delivery d SET recurrence_of = made WHERE d.recurrence_of = old;
+        UPDATE delivery d SET started_by = o.started_by FROM delivery o WHERE d.id = made AND o.id = old;
+    END IF;
+    PERFORM console_drop_delivery(old);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_replace_delivery(bigint, bigint) IS
+    'Replaces a delivery of an earlier version of a draft by that of the present one, which takes over what drafts do not say: its proofs, '
+    'its health signal and its recurrence. Refuses what cannot recur.';
+
 CREATE FUNCTION pushmta_engine.console_remove_draft(caller pushmta_engine.console_caller, draft bigint) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
@@ -1084,10 +1102,8 @@ BEGIN
             USING ERRCODE = 'PM114', HINT = wrong.remedy;
     END IF;
     UPDATE console_draft d SET delivery_id = made, delivery_version = held.version WHERE d.id = held.id;
-    -- Replaces the delivery of an earlier version, and takes over its proofs.
     IF old_state = 'editing' THEN
-        UPDATE delivery p SET parent_delivery_id = made WHERE p.parent_delivery_id = old AND p.proof;
-        PERFORM console_drop_delivery(old);
+        PERFORM console_replace_delivery(old, made);
     END IF;
     RETURN made;
 END $$;
@@ -1149,8 +1165,8 @@ CREATE FUNCTION pushmta_engine.console_duplicate(caller pushmta_engine.console_c
 BEGIN
     PERFORM console_composer(caller);
     IF NOT 'duplicate' = ANY(console_actions(caller, console_duplicate.delivery)) THEN
-        RAISE EXCEPTION 'Delivery % goes to people whom a system has named, or is a proof or a continuous one: no draft can say that. '
-            'pushmta.copy_delivery copies it.', console_duplicate.delivery
+        RAISE EXCEPTION 'Delivery % goes to people whom a system has named, or is a proof, an experiment or a continuous one: no draft can '
+            'say that. pushmta.copy_delivery copies it.', console_duplicate.delivery
             USING ERRCODE = 'PM114', HINT = 'Copy it with pushmta.copy_delivery.';
     END IF;
     RETURN QUERY SELECT d.label, ARRAY(SELECT DISTINCT a.name FROM delivery_application x JOIN application a ON a.id = x.application_id
@@ -1161,12 +1177,13 @@ BEGIN
                 THEN least(d.ends_at - coalesce(d.start_at, now()), interval '3600 days') ELSE d.validity END),
             'ambiguity_policy', d.ambiguity_policy, 'max_retries', d.max_retries, 'retry_period_seconds', d.retry_period_seconds,
             'retry_schedule', d.retry_schedule, 'one_per_user', d.one_per_user, 'one_time_code', d.one_time_code,
-            'all_seeds', d.seed_names IS NULL, 'messages_per_second', nullif(r.messages_per_second, 'Infinity'),
+            -- A draft follows no signal. The highest rate that its delivery may have is as near as it can say.
+            'all_seeds', d.seed_names IS NULL, 'messages_per_second', coalesce(f.ceiling, nullif(r.messages_per_second, 'Infinity')),
             'category', (SELECT k.name FROM category k WHERE k.id = d.category_id)))
             || jsonb_build_object('plan', plan_document(d.id)),
         coalesce(d.target_filter, ''), ARRAY(SELECT l.name FROM delivery_exclusion_list x JOIN exclusion_list l ON l.id = x.list_id
             WHERE x.delivery_id = d.id ORDER BY l.name)
-    FROM pushmta_engine.delivery d LEFT JOIN rate_limit r ON r.delivery_id = d.id
+    FROM pushmta_engine.delivery d LEFT JOIN rate_limit r ON r.delivery_id = d.id LEFT JOIN delivery_signal f ON f.delivery_id = d.id
     WHERE d.id = console_duplicate.delivery;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_duplicate(pushmta_engine.console_caller, bigint) IS

@@ -469,19 +469,16 @@ CREATE FUNCTION pushmta_engine.forget_person(service text, user_key text)
 #variable_conflict use_column
 DECLARE
     person CONSTANT text := forget_person.user_key;
+    of_service CONSTANT integer := service_named(forget_person.service);
     apps integer[];
     ids bigint[];
     tokens text[];
 BEGIN
-    IF NOT EXISTS (SELECT FROM pushmta_engine.service v WHERE v.name = forget_person.service) THEN
-        RAISE EXCEPTION 'There is no service "%".', forget_person.service
-            USING ERRCODE = 'PM071', HINT = 'pushmta.service lists them.';
-    ELSIF coalesce(person, '') = '' THEN
+    IF coalesce(person, '') = '' THEN
         RAISE EXCEPTION 'The user key of the user to forget is empty.'
             USING ERRCODE = 'PM072', HINT = 'Give a user key, or a device with pushmta.unregister_device.';
     END IF;
-    apps := ARRAY(SELECT a.id FROM application a JOIN pushmta_engine.service v ON v.id = a.service_id
-        WHERE v.name = forget_person.service);
+    apps := ARRAY(SELECT a.id FROM application a WHERE a.service_id = of_service);
     SELECT p.ids, p.tokens INTO ids, tokens FROM lock_person(person, apps) p;
     SELECT t.targets, t.exclusions INTO targets, exclusions FROM forget_targets(person, apps, ids, tokens) t;
     DELETE FROM pushmta_engine.seed d WHERE d.subscription_id = ANY(ids);

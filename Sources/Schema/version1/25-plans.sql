@@ -61,12 +61,14 @@ BEGIN
     INSERT INTO delivery_plan (delivery_id)
     SELECT d.id FROM pushmta_engine.delivery d
     WHERE d.id = delivery AND d.kind = 'batch' AND NOT d.proof AND EXISTS (SELECT FROM delivery_application x
-        JOIN application a ON a.id = x.application_id WHERE x.delivery_id = d.id AND hours_rule(d.id, a.service_id) <> 'ignore')
+            JOIN application a ON a.id = x.application_id WHERE x.delivery_id = d.id AND hours_rule(d.id, a.service_id) <> 'ignore')
+        -- What replaces or removes a message goes out at any hour.
+        AND NOT EXISTS (SELECT FROM recall r WHERE r.child_id = d.id)
     ON CONFLICT DO NOTHING;
     RETURN EXISTS (SELECT FROM delivery_plan p WHERE p.delivery_id = delivery);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.keep_plan(bigint) IS
-    'Gives a delivery whose services have sending hours a plan. Returns whether it has one.';
+    'Gives a delivery whose services have sending hours a plan, unless it recalls another one. Returns whether it has one.';
 
 -- Parts.
 

@@ -81,7 +81,7 @@ CREATE FUNCTION pushmta_engine.rule_problem(rule pushmta_engine.recurrence, OUT 
             'Give hours, days, weeks or months.'),
         (rule.every IS NULL OR rule.every NOT BETWEEN 1 AND CASE rule.unit WHEN 'hours' THEN 720 WHEN 'days' THEN 366 WHEN 'weeks' THEN 52
             ELSE 12 END, 'every: it is out of range', 'Give 1 to 720 hours, 366 days, 52 weeks or 12 months.'),
-        (rule.time_zone IS NULL OR NOT EXISTS (SELECT FROM pg_timezone_names z WHERE z.name = rule.time_zone),
+        (rule.time_zone IS NULL OR NOT EXISTS (SELECT FROM pushmta_engine.time_zone z WHERE z.name = rule.time_zone),
             'time_zone: there is no such zone', 'Give a name such as Europe/Berlin or UTC.'),
         (rule.times IS NULL OR cardinality(rule.times) NOT BETWEEN 1 AND CASE rule.unit WHEN 'hours' THEN 1 ELSE 48 END
             OR EXISTS (SELECT FROM unnest(rule.times) t(time) WHERE t.time IS NULL OR t.time > '23:59'
@@ -318,6 +318,9 @@ DECLARE
             to_char(planned AT TIME ZONE rule.time_zone, 'YYYY-MM-DD HH24:MI'))
         FROM pushmta_engine.delivery d WHERE d.id = rule.delivery_id), rule.delivery_id);
 BEGIN
+    -- Its recipients get it at this time on their clocks, on the day of the run.
+    UPDATE delivery_plan p SET local_time = (planned AT TIME ZONE rule.time_zone)::date + p.local_time::time
+    WHERE p.delivery_id = made AND p.local_time IS NOT NULL;
     PERFORM pushmta.start_delivery(made);
     UPDATE recurrence r SET last_run = made WHERE r.delivery_id = rule.delivery_id;
     PERFORM note_run(rule.delivery_id, planned, at, 'started', made, words);

@@ -133,13 +133,17 @@ CREATE TRIGGER delivery_signal_maker AFTER INSERT OR UPDATE OF signal_id, target
 
 -- What is approved, and what is missing.
 
-CREATE FUNCTION pushmta_engine.plan_words(delivery bigint) RETURNS jsonb LANGUAGE sql STABLE
+-- Views call it with their readers' rights.
+CREATE FUNCTION pushmta_engine.plan_words(delivery bigint) RETURNS jsonb LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$
     SELECT jsonb_build_array(
-        -- A plan that says nothing is the same as none.
-        (SELECT jsonb_build_array(extract(epoch FROM p.local_time), p.on_past, p.hours) FROM delivery_plan p
+        -- A plan that says nothing is the same as none. A run has the local time on its own day, and begins a wave at a moment only if
+        -- that is not over.
+        (SELECT jsonb_build_array(CASE WHEN o.recurs THEN extract(epoch FROM p.local_time::time) ELSE extract(epoch FROM p.local_time) END,
+                p.on_past, p.hours) FROM delivery_plan p
             WHERE p.delivery_id = plan_words.delivery AND num_nonnulls(p.local_time, p.hours) > 0),
-        (SELECT jsonb_agg(jsonb_build_array(w.number, w.share::numeric, w.size, extract(epoch FROM w.starts_at),
+        (SELECT jsonb_agg(jsonb_build_array(w.number, w.share::numeric, w.size,
+                CASE WHEN NOT o.recurs THEN extract(epoch FROM w.starts_at) END,
                 extract(epoch FROM w.starts_after), w.max_failed::numeric, w.max_token_errors::numeric, w.max_opt_outs::numeric)
                 ORDER BY w.number) FROM delivery_wave w WHERE w.delivery_id = plan_words.delivery),
         -- Without its seed, which decides who gets what, and is another one for each run.
@@ -151,7 +155,9 @@ CREATE FUNCTION pushmta_engine.plan_words(delivery bigint) RETURNS jsonb LANGUAG
                 r.weekdays, r.month_days, r.starts_on - date '2000-01-01', r.ends_on - date '2000-01-01',
                 ARRAY(SELECT x.day - date '2000-01-01' FROM unnest(r.except_dates) x(day)), r.missed)
             FROM pushmta_engine.delivery d JOIN recurrence r ON r.delivery_id = coalesce(d.recurrence_of, d.id)
-            WHERE d.id = plan_words.delivery)) $$;
+            WHERE d.id = plan_words.delivery))
+    FROM (SELECT EXISTS (SELECT FROM pushmta_engine.delivery d JOIN recurrence r ON r.delivery_id = coalesce(d.recurrence_of, d.id)
+        WHERE d.id = plan_words.delivery) AS recurs) o $$;
 COMMENT ON FUNCTION pushmta_engine.plan_words(bigint) IS
     'What the plan of a delivery says: its waves, its times, its experiment, and when it or the delivery that it is a run of recurs.';
 
@@ -444,11 +450,9 @@ CREATE FUNCTION pushmta.set_approval_rule(service text, above bigint) RETURNS vo
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
 #variable_conflict use_variable
 DECLARE
-    found_id integer := (SELECT v.id FROM pushmta_engine.service v WHERE v.name = service);
+    found_id integer := service_named(service);
 BEGIN
-    IF found_id IS NULL THEN
-        RAISE EXCEPTION 'There is no service "%".', service USING ERRCODE = 'PM071', HINT = 'pushmta service list shows them.';
-    ELSIF above < 0 THEN
+    IF above < 0 THEN
         RAISE EXCEPTION 'Service "%" cannot ask for approvals above % messages.', service, above
             USING ERRCODE = 'PM007', HINT = 'Give 0 or more; null if it needs no approvals.';
     END IF;

@@ -316,6 +316,8 @@ extension Store {
             WHERE a.delivery_id = ANY($1::bigint[])
             """,
             "SELECT pushmta_engine.freeze_targets(d.id) FROM unnest($1::bigint[]) d(id)",
+            // Its service may have got sending hours since it was scheduled.
+            "SELECT pushmta_engine.keep_plan(d.id) FROM unnest($1::bigint[]) d(id)",
             """
             SELECT pushmta_engine.ensure_partitions(d.log_day, d.log_day)
             FROM (SELECT DISTINCT log_day FROM pushmta_engine.delivery WHERE id = ANY($1::bigint[])) d
