@@ -1,5 +1,6 @@
 import PostgresClient
 import PushCore
+import Synchronization
 
 extension Store {
     /// Stores outcomes and ends parts, in one transaction and, in normal cases, in one round trip.

@@ -1,3 +1,4 @@
+import PostgresClient
 import PushCore
 import TestSupport
 import Testing
