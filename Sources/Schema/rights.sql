@@ -32,7 +32,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '
             'pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.exclusion_log '
-            'pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.seed pushmta.service pushmta.subscription '
+            'pushmta.frequency_cap pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.seed pushmta.service pushmta.subscription '
             'pushmta.target_mapping pushmta.user_opt_out'),
         ('pushmta_monitoring', 'relation', 'SELECT',
             'pushmta.alarm pushmta.alarm_history pushmta.alarm_look pushmta.ambiguous_message pushmta.application pushmta.credential '
@@ -73,7 +73,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.applications_of '
             'pushmta.check_content pushmta.check_delivery pushmta.copy_delivery pushmta.set_delivery_rate pushmta.set_delivery_weight '
             'pushmta.set_retry_schedule '
-            'pushmta.create_delivery pushmta.set_one_time_code '
+            'pushmta.create_delivery pushmta.drop_frequency_cap pushmta.set_frequency_cap pushmta.set_one_time_code '
             'pushmta.create_delivery_from_template pushmta.create_exclusion_list pushmta.delivery_status pushmta.duplicate_template '
             'pushmta.explain_message_id '
             'pushmta.find_message pushmta.find_subscriptions pushmta.lift_quarantine pushmta.make_continuous '

@@ -101,6 +101,9 @@ static const char editing[] = {
 static const char plans[] = {
 #embed "version1/25-plans.sql" suffix(, 0)
 };
+static const char caps[] = {
+#embed "version1/31-caps.sql" suffix(, 0)
+};
 static const char roles[] = {
 #embed "version1/90-roles.sql" suffix(, 0)
 };
@@ -133,6 +136,7 @@ static const struct schema_file files[] = {
     {1, "22-analysis.sql", analysis},
     {1, "23-editing.sql", editing},
     {1, "25-plans.sql", plans},
+    {1, "31-caps.sql", caps},
     {1, "90-roles.sql", roles},
     {0, 0, 0},
 };

@@ -11,6 +11,8 @@ struct ChunkTarget {
     var isOneTimeCode = false
     /// Whether seed addresses also get the message.
     var hasSeeds = false
+    /// Whether persons may get only so many messages in a time.
+    var caps = FrequencyCaps.none
     /// The kinds of exclusions that the delivery has.
     var exclusions: ExclusionSources = []
     /// The filter; nil selects everyone.
@@ -74,7 +76,7 @@ struct ChunkTarget {
     }
 
     /// Whether it goes to all subscribers, without any selection.
-    var isEverybody: Bool { condition == nil && !isGrouped && exclusions.isEmpty && !isOneTimeCode }
+    var isEverybody: Bool { condition == nil && !isGrouped && exclusions.isEmpty && !isOneTimeCode && caps == .none }
 
     /// Whether at most one subscription of a group gets the message.
     var isGrouped: Bool { onePerUser || hasSharedTokens }
@@ -127,6 +129,7 @@ struct ChunkTarget {
         }
         if readMapping != nil { columns.insert("user_key") }
         if isOneTimeCode { columns.formUnion(["enabled", "quarantine_status"]) }
+        if !isGrouped { columns.formUnion(caps.columns) }
         return (["id", "exclusion"] + columns.subtracting(["id", "exclusion"]).sorted()).map { "s.\($0)" }
             .joined(separator: ", ")
     }
@@ -142,7 +145,8 @@ extension ChunkTarget {
                 JOIN pushmta_engine.application b ON b.id = y.application_id AND b.platform = a.platform
                     AND b.environment = a.environment
                 WHERE x.delivery_id = d.id),
-            \(ExclusionSources.columnSQL), d.one_time_code, d.seed_names IS DISTINCT FROM '{}'
+            \(ExclusionSources.columnSQL), d.one_time_code, d.seed_names IS DISTINCT FROM '{}',
+            pushmta_engine.cap_kind(d.id)
         """
 
     /// Reads ``columnsSQL``. The filter is returned as text; once it is parsed, ``choose(_:start:mapping:)`` compiles
@@ -158,6 +162,7 @@ extension ChunkTarget {
         target.exclusions = ExclusionSources(rawValue: Int(try row.int32()))
         target.isOneTimeCode = try row.bool()
         target.hasSeeds = try row.bool()
+        target.caps = FrequencyCaps(rawValue: try row.int16()) ?? .none
         return (target, text.map { Filter(text: $0, start: start) })
     }
 
