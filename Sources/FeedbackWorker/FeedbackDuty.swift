@@ -14,6 +14,7 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
     case oldChildren
     case oldForgotten
     case oldImports
+    case capHistory
 
     /// The time until the next look when nothing was left to do. Duties that users wait for run every second, which
     /// costs a few index look-ups. Late outcomes are rare. Old data has existed for months, and the database counts
@@ -27,7 +28,7 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
         // It begins a minute after the request.
         case .forgottenLogs: .seconds(60)
         case .partitions, .disabledSubscriptions, .oldTokenEvents, .oldTrackingSources, .oldDeliveryRows, .oldChildren,
-            .oldForgotten, .oldImports:
+            .oldForgotten, .oldImports, .capHistory:
             .seconds(600)
         }
     }
@@ -49,6 +50,7 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
         case .oldChildren: "old children deleted"
         case .oldForgotten: "old records of forgotten subscriptions deleted"
         case .oldImports: "records of old imports deleted"
+        case .capHistory: "rows of the history of frequency caps folded"
         }
     }
 }

@@ -92,7 +92,7 @@ extension StoreError {
         let code: Code =
             switch state {
             case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070", "PM071", "PM080", "PM094",
-                "PM110", "PM140":
+                "PM110", "PM140", "PM181":
                 .notFound
             case "PM003", "PM006", "PM008", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
                 "PM083", "PM084", "PM093", "PM111", "PM113", "PM120", "PM130", "PM131",
@@ -152,6 +152,8 @@ extension StoreError {
         "PM135": "pushmta exclusion delete takes the time that it needs",
         "PM136": "pushmta service set --proof-key FILE --proof-key-id KID sets one",
         "PM140": "pushmta alarm list shows them",
+        "PM180": "pushmta cap list shows the frequency caps; pushmta cap set --help says what one may be",
+        "PM181": "pushmta cap list shows them",
         "PM134": "an integration key belongs to one application; pushmta app list shows whose it is",
         "PM050": "pushmta exclusion list shows the lists; pushmta exclusion create creates one",
         "PM051": "choose another name, or add to that list",

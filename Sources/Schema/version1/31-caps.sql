@@ -132,16 +132,12 @@ CREATE FUNCTION pushmta_engine.sum_bits(maps bit varying[], digits smallint[]) R
 DECLARE
     none CONSTANT bit varying := no_bits();
     -- Variables, because elements of an array take more than twice the time. Nearly all steps end at the first ones.
-    d0 bit varying := none;
-    d1 bit varying := none;
-    d2 bit varying := none;
-    d3 bit varying := none;
-    d4 bit varying := none;
-    d5 bit varying := none;
+    d0 bit varying := none; d1 bit varying := none;
+    d2 bit varying := none; d3 bit varying := none;
+    d4 bit varying := none; d5 bit varying := none;
     higher bit varying[] := '{}';
     digit smallint;
-    map bit varying;
-    carry bit varying;
+    map bit varying; carry bit varying;
     n integer := 0;
 BEGIN
     FOREACH map IN ARRAY maps LOOP
@@ -556,29 +552,29 @@ COMMENT ON FUNCTION pushmta_engine.drop_caps(bigint) IS
 
 -- Keeping it compact.
 
-CREATE FUNCTION pushmta_engine.day_to_fold(OUT service integer, OUT day date) LANGUAGE sql STABLE
+CREATE FUNCTION pushmta_engine.day_to_fold(moment timestamptz, OUT service integer, OUT day date) LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
     -- Caps of up to three days read moments, which a folded day no longer has: those of the days before any delivery that is prepared
     -- now.
     SELECT c.service_id, c.day FROM capped_delivery c JOIN pushmta_engine.service v ON v.id = c.service_id
-    WHERE c.day < least((now() AT TIME ZONE v.time_zone)::date, (SELECT min(o.day) FROM capped_delivery o
+    WHERE c.day < least((moment AT TIME ZONE v.time_zone)::date, (SELECT min(o.day) FROM capped_delivery o
             JOIN delivery d ON d.id = o.delivery_id WHERE o.service_id = c.service_id AND NOT d.prepared
                 AND d.state IN ('analysing', 'pending', 'preparing', 'paused'))) - 4
         AND NOT EXISTS (SELECT FROM capped_delivery o JOIN delivery d ON d.id = o.delivery_id
             WHERE o.service_id = c.service_id AND o.day = c.day AND (d.state NOT IN ('finished', 'failed', 'stopped')
                 OR EXISTS (SELECT FROM open_part p WHERE p.delivery_id = o.delivery_id)))
     ORDER BY c.day, c.service_id LIMIT 1 $$;
-COMMENT ON FUNCTION pushmta_engine.day_to_fold() IS
+COMMENT ON FUNCTION pushmta_engine.day_to_fold(timestamptz) IS
     'The oldest day of the history of frequency caps whose deliveries have all ended and been counted, and that no cap in hours reads.';
 
-CREATE FUNCTION pushmta_engine.fold_caps(most integer) RETURNS bigint LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.fold_caps(most integer, moment timestamptz DEFAULT now()) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 DECLARE
     goal record;
     blocks integer[];
     folded bigint;
 BEGIN
-    SELECT f.service, f.day INTO goal FROM day_to_fold() f;
+    SELECT f.service, f.day INTO goal FROM day_to_fold(moment) f;
     IF goal.day IS NULL THEN
         RETURN 0;
     END IF;
@@ -603,11 +599,11 @@ BEGIN
     SELECT count(*) INTO folded FROM gone;
     RETURN folded;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.fold_caps(integer) IS
+COMMENT ON FUNCTION pushmta_engine.fold_caps(integer, timestamptz) IS
     'Replaces the rows of deliveries of one day, for up to the given number of blocks of persons, by their sums. Returns how many rows it '
     'read, 0 if there is nothing to fold.';
 
-CREATE FUNCTION pushmta_engine.service_to_sum() RETURNS integer LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.service_to_sum(moment timestamptz) RETURNS integer LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 BEGIN
     INSERT INTO cap_sum (service_id, through)
@@ -617,16 +613,16 @@ BEGIN
         AND EXISTS (SELECT FROM cap_lock l WHERE l.service_id = v.id)
     ON CONFLICT DO NOTHING;
     RETURN (SELECT s.service_id FROM cap_sum s JOIN pushmta_engine.service v ON v.id = s.service_id
-        WHERE s.through + 12 < (now() AT TIME ZONE v.time_zone)::date
+        WHERE s.through + 12 < (moment AT TIME ZONE v.time_zone)::date
             AND NOT EXISTS (SELECT FROM capped_delivery c WHERE c.service_id = s.service_id AND c.day < s.through + 8)
         ORDER BY s.through LIMIT 1);
 END $$;
-COMMENT ON FUNCTION pushmta_engine.service_to_sum() IS 'A service that has eight more folded days of the history of frequency caps.';
+COMMENT ON FUNCTION pushmta_engine.service_to_sum(timestamptz) IS 'A service that has eight more folded days of the history of frequency caps.';
 
-CREATE FUNCTION pushmta_engine.sum_caps(most integer) RETURNS bigint LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.sum_caps(most integer, moment timestamptz DEFAULT now()) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
 DECLARE
-    wanted integer := service_to_sum();
+    wanted integer := service_to_sum(moment);
     goal cap_sum;
     blocks integer[];
     summed bigint;
@@ -657,7 +653,7 @@ BEGIN
     UPDATE cap_sum s SET block = blocks[cardinality(blocks)] WHERE s.service_id = goal.service_id;
     RETURN summed;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.sum_caps(integer) IS
+COMMENT ON FUNCTION pushmta_engine.sum_caps(integer, timestamptz) IS
     'Adds the sums of eight folded days, for up to the given number of blocks of persons. Returns how many rows it read, 0 if there is '
     'nothing to sum up.';
 
@@ -682,6 +678,23 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_caps(integer) IS
     'Deletes up to the given number of rows of the history of frequency caps that no cap can read any more; returns how many. If one is '
     'more than three days older, all are held for a day.';
+
+CREATE FUNCTION pushmta_engine.keep_caps(most integer) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
+DECLARE
+    changed bigint := fold_caps(most);
+BEGIN
+    IF changed = 0 THEN
+        changed := sum_caps(most);
+    END IF;
+    IF changed = 0 THEN
+        changed := purge_caps(4 * most);
+    END IF;
+    RETURN changed;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.keep_caps(integer) IS
+    'Folds, sums up or deletes a piece of the history of frequency caps: about this many blocks of persons. Returns how many rows it read '
+    'or deleted, 0 if nothing is left to do.';
 
 CREATE FUNCTION pushmta_engine.forget_caps(apps integer[], ids bigint[]) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
