@@ -50,11 +50,28 @@ CREATE TABLE pushmta_engine.cap_lock (
     service_id integer NOT NULL,
     -- 16 blocks.
     persons integer NOT NULL,
+    -- The delivery that asked last, and how often that was another one than before.
+    delivery_id bigint NOT NULL DEFAULT 0,
+    version bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (service_id, persons)
-);
+) WITH (fillfactor = 50);
 COMMENT ON TABLE pushmta_engine.cap_lock IS
     'Who asks for persons and counts them locks the rows of their groups first, in rising order, so that two deliveries at once cannot '
     'both reach a person who may get one more message.';
+
+-- Subscriptions are prepared by id, and a person's devices may have any ids: a delivery asks for the same block many times. Unlogged:
+-- after a crash it is empty, and is made again.
+CREATE UNLOGGED TABLE pushmta_engine.cap_reached (
+    delivery_id bigint NOT NULL,
+    service_id integer NOT NULL,
+    block integer NOT NULL,
+    -- That of the block's lock. With another one, other deliveries have counted messages since.
+    version bigint NOT NULL,
+    persons bit varying NOT NULL,
+    PRIMARY KEY (delivery_id, service_id, block)
+);
+COMMENT ON TABLE pushmta_engine.cap_reached IS
+    'Whom a delivery in preparation may not reach, for each block of persons that it has asked for.';
 
 CREATE TABLE pushmta_engine.cap_sum (
     service_id integer PRIMARY KEY,
@@ -87,45 +104,50 @@ CREATE FUNCTION pushmta_engine.any_bits(digits bit varying[]) RETURNS bit varyin
     SELECT coalesce(bit_or(d.bits::bit(1024)), no_bits()) FROM unnest(digits) d(bits) $$;
 COMMENT ON FUNCTION pushmta_engine.any_bits(bit varying[]) IS 'Which of 1,024 numbers are not 0. The lowest digits come first.';
 
-CREATE FUNCTION pushmta_engine.add_bits(digits bit varying[], bits bit varying) RETURNS bit varying[] LANGUAGE plpgsql
-    IMMUTABLE PARALLEL SAFE SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.add_bits(digits bit varying[], bits bit varying, digit integer DEFAULT 0) RETURNS bit varying[]
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
     none CONSTANT bit varying := no_bits();
-    sums bit varying[] := digits;
+    sums bit varying[] := coalesce(digits, '{}');
     carry bit varying := bits;
     rest bit varying;
-    n integer := 0;
+    n integer := digit;
 BEGIN
     WHILE carry <> none LOOP
+        WHILE cardinality(sums) <= n LOOP
+            sums := sums || none;
+        END LOOP;
         n := n + 1;
-        rest := coalesce(sums[n], none);
+        rest := sums[n];
         sums[n] := rest # carry;
         carry := rest & carry;
     END LOOP;
     RETURN sums;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.add_bits(bit varying[], bit varying) IS 'Adds a bit to each of 1,024 numbers.';
+COMMENT ON FUNCTION pushmta_engine.add_bits(bit varying[], bit varying, integer) IS
+    'Adds a bit of value 2 ^ digit to each of 1,024 numbers.';
 
-CREATE FUNCTION pushmta_engine.take_bits(digits bit varying[], bits bit varying) RETURNS bit varying[] LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.less_bits(digits bit varying[], less bit varying[]) RETURNS bit varying[] LANGUAGE plpgsql
     IMMUTABLE PARALLEL SAFE SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
     none CONSTANT bit varying := no_bits();
-    sums bit varying[] := digits;
-    -- Never below 0.
-    borrow bit varying := bits & any_bits(digits);
-    rest bit varying;
-    n integer := 0;
+    rests bit varying[] := digits;
+    borrow bit varying := none;
+    old bit varying;
+    minus bit varying;
 BEGIN
-    WHILE borrow <> none LOOP
-        n := n + 1;
-        rest := sums[n];
-        sums[n] := rest # borrow;
-        borrow := (~rest) & borrow;
+    FOR n IN 1..greatest(cardinality(digits), cardinality(less)) LOOP
+        old := coalesce(digits[n], none);
+        minus := coalesce(less[n], none);
+        rests[n] := old # minus # borrow;
+        borrow := ((~old) & (minus | borrow)) | (minus & borrow);
     END LOOP;
-    RETURN CASE WHEN any_bits(sums) <> none THEN sums END;
+    -- Never below 0.
+    RETURN CASE WHEN borrow = none THEN rests ELSE ARRAY(SELECT r.bits & ~borrow FROM unnest(rests) WITH ORDINALITY r(bits, n)
+        ORDER BY r.n) END;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.take_bits(bit varying[], bit varying) IS
-    'Subtracts a bit from each of 1,024 numbers that are not 0. Null if all are 0 then.';
+COMMENT ON FUNCTION pushmta_engine.less_bits(bit varying[], bit varying[]) IS
+    'Subtracts 1,024 numbers from 1,024 others; 0 where the first is greater. The lowest digits come first.';
 
 CREATE FUNCTION pushmta_engine.sum_bits(maps bit varying[], digits smallint[]) RETURNS bit varying[] LANGUAGE plpgsql
     IMMUTABLE PARALLEL SAFE SET search_path = pushmta_engine, pg_temp AS $$
@@ -180,10 +202,7 @@ BEGIN
             map := carry;
         END IF;
         digit := greatest(digit, 6);
-        WHILE cardinality(higher) < digit - 6 LOOP
-            higher := higher || none;
-        END LOOP;
-        higher := higher[:digit - 6] || add_bits(higher[digit - 5:], map);
+        higher := add_bits(higher, map, digit - 6);
     END LOOP;
     RETURN ARRAY[d0, d1, d2, d3, d4, d5] || higher;
 END $$;
@@ -264,17 +283,21 @@ COMMENT ON FUNCTION pushmta_engine.counted_categories(integer, integer[]) IS
 
 -- Asking and counting.
 
-CREATE FUNCTION pushmta_engine.lock_persons(service integer, blocks integer[]) RETURNS void LANGUAGE plpgsql
-    SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.lock_persons(service integer, blocks integer[], delivery bigint) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_variable
 DECLARE
     groups integer[] := ARRAY(SELECT DISTINCT b.n >> 4 FROM unnest(blocks) b(n) ORDER BY 1);
+    changed integer[];
 BEGIN
     INSERT INTO cap_lock (service_id, persons) SELECT service, g.n FROM unnest(groups) g(n) ORDER BY g.n ON CONFLICT DO NOTHING;
-    PERFORM FROM cap_lock l WHERE l.service_id = service AND l.persons = ANY(groups) ORDER BY l.persons FOR NO KEY UPDATE;
+    changed := ARRAY(SELECT x.persons FROM (SELECT l.persons, l.delivery_id FROM cap_lock l
+        WHERE l.service_id = service AND l.persons = ANY(groups) ORDER BY l.persons FOR NO KEY UPDATE) x WHERE x.delivery_id <> delivery);
+    UPDATE cap_lock l SET delivery_id = delivery, version = l.version + 1 WHERE l.service_id = service AND l.persons = ANY(changed);
 END $$;
-COMMENT ON FUNCTION pushmta_engine.lock_persons(integer, integer[]) IS
-    'Locks the groups of persons in these blocks, in rising order. The caller''s next statement sees what was counted before.';
+COMMENT ON FUNCTION pushmta_engine.lock_persons(integer, integer[], bigint) IS
+    'Locks the groups of persons in these blocks, in rising order, for a delivery (0: none). The caller''s next statement sees what was '
+    'counted before.';
 
 CREATE FUNCTION pushmta_engine.capped_delivery_of(delivery bigint, service integer) RETURNS pushmta_engine.capped_delivery
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
@@ -329,20 +352,24 @@ CREATE FUNCTION pushmta_engine.count_more(place pushmta_engine.capped_delivery, 
 #variable_conflict use_column
 DECLARE
     counts record;
-    most bigint;
 BEGIN
-    SELECT array_agg(r.block) AS blocks, array_agg(r.spot) AS spots, array_agg(r.n) AS n, max(r.n) AS most INTO counts
+    SELECT array_agg(r.block) AS blocks, array_agg(r.spot) AS spots, array_agg(r.n - 1) AS more, max(r.n - 1) AS most INTO counts
     FROM (SELECT b.n AS block, (u.person & 1023)::integer AS spot, count(*) AS n
         FROM unnest(persons) u(person) JOIN unnest(blocks, bits) b(n, bits) ON b.n = (u.person >> 10)::integer
         WHERE get_bit(b.bits, (u.person & 1023)::integer) = 1 GROUP BY 1, 2 HAVING count(*) > 1) r;
-    FOR turn IN 2..coalesce(counts.most, 0) LOOP
-        PERFORM count_bits(place, array_agg(m.block), array_agg(m.bits))
+    -- Digit by digit: a user key that says nothing may belong to any number of devices.
+    FOR power IN 0..31 LOOP
+        EXIT WHEN counts.most IS NULL OR counts.most >> power = 0;
+        UPDATE cap_history h SET more = add_bits(h.more, m.bits, power)
         FROM (SELECT c.block, bits_at(c.spot, 1)::bit varying AS bits
-            FROM unnest(counts.blocks, counts.spots, counts.n) c(block, spot, n) WHERE c.n >= turn GROUP BY 1) m;
+            FROM unnest(counts.blocks, counts.spots, counts.more) c(block, spot, n) WHERE (c.n >> power) & 1 = 1 GROUP BY 1) m
+        WHERE h.service_id = place.service_id AND h.day = place.day AND h.block = m.block AND h.category_id = place.category_id
+            AND h.delivery_id = place.delivery_id AND h.digit = 0;
     END LOOP;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.count_more(pushmta_engine.capped_delivery, bigint[], integer[], bit varying[]) IS
-    'Counts the second and further messages of a delivery to persons who have several of these elements and whose bit is set.';
+    'Counts the second and further messages of a delivery to persons who have several of these elements and whose bit is set. Their rows '
+    'are there and locked.';
 
 CREATE FUNCTION pushmta_engine.cap_days(service integer, per text, length integer, start date)
     RETURNS TABLE (day date, is_sum boolean) LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp AS $$
@@ -360,22 +387,22 @@ CREATE FUNCTION pushmta_engine.cap_days(service integer, per text, length intege
 COMMENT ON FUNCTION pushmta_engine.cap_days(integer, text, integer, date) IS
     'The days of the history that a frequency cap reads for a delivery of a day, or the first of eight days that are summed up.';
 
-CREATE FUNCTION pushmta_engine.free_persons(place pushmta_engine.capped_delivery, rules pushmta_engine.frequency_cap[],
-    INOUT blocks integer[], zones text[], INOUT bits bit varying[], OUT are_all boolean) LANGUAGE plpgsql STABLE
+CREATE FUNCTION pushmta_engine.reached_persons(place pushmta_engine.capped_delivery, rules pushmta_engine.frequency_cap[],
+    blocks integer[], zones text[]) RETURNS TABLE (block integer, begins timestamptz, persons bit varying) LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp SET enable_mergejoin = off SET enable_seqscan = off AS $$
 #variable_conflict use_column
 BEGIN
+    RETURN QUERY
     WITH rule AS MATERIALIZED (
         SELECT r.id, r.max_messages, r.per, r.length, counted_categories(r.service_id, r.categories) AS counts FROM unnest(rules) r
-    ), asked AS MATERIALIZED (
-        SELECT a.block, w.begins, w.ends, bit_or(a.bits) AS bits
-        FROM unnest(blocks, zones, bits) a(block, zone, bits)
-        LEFT JOIN cap_windows(place.service_id, place.counts_at, zones) w ON w.zone = a.zone GROUP BY 1, 2, 3
+    ), span AS MATERIALIZED (
+        SELECT DISTINCT a.block, w.begins, w.ends
+        FROM unnest(blocks, zones) a(block, zone) JOIN cap_windows(place.service_id, place.counts_at, zones) w ON w.zone = a.zone
     ), neighbours AS MATERIALIZED (
         SELECT min(g.block) AS first, max(g.block) AS last
         FROM (SELECT e.block, count(*) FILTER (WHERE e.gap > 4) OVER (ORDER BY e.block) AS n
             FROM (SELECT u.block, u.block - lag(u.block) OVER (ORDER BY u.block) AS gap
-                FROM (SELECT DISTINCT a.block FROM asked a) u) e) g
+                FROM (SELECT DISTINCT x.block FROM unnest(blocks) x(block)) u) e) g
         GROUP BY g.n
     ), found AS MATERIALIZED (
         -- OFFSET 0: look-ups one by one, by the index.
@@ -385,20 +412,63 @@ BEGIN
             AND x.block >= n.first AND x.block <= n.last AND x.category_id = ANY(r.counts) AND x.delivery_id <> place.delivery_id
             AND (x.delivery_id = -1) = d.is_sum
             AND (r.per <> 'hours' OR x.counts_at > place.counts_at - r.length * interval '1 hour') OFFSET 0) h
+    )
+    SELECT g.block, g.begins, bit_or(g.bits)::bit varying FROM (
+        SELECT h.block, NULL::timestamptz AS begins, reached_bits(array_agg(h.persons), array_agg(h.digit), r.max_messages) AS bits
+        FROM rule r JOIN found h ON h.id = r.id WHERE r.per <> 'recipient_day' GROUP BY r.id, r.max_messages, h.block
+        UNION ALL
+        SELECT h.block, s.begins, reached_bits(array_agg(h.persons), array_agg(h.digit), r.max_messages)
+        FROM rule r JOIN found h ON h.id = r.id
+        JOIN span s ON s.block = h.block AND h.counts_at >= s.begins AND h.counts_at < s.ends
+        WHERE r.per = 'recipient_day' GROUP BY r.id, r.max_messages, h.block, s.begins) g
+    GROUP BY 1, 2;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.reached_persons(pushmta_engine.capped_delivery, pushmta_engine.frequency_cap[], integer[], text[]) IS
+    'Which persons of these blocks have as many messages as a rule allows, apart from those of the delivery: in the time before it, or '
+    'planned for later. Days are those of the service, the delivery''s own included. begins: only in the zones whose day begins then.';
+
+CREATE FUNCTION pushmta_engine.known_reached(place pushmta_engine.capped_delivery, rules pushmta_engine.frequency_cap[], blocks integer[])
+    RETURNS TABLE (block integer, begins timestamptz, persons bit varying) LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_mergejoin = off SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+    missing integer[] := ARRAY(SELECT b.block FROM unnest(blocks) b(block) CROSS JOIN LATERAL (SELECT l.version FROM cap_lock l
+            WHERE l.service_id = place.service_id AND l.persons = b.block >> 4 OFFSET 0) l
+        LEFT JOIN LATERAL (SELECT k.version FROM cap_reached k WHERE k.delivery_id = place.delivery_id
+            AND k.service_id = place.service_id AND k.block = b.block OFFSET 0) k ON true
+        WHERE k.version IS DISTINCT FROM l.version);
+BEGIN
+    IF missing <> '{}' THEN
+        INSERT INTO cap_reached AS c (delivery_id, service_id, block, version, persons)
+        SELECT place.delivery_id, place.service_id, m.block, l.version, coalesce(r.persons, no_bits())
+        FROM unnest(missing) m(block) JOIN cap_lock l ON l.service_id = place.service_id AND l.persons = m.block >> 4
+        LEFT JOIN reached_persons(place, rules, missing, NULL) r ON r.block = m.block
+        ON CONFLICT ON CONSTRAINT cap_reached_pkey DO UPDATE SET version = excluded.version, persons = excluded.persons;
+    END IF;
+    RETURN QUERY SELECT b.block, NULL::timestamptz, k.persons FROM unnest(blocks) b(block)
+        CROSS JOIN LATERAL (SELECT x.persons FROM cap_reached x WHERE x.delivery_id = place.delivery_id
+            AND x.service_id = place.service_id AND x.block = b.block OFFSET 0) k;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.known_reached(pushmta_engine.capped_delivery, pushmta_engine.frequency_cap[], integer[]) IS
+    'Does what reached_persons does without time zones, for locked blocks. What no other delivery has changed since is not computed again.';
+
+CREATE FUNCTION pushmta_engine.free_persons(place pushmta_engine.capped_delivery, rules pushmta_engine.frequency_cap[],
+    INOUT blocks integer[], zones text[], INOUT bits bit varying[], OUT are_all boolean) LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_mergejoin = off SET enable_seqscan = off AS $$
+#variable_conflict use_column
+BEGIN
+    WITH asked AS MATERIALIZED (
+        SELECT a.block, w.begins, bit_or(a.bits) AS bits
+        FROM unnest(blocks, zones, bits) a(block, zone, bits)
+        LEFT JOIN cap_windows(place.service_id, place.counts_at, zones) w ON w.zone = a.zone GROUP BY 1, 2
     ), reached AS MATERIALIZED (
-        SELECT g.block, g.begins, bit_or(g.bits) AS bits FROM (
-            SELECT h.block, NULL::timestamptz AS begins, reached_bits(array_agg(h.persons), array_agg(h.digit), r.max_messages) AS bits
-            FROM rule r JOIN found h ON h.id = r.id WHERE r.per <> 'recipient_day' GROUP BY r.id, r.max_messages, h.block
-            UNION ALL
-            SELECT h.block, a.begins, reached_bits(array_agg(h.persons), array_agg(h.digit), r.max_messages)
-            FROM rule r JOIN found h ON h.id = r.id
-            JOIN asked a ON a.block = h.block AND h.counts_at >= a.begins AND h.counts_at < a.ends
-            WHERE r.per = 'recipient_day' GROUP BY r.id, r.max_messages, h.block, a.begins) g
-        GROUP BY 1, 2
+        SELECT k.* FROM known_reached(place, rules, blocks) k WHERE zones IS NULL
+        UNION ALL
+        SELECT r.* FROM reached_persons(place, rules, blocks, zones) r WHERE zones IS NOT NULL
     ), free AS MATERIALIZED (
         -- Who has a message of this delivery already gets it on all devices.
         SELECT a.block, bit_or(a.bits & (coalesce(own.persons, no_bits())
-            | ~(coalesce(m.bits, no_bits()) | coalesce(z.bits, no_bits())))) AS bits, bit_or(a.bits) AS asked
+            | ~(coalesce(m.persons, no_bits()) | coalesce(z.persons, no_bits())))) AS bits, bit_or(a.bits) AS asked
         FROM asked a
         LEFT JOIN reached m ON m.block = a.block AND m.begins IS NULL
         LEFT JOIN reached z ON z.block = a.block AND z.begins = a.begins
@@ -411,9 +481,7 @@ BEGIN
     INTO blocks, bits, are_all FROM free f;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.free_persons(pushmta_engine.capped_delivery, pushmta_engine.frequency_cap[], integer[], text[],
-    bit varying[]) IS
-    'Which of the persons with a set bit may get a message of a delivery, and whether all may. A rule counts the messages in the time '
-    'before the delivery, and those planned for later; days are those of the service, the delivery''s own included.';
+    bit varying[]) IS 'Which of the persons with a set bit may get a message of a delivery, and whether all may.';
 
 CREATE FUNCTION pushmta_engine.ask_caps(delivery bigint, service integer, ids bigint[], persons bigint[], zones text[],
     OUT passed bigint[], OUT capped bigint[]) LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp SET enable_nestloop = off
@@ -441,7 +509,7 @@ BEGIN
         FROM (SELECT (u.person >> 10)::integer AS block, u.zone, bits_at((u.person & 1023)::integer, 1)::bit varying AS bits
             FROM (SELECT unnest(persons) AS person, unnest(zones) AS zone) u GROUP BY 1, 2) g;
     END IF;
-    PERFORM lock_persons(service, asked.blocks);
+    PERFORM lock_persons(service, asked.blocks, delivery);
     place := capped_delivery_of(delivery, service);
     SELECT f.* INTO free FROM free_persons(place, rules, asked.blocks, asked.zones, asked.bits) f;
     IF free.are_all THEN
@@ -470,28 +538,27 @@ CREATE FUNCTION pushmta_engine.uncount_persons(deliveries bigint[], services int
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column
 BEGIN
-    FOR turn IN 1..coalesce((SELECT max(r.n) FROM (SELECT count(*) AS n FROM unnest(deliveries, persons) u(delivery, person)
-        GROUP BY u.delivery, u.person) r), 0)
-    LOOP
-        WITH message AS (
-            SELECT u.delivery, u.service, u.person, row_number() OVER (PARTITION BY u.delivery, u.person) AS n
-            FROM unnest(deliveries, services, persons) u(delivery, service, person)
-        ), block AS MATERIALIZED (
-            SELECT m.delivery, m.service, (m.person >> 10)::integer AS n, bits_at((m.person & 1023)::integer, 1)::bit varying AS bits
-            FROM message m WHERE m.n = turn GROUP BY 1, 2, 3
-        ), found AS MATERIALIZED (
-            SELECT h.service_id, h.block, h.day, h.category_id, h.delivery_id, b.bits
-            FROM block b JOIN capped_delivery c ON c.delivery_id = b.delivery AND c.service_id = b.service
-            JOIN cap_history h ON h.service_id = b.service AND h.block = b.n AND h.day = c.day AND h.category_id = c.category_id
-                AND h.delivery_id = b.delivery AND h.digit = 0
-            ORDER BY h.delivery_id, h.service_id, h.block FOR NO KEY UPDATE OF h
-        )
-        UPDATE cap_history h SET persons = h.persons & (~f.bits | any_bits(h.more)),
-            more = CASE WHEN h.more IS NOT NULL THEN take_bits(h.more, h.persons & f.bits) END
-        FROM found f
-        WHERE h.service_id = f.service_id AND h.block = f.block AND h.day = f.day AND h.category_id = f.category_id
-            AND h.delivery_id = f.delivery_id AND h.digit = 0;
-    END LOOP;
+    WITH person AS MATERIALIZED (
+        SELECT u.delivery, u.service, (u.person >> 10)::integer AS block, (u.person & 1023)::integer AS spot, count(*) AS n
+        FROM unnest(deliveries, services, persons) u(delivery, service, person) GROUP BY 1, 2, 3, 4
+    ), digit AS (
+        SELECT p.delivery, p.service, p.block, d.n, bits_at(p.spot, ((p.n >> d.n) & 1)::integer)::bit varying AS bits
+        FROM person p CROSS JOIN generate_series(0, (SELECT floor(log(2, max(x.n)))::integer FROM person x)) d(n) GROUP BY 1, 2, 3, 4
+    ), block AS MATERIALIZED (
+        SELECT d.delivery, d.service, d.block AS n, array_agg(d.bits ORDER BY d.n) AS numbers FROM digit d GROUP BY 1, 2, 3
+    ), found AS MATERIALIZED (
+        SELECT h.service_id, h.block, h.day, h.category_id, h.delivery_id, b.numbers
+        FROM block b JOIN capped_delivery c ON c.delivery_id = b.delivery AND c.service_id = b.service
+        JOIN cap_history h ON h.service_id = b.service AND h.block = b.n AND h.day = c.day AND h.category_id = c.category_id
+            AND h.delivery_id = b.delivery AND h.digit = 0
+        ORDER BY h.delivery_id, h.service_id, h.block FOR NO KEY UPDATE OF h
+    )
+    UPDATE cap_history h SET persons = any_bits(less_bits(add_bits(h.more, h.persons), f.numbers)),
+        more = CASE WHEN h.more IS NOT NULL THEN less_bits(less_bits(add_bits(h.more, h.persons), f.numbers),
+            ARRAY[any_bits(less_bits(add_bits(h.more, h.persons), f.numbers))]) END
+    FROM found f
+    WHERE h.service_id = f.service_id AND h.block = f.block AND h.day = f.day AND h.category_id = f.category_id
+        AND h.delivery_id = f.delivery_id AND h.digit = 0;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.uncount_persons(bigint[], integer[], bigint[]) IS
     'Takes messages that ended unsent out of the history, one for each element. Folded days stay as they are.';
@@ -546,6 +613,7 @@ BEGIN
     DELETE FROM cap_history h USING pushmta_engine.capped_delivery c
     WHERE c.delivery_id = delivery AND h.day = c.day AND h.service_id = c.service_id AND h.delivery_id = delivery;
     DELETE FROM pushmta_engine.capped_delivery c WHERE c.delivery_id = delivery;
+    DELETE FROM cap_reached r WHERE r.delivery_id = delivery;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.drop_caps(bigint) IS
     'Takes all messages of a delivery out of the history of frequency caps: they were prepared and dropped.';
@@ -584,7 +652,7 @@ BEGIN
         DELETE FROM capped_delivery c WHERE c.service_id = goal.service AND c.day = goal.day;
         RETURN 1;
     END IF;
-    PERFORM lock_persons(goal.service, blocks);
+    PERFORM lock_persons(goal.service, blocks, 0);
     WITH gone AS (
         DELETE FROM cap_history h WHERE h.service_id = goal.service AND h.block = ANY(blocks) AND h.day = goal.day
         RETURNING h.block, h.category_id, h.digit, h.persons
@@ -617,7 +685,8 @@ BEGIN
             AND NOT EXISTS (SELECT FROM capped_delivery c WHERE c.service_id = s.service_id AND c.day < s.through + 8)
         ORDER BY s.through LIMIT 1);
 END $$;
-COMMENT ON FUNCTION pushmta_engine.service_to_sum(timestamptz) IS 'A service that has eight more folded days of the history of frequency caps.';
+COMMENT ON FUNCTION pushmta_engine.service_to_sum(timestamptz) IS
+    'A service that has eight more folded days of the history of frequency caps.';
 
 CREATE FUNCTION pushmta_engine.sum_caps(most integer, moment timestamptz DEFAULT now()) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
@@ -637,7 +706,7 @@ BEGIN
         UPDATE cap_sum s SET through = s.through + 8, block = -1 WHERE s.service_id = goal.service_id;
         RETURN 1;
     END IF;
-    PERFORM lock_persons(goal.service_id, blocks);
+    PERFORM lock_persons(goal.service_id, blocks, 0);
     WITH total AS (
         SELECT h.block, h.category_id, count(*) AS n, sum_bits(array_agg(h.persons), array_agg(h.digit)) AS digits
         FROM cap_history h WHERE h.service_id = goal.service_id AND h.block = ANY(blocks) AND h.day >= goal.through
@@ -684,6 +753,10 @@ CREATE FUNCTION pushmta_engine.keep_caps(most integer) RETURNS bigint LANGUAGE p
 DECLARE
     changed bigint := fold_caps(most);
 BEGIN
+    DELETE FROM cap_reached r WHERE r.delivery_id = ANY(ARRAY(
+        SELECT x.delivery_id FROM (SELECT DISTINCT k.delivery_id FROM cap_reached k) x
+        JOIN pushmta_engine.delivery d ON d.id = x.delivery_id
+        WHERE d.prepared OR d.state NOT IN ('analysing', 'pending', 'preparing', 'paused')));
     IF changed = 0 THEN
         changed := sum_caps(most);
     END IF;
@@ -706,7 +779,7 @@ BEGIN
         WHERE s.id = ANY(ids) AND s.application_id = ANY(apps) GROUP BY 1 ORDER BY 1
     LOOP
         CONTINUE WHEN NOT EXISTS (SELECT FROM cap_lock l WHERE l.service_id = found.service);
-        PERFORM lock_persons(found.service, ARRAY(SELECT (u.person >> 10)::integer FROM unnest(found.persons) u(person)));
+        PERFORM lock_persons(found.service, ARRAY(SELECT (u.person >> 10)::integer FROM unnest(found.persons) u(person)), 0);
         UPDATE cap_history h SET persons = h.persons & ~b.bits,
             more = CASE WHEN h.more IS NOT NULL THEN ARRAY(SELECT m.bits & ~b.bits FROM unnest(h.more) WITH ORDINALITY m(bits, n)
                 ORDER BY m.n) END
