@@ -157,7 +157,7 @@ DECLARE
     d0 bit varying := none; d1 bit varying := none;
     d2 bit varying := none; d3 bit varying := none;
     d4 bit varying := none; d5 bit varying := none;
-    higher bit varying[] := '{}';
+    higher bit varying[] := ARRAY[]::bit varying[];
     digit smallint;
     map bit varying; carry bit varying;
     n integer := 0;
@@ -363,13 +363,13 @@ BEGIN
         UPDATE cap_history h SET more = add_bits(h.more, m.bits, power)
         FROM (SELECT c.block, bits_at(c.spot, 1)::bit varying AS bits
             FROM unnest(counts.blocks, counts.spots, counts.more) c(block, spot, n) WHERE (c.n >> power) & 1 = 1 GROUP BY 1) m
-        WHERE h.service_id = place.service_id AND h.day = place.day AND h.block = m.block AND h.category_id = place.category_id
-            AND h.delivery_id = place.delivery_id AND h.digit = 0;
+        WHERE h.service_id = place.service_id AND h.day = place.day AND h.block = ANY(counts.blocks) AND h.block = m.block
+            AND h.category_id = place.category_id AND h.delivery_id = place.delivery_id AND h.digit = 0;
     END LOOP;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.count_more(pushmta_engine.capped_delivery, bigint[], integer[], bit varying[]) IS
-    'Counts the second and further messages of a delivery to persons who have several of these elements and whose bit is set. Their rows '
-    'are there and locked.';
+    'Counts the second and further messages of a delivery to persons of these blocks who have several of these elements and whose bit is '
+    'set. Their rows are there and locked.';
 
 CREATE FUNCTION pushmta_engine.cap_days(service integer, per text, length integer, start date)
     RETURNS TABLE (day date, is_sum boolean) LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp AS $$
@@ -492,6 +492,7 @@ DECLARE
     place capped_delivery;
     asked record;
     free record;
+    several integer[];
 BEGIN
     IF ids IS NULL THEN
         RETURN;
@@ -501,12 +502,13 @@ BEGIN
     END IF;
     -- Two lists in step take half the time of a table of both.
     IF zones IS NULL THEN
-        SELECT array_agg(g.block) AS blocks, NULL::text[] AS zones, array_agg(g.bits) AS bits INTO asked
-        FROM (SELECT (u.person >> 10)::integer AS block, bits_at((u.person & 1023)::integer, 1)::bit varying AS bits
+        SELECT array_agg(g.block) AS blocks, NULL::text[] AS zones, array_agg(g.bits) AS bits, array_agg(g.n) AS n INTO asked
+        FROM (SELECT (u.person >> 10)::integer AS block, bits_at((u.person & 1023)::integer, 1)::bit varying AS bits, count(*) AS n
             FROM (SELECT unnest(persons) AS person) u GROUP BY 1) g;
     ELSE
-        SELECT array_agg(g.block) AS blocks, array_agg(g.zone) AS zones, array_agg(g.bits) AS bits INTO asked
-        FROM (SELECT (u.person >> 10)::integer AS block, u.zone, bits_at((u.person & 1023)::integer, 1)::bit varying AS bits
+        SELECT array_agg(g.block) AS blocks, array_agg(g.zone) AS zones, array_agg(g.bits) AS bits, array_agg(g.n) AS n INTO asked
+        FROM (SELECT (u.person >> 10)::integer AS block, u.zone, bits_at((u.person & 1023)::integer, 1)::bit varying AS bits,
+                count(*) AS n
             FROM (SELECT unnest(persons) AS person, unnest(zones) AS zone) u GROUP BY 1, 2) g;
     END IF;
     PERFORM lock_persons(service, asked.blocks, delivery);
@@ -522,9 +524,12 @@ BEGIN
             JOIN (SELECT unnest(free.blocks) AS block, unnest(free.bits) AS bits) f ON f.block = (u.person >> 10)::integer) t;
     END IF;
     PERFORM count_bits(place, free.blocks, free.bits);
-    -- Nearly all persons have one device.
-    IF cardinality(passed) > (SELECT sum(bit_count(f.bits::"bit")) FROM unnest(free.bits) f(bits)) THEN
-        PERFORM count_more(place, persons, free.blocks, free.bits);
+    -- Blocks in which a person has several of the devices.
+    several := ARRAY(SELECT a.block FROM unnest(asked.blocks, asked.bits, asked.n) a(block, bits, n) GROUP BY a.block
+        HAVING sum(a.n) > bit_count(bit_or(a.bits)::"bit"));
+    IF several <> '{}' THEN
+        PERFORM count_more(place, persons, array_agg(f.block), array_agg(f.bits)) FROM unnest(free.blocks, free.bits) f(block, bits)
+        WHERE f.block = ANY(several);
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.ask_caps(bigint, integer, bigint[], bigint[], text[]) IS
