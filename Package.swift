@@ -107,8 +107,8 @@ let targets: [Target] = [
     module(
         "Supervisor",
         [
-            "ProcessEvents", "ProcessProtocol", "MetricsEndpoint", "Store", "PostgresClient", "Content",
-            "OperatingSystem", "PushCore",
+            "HTTPConnections", "ProcessEvents", "ProcessProtocol", "MetricsEndpoint", "Store", "PostgresClient",
+            "CurlClient", "Content", "OperatingSystem", "PushCore",
             .nioCore, .nioPosix,
             .subprocess,
             .system,
@@ -124,7 +124,8 @@ let targets: [Target] = [
     module(
         "FeedbackWorker",
         [
-            "ProcessEvents", "TrackingSpools", "MetricsEndpoint", "LegacyGateways", "Gateways", "Store", "PushCore",
+            "ProcessEvents", "TrackingSpools", "MetricsEndpoint", "LegacyGateways", "Gateways", "Store", "CurlClient",
+            "PushCore",
             .nioPosix, .logging,
         ]
     ),

@@ -17,7 +17,10 @@ import urllib.request
 SEED = "14"
 # Requests for each operation and phase: about 2,300 in all, in 45 s.
 EXAMPLES = "15"
-SCOPES = "devices:write devices:read deliveries:write deliveries:read messages:send messages:read applications:read exclusions:write exclusions:read"
+SCOPES = (
+    "devices:write devices:read deliveries:write deliveries:approve deliveries:read messages:send messages:read applications:read "
+    "exclusions:write exclusions:read events:read"
+)
 
 CONFIGURATION = """
 # What the document cannot say, so that requests which fit it may be refused all the same:
@@ -42,6 +45,12 @@ checks.positive_data_acceptance.enabled = false
 include-name = "POST /deliveries/{{id}}/targets"
 checks.positive_data_acceptance.enabled = false
 parameters = {{ "path.id" = {explicit} }}
+
+[[operations]]
+# consumers are an operator's
+include-name = "GET /events"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "consumer" = "api" }}
 
 [[operations]]
 # the same
@@ -153,12 +162,40 @@ checks.positive_data_acceptance.enabled = false
 parameters = {{ "path.id" = {edited} }}
 
 [[operations]]
+# days exist, and shares add up to at most 100
+include-name = "PUT /deliveries/{{id}}/plan"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.id" = {edited} }}
+
+[[operations]]
+include-name = "GET /deliveries/{{id}}/plan"
+parameters = {{ "path.id" = {edited} }}
+
+[[operations]]
 include-name = "POST /deliveries/{{id}}/analysis"
 parameters = {{ "path.id" = {edited} }}
 
 [[operations]]
 include-name = "GET /deliveries/{{id}}/analysis"
 parameters = {{ "path.id" = {analysed} }}
+
+[[operations]]
+include-name = "GET /deliveries/{{id}}/recall"
+parameters = {{ "path.id" = {recalled} }}
+
+[[operations]]
+# a zone exists, dates are in order, and a rule has a moment
+include-name = "PUT /deliveries/{{id}}/recurrence"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.id" = {recurring} }}
+
+[[operations]]
+include-name = "GET /deliveries/{{id}}/recurrence"
+parameters = {{ "path.id" = {recurring} }}
+
+[[operations]]
+include-name = "GET /deliveries/{{id}}/count"
+parameters = {{ "path.id" = {edited} }}
 
 [[operations]]
 include-name = "GET /deliveries/{{id}}/check"
@@ -175,6 +212,23 @@ parameters = {{ "path.id" = "{message}" }}
 [[operations]]
 include-name = "GET /deliveries/{{id}}/outcomes"
 parameters = {{ "path.id" = {day} }}
+
+[[operations]]
+include-name = "GET /devices/{{id}}/categories"
+parameters = {{ "path.id" = {device} }}
+
+[[operations]]
+include-name = "PUT /devices/{{id}}/opt-outs/{{category}}"
+parameters = {{ "path.id" = {device}, "path.category" = "news" }}
+
+[[operations]]
+include-name = "DELETE /devices/{{id}}/opt-outs/{{category}}"
+parameters = {{ "path.id" = {device}, "path.category" = "news" }}
+
+[[operations]]
+# the parameter userKey is needed
+include-name = "GET /opt-outs"
+checks.positive_data_acceptance.enabled = false
 
 [[operations]]
 include-name = "GET /devices/{{id}}"
@@ -205,7 +259,7 @@ class API:
             method=method,
         )
         with urllib.request.urlopen(request) as answer:
-            return json.load(answer)
+            return None if answer.status == 204 else json.load(answer)
 
     def get(self, path):
         return self.call("GET", path)
@@ -244,9 +298,13 @@ def walk(api, delivery):
     content = {"android": {"title": "Hello {{firstName|there}}"}}
     first = api.post("/deliveries", {**delivery, "content": content, "messagesPerSecond": 1000})["id"]
     require(api.refusal("GET", f"/deliveries/{first}/analysis") == 404, "a delivery that was never analysed has an analysis")
+    counted = api.until(f"/deliveries/{first}/count", lambda answer: answer["answeredAt"])
+    require(counted["problem"] is None and counted["counts"][0]["messages"] > 0, f"nobody is counted: {counted}")
     require(api.post(f"/deliveries/{first}/analysis", {})["state"] == "analysing", "an analysis does not begin")
     found = api.until(f"/deliveries/{first}/analysis", lambda answer: answer["finishedAt"])
     require(found["state"] == "ready" and found["messages"] > 0 and not found["problems"], f"the analysis found {found}")
+    require(found["validUntil"] > found["finishedAt"], f"the analysis holds until {found}")
+    require(found["messages"] == sum(one["messages"] for one in counted["counts"]), f"{counted} was counted, {found} found")
     require(sum(count["messages"] for count in found["counts"]) == found["messages"], f"the counts differ: {found}")
     require(found["rendered"] > 0 and found["samples"][0]["payload"] and found["seconds"] > 0, f"nothing was rendered: {found}")
     # What is changed is analysed again.
@@ -262,11 +320,119 @@ def walk(api, delivery):
     copy = api.post(f"/deliveries/{first}/copy", {"label": "again"})
     require(copy["state"] == "editing" and copy["id"] != first and copy["label"] == "again", f"the copy is {copy}")
     second = copy["id"]
+    require(api.call("GET", "/signals") == {"signals": []}, "there are signals")
+    require(api.refusal("POST", f"/deliveries/{second}/follow", {"signal": "load", "target": 1, "floor": 1, "ceiling": 9}) == 404,
+        "a signal that does not exist is followed")
+    require(api.post(f"/deliveries/{second}/follow", {})["signal"] is None, "a delivery follows a signal")
     api.post(f"/deliveries/{second}/start", {"startAt": "2036-11-24T18:00:00Z"})
     moved = api.post(f"/deliveries/{second}/reschedule", {"startAt": "2036-11-25T18:00:00Z"})
     require(moved["startAt"].startswith("2036-11-25T18"), f"the start stays: {moved}")
     require(api.post(f"/deliveries/{second}/reschedule", {"startAt": None})["state"] == "editing", "the start cannot be taken back")
+    walk_plan(api, first)
     return first, second
+
+
+def walk_plan(api, delivery):
+    """Sends a copy of a delivery in waves, and reads the hours of its service."""
+    planned = api.post(f"/deliveries/{delivery}/copy", {"label": "in waves"})["id"]
+    place = f"/deliveries/{planned}/plan"
+    require(api.get(place)["waves"] == [], "a new delivery has waves")
+    waves = [{"percent": 10, "maxFailed": 0.5}, {"percent": 50}, {}]
+    plan = api.call("PUT", place, {"waves": waves})
+    require([wave["percent"] for wave in plan["waves"]] == [10, 50, None], f"the plan is {plan}")
+    require(api.refusal("PUT", place, {"localTime": "2036-12-01T09:00"}) == 400, "nobody says what happens where the time has passed")
+    api.post(f"/deliveries/{planned}/start", {})
+    ended = api.until(f"/deliveries/{planned}", lambda answer: answer["state"] == "finished")
+    plan = api.get(place)
+    require(sum(wave["messages"] for wave in plan["waves"]) == ended["counts"]["target"], f"a message is in no wave: {plan}, {ended}")
+    require([wave["state"] for wave in plan["waves"]] == ["passed", "passed", "open"], f"the waves are {plan}")
+    service = api.get("/applications/sample-android")["service"]
+    hours = api.get(f"/services/{service}/hours")
+    require(hours["hours"] == [] and hours["timeZone"] == "UTC", f"the hours are {hours}")
+
+
+def recall(api, delivery):
+    """Recalls a delivery that has been sent; returns its id."""
+    content = {"android": {"title": "Sale", "tag": "sale"}}
+    sent = api.post("/deliveries", {**delivery, "content": content})["id"]
+    require(api.get(f"/deliveries/{sent}/approval")["above"] is None, "its service asks for approvals")
+    require(api.refusal("POST", f"/deliveries/{sent}/approve", {}) == 409, "what is not analysed can be approved")
+    require(api.refusal("POST", f"/deliveries/{sent}/recall", {"reason": "wrong"}) == 409, "what was not started can be recalled")
+    api.post(f"/deliveries/{sent}/start", {})
+    ended = api.until(f"/deliveries/{sent}", lambda answer: answer["state"] == "finished")
+    require(api.refusal("GET", f"/deliveries/{sent}/recall") == 404, "a delivery that was not recalled has a report")
+    wanted = {"reason": "wrong", "mode": "replace", "content": {"android": {"title": "Sorry"}}}
+    report = api.post(f"/deliveries/{sent}/recall", wanted)
+    require(report["target"] == ended["counts"]["target"] and report["replaced"] == 0, f"the recall gave {report}")
+    report = api.until(f"/deliveries/{sent}/recall", lambda answer: answer["recallState"] == "finished")
+    # Devices have opened some of the messages before.
+    require(report["replaced"] + report["tooLate"] == ended["counts"]["sent"], f"messages are missing: {report}, {ended}")
+    parts = ("pending", "unsent", "replaced", "removed", "tooLate")
+    require(sum(report[part] for part in parts) == report["target"], f"the report does not add up: {report}")
+    require(api.refusal("POST", f"/deliveries/{sent}/recall", wanted) == 409, "a delivery is recalled twice")
+    return sent
+
+
+def recur(api, delivery):
+    """Lets a delivery recur, makes a run now, and returns the id of the recurring delivery, which is paused."""
+    recurring = api.post("/deliveries", {**delivery, "content": {"android": {"title": "News"}}})["id"]
+    path = f"/deliveries/{recurring}/recurrence"
+    require(api.refusal("GET", path) == 404, "a delivery recurs before it was said when")
+    rule = {"unit": "months", "monthDays": [-1], "times": ["09:00"], "timeZone": "Europe/Berlin", "startsOn": "2036-02-01"}
+    found = api.call("PUT", path, rule)
+    require(found["state"] == "editing" and found["nextRuns"][0] == "2036-02-29T08:00:00.000000Z", f"the rule gave {found}")
+    require(api.post(f"{path}/start", {})["state"] == "active", "a recurrence does not start")
+    require(api.refusal("POST", f"/deliveries/{recurring}/start", {}) == 409, "a recurring delivery is sent itself")
+    # The content of the moment.
+    api.call("PATCH", f"/deliveries/{recurring}", {"content": {"android": {"title": "Newer"}}})
+    run = api.post(f"{path}/run", {})["id"]
+    ended = api.until(f"/deliveries/{run}", lambda answer: answer["state"] == "finished")
+    require(ended["counts"]["sent"] > 0, f"a run was not sent: {ended}")
+    runs = api.get(path)["runs"]
+    require([(one["runId"], one["outcome"]) for one in runs] == [(run, "started")], f"the runs are {runs}")
+    require(api.call("DELETE", path) is None and api.refusal("GET", path) == 404, "a recurrence is not removed")
+    api.call("PUT", path, {**rule, "missed": "once"})
+    api.post(f"{path}/start", {})
+    require(api.post(f"{path}/pause", {})["state"] == "paused", "a recurrence is not paused")
+    return recurring
+
+
+def consent(api, device, delivery):
+    """Opts a device and a user out of a category and in again, and makes a delivery of another one."""
+    names = {row["name"]: row for row in api.call("GET", "/categories")["categories"]}
+    require(names["transactional"]["transactional"] and not names["news"]["transactional"], f"the categories are {names}")
+
+    def unwanted(answer):
+        return [row["name"] for row in answer["categories"] if row["optedOut"]]
+
+    require(unwanted(api.call("PUT", f"/devices/{device}/opt-outs/news")) == ["news"], "an opt-out is not recorded")
+    require(api.refusal("PUT", f"/devices/{device}/opt-outs/transactional") == 400, "an opt-out from receipts is accepted")
+    require(unwanted(api.call("DELETE", f"/devices/{device}/opt-outs/news")) == [], "an opt-in is not recorded")
+    require(api.call("PUT", "/opt-outs", {"userKey": "ada", "optedOut": True, "category": "news"})["changed"] > 0, "nobody opted out")
+    require(unwanted(api.call("GET", f"/devices/{device}/categories")) == ["news"], "a device of the user is not opted out")
+    said = api.call("GET", "/opt-outs?userKey=ada")["optOuts"]
+    require({row["category"] for row in said} == {"news"}, f"the user's opt-outs are {said}")
+    api.call("PUT", "/opt-outs", {"userKey": "ada", "optedOut": False, "category": "news"})
+    made = api.post("/deliveries", {**delivery, "category": "service"})
+    require(made["category"] == "service", f"its category is {made['category']}")
+    changed = api.call("PATCH", f"/deliveries/{made['id']}", {"category": "marketing"})
+    require(changed["category"] == "marketing", f"its category stays {changed['category']}")
+
+
+def read_events(api, delivery):
+    """Reads what happened to a delivery, as a consumer that asks for each page twice."""
+    page, events = None, []
+    while not any(event["deliveryId"] == delivery and event["state"] == "finished" for event in events):
+        path = "/events?consumer=api&limit=50" + (f"&processed={page}" if page else "")
+        answer = api.until(path, lambda answer: answer["page"])
+        again = api.get("/events?consumer=api&limit=50")
+        require(again == answer, f"a page changes before it is processed: {answer}, {again}")
+        page, events = answer["page"], events + answer["events"]
+    require(len({event["id"] for event in events}) == len(events), "an event is given twice")
+    states = [event["state"] for event in events if event["deliveryId"] == delivery and event["kind"] == "delivery.changed"]
+    require(states[-2:] == ["in_progress", "finished"], f"the states are {states}")
+    require(any(event["kind"] == "device.registered" and event["userKey"] == "ada" for event in events), "a registration is missing")
+    return [event for event in events if event["deliveryId"] == delivery and event["kind"].startswith("message.")]
 
 
 def things(api):
@@ -277,6 +443,12 @@ def things(api):
     content = {"android": {"title": "Hello {{name}}"}}
     delivery = {"label": "api", "applications": ["sample-android"], "content": content}
     analysed, edited = walk(api, delivery)
+    recalled = recall(api, delivery)
+    recurring = recur(api, delivery)
+    consent(api, device, delivery)
+    told = {event["sequence"] for event in read_events(api, analysed)}
+    target = api.get(f"/deliveries/{analysed}")["counts"]["target"]
+    require(told == set(range(1, target + 1)), f"events of {len(told)} of {target} messages")
     explicit = api.post("/deliveries", {**delivery, "explicitTargets": True})["id"]
     continuous = api.post("/deliveries", {**delivery, "kind": "continuous"})["id"]
     api.post(f"/deliveries/{continuous}/start", {})
@@ -296,6 +468,8 @@ def things(api):
         "device": device,
         "analysed": analysed,
         "edited": edited,
+        "recalled": recalled,
+        "recurring": recurring,
         "explicit": explicit,
         "continuous": continuous,
         "message": message["id"],
@@ -313,6 +487,7 @@ def main(programs, folder):
         key = json.loads(
             run(program, "key", "create", "api", "--json", "--scope", SCOPES, "--config", f"{folder}/pushmta.yaml")
         )["key"]
+        run(program, "events", "create", "api", "--config", f"{folder}/pushmta.yaml")
         base = site["web"] + "/api/v1"
         configuration = f"{folder}/schemathesis.toml"
         with open(configuration, "w") as file:

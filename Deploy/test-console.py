@@ -327,6 +327,7 @@ def pages(site):
         "drain": f"/hosts/{host}/drain",
         "recycle": f"/children/{child}/recycle",
         "settings": "/hosts/settings",
+        "events": "/events",
         "templates": "/templates",
         "template": f"/templates/{site.template}",
         "template-delete": f"/templates/{site.template}/delete",
@@ -498,6 +499,16 @@ def test_people(site, browser):
     browser.has("Opt this person out?")
     browser.find("form[action$='/opt_out'] button").click()
     browser.has("this person wants no messages")
+    # The categories of the service: one is not wanted, and wanted again.
+    browser.find("form[action$='/category_out']:has(input[value=news]) button").click()
+    browser.has("It is recorded what this person wants")
+    browser.has("no, since")
+    browser.judge_here("subscriber-categories")
+    wanted = f"SELECT count(*) FROM pushmta_engine.category_opt_out WHERE subscription_id = {person}"
+    check(site.sql(wanted).strip() == "1", "the opt-out of a category is not there")
+    browser.find("form[action$='/category_in'] button").click()
+    browser.has("It is recorded what this person wants")
+    check(site.sql(wanted).strip() == "0", "the opt-out of a category is still there")
     browser.judge("forget", f"/subscribers/{person}/forget")
     browser.find("main form.actions button").click()
     browser.has("The user is forgotten")
@@ -631,7 +642,7 @@ def test_compose(site, browser):
     browser.find("#key").send_keys("customer-nobody")
     browser.find("form[action$='/reader'] button").click()
     browser.has("No one with this user key")
-    for step in ("applications", "target", "content", "preview", "send"):
+    for step in ("applications", "target", "content", "preview", "when", "send"):
         browser.judge(f"compose-{step}", f"{draft}/{step}")
     browser.judge("compose", "/compose")
     browser.open(draft + "/send")
@@ -672,7 +683,8 @@ def test_compose(site, browser):
 
 
 def test_analyse(site, browser):
-    """A delivery is duplicated and analysed; its page goes on to the numbers by itself. Its start is set, moved and taken back."""
+    """A delivery is duplicated and analysed; its page goes on to the numbers by itself. Its start is set, moved and taken back. A
+    large one is approved by somebody else, and recalled."""
 
     def analyse():
         browser.find("[formaction$='/analyse']").click()
@@ -704,7 +716,10 @@ def test_analyse(site, browser):
     draft = browser.driver.current_url.removeprefix(site.base).removesuffix("/applications")
     browser.open(draft + "/send")
     check(browser.find("[id='settings.weight']").get_attribute("value") == "3", "a setting is gone")
+    browser.find("[id='settings.category'] option[value=news]").click()
     delivery = analyse()
+    category = site.sql(f"SELECT category FROM pushmta.delivery_progress WHERE id = {delivery}").strip()
+    check(category == "news", f"its category is {category}")
     for words in ("By locale", "By time zone", "delivery: 500 messages a second", "ready"):
         browser.has(words)
     check("Spring is here" not in browser.driver.page_source, "marketing sees messages of people")
@@ -734,11 +749,137 @@ def test_analyse(site, browser):
     browser.has("As the gateway gets them")
     check("Spring is here" in browser.driver.page_source, "there is no sample")
     browser.judge_here("delivery-samples")
+    # Somebody else approves it.
+    site.sql("SELECT pushmta.set_approval_rule(v.name, 0) FROM pushmta_engine.service v")
     browser.sign_in("marketing", site.passwords["marketing"])
     browser.has("Sending")
     browser.open(f"/deliveries/{delivery}")
+    browser.has("Somebody who did not make this delivery has to approve it")
+    check(not browser.driver.find_elements("css selector", "[formaction$='/approve']"), "its author may approve it")
+    check(not browser.driver.find_elements("css selector", "a[href$='/start']"), "it can be started without an approval")
+    browser.sign_in("operate", site.passwords["operate"])
+    browser.has("Sending")
+    browser.open(f"/deliveries/{delivery}")
+    browser.judge_here("delivery-approval")
+    browser.find("#words").send_keys("Checked")
+    browser.find("[formaction$='/approve']").click()
+    browser.has("The delivery is approved")
+    browser.sign_in("marketing", site.passwords["marketing"])
+    browser.has("Sending")
+    browser.open(f"/deliveries/{delivery}")
+    browser.has("Checked")
     go("a[href$='/start']")
     until("its messages leave", lambda: site.state(delivery) in ("preparing", "in_progress", "finished"))
+    site.sql("SELECT pushmta.set_approval_rule(v.name, NULL) FROM pushmta_engine.service v")
+    browser.open(f"/deliveries/{delivery}/recall")
+    browser.judge_here("delivery-recall")
+    browser.find("#field-reason").send_keys("Wrong price")
+    browser.find("form.declare button.main").click()
+    browser.has("The delivery is recalled")
+    check(site.state(delivery) == "recalled", f"it is {site.state(delivery)}")
+    browser.judge_here("delivery-recalled")
+
+
+def test_plan(site, browser):
+    """A delivery is sent in waves, and an operator gives a service sending hours."""
+    browser.sign_in("marketing", site.passwords["marketing"])
+    browser.has("Sending")
+    first = site.sql("SELECT max(id) FROM pushmta_engine.delivery WHERE label = 'Spring sale' AND NOT proof").strip()
+    browser.open(f"/deliveries/{first}")
+    browser.find("form[action$='/duplicate'] button").click()
+    browser.has("Save and continue")
+    draft = browser.driver.current_url.removeprefix(site.base).removesuffix("/applications")
+    browser.open(draft + "/when")
+    browser.find("[name='plan.wave.0.size']").send_keys("much")
+    browser.find("button[value=next]").click()
+    browser.has("A size is a share such as 5 %")
+    browser.judge_here("compose-when-wrong")
+    browser.find("[name='plan.wave.0.size']").clear()
+    browser.find("[name='plan.wave.0.size']").send_keys("50 %")
+    browser.find("[name='plan.rest.begins']").send_keys("1d")
+    browser.find("button[value=next]").click()
+    browser.find("#sending")
+    browser.has("50 % · The rest")
+    browser.find("button[value=start]").click()
+    browser.find("form[action$='/start'] button.main").click()
+    browser.has("Messages that wait for their time")
+    browser.has("under way")
+    browser.judge_here("delivery-waves")
+    delivery = browser.driver.current_url.rsplit("/", 1)[1].split("?")[0]
+    until("the first wave is sent", lambda: "t" == site.sql(
+        f"SELECT sent = messages AND messages > 0 FROM pushmta.delivery_wave WHERE delivery_id = {delivery} AND number = 1").strip())
+    browser.find("a[href$='/stop']").click()
+    browser.find(f"form[action='/deliveries/{delivery}/stop'] button").click()
+    until("it is stopped", lambda: site.state(delivery) == "stopped")
+    browser.sign_in("operate", site.passwords["operate"])
+    browser.has("Sending")
+    browser.open("/services")
+    browser.find("a[href^='/services/hours']").click()
+    browser.find("input[name='day.1']").send_keys("9")
+    browser.find("main form button.main").click()
+    browser.has("Write hours as in 09:00-18:00")
+    browser.judge_here("service-hours-wrong")
+    browser.find("input[name='day.1']").clear()
+    browser.find("input[name='day.1']").send_keys("00:00-24:00")
+    browser.find("main form button.main").click()
+    browser.has("The sending hours were changed")
+    browser.find("a[href^='/services/hours']").click()
+    check(browser.find("input[name='day.1']").get_attribute("value") == "00:00-24:00", "the hours are gone")
+    browser.find("input[name='day.1']").clear()
+    browser.find("main form button.main").click()
+    browser.has("The sending hours were changed")
+
+
+def test_recur(site, browser):
+    """An analysed delivery recurs: the form, the next runs, a run now, a pause, in all languages; its run names it."""
+    browser.sign_in("marketing", site.passwords["marketing"])
+    browser.has("Sending")
+    first = site.sql("SELECT max(id) FROM pushmta_engine.delivery WHERE label = 'Spring sale' AND NOT proof").strip()
+    browser.open(f"/deliveries/{first}")
+    browser.find("form[action$='/duplicate'] button").click()
+    browser.has("Save and continue")
+    browser.open(browser.driver.current_url.removeprefix(site.base).removesuffix("/applications") + "/send")
+    browser.find("[formaction$='/analyse']").click()
+    browser.find("#analysis-title")
+    delivery = browser.driver.current_url.rsplit("/", 1)[1]
+    browser.has("Sending takes at least")
+    path = f"/deliveries/{delivery}/recurrence"
+    browser.find(f"a[href='{path}']").click()
+    browser.judge_here("recurrence-form")
+    browser.find("[name=time_zone]").send_keys("Europe/Berlin")
+    browser.find("[name=times]").send_keys("9")
+    choose(browser, "unit", "months")
+    browser.find("[name=month_days]").send_keys("-1")
+    browser.find("[name=starts_on]").send_keys("2036-02-01")
+    browser.find("main form button.main").click()
+    check("09:00" in browser.find(".wrong:has([name=times]) .field-problem").text, "the problem is not at its field")
+    browser.judge_here("recurrence-wrong")
+    browser.find("[name=times]").clear()
+    browser.find("[name=times]").send_keys("09:00")
+    browser.find("main form button.main").click()
+    browser.has("It is saved when the delivery recurs")
+    check("08:00 UTC" in browser.find("#next-runs li").text, f"the next runs are {browser.find('#next-runs').text}")
+    check(not browser.driver.find_elements(By.CSS_SELECTOR, f"a[href='/deliveries/{delivery}/start']"), "it can be started itself")
+    browser.find(f"form[action='{path}/start'] button").click()
+    browser.has("The recurrence is started")
+    browser.find(f"form[action='{path}/run'] button").click()
+    browser.has("A run is started")
+    run = browser.find("#recurrence-runs a").text
+    browser.judge_here("delivery-recurs")
+    for code in ("de", "fr"):
+        browser.driver.add_cookie({"name": "pushmta-language", "value": code})
+        browser.judge(f"delivery-recurs-{code}", f"/deliveries/{delivery}")
+        browser.judge(f"recurrence-form-{code}", path)
+    browser.driver.delete_cookie("pushmta-language")
+    until("the run is sent", lambda: site.state(run) in ("preparing", "in_progress", "finished"))
+    browser.open(f"/deliveries/{run}")
+    browser.has("It is a run of the recurring delivery")
+    browser.find(f"main a[href='/deliveries/{delivery}']").click()
+    browser.find(f"form[action='{path}/pause'] button").click()
+    browser.has("The recurrence is paused")
+    browser.find(f"form[action='{path}/remove'] button").click()
+    browser.has("The delivery no longer recurs")
+    check(site.state(delivery) == "ready", f"it is {site.state(delivery)}")
 
 
 def test_audience(site, browser):
@@ -981,6 +1122,41 @@ ICON = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAADAAAAAwCAYAAABXAvmHAAAARElEQVR42u3PQREAAAQAMGFkEl0dKvi622MBFlk9n4WAgICAgICAgICAgICAgICAgICAgICAgICAgI"
     "CAgICAgICAwNUCB0fILWrnUyIAAAAASUVORK5CYII="
 )
+
+
+def test_signals(site, browser):
+    """An administrator defines a health signal; a delivery follows it, and then none."""
+    browser.sign_in("admin", site.passwords["admin"])
+    browser.has("Sending")
+    original = "SELECT min(id) FROM pushmta_engine.delivery WHERE kind = 'batch' AND NOT proof"
+    delivery = site.sql(f"SELECT pushmta.copy_delivery(({original}), 'Paced')").strip()
+    site.sql(f"SELECT pushmta.start_delivery({delivery}, now() + interval '1 day')")
+    browser.open("/hosts")
+    browser.find("a[href='/hosts/signals']").click()
+    browser.find("a[href='/hosts/signals/new']").click()
+    browser.find("input[name=name]").send_keys("backend-load")
+    browser.find("input[name=source]").send_keys("https://metrics.example.com/load")
+    browser.find("main form button.main").click()
+    browser.has("The health signal is saved")
+    browser.judge("signals", "/hosts/signals")
+    browser.open(f"/deliveries/{delivery}")
+    browser.find(f"a[href='/deliveries/{delivery}/follow']").click()
+    choose(browser, "signal", "backend-load")
+    for name, text in (("target", "0.8"), ("floor", "10"), ("ceiling", "much")):
+        fill(browser, name, text)
+    browser.find("main form button.main").click()
+    browser.find("p[role=alert]")
+    browser.judge_here("follow-wrong")
+    fill(browser, "ceiling", "500")
+    browser.find("main form button.main").click()
+    browser.has("The rate of the delivery is set")
+    browser.has("backend-load: – (< 0.8)")
+    kept = site.sql(f"SELECT signal, target, floor, ceiling, state FROM pushmta.delivery_signal WHERE delivery_id = {delivery}").strip()
+    check(kept == "backend-load|0.8|10|500|idle", f"it follows {kept}")
+    site.sql(f"SELECT pushmta.stop_delivery({delivery})")
+    browser.open("/hosts/signals/remove?name=backend-load")
+    browser.find("form.actions button").click()
+    browser.has("The health signal is removed")
 
 
 def fill(browser, name, text):
@@ -1230,7 +1406,7 @@ def main():
         browser = Browser(site, pictures)
         for test in (
             test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_compose, test_analyse,
-            test_templates, test_audience, test_messages, test_services, test_change, test_live, test_people, test_end,
+            test_recur, test_plan, test_templates, test_audience, test_messages, test_services, test_change, test_signals, test_live, test_people, test_end,
         ):
             test(site, browser)
             print(f"console: {test.__name__}: passed after {time.monotonic() - started:.0f} s", flush=True)

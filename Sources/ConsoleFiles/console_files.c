@@ -60,6 +60,9 @@ static const char alarms[] = {
 static const char alarm_list[] = {
 #embed "templates/alarm-list.mustache" suffix(, 0)
 };
+static const char events[] = {
+#embed "templates/events.mustache" suffix(, 0)
+};
 static const char hosts[] = {
 #embed "templates/hosts.mustache" suffix(, 0)
 };
@@ -129,6 +132,9 @@ static const char compose_content[] = {
 static const char compose_preview[] = {
 #embed "templates/compose/compose-preview.mustache" suffix(, 0)
 };
+static const char compose_when[] = {
+#embed "templates/compose/compose-when.mustache" suffix(, 0)
+};
 static const char compose_send[] = {
 #embed "templates/compose/compose-send.mustache" suffix(, 0)
 };
@@ -155,6 +161,9 @@ static const char services[] = {
 };
 static const char application[] = {
 #embed "templates/application.mustache" suffix(, 0)
+};
+static const char signals[] = {
+#embed "templates/signals.mustache" suffix(, 0)
 };
 static const char accounts[] = {
 #embed "templates/accounts.mustache" suffix(, 0)
@@ -189,6 +198,9 @@ static const char delivery_live[] = {
 static const char live_control[] = {
 #embed "templates/live-control.mustache" suffix(, 0)
 };
+static const char recurrence[] = {
+#embed "templates/recurrence.mustache" suffix(, 0)
+};
 static const char english[] = {
 #embed "words/en.words" suffix(, 0)
 };
@@ -221,6 +233,7 @@ static const struct console_file files[] = {
     {"limit-table.mustache", limit_table},
     {"alarms.mustache", alarms},
     {"alarm-list.mustache", alarm_list},
+    {"events.mustache", events},
     {"hosts.mustache", hosts},
     {"audit.mustache", audit},
     {"find-message.mustache", find_message},
@@ -244,6 +257,7 @@ static const struct console_file files[] = {
     {"compose-template.mustache", compose_template},
     {"compose-content.mustache", compose_content},
     {"compose-preview.mustache", compose_preview},
+    {"compose-when.mustache", compose_when},
     {"compose-send.mustache", compose_send},
     {"phone-ios.mustache", phone_ios},
     {"phone-android.mustache", phone_android},
@@ -253,6 +267,7 @@ static const struct console_file files[] = {
     {"phone-payload.mustache", phone_payload},
     {"services.mustache", services},
     {"application.mustache", application},
+    {"signals.mustache", signals},
     {"accounts.mustache", accounts},
     {"account.mustache", account},
     {"application-change.mustache", application_change},
@@ -264,6 +279,7 @@ static const struct console_file files[] = {
     {"messages.mustache", messages},
     {"delivery-live.mustache", delivery_live},
     {"live-control.mustache", live_control},
+    {"recurrence.mustache", recurrence},
     {"en.words", english},
     {"de.words", german},
     {"fr.words", french},

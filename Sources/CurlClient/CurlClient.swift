@@ -50,14 +50,19 @@ package final class CurlClient: Sendable {
     ///
     /// Cancelling the task cancels the transfer at once.
     ///
+    /// - Parameter mayLeave: called on the client's thread when a connection is ready, before a byte of the request
+    ///   leaves. If it returns false, the request fails with ``CurlError/Code/withheld``.
     /// - Throws: `CurlError` if there is no complete response.
-    package func perform(_ request: CurlRequest) async throws(CurlError) -> CurlResponse {
+    package func perform(
+        _ request: CurlRequest,
+        mayLeave: (@Sendable (CurlConnection) -> Bool)? = nil
+    ) async throws(CurlError) -> CurlResponse {
         try request.validate()
         let id = worker.nextID()
         defer { worker.forget(id) }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                worker.start(id, request, mayLeave: nil) { continuation.resume(returning: $0) }
+                worker.start(id, request, mayLeave: mayLeave) { continuation.resume(returning: $0) }
             }
         } onCancel: {
             worker.cancel(id)

@@ -95,11 +95,25 @@
     [registration setObject:[NLSForm token:tokenString] forKey:NLSToken];
     [registration setObject:(userKey == nil ? @"" : [[userKey copy] autorelease]) forKey:NLSUserKey];
     if (parameters != nil) { [registration setObject:[NLSForm parametersXML:parameters] forKey:NLSParameters]; }
+    NSString *zone = [[NSTimeZone localTimeZone] name];
+    @synchronized(self) {
+        if (_sendsTimeZone && [zone length] > 0) { [registration setObject:[[zone copy] autorelease] forKey:NLSTimeZone]; }
+    }
     [self ask:_registrar :@selector(registerDevice:) :registration];
+}
+
+- (void)setSendsTimeZone:(BOOL)sends {
+    @synchronized(self) { _sendsTimeZone = sends; }
 }
 
 - (void)setOptOut:(BOOL)optedOut {
     [self ask:_registrar :@selector(setOptOut:) :(optedOut ? @"true" : @"false")];
+}
+
+- (void)setOptOut:(BOOL)optedOut ofCategory:(NSString *)category {
+    if ([category length] == 0) { return; }
+    NSDictionary *words = [NSDictionary dictionaryWithObject:(optedOut ? @"true" : @"false") forKey:[[category copy] autorelease]];
+    [self ask:_registrar :@selector(setCategories:) :words];
 }
 
 - (void)track:(NSDictionary *)launchOptions :(NLTrackAction)action {

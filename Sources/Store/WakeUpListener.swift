@@ -11,6 +11,8 @@ package final class WakeUpListener: Sendable {
     private static let messagePayload = "message"
     /// The payload of `resume_application`.
     private static let resumePayload = "resume"
+    /// The payload of `look_at`.
+    private static let lookPayload = "look"
 
     init(
         configuration: PostgresConfiguration,
@@ -40,6 +42,8 @@ package final class WakeUpListener: Sendable {
         case message
         /// An operator has resumed an application.
         case resume
+        /// Somebody asked about a delivery.
+        case look
         /// Something else has changed.
         case change
     }
@@ -51,6 +55,7 @@ package final class WakeUpListener: Sendable {
                 switch $0.payload {
                 case Self.messagePayload: .message
                 case Self.resumePayload: .resume
+                case Self.lookPayload: .look
                 default: .change
                 }
             }

@@ -2,8 +2,8 @@
 //
 // WHAT IT DOES
 //   Cuts started deliveries into parts. Starts, watches, replaces and ends children. Replays the journals of dead
-//   children, takes parts from lost owners on any host, finishes deliveries, creates partitions, and maintains its
-//   host's row in mta_host.
+//   children, takes parts from lost owners on any host, finishes deliveries, creates partitions, reads health signals and
+//   sets the rates that follow them, and maintains its host's row in mta_host.
 //
 // HOW IT IS USED
 //   `pushmta supervisor run` creates a Supervisor from SupervisorSettings and a function that connects, and awaits
@@ -14,10 +14,10 @@
 //
 // THREADS AND TASKS
 //   One task processes the events. Each duty, each child and the probe of the journals' disk has its own task. There
-//   are five connections: for the host itself, for preparation, for slow preparation, for listening, and for reading
-//   metrics. Metrics are served from memory. A session waits at most 2 s for another session's lock, so a locked
-//   delivery does not stop the others. A round of a duty waits for the database without a limit. A look for work that
-//   takes 5 s reports the database to the plan as unavailable.
+//   are five connections: for the host itself, preparation, slow preparation, listening and metrics; a sixth, and
+//   libcurl's thread, while a delivery follows a health signal. Metrics are served from memory. A session waits at most
+//   2 s for another session's lock, so a locked delivery does not stop the others. A round of a duty waits for the
+//   database without a limit. A look for work that takes 5 s reports the database to the plan as unavailable.
 //
 // STATE AND FILES
 //   The folder mta.workingPath: host-id (the identity of the host), supervisor.lock (a flock held while it runs), and a
@@ -36,7 +36,7 @@
 //   machine's clock makes it take a part.
 //
 // SETTINGS
-//   mta.workingPath, mta.master.*, mta.preparation.*, mta.lease.*, mta.quarantine.*, metrics.*,
+//   mta.workingPath, mta.master.*, mta.preparation.*, mta.lease.*, mta.quarantine.*, mta.signals.*, metrics.*,
 //   mta.child.idleChildTimeoutSec, mta.child.requestTimeoutSec and mta.child.connectTimeoutSec.
 //   SupervisorSettings.waitingForRestart(in:) lists those that need a restart.
 //
@@ -71,12 +71,12 @@ import Foundation
 /// ``reload()``.
 package final class Supervisor: Sendable {
     /// Opens one connection to the database. The role ("supervisor", "supervisor-prepare", "supervisor-slow",
-    /// "supervisor-listen", "supervisor-metrics") becomes part of its application name.
+    /// "supervisor-listen", "supervisor-signals", "supervisor-metrics") becomes part of its application name.
     package typealias Connect = @Sendable (_ role: String) async throws -> Store
 
     let settings: SupervisorSettings
     let connect: Connect
-    let analyse: DeliveryAnalyst
+    let analyst: DeliveryAnalyst
     let readSettings: @Sendable () async throws -> SupervisorSettings
     let logger: Logger
     let service: ServiceManager?
@@ -94,14 +94,14 @@ package final class Supervisor: Sendable {
     package init(
         settings: SupervisorSettings,
         connect: @escaping Connect,
-        analyse: @escaping DeliveryAnalyst,
+        analyst: DeliveryAnalyst,
         reload: @escaping @Sendable () async throws -> SupervisorSettings,
         logger: Logger,
         service: ServiceManager? = nil
     ) {
         self.settings = settings
         self.connect = connect
-        self.analyse = analyse
+        self.analyst = analyst
         readSettings = reload
         self.logger = logger
         self.service = service

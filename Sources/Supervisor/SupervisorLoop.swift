@@ -20,7 +20,7 @@ final class SupervisorLoop: Sendable {
 
     let folder: HostFolder
     let executable: FilePath
-    let analyse: DeliveryAnalyst
+    let analyst: DeliveryAnalyst
     let connect: Supervisor.Connect
     let logger: Logger
     let service: ServiceManager?
@@ -61,7 +61,7 @@ final class SupervisorLoop: Sendable {
         self.executable = executable
         self.tell = tell
         connect = supervisor.connect
-        analyse = supervisor.analyse
+        analyst = supervisor.analyst
         logger = supervisor.logger
         service = supervisor.service
         settings = Mutex(supervisor.settings)
@@ -157,6 +157,7 @@ extension SupervisorLoop {
                 preparation: try await self.connect("supervisor-prepare"),
                 slowPreparation: try await self.connect("supervisor-slow"),
                 listener: try await self.connect("supervisor-listen"),
+                signals: try await self.connect("supervisor-signals"),
                 figures: self.servesMetrics ? try await self.connect("supervisor-metrics") : nil
             )
         }
@@ -270,13 +271,15 @@ extension SupervisorLoop {
 /// The database connections of one host's supervisor.
 ///
 /// Each runs its statements in order, so separate ones are needed: a chunk of preparation must not delay a heartbeat, a
-/// slow chunk must not delay other deliveries, and reading metrics must delay nothing. A connection that listens cannot
-/// do anything else.
+/// slow chunk must not delay other deliveries, and reading metrics or signals must delay nothing. A connection that
+/// listens cannot do anything else.
 struct HostStores: Sendable {
     let main: Store
     let preparation: Store
     let slowPreparation: Store
     let listener: Store
+    /// For health signals; it connects when a delivery follows one.
+    let signals: Store
     /// For metrics; nil if they are off.
     let figures: Store?
 
@@ -285,6 +288,7 @@ struct HostStores: Sendable {
         await preparation.close()
         await slowPreparation.close()
         await listener.close()
+        await signals.close()
         await figures?.close()
     }
 }
@@ -313,4 +317,8 @@ struct DutyEvents: Sendable {
     let work = EventSignal()
     /// A message has arrived.
     let message = EventSignal()
+    /// A recurrence may have been started or changed.
+    let recurrence = EventSignal()
+    /// Somebody asked about a delivery.
+    let look = EventSignal()
 }

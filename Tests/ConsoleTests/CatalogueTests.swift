@@ -57,8 +57,8 @@ import Testing
     @Test(arguments: Language.allCases)
     func theAuditLogNamesKindsInWords(language: Language) {
         let kinds = [
-            "account", "application", "credential", "host", "key", "list", "mapping", "rate", "seed", "service",
-            "template",
+            "account", "application", "consumer", "credential", "host", "key", "list", "mapping", "rate", "seed",
+            "service", "signal", "template", "webhook",
         ]
         Language.$current.withValue(language) {
             let catalogue = Catalogue.current
@@ -69,7 +69,11 @@ import Testing
             }
             for action in [
                 "delivery.add", "delivery.weight", "delivery.analyze", "delivery.reschedule", "delivery.edit",
-                "delivery.samples", "rate.add", "rate.change", "key.add",
+                "delivery.change", "delivery.samples", "delivery.preview", "delivery.follow", "rate.add", "rate.change",
+                "key.add", "webhook.secret", "webhook.enable",
+                "webhook.disable", "webhook.resend", "recurrence.set",
+                "recurrence.start",
+                "recurrence.pause", "recurrence.run", "recurrence.remove",
             ] {
                 #expect(!catalogue.action(action).contains("."), "\(action)")
             }

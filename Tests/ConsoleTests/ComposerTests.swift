@@ -156,6 +156,37 @@ import Testing
         await site.close()
     }
 
+    @Test func aCategoryIsChosenShownAndHolds() async throws {
+        let site = try await ConsoleSite.start()
+        try await ready(site)
+        let (mia, draft) = try await saleDraft(site)
+        _ = try await save(mia, draft, "content", ["ios.title": "Hello"])
+        let usual = try await mia.get("\(draft)/send").text
+        #expect(usual.contains(#"<option value="" selected>marketing of the service"#))
+        #expect(usual.contains(#"<option value="news">News"#) && usual.contains(#"<option value="transactional">"#))
+        let saved = try await save(mia, draft, "send", ["settings.category": "news", "when": "now", "go": "start"])
+        let confirm = try await mia.get(try #require(saved.headers[.location])).text
+        #expect(confirm.contains("<bdi>News</bdi>"))
+        let version = confirm.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
+        let started = try await mia.post("\(draft)/start", form: ["version": version])
+        let path = started.headers[.location] ?? ""
+        let delivery = try #require(path.firstMatch(of: /^\/deliveries\/(\d+)/).flatMap { Int64($0.1) })
+        #expect(try await site.admin.deliveryProgress(delivery).category == "news")
+        #expect(try await mia.get("/deliveries/\(delivery)").text.contains("<bdi>news</bdi>"))
+        await site.close()
+    }
+
+    /// A category that the service of the applications does not have is shown and refused.
+    @Test func anUnknownCategoryIsWrong() {
+        let values = SettingsForm.values(json: #"{"category":"sport"}"#)
+        let own = [CategoryRow(service: "shop", name: "news", label: "News", isTransactional: false)]
+        let form = SettingsForm(values: values, catalogue: .english, categories: own)
+        #expect(form.isWrong && "\(form.fields)".contains("sport"))
+        let several = SettingsForm(values: values, catalogue: .english)
+        #expect(!several.isWrong && several.json.filter { $0 != " " } == #"{"category":"sport"}"#)
+        #expect(SettingsForm(values: ["settings.category": "No name"], catalogue: .english).isWrong)
+    }
+
     /// A template's numbers stay the same when a draft reads them and saves them again.
     @Test func numbersOfTemplatesAreNumbers() throws {
         func json(_ settings: String) -> String {

@@ -138,6 +138,37 @@ import Testing
         await site.close()
     }
 
+    @Test func categoriesAreShownAndChangedByOperators() async throws {
+        let site = try await site()
+        try await site.admin.setOptOut(1, category: "news", true)
+        let reader = try await site.session(.read)
+        let seen = try await reader.get("/subscribers/1").text
+        #expect(seen.contains("Categories") && seen.contains("Marketing") && seen.contains("no, since"))
+        #expect(seen.contains("yes, always") && !seen.contains("category_out"))
+        let oda = try await site.session(.operate)
+        let page = try await oda.get("/subscribers/1").text
+        #expect(page.contains(#"action="/subscribers/1/category_in""#))
+        #expect(page.contains(#"name="category" value="marketing""#) && !page.contains(#"value="transactional""#))
+        for (name, category) in [("category_out", "marketing"), ("category_in", "news")] {
+            let answer = try await oda.post("/subscribers/1/\(name)", form: ["category": category])
+            let location = try #require(answer.headers[.location])
+            #expect(answer.status == .seeOther && location == "/subscribers/1?done=category")
+            #expect(try await oda.get(location).text.contains("It is recorded what this person wants"))
+        }
+        let left = try await site.value(
+            "SELECT string_agg(category, ',') FROM pushmta.category_opt_out WHERE subscription_id = 1"
+        )
+        #expect(left == "marketing")
+        // Nobody can opt out of what they have ordered, and unknown ones are refused.
+        for category in ["transactional", "nothing", ""] {
+            let answer = try await oda.post("/subscribers/1/category_out", form: ["category": category])
+            #expect(answer.status != .seeOther, "\(category)")
+        }
+        let audit = try await site.session(.admin).get("/audit").text
+        #expect(audit.contains("category marketing") && audit.contains("category news"))
+        await site.close()
+    }
+
     @Test func whatIsDoneIsSaidAndOnRecord() async throws {
         let site = try await site()
         try await site.sql(

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct RecentlyUsedTests {
     @Test func theLeastRecentlyUsedGoesFirst() {
-        var kept = RecentlyUsed<String>(maxEntries: 3, maxWeight: 100)
+        var kept = RecentlyUsed<Int64, String>(maxEntries: 3, maxWeight: 100)
         for id in 1...3 { kept.insert("v\(id)", Int64(id), weight: 1) }
         #expect(kept.use(1) == "v1")
         kept.insert("v4", 4, weight: 1)
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func weightIsBounded() {
-        var kept = RecentlyUsed<Int>(maxEntries: 100, maxWeight: 10)
+        var kept = RecentlyUsed<Int64, Int>(maxEntries: 100, maxWeight: 10)
         for id in 1...5 { kept.insert(id, Int64(id), weight: 2) }
         kept.insert(6, 6, weight: 5)
         #expect(kept.weight == 9 && kept.count == 3, "three of the old ones had to go")
@@ -33,7 +33,7 @@ import Testing
     @Test func itDoesWhatAnArrayWould() {
         let seed = UInt64.random(in: .min ... .max)
         var random = TestRandom(seed: seed)
-        var kept = RecentlyUsed<Int>(maxEntries: 8, maxWeight: 30)
+        var kept = RecentlyUsed<Int64, Int>(maxEntries: 8, maxWeight: 30)
         var model: [(id: Int64, value: Int, weight: Int)] = []
         for step in 0..<20_000 {
             let id = Int64.random(in: 0..<20, using: &random)

@@ -119,6 +119,43 @@ struct AnalysisTests {
         #expect(progress.state == .inProgress && progress.target == 260)
     }
 
+    @Test("Of several starts whose messages are to be dropped, one is claimed at a time")
+    func oneDropAtATime() async throws {
+        let (fixture, first) = try await edited()
+        try await fixture.store.seedSubscriptions(application: "shop-android", count: 20)
+        var ids = [first]
+        for application in ["shop-ios", "shop-android", "shop-android"] {
+            ids.append(
+                try await fixture.store.createDelivery(
+                    NewDelivery(
+                        label: "Sale",
+                        applications: [application],
+                        content: #"{"ios": {"title": "Hi"}, "android": {"title": "Hi"}}"#
+                    )
+                )
+            )
+        }
+        for id in ids { try await start(fixture, id, after: "30 minutes") }
+        try await prepare(fixture)
+        try await fixture.sql(
+            "UPDATE pushmta_engine.application SET bundle_id = 'io.acme.other' WHERE name = 'shop-ios'"
+        )
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET start_at = now()")
+        var claimed: [[Int64]] = []
+        while true {
+            let jobs = try await fixture.store.claimDeliveriesToPrepare(
+                host: "a",
+                except: claimed.flatMap(\.self),
+                limit: 10
+            )
+            guard !jobs.isEmpty else { break }
+            claimed.append(jobs.map(\.deliveryID).sorted())
+        }
+        #expect(claimed == [[ids[0], ids[2], ids[3]], [ids[1]]])
+        #expect(try await fixture.parts(ids[2], "held") > 0)
+        #expect(try await fixture.parts(ids[1], "held") == 0)
+    }
+
     @Test("An opt-out after the analysis counts")
     func optedOutSince() async throws {
         let (fixture, id) = try await edited(3)
@@ -201,6 +238,21 @@ struct AnalysisTests {
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta.delivery_problem WHERE delivery_id = \(id)") == 0)
     }
 
+    @Test("Problems of a scheduled delivery lead back to editing, too")
+    func problemsBeforeTheStart() async throws {
+        let (fixture, id) = try await edited()
+        try await start(fixture, id, after: "30 minutes")
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
+        while try await !fixture.store.prepareChunk(job, partSize: 20, partsPerChunk: 3).done {}
+        var findings = AnalysisFindings()
+        findings.problems = [
+            DeliveryProblem(subject: "content", pointer: "", problem: "it is too long", remedy: "shorten it")
+        ]
+        #expect(try await fixture.store.endAnalysis(of: job, findings) == .editing)
+        #expect(try await fixture.store.problems(ofDelivery: id).count == 1)
+        #expect(try await fixture.parts(id, "held") == 0)
+    }
+
     @Test("A stop and a pause reach held messages")
     func stopped() async throws {
         let (fixture, id) = try await edited()
@@ -227,9 +279,12 @@ struct AnalysisTests {
         let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: "a").first)
         while try await !fixture.store.prepareChunk(job, partSize: 20, partsPerChunk: 3).done {}
         let application = try await fixture.store.application(named: "shop-ios").id
-        let sample = try await fixture.store.heldSample(of: id, application: application, limit: 100)
-        #expect(sample.filter(\.isLongest).first?.subscriptionID == longest)
-        #expect(Set(sample.filter { !$0.isLongest }.map(\.subscriptionID)).count > 20)
+        let fields = MessageFields(names: ["name"])
+        let sample = try await fixture.store.heldSample(of: id, application: application, limit: 100, fields)
+        let place = try required(sample.areLongest.firstIndex(of: true))
+        #expect(sample.messages.subscriptionIDs[place] == longest)
+        #expect(sample.messages.fields[0].string(place).count == 10_000)
+        #expect(Set(sample.messages.subscriptionIDs[..<place]).count > 20)
         _ = try await fixture.store.endAnalysis(of: job, AnalysisFindings())
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery_longest") == 0)
     }
@@ -294,6 +349,32 @@ struct AnalysisTests {
         }
         try await prepare(fixture)
         try await fixture.store.startDelivery(id)
+        try await prepare(fixture)
+        #expect(try await fixture.store.deliveryProgress(id).target == 4)
+    }
+
+    @Test("A seed address that is added or changed after the analysis makes it anew; one of another delivery does not")
+    func changedSeeds() async throws {
+        let (fixture, id) = try await edited(3)
+        func add(_ name: String, _ digits: String) async throws {
+            let token = String(repeating: digits, count: 32)
+            _ = try await fixture.store.addSeed(
+                NewSeed(name: name, application: "shop-ios", address: .pushToken(token))
+            )
+        }
+        try await add("colleague", "a1")
+        try await fixture.sql("DO $$ BEGIN PERFORM pushmta.set_seeds(\(id), ARRAY['colleague']); END $$")
+        try await fixture.store.analyzeDelivery(id)
+        try await prepare(fixture)
+        try await add("stranger", "b2")
+        let unchanged = "SELECT (pushmta_engine.analysis_fault(\(id), now()) IS NULL)::integer"
+        #expect(try await fixture.sql(unchanged) == 1)
+        try await fixture.sql(
+            "UPDATE pushmta_engine.seed SET variables = '{\"firstName\": \"Ada\"}' WHERE name = 'colleague'"
+        )
+        #expect(try await fixture.sql(unchanged) == 0)
+        try await fixture.store.startDelivery(id)
+        #expect(try await state(fixture, id) == .pending)
         try await prepare(fixture)
         #expect(try await fixture.store.deliveryProgress(id).target == 4)
     }

@@ -58,6 +58,27 @@ struct EditingTests {
         #expect(try await isTrue(fixture, id, "valid_until = start_at + interval '5 hours' AND ends_at IS NULL"))
     }
 
+    @Test("An end that a delivery cannot have is refused; a copy has one that is not over")
+    func impossibleEnds() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await made(fixture)
+        for end in ["now() - interval '1 hour'", "'infinity'"] {
+            #expect(try await call(fixture, "update_delivery(\(id), ends_at => \(end))") == "PM009")
+        }
+        let continuous = try await made(fixture)
+        #expect(try await call(fixture, "make_continuous(\(continuous))") == nil)
+        let tomorrow = "now() + interval '1 day'"
+        #expect(try await call(fixture, "update_delivery(\(continuous), ends_at => \(tomorrow))") == "PM007")
+        #expect(try await call(fixture, "update_delivery(\(continuous), validity => interval '1 day')") == nil)
+        #expect(try await call(fixture, "update_delivery(\(id), ends_at => \(tomorrow))") == nil)
+        #expect(try await call(fixture, "copy_delivery(\(id))") == nil)
+        let copied = "SELECT count(*) FROM pushmta_engine.delivery WHERE ends_at > now()"
+        #expect(try await fixture.sql(copied) == 2)
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET ends_at = now()")
+        #expect(try await call(fixture, "copy_delivery(\(id))") == nil)
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery WHERE ends_at IS NOT NULL") == 3)
+    }
+
     @Test("One that has begun cannot be changed; a copy of it can")
     func copied() async throws {
         let fixture = try await StoreFixture.make()

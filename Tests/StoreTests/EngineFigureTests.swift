@@ -83,14 +83,20 @@ import Testing
         let fixture = try await StoreFixture.make()
         let paused = try await fixture.startedDelivery()
         let waiting = try await fixture.startedDelivery()
-        let failed = try await fixture.startedDelivery()
+        let content = #"{"ios": {"title": "a"}}"#
+        for label in ["analysed", "analysed without success"] {
+            let new = NewDelivery(label: label, applications: ["shop-ios"], content: content)
+            try await fixture.store.analyzeDelivery(try await fixture.store.createDelivery(new))
+        }
+        try await fixture.sql(
+            "UPDATE pushmta_engine.delivery SET wait_reason = 'a view is away' WHERE label = 'analysed without success'"
+        )
         try await fixture.store.pauseDelivery(paused)
         try await fixture.store.postponePreparation(waiting, reason: "a view is away")
-        try await fixture.store.failDelivery(failed, reason: "no content")
         let figures = try await fixture.store.engineFigures().deliveries
         let counts = Dictionary(uniqueKeysWithValues: figures.map { ($0.state, $0.count) })
         #expect(
-            counts == ["pending": 0, "preparing": 0, "waiting": 1, "in_progress": 0, "paused": 1, "failed": 1],
+            counts == ["analysing": 1, "pending": 0, "preparing": 0, "waiting": 2, "in_progress": 0, "paused": 1],
             "\(counts)"
         )
     }
@@ -147,7 +153,7 @@ import Testing
         let figures = try await fixture.store.engineFigures()
         func names(_ health: String) -> [String] { figures.hosts.filter { $0.health == health }.map(\.name) }
         #expect(names("gone") == ["lost"] && names("stopped") == ["ended"] && names("alive").contains("here"))
-        #expect(!figures.isFeedbackActing && figures.retentionHolds == 0)
+        #expect(!figures.isFeedbackActing && figures.retentionHolds == 0 && figures.eventLagSeconds == 0)
         #expect(figures.database.deadRows["delivery_part"] != nil && figures.database.replicas.isEmpty)
         // Partitions count as part of their table.
         #expect(!figures.database.deadRows.keys.contains { $0.contains("_20") }, "\(figures.database.deadRows.keys)")

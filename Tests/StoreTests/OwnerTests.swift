@@ -92,7 +92,7 @@ struct OwnerTests {
         let site = try await Site.make()
         let statements = try await site.refusedMigration()
         let roles = SchemaRoles.names.map { "CREATE ROLE \($0) NOLOGIN;" }
-        #expect(statements == roles + ["GRANT pushmta_reader TO shop_owner;"])
+        #expect(statements == roles + ["GRANT pushmta_reader, pushmta_signal TO shop_owner;"])
         let database = try await site.cluster.connect(database: "shop")
         let traces = try await database.execute(
             PostgresStatement("SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'pushmta%'", prepare: false)

@@ -21,6 +21,8 @@ struct ComposedDraft: Sendable {
     let services: [String: String]
     /// The connectors of external accounts, by id.
     let connectors: [Int32: Connector]
+    /// The categories of all services.
+    let allCategories: [CategoryRow]
 
     static func read(_ store: Store, _ id: Int64, _ actor: ConsoleActor) async throws -> ComposedDraft {
         let draft = try await store.consoleDraft(id, by: actor)
@@ -28,7 +30,8 @@ struct ComposedDraft: Sendable {
             draft: draft,
             offered: try await store.applications(),
             services: try await store.servicesOfApplications(),
-            connectors: Dictionary(uniqueKeysWithValues: try await store.accounts().map { ($0.id, $0.connector) })
+            connectors: Dictionary(uniqueKeysWithValues: try await store.accounts().map { ($0.id, $0.connector) }),
+            allCategories: try await store.categories()
         )
     }
 
@@ -42,6 +45,7 @@ struct ComposedDraft: Sendable {
     static func fields(content: String, settings: String, _ target: TemplateTarget) -> [String: String] {
         var fields = ContentForm.values(json: content)
         fields.merge(SettingsForm.values(json: settings)) { _, setting in setting }
+        fields.merge(PlanForm.values(json: settings)) { _, planned in planned }
         if !target.filter.isEmpty { fields[Name.filter] = target.filter }
         if !target.excludedLists.isEmpty { fields[Name.lists] = target.excludedLists.joined(separator: "\n") }
         return fields
@@ -49,6 +53,12 @@ struct ComposedDraft: Sendable {
 
     /// The applications that it goes to.
     var chosen: [ApplicationRow] { offered.filter { draft.applications.contains($0.name) } }
+
+    /// The categories that it may have: those of the one service of its applications.
+    var categories: [CategoryRow] {
+        let own = Set(chosen.compactMap { services[$0.name] })
+        return own.count == 1 ? allCategories.filter { own.contains($0.service) } : []
+    }
 
     /// The platforms of its applications.
     var platforms: [Platform] { Platform.allCases.filter { platform in chosen.contains { $0.platform == platform } } }

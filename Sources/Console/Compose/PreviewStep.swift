@@ -151,7 +151,7 @@ extension Composer {
         switch decision {
         case .sendable, .sendableWithErrors: ""
         case .disabled, .missing: catalogue[.subscriberDisabled]
-        case .optedOut: catalogue[.subscriberOptedOut]
+        case .optedOut, .categoryOptedOut: catalogue[.subscriberOptedOut]
         case .quarantined: catalogue[.subscriberQuarantine]
         }
     }

@@ -46,9 +46,14 @@ extension Composer {
             (.stepTarget, composed.filterText.isEmpty ? catalogue[.everybody] : composed.filterText),
             (.countLabel, audience.words), (.listsLabel, composed.excludedLists.joined(separator: ", ")),
         ]
+        let planned = plan(composed).facts.map { fact -> PageValues in
+            ["name": .text(fact.name), "value": .text(fact.value)]
+        }
         var values: PageValues = [
             "facts": .list(
-                facts.filter { !$0.1.isEmpty }.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }
+                facts.filter { !$0.1.isEmpty }.map { fact -> PageValues in
+                    ["name": .text(catalogue[fact.0]), "value": .text(fact.1)]
+                } + planned
             ),
             "seeds": .list(rows), "hasSeeds": .flag(!rows.isEmpty), "missing": .list(missing),
             "isReady": .flag(missing.isEmpty), "settings": .list(settings(composed).fields),
@@ -79,6 +84,9 @@ extension Composer {
                 "path": .text(path(composed.draft, .target)),
             ]
         }
+        if plan(composed).isWrong {
+            rows.append(["words": .text(catalogue[.missingPlan]), "path": .text(path(composed.draft, .when))])
+        }
         if settings(composed).isWrong {
             rows.append(["words": .text(catalogue[.missingSettings]), "path": "#sending"])
         }
@@ -86,7 +94,7 @@ extension Composer {
     }
 
     private func settings(_ composed: ComposedDraft) -> SettingsForm {
-        SettingsForm(values: composed.draft.fields, catalogue: catalogue)
+        SettingsForm(values: composed.draft.fields, catalogue: catalogue, categories: composed.categories)
     }
 
     /// Saves the settings of this step's form, whichever button was pressed; returns the saved draft.
@@ -119,6 +127,7 @@ extension Composer {
         let (json, _, problems) = composed.compiled()
         guard problems.isEmpty else { throw .conflict(catalogue[.missingContent]) }
         guard !settings(composed).isWrong else { throw .conflict(catalogue[.missingSettings]) }
+        guard !plan(composed).isWrong else { throw .conflict(catalogue[.missingPlan]) }
         return delivery(composed, content: json)
     }
 
@@ -129,7 +138,7 @@ extension Composer {
             content: content,
             filter: composed.filterText,
             excludedLists: composed.excludedLists,
-            settings: settings(composed).json
+            settings: settings(composed).json(with: plan(composed).plan)
         )
     }
 
@@ -192,7 +201,8 @@ extension Composer {
                     "when": .text(when), "moment": .text(moment == nil ? "" : text),
                     "applications": .text(composed.draft.applications.joined(separator: ", ")),
                     "settings": .list(
-                        settings(composed).facts.map { ["name": .text($0.name), "value": .text($0.value)] }
+                        (settings(composed).facts + plan(composed).facts)
+                            .map { ["name": .text($0.name), "value": .text($0.value)] }
                     ),
                 ]),
                 "startPath": .text("\(Self.path)/\(composed.draft.id)/start"),

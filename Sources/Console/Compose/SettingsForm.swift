@@ -1,5 +1,6 @@
 import Content
 import PushCore
+import Store
 
 /// The typed settings of a delivery: rate, validity, priority, and what to do after failures.
 ///
@@ -7,11 +8,12 @@ import PushCore
 struct SettingsForm: Sendable {
     /// The settings, in the order of the form.
     enum Setting: Sendable, CaseIterable {
-        case rate, validity, priority, weight, retries, schedule, pause, policy, person, code, seeds
+        case category, rate, validity, priority, weight, retries, schedule, pause, policy, person, code, seeds
 
         /// The setting's definition; nil for one-time codes, which are not a setting of templates.
         var definition: DeliverySetting? {
             switch self {
+            case .category: .category
             case .rate: .rate
             case .validity: .validity
             case .priority: .priority
@@ -40,12 +42,13 @@ struct SettingsForm: Sendable {
             switch definition?.form {
             case .integer(let range)?: range
             case .number(let range)?: Int64(range.lowerBound.rounded(.up))...Int64(range.upperBound)
-            case .flag?, .choice?, nil: nil
+            case .flag?, .choice?, .word?, nil: nil
             }
         }
 
         fileprivate var words: (label: Phrase, hint: Phrase) {
             switch self {
+            case .category: (.settingCategory, .settingCategoryHint)
             case .rate: (.settingRate, .settingRateHint)
             case .validity: (.settingValidity, .settingValidityHint)
             case .priority: (.settingPriority, .settingPriorityHint)
@@ -128,6 +131,8 @@ struct SettingsForm: Sendable {
     /// The values of a draft, by name.
     let values: [String: String]
     let catalogue: Catalogue
+    /// The categories of the service of the draft's applications; empty if there are several services.
+    var categories: [CategoryRow] = []
 
     /// The settings of a template as values of a form.
     static func values(json: String) -> [String: String] {
@@ -160,10 +165,14 @@ struct SettingsForm: Sendable {
     }
 
     /// The settings as JSON for a template, without defaults and invalid values.
-    var json: String {
-        let entries = Setting.allCases.compactMap { setting in
+    var json: String { json(with: DeliveryPlan()) }
+
+    /// The same, with the delivery's plan if it says something.
+    func json(with plan: DeliveryPlan) -> String {
+        var entries = Setting.allCases.compactMap { setting in
             value(setting).map { JSONEntry(name: setting.name, value: $0) }
         }
+        if plan != DeliveryPlan() { entries.append(JSONEntry(name: "plan", value: plan.json)) }
         return JSONValue.object(entries).compactText
     }
 
@@ -179,6 +188,7 @@ struct SettingsForm: Sendable {
     /// The typed value; nil if nothing was typed, or it is invalid.
     private func value(_ setting: Setting) -> JSONValue? {
         let text = text(setting)
+        guard setting != .category else { return isCategory(text) ? .string(text) : nil }
         guard let range = setting.range else {
             guard setting.choices.contains(where: { $0.value == text }) else { return nil }
             return setting.isFlag ? .boolean(text == "true") : .string(text)
@@ -195,6 +205,11 @@ struct SettingsForm: Sendable {
             guard let number = Self.integer(text), range.contains(number) else { return nil }
             return .number("\(number)")
         }
+    }
+
+    /// Whether the draft may have a category. A template has no applications yet, so any name may be one of theirs.
+    private func isCategory(_ name: String) -> Bool {
+        DeliverySetting.isCategory(name) && (categories.isEmpty || categories.contains { $0.name == name })
     }
 
     private static func integer(_ text: String) -> Int64? {
@@ -215,7 +230,8 @@ extension SettingsForm {
 
     private func field(_ setting: Setting) -> PageValues {
         let words = setting.words
-        let isChoice = !setting.choices.isEmpty
+        let choices = choices(setting)
+        let isChoice = !choices.isEmpty
         var values: PageValues = [
             "name": .text(setting.field), "label": .text(catalogue[words.label]), "value": .text(text(setting)),
             "placeholder": .text(placeholder(setting)),
@@ -224,14 +240,11 @@ extension SettingsForm {
             "isLine": .flag(!isChoice), "isTall": .flag(false),
         ]
         if isChoice {
-            let chosen = text(setting).isEmpty ? setting.usualChoice : text(setting)
+            let chosen = text(setting).isEmpty ? setting.usualChoice ?? "" : text(setting)
             values["choice"] = .group([
                 "words": .list(
-                    setting.choices.map { value, name in
-                        [
-                            "value": .text(value), "name": .text(catalogue[name]),
-                            "isChosen": .flag(value == chosen),
-                        ]
+                    choices.map { value, name in
+                        ["value": .text(value), "name": .text(name), "isChosen": .flag(value == chosen)]
                     }
                 )
             ])
@@ -252,6 +265,19 @@ extension SettingsForm {
         return values
     }
 
+    /// The choices with their names in the user's language.
+    private func choices(_ setting: Setting) -> [(value: String, name: String)] {
+        guard setting == .category else {
+            return setting.choices.map { (value: $0.value, name: catalogue[$0.name]) }
+        }
+        var all = [(value: "", name: catalogue[.settingCategoryUsual])]
+        all += categories.map { (value: $0.name, name: $0.label.isEmpty ? $0.name : $0.label) }
+        // What a template or another delivery says is shown, even if the service does not have it.
+        let given = text(setting)
+        if !all.contains(where: { $0.value == given }) { all.append((value: given, name: given)) }
+        return all
+    }
+
     /// Whether the messages also go to people who opted out.
     static func isOneTimeCode(_ values: [String: String]) -> Bool { values[Setting.code.field] == "true" }
 
@@ -270,6 +296,7 @@ extension SettingsForm {
     /// The default of `create_delivery`.
     private func usual(_ setting: Setting) -> String {
         switch setting {
+        case .category: return catalogue[.settingCategoryUsual]
         case .rate: return catalogue[.settingRateUsual]
         case .validity: return "\(Self.usualDays) \(catalogue[.unitDays])"
         case .pause: return catalogue[.settingPauseUsual]
@@ -294,7 +321,7 @@ extension SettingsForm {
         case .pause:
             let seconds = { (schedule: RetryPolicy.Schedule) in Figures.count(schedule.usualSeconds) }
             return catalogue.text(phrase, seconds(.daily), seconds(.exponential))
-        case .rate, .schedule, .policy, .person, .code, .seeds: return catalogue[phrase]
+        case .category, .rate, .schedule, .policy, .person, .code, .seeds: return catalogue[phrase]
         }
     }
 
@@ -316,7 +343,7 @@ extension SettingsForm {
     private func shown(_ setting: Setting) -> String {
         let text = text(setting)
         guard value(setting) != nil else { return usual(setting) }
-        if let chosen = setting.choices.first(where: { $0.value == text }) { return catalogue[chosen.name] }
+        if let chosen = choices(setting).first(where: { $0.value == text }) { return chosen.name }
         if setting == .rate { return RateNumber.parse(text).map(RateNumber.shown) ?? text }
         guard let number = Self.integer(text) else { return text }
         let count = Figures.count(number)

@@ -20,7 +20,11 @@ struct DeliveryFacts: Sendable {
         let failures: [FailureCount]
         let words: [DeliveryRefusal]
         let exclusions: (counts: [BoundedCount], isPartial: Bool)
+        /// Nil if it has none.
+        let plan: DeliveryPlanRow?
         let limits: [LimitRow]
+        /// The health signal that its rate follows; nil if it follows none, or has ended.
+        let signal: DeliverySignalRow?
     }
 
     let applications: [String]
@@ -69,13 +73,16 @@ struct DeliveryFacts: Sendable {
     static func reasons(_ store: Store, _ counts: Counts) async throws -> Reasons {
         let progress = counts.progress
         let all = [progress.id] + counts.days.map(\.id)
+        let signal = progress.state.isFinal ? nil : try await store.signal(ofDelivery: progress.parentID ?? progress.id)
         return Reasons(
             byApplication: try await store.outcomesByApplication(deliveries: all),
             failures: try await store.failureCounts(deliveries: all, limit: maxReasons),
             words: try await store.refusals(deliveries: all),
             exclusions: try await store.boundedExclusions(delivery: progress.id),
+            plan: try await store.plan(ofDelivery: progress.id),
             limits: progress.state.isFinal || progress.state == .editing
-                ? [] : try await store.limits(of: .delivery(progress.id))
+                ? [] : try await store.limits(of: .delivery(progress.id)),
+            signal: signal
         )
     }
 

@@ -13,7 +13,8 @@ struct DeliveryView {
 
     var values: PageValues {
         var values = DeliveryWords(row: facts.progress, catalogue: catalogue).summary
-        for part in [head, outcomes, days, reasons, LimitTables.values(facts.reasons.limits)] {
+        let plan = facts.reasons.plan.map { PlanView(plan: $0, catalogue: catalogue).values } ?? [:]
+        for part in [head, outcomes, days, plan, reasons, LimitTables.values(facts.reasons.limits)] {
             values.merge(part) { _, new in new }
         }
         return values
@@ -26,6 +27,7 @@ struct DeliveryView {
             (.factKind, catalogue[row.kind == .continuous ? .kindContinuous : .kindBatch]),
         ]
         if row.seeds > 0 { pairs.append((.factSeeds, Figures.count(row.seeds))) }
+        if let category = row.category { pairs.append((.settingCategory, category)) }
         if row.isOneTimeCode { pairs.append((.factCode, catalogue[.settingCodeYes])) }
         if row.startedAt == nil, !row.state.isFinal, let start = row.startAt {
             pairs.append((.factStarts, Figures.minute(start)))
@@ -36,6 +38,13 @@ struct DeliveryView {
             let end = row.finishedAt ?? row.now
             let seconds = Double(end.microsecondsSince1970 - started.microsecondsSince1970) / 1e6
             pairs.append((.factDuration, Figures.duration(seconds)))
+        }
+        if let signal = facts.reasons.signal {
+            let side = signal.good == .below ? "<" : ">"
+            let value = signal.value.map(RateNumber.shown) ?? "–"
+            pairs.append((.columnSignal, "\(signal.signal): \(value) (\(side) \(RateNumber.shown(signal.target)))"))
+            let ends = "\(RateNumber.shown(signal.floor)) – \(RateNumber.shown(signal.ceiling))"
+            pairs.append((.fieldRate, "\(Figures.oneDigit(signal.rate)) (\(ends))"))
         }
         return [
             "facts": .list(pairs.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }),

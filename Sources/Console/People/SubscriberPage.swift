@@ -35,14 +35,36 @@ struct SubscriberPage: Sendable {
                     return .redirect("\(SubscriberSearchPage.path)/\(id)?done=\(action.rawValue)")
                 }
             }
+            + categoryRoutes
+    }
+
+    private var categoryRoutes: [ConsoleRoute] {
+        [Name.out: true, Name.back: false].map { name, isOut in
+            ConsoleRoute(.post, "\(SubscriberSearchPage.path)/{id}/\(name)", .role(.operate)) { call in
+                let id = try call.number("id")
+                let category = call.form[Name.category] ?? ""
+                try await responder.database.run {
+                    try await $0.setOptOut(id, category: category, isOut, by: call.actor)
+                }
+                return .redirect("\(SubscriberSearchPage.path)/\(id)?done=\(Name.category)")
+            }
+        }
+    }
+
+    private enum Name {
+        /// The category of a form, and what was changed.
+        static let category = "category"
+        static let out = "category_out"
+        static let back = "category_in"
     }
 
     private func show(_ call: ConsoleCall) async throws -> ConsoleReply {
         let id = try call.number("id")
         let below = call.query["below"].flatMap { Int64($0) } ?? .max
-        let (row, history) = try await responder.database.run { store in
+        let (row, categories, history) = try await responder.database.run { store in
             (
                 try await store.subscriber(id, by: call.actor),
+                try await store.deviceCategories(id, by: call.actor),
                 try await store.history(ofSubscription: id, below: below, limit: Self.maxMessages, by: call.actor)
             )
         }
@@ -50,6 +72,11 @@ struct SubscriberPage: Sendable {
         values.merge(state(row)) { _, new in new }
         values.merge(messages(id, history, isLater: below != .max)) { _, new in new }
         values.merge(actions(row, call)) { _, new in new }
+        values["categories"] = .list(
+            categories.map { self.values(of: $0, mayChange: call.mayOperate && row.disabledReason != "forgotten") }
+        )
+        values["hasCategories"] = .flag(!categories.isEmpty)
+        if call.query["done"] == Name.category { values["done"] = .text(catalogue[.doneCategory]) }
         if let done = call.query["done"].flatMap({ SubscriberAction(rawValue: $0) }) {
             values["done"] = .text(catalogue.done(done))
         }
@@ -179,6 +206,21 @@ struct SubscriberPage: Sendable {
             values["next"] = .group(["path": .text("\(SubscriberSearchPage.path)/\(id)?below=\(next)#messages-title")])
         }
         return values
+    }
+
+    private func values(of row: DeviceCategory, mayChange: Bool) -> PageValues {
+        let words =
+            if let since = row.optedOutSince {
+                catalogue.text(.categoryUnwanted, Figures.time(since))
+            } else {
+                catalogue[row.isTransactional ? .categoryAlways : .categoryWanted]
+            }
+        return [
+            "category": .text(row.name), "categoryLabel": .text(row.label.isEmpty ? row.name : row.label),
+            "wanted": .text(words),
+            "mayCategoryOut": .flag(mayChange && row.optedOutSince == nil && !row.isTransactional),
+            "mayCategoryIn": .flag(mayChange && row.optedOutSince != nil),
+        ]
     }
 
     private func actions(_ row: Subscriber, _ call: ConsoleCall) -> PageValues {

@@ -69,8 +69,8 @@ extension Catalogue {
         case .inProgress: self[.stateInProgress]
         case .paused: self[.statePaused]
         case .finished: self[.stateFinished]
-        case .failed: self[.stateFailed]
         case .stopped: self[.stateStopped]
+        case .recalled: self[.stateRecalled]
         }
     }
 
@@ -117,6 +117,7 @@ extension Catalogue {
             switch reason {
             case "disabled": .reasonDisabled
             case "opted_out": .reasonOptedOut
+            case "category_opted_out": .reasonCategoryOptedOut
             case "quarantine": .reasonQuarantine
             case "duplicate": .reasonDuplicate
             case "unknown_subscription": .reasonUnknownSubscription
@@ -126,6 +127,9 @@ extension Catalogue {
             case "seed": .reasonSeed
             case "expired": .reasonExpired
             case "stopped": .reasonStopped
+            case "local_time_over": .reasonLocalTimeOver
+            case "outside_hours": .reasonOutsideHours
+            case "recalled": .reasonRecalled
             default: nil
             }
         return phrase.map { self[$0] }
@@ -168,7 +172,22 @@ extension Catalogue {
             case "delivery.analyze": .auditAnalyse
             case "delivery.reschedule": .auditReschedule
             case "delivery.edit": .auditEdit
+            case "delivery.plan": .auditPlan
+            case "service.hours": .auditHours
+            case "delivery.change": .auditChange
             case "delivery.samples": .auditSamples
+            case "delivery.approve": .auditApprove
+            case "delivery.reject": .auditReject
+            case "delivery.withdraw": .auditWithdraw
+            case "delivery.recall": .auditRecall
+            case "service.approval": .auditApprovalRule
+            case "person.set": .auditPerson
+            case "recurrence.set": .auditRecurrence
+            case "recurrence.start": .auditRecurrenceStart
+            case "recurrence.pause": .auditRecurrencePause
+            case "recurrence.run": .auditRecurrenceRun
+            case "recurrence.remove": .auditRecurrenceRemove
+            case "delivery.preview": .auditMessagePreview
             case "host.drain": .auditDrain
             case "child.recycle": .auditRecycle
             case "subscriber.find": .auditFind
@@ -177,6 +196,8 @@ extension Catalogue {
             case "subscriber.opt_out": .auditOptOut
             case "subscriber.opt_in": .auditOptIn
             case "subscriber.unregister": .auditUnregister
+            case "category.set": .auditCategorySet
+            case "category.drop": .auditCategoryDrop
             case "subscriber.lift": .auditLift
             case "subscriber.forget": .auditForget
             case "delivery.outcomes": .auditOutcomes
@@ -205,6 +226,7 @@ extension Catalogue {
             case "credential.set": .auditCredentialSet
             case "seed.add": .auditSeedAdd
             case "seed.remove": .auditSeedRemove
+            case "delivery.follow": .auditFollow
             case "list.add": .auditListAdd
             case "list.remove": .auditListRemove
             case "list.put": .auditListPut
@@ -215,6 +237,10 @@ extension Catalogue {
             case "import.undo": .auditImportUndo
             case "token.confirm": .auditTokenConfirm
             case "token.undo": .auditTokenUndo
+            case "webhook.secret": .auditWebhookSecret
+            case "webhook.enable": .auditWebhookEnable
+            case "webhook.disable": .auditWebhookDisable
+            case "webhook.resend": .auditWebhookResend
             default: nil
             }
         if let phrase { return self[phrase] }
@@ -242,6 +268,9 @@ extension Catalogue {
         case "seed": self[.auditKindSeed]
         case "host": self[.auditKindHost]
         case "rate": self[.auditKindRate]
+        case "signal": self[.auditKindSignal]
+        case "consumer": self[.auditKindConsumer]
+        case "webhook": self[.auditKindWebhook]
         default: name
         }
     }

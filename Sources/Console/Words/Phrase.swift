@@ -29,7 +29,7 @@ enum Phrase: String, Sendable, CaseIterable {
         unnamedDelivery, notStarted, pagesLabel
     // States of deliveries.
     case stateEditing, stateAnalysing, stateReady, statePending, statePreparing, stateInProgress, stateWaiting,
-        statePaused, stateFinished, stateFailed, stateStopped
+        statePaused, stateFinished, stateStopped, stateRecalled
     // One delivery.
     case factNumber, factApplications, factKind, kindBatch, kindContinuous, factStarted, factFinished, factDuration,
         dayOf, daysTitle, daysNote, daysOlder, daysNewest, columnDay, waitsBecause, stateBecause, actionsTitle,
@@ -48,7 +48,27 @@ enum Phrase: String, Sendable, CaseIterable {
         duplicateButton, openDraft, doneReschedule, doneEdit, analyseButton, analyseHint, analysisTitle,
         analysisRunning, analysisNote, analysisDropped, analysisCount, analysisRendered, analysisSizes, analysisBytes,
         analysisRefused, analysisTakes, byLocaleTitle, byTimeZoneTitle, analysisSamples, analysisSamplesNote,
-        problemsTitle, columnPlace, columnProblem, auditAnalyse, auditReschedule, auditEdit, auditSamples
+        problemsTitle, columnPlace, columnProblem, auditAnalyse, auditReschedule, auditEdit, auditChange,
+        auditSamples, auditMessagePreview
+    // Recurring deliveries.
+    case recurrenceTitle, recurrenceText, recurrenceNone, recurrenceEditing, recurrenceActive, recurrencePaused,
+        recurrenceFinished, recurrenceEvery, recurrenceUnit, unitHour, unitDay, unitWeek, unitMonth, recurrenceTimes,
+        recurrenceTimesHint, recurrenceZone, recurrenceZoneHint, recurrenceWeekdays, monday, tuesday, wednesday,
+        thursday, friday, saturday, sunday, recurrenceMonthDays, recurrenceMonthDaysHint, recurrenceStartsOn,
+        recurrenceEndsOn, recurrenceDateHint, recurrenceExcept, recurrenceExceptHint, recurrenceMissed, missedSkip,
+        missedOnce, recurrenceSave, recurrenceSet, recurrenceStart, recurrencePause, recurrenceRun, recurrenceRemove,
+        recurrenceNext, recurrenceWaits, columnPlanned, runStarted, runMissed, runOverlap, runFailed, runOf,
+        recurrenceNumberWrong, recurrenceTimeWrong, recurrenceDateWrong, doneRecurrence, doneRecurrenceStart,
+        doneRecurrencePause, doneRecurrenceRun, doneRecurrenceRemove, auditRecurrence, auditRecurrenceStart,
+        auditRecurrencePause, auditRecurrenceRun, auditRecurrenceRemove
+    // The recall of a delivery.
+    case recallTitle, recallText, recallButton, recallReason, recallMode, recallStop, recallReplace, recallRemove,
+        recallNewTitle, recallNewBody, recallOnlyReplace, doneRecall, auditRecall, recalledTitle, recalledBy,
+        recalledReason, recallUnsent, recallReplaced, recallRemoved, recallTooLate, recallChild
+    // The approval of a delivery.
+    case approvalTitle, approvalAwaited, approvalAbove, approvalMakers, approvalBy, approvalAt, approvalMessages,
+        approvalComment, approvalWords, approveButton, rejectButton, withdrawButton, doneApprove, doneReject,
+        doneWithdraw, auditApprove, auditReject, auditWithdraw, auditApprovalRule, auditPerson
     // Outcomes of messages.
     case countedSent, countedIgnored, countedCanceled, countedUnknown
     case outcomeSent, outcomeSentMeaning, outcomeFailed, outcomeFailedMeaning, outcomePending, outcomePendingMeaning,
@@ -56,7 +76,8 @@ enum Phrase: String, Sendable, CaseIterable {
         outcomeCanceledMeaning, outcomeUnknown, outcomeUnknownMeaning
     // The product's own reasons.
     case reasonDisabled, reasonOptedOut, reasonQuarantine, reasonDuplicate, reasonUnknownSubscription,
-        reasonExclusionList, reasonConditionFailed, reasonFrequencyCap, reasonSeed, reasonExpired, reasonStopped
+        reasonExclusionList, reasonConditionFailed, reasonFrequencyCap, reasonSeed, reasonExpired, reasonStopped,
+        reasonCategoryOptedOut, reasonRecalled
     // Alarms.
     case alarmsTitle, noAlarms, severityCritical, severityWarning, remedyLabel, sinceLabel
     case alarmsUnseen, alarmSeen, alarmAcknowledge, doneAcknowledge, alarmsOver, alarmBegan, alarmEnded, alarmSeenBy
@@ -92,7 +113,11 @@ enum Phrase: String, Sendable, CaseIterable {
         forgetButton, forgetTitle, forgetText, doneOptOut, doneOptIn, doneLift, doneForget, quarantineTitle,
         quarantineNote, quarantineCounts, quarantineLatest, noQuarantine, kindDeadToken, kindSoftErrors, columnKind,
         columnSince, olderQuarantine, takeOutcomes, takeNote, auditFind, auditList, auditShow, auditOptOut, auditOptIn,
-        auditUnregister, auditLift, auditForget, auditOutcomes
+        auditUnregister, auditLift, auditForget, auditOutcomes, auditCategorySet, auditCategoryDrop
+    // Categories of deliveries.
+    case categoriesTitle, categoriesNote, columnCategory, columnWanted, categoryWanted, categoryUnwanted,
+        categoryAlways, categoryOutButton, categoryInButton, doneCategory, settingCategory, settingCategoryHint,
+        settingCategoryUsual
     // The rows of a filter.
     case rulesTitle, rulesJoin, rulesHint, rulesByHand, ruleAll, ruleAny, ruleField, ruleComparison, ruleValue,
         ruleRemove, ruleAdd, ruleEqual, ruleNotEqual, ruleLess, ruleLessOrEqual, ruleGreater, ruleGreaterOrEqual,
@@ -203,6 +228,18 @@ enum Phrase: String, Sendable, CaseIterable {
         settingSeeds, settingSeedsHint, settingSeedsNo, settingSeedsAll, factSeeds,
         factCode, auditOneTimeCode, auditNoCode, settingUnknown, settingNoNumber, settingSeparator, readerKey, noReader,
         readerExcluded, readerViewSlow, readerViewProblem, localeSaysNothing, soundDefault
+    // When messages leave: the recipient's time, waves, sending hours.
+    case stepWhen, whenText, missingPlan, localTimeTitle, localTimeText, localTimeMoment, localTimePast, localTimeWrong,
+        pastChoose, pastMissing, pastNow, pastNextDay, pastSkip, wavesTitle, wavesText, wavesHint, waveNumber, waveSize,
+        waveSizeWrong, waveBegins, waveBeginsWrong, waveFirst, waveFailed, waveTokens, waveOptOuts, waveShareWrong,
+        waveRest, hoursTitle, hoursText, hoursRuleLabel, hoursAsService, hoursPostpone, hoursDrop, hoursIgnore,
+        planTitle,
+        planWaiting, planNext, waveWaiting, waveOpen, wavePassed, waveHeld, byWaveTitle, reasonLocalTimeOver,
+        reasonOutsideHours, auditPlan, auditHours
+    // The sending hours of a service.
+    case hoursFormTitle, hoursFormText, hoursLineHint, hoursLineWrong, dayOne, dayTwo, dayThree, dayFour, dayFive,
+        daySix,
+        daySeven, daysOffLabel, daysOffHint, fieldTimeZone, timeZoneHint, hoursChanged
     // Finding a message.
     case findMessageTitle, findMessageNote, findMessageID, findMessageDelivery, findMessageDeliveryHint, findNoMessage,
         findDeliveryWrong, columnTakenFor, columnGatewayID, idOfMessage, idUUID, idDecimal, idHexadecimal, idOfGateway,
@@ -227,4 +264,20 @@ enum Phrase: String, Sendable, CaseIterable {
         peopleNone,
         peopleTooMany, manageLists, relatedPages, firstRows, moreRows, auditListAdd, auditListRemove,
         auditListPut, auditListTake, auditListFind
+    // Health signals.
+    case signalsTitle, signalsNote, noSignals, newSignalTitle, newSignalText, signalSource, signalSourceHint,
+        signalSelector, signalSelectorHint, signalGood, signalBelow, signalAbove, signalInterval, signalTimeout,
+        signalReaction, signalReactionHint, signalStaleAfter, signalStaleAfterHint, signalNumberWrong,
+        signalSaveButton, signalRemoveTitle, signalRemoveText, doneSignalSet, doneSignalRemove, columnSignal,
+        columnAge, signalUnused, signalStale, signalFresh, followTitle, followText, followNone, followTarget,
+        followTargetHint, followTargetWrong, followFloor, followFloorHint, followCeiling, followCeilingHint,
+        followSaveButton, doneFollow, auditFollow, auditKindSignal
+    // Events.
+    case eventsTitle, eventsNote, eventsConsumers, eventsAllServices, eventsNeverRead, noConsumers,
+        columnConsumer, columnService, columnEventKinds, columnBehind, columnGiven, columnLost, columnRead,
+        webhooksTitle, webhookActive, webhookInactive, columnAccepted, columnAcceptedAt, columnAttempts,
+        deadLettersTitle, deadLettersNote, columnNumber, columnEvents, gapsTitle, gapFrom, gapThrough, gapAge, gapSize,
+        gapRestored
+    case auditKindConsumer, auditKindWebhook, auditWebhookSecret, auditWebhookEnable, auditWebhookDisable,
+        auditWebhookResend
 }

@@ -24,6 +24,8 @@ package struct PlacedRegistration: Sendable, Hashable {
     package var extra: String?
     /// Whether the person opted out; nil if the app does not say.
     package var optOut: Bool?
+    /// The user's choices among categories of messages.
+    package var categories = CategoryChoices()
     /// The number of values that were dropped because too much is undeclared.
     package var dropped = 0
 
@@ -40,7 +42,7 @@ package struct PlacedRegistration: Sendable, Hashable {
         userKey = registration.userKey
         deviceID = DeviceIdentity.kept(registration.deviceID)
         locale = registration.locale
-        timeZone = ""
+        timeZone = registration.timeZone
         var recipientFields: [String: String] = [:]
         var parameterFields: [String: String] = [:]
         if declarations.parameters.isEmpty {
@@ -66,6 +68,7 @@ package struct PlacedRegistration: Sendable, Hashable {
         parameters = JSONObjectText.write(parameterFields) ?? (registration.saysParameters ? "{}" : nil)
         extra = JSONObjectText.write(registration.extra)
         optOut = registration.optOut
+        categories = registration.categories
     }
 
     /// Takes over the values that an earlier registration of the same token and user has and this one lacks, as the
@@ -78,6 +81,7 @@ package struct PlacedRegistration: Sendable, Hashable {
         parameters = parameters ?? earlier.parameters
         extra = extra ?? earlier.extra
         optOut = optOut ?? earlier.optOut
+        categories.fill(from: earlier.categories)
     }
 
     /// Prepares registrations for being stored together: if several have the same token and user, each later one takes

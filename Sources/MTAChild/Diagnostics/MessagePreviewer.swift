@@ -36,6 +36,27 @@ package struct MessagePreviewer: Sendable {
         self.projectID = projectID
     }
 
+    /// Compiles a delivery for one of its applications, without the fields of a target mapping.
+    ///
+    /// - Throws: `ContentError` or `MessageIDError` when the delivery cannot be sent by this application at all.
+    init(
+        _ delivery: SendingDelivery,
+        application: ApplicationRow,
+        account: AccountRow,
+        credential: CredentialKind?
+    ) throws {
+        self.init(
+            try CompiledDelivery(
+                delivery,
+                application: application,
+                format: PayloadFormat(connector: account.connector, credential: credential)
+            ),
+            application: application,
+            account: account,
+            credential: credential
+        )
+    }
+
     /// Compiles a delivery for one of its applications, as its account and its credential require.
     ///
     /// - Parameters:
@@ -66,32 +87,32 @@ package struct MessagePreviewer: Sendable {
         )
     }
 
-    /// The first message of a loaded part.
+    /// A message of a loaded part, by default the first one.
     ///
     /// - Parameter now: the time in seconds since 1970, from which an expiration counts.
-    package func preview(_ loaded: LoadedPart, now: Int64) -> MessagePreview? {
-        guard loaded.count > 0, loaded.tokens.count > 0 else { return nil }
-        let index = delivery.template(row: 0, loaded)
+    package func preview(_ loaded: LoadedPart, row: Int = 0, now: Int64) -> MessagePreview? {
+        guard row < loaded.count, row < loaded.tokens.count else { return nil }
+        let index = delivery.template(row: row, loaded)
         let template = delivery.content.templates[index]
-        let id = delivery.codec.uuid(sequence: loaded.sequences[0])
+        let id = delivery.codec.uuid(sequence: loaded.sequences[row])
         var payload: [UInt8] = []
         let size = template.render(
-            row: 0,
+            row: row,
             fields: loaded.fields,
             tokens: loaded.tokens,
             messageID: id,
-            sequence: loaded.sequences[0],
+            sequence: loaded.sequences[row],
             into: &payload
         )
         // What a child would hand to its gateway; empty if the child would refuse the message.
         let validity = delivery.validUntilMilliseconds.map { (until: $0, now: now * 1_000) }
         var renderer = SliceRenderer(delivery: delivery, loaded: loaded, validity: validity)
-        let rendered = renderer.render([0], newBatchID: { 1 })
+        let rendered = renderer.render([Int32(row)], newBatchID: { 1 })
         let batch = rendered.batches.first?.batch
-        let decision = loaded.decisions[0]
+        let decision = loaded.decisions[row]
         return MessagePreview(
             locale: delivery.content.locales[index],
-            headers: headers(batch, template: template, token: loaded.tokens.string(0), id: id, now: now),
+            headers: headers(batch, template: template, token: loaded.tokens.string(row), id: id, now: now),
             payload: batch.map { Array($0.bodies[0]) } ?? payload,
             size: size,
             limit: template.payloadLimit,
@@ -102,9 +123,9 @@ package struct MessagePreviewer: Sendable {
 
     /// The size of each message of a loaded part that may be sent, in bytes as the gateway counts them, and why it would
     /// not be sent; nil if it would.
-    package func measure(_ loaded: LoadedPart, _ note: (_ size: Int, _ problem: Refusal?) -> Void) {
+    package func measure(_ loaded: LoadedPart, _ note: (_ row: Int, _ size: Int, _ problem: Refusal?) -> Void) {
         var payload: [UInt8] = []
-        for row in 0..<loaded.count where loaded.decisions[row].isSendable {
+        for row in 0..<loaded.count where loaded.decisions[row].isSendable && loaded.unreadable[row] == nil {
             let template = delivery.content.templates[delivery.template(row: row, loaded)]
             payload.removeAll(keepingCapacity: true)
             let size = template.render(
@@ -116,7 +137,7 @@ package struct MessagePreviewer: Sendable {
                 into: &payload
             )
             let lacksField = template.missingField(row: row, fields: loaded.fields) != nil
-            note(size, lacksField ? .lacksField : size > template.payloadLimit ? .tooLong : nil)
+            note(row, size, lacksField ? .lacksField : size > template.payloadLimit ? .tooLong : nil)
         }
     }
 
@@ -148,22 +169,4 @@ package struct MessagePreviewer: Sendable {
         )
         return kind?.fields(message) ?? []
     }
-}
-
-/// A message as it would be sent to its gateway, for people to read.
-package struct MessagePreview: Sendable, Hashable {
-    /// The locale of the content's variant; "" for the one without a locale.
-    package let locale: String
-    /// The request's fields other than the payload, without the authorization, which is secret.
-    package let headers: [ShownField]
-    /// The payload, byte for byte.
-    package let payload: [UInt8]
-    /// The payload's size as the gateway counts it.
-    package let size: Int
-    /// The maximum size that the gateway accepts.
-    package let limit: Int
-    /// Why the message would not be sent, as its outcome would record it; nil if it would.
-    package let problem: String?
-    /// What to know about the push token that the message goes to; nil if there is nothing.
-    package let notice: String?
 }

@@ -255,17 +255,17 @@ final class Claimer: Sendable {
         return parts
     }
 
-    /// Small parts of a delivery share a load. A part that may have a history, is a retry or goes alone is read
+    /// Small parts of a delivery's variant share a load. A part that may have a history, is a retry or goes alone is read
     /// separately.
     private static func loadedTogether(_ parts: [ClaimedPart]) -> [[ClaimedPart]] {
         var groups: [[ClaimedPart]] = []
-        var places: [Int64: Int] = [:]
+        var places: [DeliveryVariant: Int] = [:]
         for part in parts {
             let isPlain = part.size <= smallPart && !part.mayHaveHistory && !part.isRetry && !part.isAlone
-            if isPlain, let place = places[part.deliveryID] {
+            if isPlain, let place = places[part.deliveryVariant] {
                 groups[place].append(part)
             } else {
-                if isPlain { places[part.deliveryID] = groups.count }
+                if isPlain { places[part.deliveryVariant] = groups.count }
                 groups.append([part])
             }
         }

@@ -62,7 +62,8 @@ final class CompiledDelivery: Sendable {
             ?? MessageFields(
                 names: content.fields.map(\.name),
                 withLocale: content.isLocalised,
-                areOneTimeCodes: delivery.isOneTimeCode
+                areOneTimeCodes: delivery.isOneTimeCode,
+                category: delivery.category
             )
         (groups, groupCount) = Self.groups(content.templates)
         codec = try MessageIDCodec(deliveryID: delivery.id, trackingKey: delivery.trackingKey)

@@ -26,7 +26,7 @@ final class PartPreparer: Sendable {
     private let nextBatchID = Atomic<Int64>(1)
     private let measures: ChildMeasures
     private let compiled = Mutex(
-        RecentlyUsed<CompiledDelivery>(maxEntries: maxCompiled, maxWeight: maxCompiledBytes)
+        RecentlyUsed<DeliveryVariant, CompiledDelivery>(maxEntries: maxCompiled, maxWeight: maxCompiledBytes)
     )
 
     /// - Parameters:
@@ -57,7 +57,7 @@ final class PartPreparer: Sendable {
     }
 
     func prepare(_ part: ClaimedPart) async throws -> PreparedPart {
-        let cached = try await delivery(part.deliveryID)
+        let cached = try await delivery(part.deliveryVariant)
         async let loading = load(part, cached)
         var known: Set<Int32> = []
         var recovery = PartRecovery()
@@ -74,7 +74,7 @@ final class PartPreparer: Sendable {
     /// separately.
     func prepare(together parts: [ClaimedPart]) async throws -> [PreparedPart]? {
         guard let one = parts.first, parts.count > 1 else { return nil }
-        let delivery = try await delivery(one.deliveryID)
+        let delivery = try await delivery(one.deliveryVariant)
         guard !delivery.fields.isMapped else { return nil }
         let loaded = try await measures.time(\.load) { try await store.loadParts(parts, delivery.fields) }
         return zip(parts, loaded).map { part, loaded in
@@ -90,8 +90,8 @@ final class PartPreparer: Sendable {
         do {
             return (delivery, try await load(part, delivery.fields))
         } catch  where LoadProblem(error).scope == .delivery && !LoadProblem(error).isTimeout {
-            compiled.withLock { $0.remove(part.deliveryID) }
-            let anew = try await self.delivery(part.deliveryID)
+            compiled.withLock { $0.remove(part.deliveryVariant) }
+            let anew = try await self.delivery(part.deliveryVariant)
             guard anew.fields != delivery.fields else { throw error }
             return (anew, try await load(part, anew.fields))
         }
@@ -103,11 +103,11 @@ final class PartPreparer: Sendable {
         }
     }
 
-    private func delivery(_ id: Int64) async throws -> CompiledDelivery {
-        if let known = compiled.withLock({ $0.use(id) }) { return known }
-        let delivery = try await store.deliveryForSending(id)
+    private func delivery(_ wanted: DeliveryVariant) async throws -> CompiledDelivery {
+        if let known = compiled.withLock({ $0.use(wanted) }) { return known }
+        let delivery = try await store.deliveryForSending(wanted.deliveryID, variant: wanted.variant)
         let new = try await CompiledDelivery.compile(delivery, application: application, format: format, store: store)
-        compiled.withLock { $0.insert(new, id, weight: delivery.content.utf8.count) }
+        compiled.withLock { $0.insert(new, wanted, weight: delivery.content.utf8.count) }
         return new
     }
 

@@ -16,6 +16,7 @@ actor ClientCore {
     private var tracking: TrackingMachine
     private var delegate = WeakDelegate()
     private var calls: UInt64 = 0
+    private var sendsTimeZone = false
     private var registrationReplies: [UInt64: @Sendable (RegistrationOutcome) -> Void] = [:]
     private var trackingReplies: [UInt64: @Sendable (TrackingOutcome) -> Void] = [:]
 
@@ -42,8 +43,10 @@ actor ClientCore {
         case .integrationKey(let text): await perform(registration.handle(.integrationKey(text)))
         case .trackingHost(let text): perform(tracking.handle(.trackingHost(text)))
         case .delegate(let delegate): self.delegate = delegate
+        case .sendsTimeZone(let sends): sendsTimeZone = sends
         case .register(let token, let userKey, let parametersXML, let reply):
-            let device = await device()
+            var device = await device()
+            if sendsTimeZone, device.timeZone == nil { device.timeZone = TimeZone.autoupdatingCurrent.identifier }
             calls &+= 1
             registrationReplies[calls] = reply
             let wanted = WantedRegistration(
@@ -136,6 +139,7 @@ enum ClientCommand: Sendable {
     case trackingHost(String?)
     case integrationKey(String?)
     case delegate(WeakDelegate)
+    case sendsTimeZone(Bool)
     case register(
         token: String,
         userKey: String,

@@ -107,12 +107,28 @@ public final class PushClient: Sendable {
         commands.yield(.delegate(WeakDelegate(delegate: delegate)))
     }
 
+    /// Sends the device's time zone with later registrations, so that messages can arrive at the user's own time of day.
+    ///
+    /// By default it is not sent: a time zone tells where a person is, so it is personal data. Say so in the app's
+    /// privacy notice. A device that moves to another zone tells the server with its next `registerDevice`.
+    public func setSendsTimeZone(_ sends: Bool) {
+        commands.yield(.sendsTimeZone(sends))
+    }
+
     /// Records that the user wants no messages (true), or wants them again (false).
     ///
     /// The choice is kept on the device and sent with the registration of that user key, at once if there is one. The
     /// delegate gets the outcome. An opt-out also applies to tokens that the app gets later.
     public func setOptOut(_ optedOut: Bool) {
         commands.yield(.optOut(optedOut))
+    }
+
+    /// Records that the user wants no messages of a category (true), or wants them again (false).
+    ///
+    /// It is kept and sent like ``setOptOut(_:)``, and independent of it: a user who opted out of everything gets no
+    /// category. The server's operator says which categories there are, such as `marketing` and `news`.
+    public func setOptOut(_ optedOut: Bool, ofCategory category: String) {
+        commands.yield(.registration(.categoryOptOut(category, optedOut)))
     }
 
     /// Sends queued requests at once, except hits for which the server asked for more time. Call it when the app enters

@@ -18,17 +18,28 @@ enum RegistrationForm {
                 ("deviceBrand", "Apple"), ("deviceManufacturer", "Apple"), ("osName", device.systemName),
                 ("osVersion", "\(device.systemName) \(device.systemVersion)"), ("osLanguage", device.language),
                 ("additionalParams", registration.parametersXML),
-                // Without an opt-out the form is that of Adobe's SDK.
+                // Without an opt-out and a time zone the form is that of Adobe's SDK.
             ] + (registration.optOut.map { [("optOut", "\($0)")] } ?? [])
-        return fields.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
+            + (device.timeZone.map { [("timeZone", $0)] } ?? [])
+        return (fields + categories(registration)).map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
     }
 
-    /// SHA-256 of token, user key, encoded parameters and opt-out choice. Registrations with the same hash have the
-    /// same contents.
+    /// The choices among categories: the names that the user does not want, and those that the user wants again.
+    private static func categories(_ registration: Registration) -> [(String, String)] {
+        [("categoriesOptOut", true), ("categoriesOptIn", false)].compactMap { field, isOut in
+            let names = (registration.categories ?? [:]).filter { $0.value == isOut }.keys.sorted()
+            return names.isEmpty ? nil : (field, names.joined(separator: ","))
+        }
+    }
+
+    /// SHA-256 of token, user key, encoded parameters, opt-out choices and time zone. Registrations with the same hash
+    /// have the same contents.
     static func hash(_ registration: Registration) -> String {
         let word = registration.optOut.map { $0 ? "out" : "in" } ?? ""
-        let text = registration.token + registration.userKey + PercentEncoding.encode(registration.parametersXML) + word
-        return SHA256Digest.hex(Array(text.utf8))
+        let zone = registration.device.timeZone.map { [("timeZone", $0)] } ?? []
+        let words = ([word] + (zone + categories(registration)).map { " \($0)=\($1)" }).joined()
+        let text = registration.token + registration.userKey + PercentEncoding.encode(registration.parametersXML)
+        return SHA256Digest.hex(Array((text + words).utf8))
     }
 
     /// A token given as text, without brackets and blanks, in lower case.
@@ -42,26 +53,6 @@ enum RegistrationForm {
             let digits = String(byte, radix: 16)
             return digits.count < 2 ? "0" + digits : digits
         }.joined()
-    }
-}
-
-/// A complete registration.
-struct Registration: Sendable, Equatable, Codable {
-    /// The APNs token in lower-case hexadecimal.
-    var token: String
-    /// The key that links the device to a recipient; empty if the app has none.
-    var userKey: String
-    /// The document of subscription parameters that is sent.
-    var parametersXML: String
-    var device: DeviceDescription
-    /// The user's opt-out choice: true for out, false for in again, nil for no choice.
-    var optOut: Bool?
-
-    /// A copy with another opt-out choice.
-    func saying(_ word: Bool?) -> Registration {
-        var said = self
-        said.optOut = word
-        return said
     }
 }
 

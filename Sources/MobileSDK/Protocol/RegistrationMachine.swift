@@ -7,10 +7,10 @@ struct RegistrationMachine: Sendable {
     private struct Flight: Sendable {
         var attempt: UInt64
         var mark: RegistrationRecord.Mark
-        /// The mark to keep on success. It omits an opt-in, which is sent only once.
+        /// The mark to keep on success. It omits opt-ins, which are sent only once.
         var settled: RegistrationRecord.Mark
-        /// The user key of an opt-in, if the request has one.
-        var isIn: String?
+        /// The registration that was sent.
+        var sent: Registration
         var calls: [UInt64]
         var isForgotten = false
     }
@@ -46,6 +46,7 @@ struct RegistrationMachine: Sendable {
             return send()
         case .register(let wanted, let call): return register(wanted, call)
         case .optOut(let isOut): return say(isOut)
+        case .categoryOptOut(let category, let isOut): return say(isOut, of: category)
         case .answered(let attempt, let result): return answered(attempt, result)
         case .timerFired(let number): return number == timer ? send() : []
         case .retryNow: return send()
@@ -77,13 +78,22 @@ struct RegistrationMachine: Sendable {
         )
     }
 
-    /// The registration with its user's opt-out choice.
+    /// The registration with its user's opt-out choices.
     private mutating func worded(_ registration: Registration) -> Registration {
+        let user = registration.userKey
         if let word = record.nextWord {
-            record.words[registration.userKey] = word
+            record.words[user] = word
             record.nextWord = nil
         }
-        return registration.saying(record.words[registration.userKey])
+        for (category, isOut) in record.nextCategories ?? [:] { keep(isOut, of: category, user) }
+        record.nextCategories = nil
+        return registration.saying(record.words[user], record.categories?[user])
+    }
+
+    private mutating func keep(_ isOut: Bool, of category: String, _ user: String) {
+        var all = record.categories ?? [:]
+        all[user, default: [:]][category] = isOut
+        record.categories = all
     }
 
     /// Keeps the opt-out choice and sends it with the current registration; without one, the next registration sends
@@ -94,6 +104,23 @@ struct RegistrationMachine: Sendable {
             return [.store(record)]
         }
         record.words[last.userKey] = isOut
+        return tell(last)
+    }
+
+    /// The same for one category.
+    private mutating func say(_ isOut: Bool, of category: String) -> [Action] {
+        guard let last = record.last else {
+            var next = record.nextCategories ?? [:]
+            next[category] = isOut
+            record.nextCategories = next
+            return [.store(record)]
+        }
+        keep(isOut, of: category, last.userKey)
+        return tell(last)
+    }
+
+    /// Sends the current registration with changed choices, unless the server has them.
+    private mutating func tell(_ last: Registration) -> [Action] {
         let registration = worded(last)
         let isThere = flight == nil && record.registered != nil && record.registered == mark(registration)
         record.pending = isThere ? nil : registration
@@ -108,7 +135,7 @@ struct RegistrationMachine: Sendable {
         guard marketingHost != nil else { return [.report(.marketingHostEmpty, calls: [call])] }
         guard integrationKey != nil else { return [.report(.integrationKeyEmpty, calls: [call])] }
         let plain = completed(wanted)
-        let isKnown = record.last == plain && record.nextWord == nil
+        let isKnown = record.last == plain && record.nextWord == nil && record.nextCategories == nil
         record.last = plain
         let registration = worded(plain)
         guard let mark = mark(registration) else { return [.report(.integrationKeyEmpty, calls: [call])] }
@@ -138,12 +165,11 @@ struct RegistrationMachine: Sendable {
         else { return [] }
         attempts &+= 1
         timer &+= 1
-        let isIn = pending.optOut == false
         flight = Flight(
             attempt: attempts,
             mark: mark,
-            settled: isIn ? self.mark(pending.saying(nil)) ?? mark : mark,
-            isIn: isIn ? pending.userKey : nil,
+            settled: self.mark(pending.settled) ?? mark,
+            sent: pending,
             calls: waiting
         )
         waiting = []
@@ -157,6 +183,15 @@ struct RegistrationMachine: Sendable {
         return [.store(record), .send(attempt: attempts, request)]
     }
 
+    /// Forgets the opt-ins that the server has, unless the user has said something else since.
+    private mutating func settle(_ sent: Registration) {
+        let user = sent.userKey
+        if sent.optOut == false, record.words[user] == false { record.words[user] = nil }
+        guard var own = record.categories?[user] else { return }
+        for category in sent.categoriesIn where own[category] == false { own[category] = nil }
+        record.categories?[user] = own.isEmpty ? nil : own
+    }
+
     private mutating func answered(_ attempt: UInt64, _ result: TransportResult) -> [Action] {
         guard let flight, flight.attempt == attempt else { return [] }
         self.flight = nil
@@ -165,7 +200,7 @@ struct RegistrationMachine: Sendable {
         let retries = result.isWorthRetrying && isNewest
         if isNewest, !retries { record.pending = nil }
         if result.isSuccess {
-            if let user = flight.isIn, record.words[user] == false { record.words[user] = nil }
+            settle(flight.sent)
             if !flight.isForgotten { record.registered = flight.settled }
         }
         var actions: [Action] = retries ? [] : [.store(record)]
@@ -193,6 +228,8 @@ extension RegistrationMachine {
         case register(WantedRegistration, call: UInt64)
         /// The user wants no messages (true), or wants them again (false).
         case optOut(Bool)
+        /// The same for messages of one category.
+        case categoryOptOut(String, Bool)
         case answered(attempt: UInt64, TransportResult)
         case timerFired(UInt64)
         /// The network may be back.

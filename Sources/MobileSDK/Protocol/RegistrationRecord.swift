@@ -20,4 +20,7 @@ struct RegistrationRecord: Sendable, Equatable, Codable {
     var words: [String: Bool] = [:]
     /// The opt-out choice of the user who registers next.
     var nextWord: Bool?
+    /// The same choices by category: those of each user key, and those of the user who registers next. Nil for none.
+    var categories: [String: [String: Bool]]?
+    var nextCategories: [String: Bool]?
 }

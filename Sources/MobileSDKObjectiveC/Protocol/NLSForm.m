@@ -9,6 +9,9 @@ NSString *const NLSToken = @"registrationToken";
 NSString *const NLSUserKey = @"userKey";
 NSString *const NLSParameters = @"additionalParams";
 NSString *const NLSOptOut = @"optOut";
+NSString *const NLSTimeZone = @"timeZone";
+NSString *const NLSCategoriesOut = @"categoriesOptOut";
+NSString *const NLSCategoriesIn = @"categoriesOptIn";
 
 /// Whether the text is a UUID: 8-4-4-4-12 hexadecimal digits.
 static BOOL isUUID(const char *text) {
@@ -165,11 +168,15 @@ static NSString *proofElement(NSString *document) {
     [values setObject:@"Apple" forKey:@"deviceBrand"];
     [values setObject:@"Apple" forKey:@"deviceManufacturer"];
     // In the order of Adobe's SDK.
-    NSArray *names = [NSArray arrayWithObjects:
+    NSMutableArray *names = [NSMutableArray arrayWithObjects:
         NLSToken, @"mobileAppUuid", NLSUserKey, @"deviceName", @"deviceModel", @"deviceBrand", @"deviceManufacturer", @"osName",
-        @"osVersion", @"osLanguage", NLSParameters,
-        // Without an opt-out the form is that of Adobe's SDK.
-        [registration objectForKey:NLSOptOut] == nil ? nil : NLSOptOut, nil];
+        @"osVersion", @"osLanguage", NLSParameters, nil];
+    // Without an opt-out and a time zone the form is that of Adobe's SDK.
+    NSArray *words = [NSArray arrayWithObjects:NLSOptOut, NLSTimeZone, NLSCategoriesOut, NLSCategoriesIn, nil];
+    for (NSUInteger index = 0; index < [words count]; index++) {
+        NSString *word = [words objectAtIndex:index];
+        if ([registration objectForKey:word] != nil) { [names addObject:word]; }
+    }
     NSMutableArray *fields = [NSMutableArray array];
     for (NSUInteger index = 0; index < [names count]; index++) {
         NSString *name = [names objectAtIndex:index];

@@ -30,8 +30,14 @@
     NSMutableDictionary *_words;
     /// The opt-out choice of the user who registers next.
     NSString *_nextWord;
+    /// The same choices by user key and category.
+    NSMutableDictionary *_categories;
+    /// The choices by category of the user who registers next.
+    NSMutableDictionary *_nextCategories;
     NLSExchange *_flight;
     NSArray *_flightMark;
+    /// The registration that was sent.
+    NSDictionary *_flightSent;
     NSUInteger _flightCalls;
     BOOL _flightIsForgotten;
     /// Calls whose registration has not been sent yet.
@@ -45,6 +51,8 @@
 - (void)setIntegrationKey:(NSString *)key;
 - (void)registerDevice:(NSDictionary *)registration;
 - (void)setOptOut:(NSString *)word;
+/// - Parameter words: choices by category, as for everything.
+- (void)setCategories:(NSDictionary *)words;
 - (void)retryNow;
 - (void)forget;
 

@@ -11,6 +11,8 @@ static NSString *const pendingName = @"pending";
 static NSString *const lastName = @"last";
 static NSString *const wordsName = @"words";
 static NSString *const nextWordName = @"nextWord";
+static NSString *const categoriesName = @"categories";
+static NSString *const nextCategoriesName = @"nextCategories";
 
 /// A list of strings from a file, or nil.
 static NSArray *texts(id value) {
@@ -19,6 +21,18 @@ static NSArray *texts(id value) {
         if (![[value objectAtIndex:index] isKindOfClass:[NSString class]]) { return nil; }
     }
     return value;
+}
+
+/// A dictionary of strings from a file; empty for anything else.
+static NSDictionary *words(id value) {
+    BOOL hasWords = [value isKindOfClass:[NSDictionary class]] && texts([value allValues]) != nil;
+    return hasWords ? value : [NSDictionary dictionary];
+}
+
+/// The names of the categories with this choice, with commas between them; nil for none.
+static NSString *names(NSDictionary *categories, NSString *word) {
+    NSArray *all = [[categories allKeysForObject:word] sortedArrayUsingSelector:@selector(compare:)];
+    return [all count] == 0 ? nil : [all componentsJoinedByString:@","];
 }
 
 /// A registration from a file, or nil.
@@ -33,6 +47,11 @@ static NSDictionary *registration(id value) {
 @interface NLSRegistrar (Sending)
 - (NSDictionary *)complete:(NSDictionary *)registration;
 - (NSDictionary *)worded:(NSDictionary *)registration;
+- (NSDictionary *)settled:(NSDictionary *)registration;
+- (NSMutableDictionary *)categoriesOf:(NSString *)user;
+- (void)tell;
+- (void)settle:(NSDictionary *)sent;
+- (NSArray *)settledMark;
 - (void)setLast:(NSDictionary *)registration;
 - (void)setNextWord:(NSString *)word;
 - (NSArray *)mark:(NSDictionary *)registration;
@@ -56,9 +75,17 @@ static NSDictionary *registration(id value) {
     _registered = [texts([record objectForKey:registeredName]) retain];
     _pending = [registration([record objectForKey:pendingName]) retain];
     _last = [registration([record objectForKey:lastName]) retain];
-    id words = [record objectForKey:wordsName];
-    BOOL hasWords = [words isKindOfClass:[NSDictionary class]] && texts([words allValues]) != nil;
-    _words = [[NSMutableDictionary alloc] initWithDictionary:(hasWords ? words : [NSDictionary dictionary])];
+    _words = [[NSMutableDictionary alloc] initWithDictionary:words([record objectForKey:wordsName])];
+    _nextCategories = [[NSMutableDictionary alloc] initWithDictionary:words([record objectForKey:nextCategoriesName])];
+    _categories = [[NSMutableDictionary alloc] init];
+    id users = [record objectForKey:categoriesName];
+    if ([users isKindOfClass:[NSDictionary class]]) {
+        NSEnumerator *keys = [users keyEnumerator];
+        id user;
+        while ((user = [keys nextObject]) != nil) {
+            if ([user isKindOfClass:[NSString class]]) { [[self categoriesOf:user] addEntriesFromDictionary:words([users objectForKey:user])]; }
+        }
+    }
     id next = [record objectForKey:nextWordName];
     if ([next isKindOfClass:[NSString class]]) { _nextWord = [next copy]; }
     return self;
@@ -76,6 +103,9 @@ static NSDictionary *registration(id value) {
     [_last release];
     [_words release];
     [_nextWord release];
+    [_categories release];
+    [_nextCategories release];
+    [_flightSent release];
     [_flight release];
     [_flightMark release];
     [super dealloc];
@@ -129,14 +159,16 @@ static NSDictionary *registration(id value) {
         return [self store];
     }
     [_words setObject:word forKey:[_last objectForKey:NLSUserKey]];
-    NSDictionary *registration = [self worded:_last];
-    NSArray *mark = [self mark:registration];
-    BOOL isThere = _flight == nil && mark != nil && [_registered isEqual:mark];
-    [self setPending:(isThere ? nil : registration)];
-    [self store];
-    if (isThere || _flight != nil) { return; }
-    [_backOff reset];
-    [self send];
+    [self tell];
+}
+
+- (void)setCategories:(NSDictionary *)said {
+    if (_last == nil) {
+        [_nextCategories addEntriesFromDictionary:said];
+        return [self store];
+    }
+    [[self categoriesOf:[_last objectForKey:NLSUserKey]] addEntriesFromDictionary:said];
+    [self tell];
 }
 
 - (void)retryNow {
@@ -161,8 +193,25 @@ static NSDictionary *registration(id value) {
 /// server.
 - (NSArray *)mark:(NSDictionary *)registration {
     if (_base == nil || _key == nil) { return nil; }
-    return [NSArray arrayWithObjects:_base, _key, [registration objectForKey:NLSToken], [registration objectForKey:NLSUserKey],
-        [registration objectForKey:NLSParameters], [registration objectForKey:NLSOptOut], nil];
+    NSMutableArray *mark = [NSMutableArray arrayWithObjects:_base, _key, [registration objectForKey:NLSToken],
+        [registration objectForKey:NLSUserKey], [registration objectForKey:NLSParameters], nil];
+    NSArray *choices = [NSArray arrayWithObjects:NLSOptOut, NLSCategoriesOut, NLSCategoriesIn, nil];
+    for (NSUInteger index = 0; index < [choices count]; index++) {
+        NSString *choice = [registration objectForKey:[choices objectAtIndex:index]];
+        [mark addObject:(choice == nil ? @"" : choice)];
+    }
+    NSString *zone = [registration objectForKey:NLSTimeZone];
+    if (zone != nil) { [mark addObject:[@"in " stringByAppendingString:zone]]; }
+    return mark;
+}
+
+/// The mark of what the server has after a success: server and key are those of the request.
+- (NSArray *)settledMark {
+    NSDictionary *settled = [self settled:_flightSent];
+    NSMutableArray *mark = [NSMutableArray arrayWithArray:_flightMark];
+    if ([settled objectForKey:NLSOptOut] == nil) { [mark replaceObjectAtIndex:5 withObject:@""]; }
+    [mark replaceObjectAtIndex:7 withObject:@""];
+    return mark;
 }
 
 /// The registration with its parameters filled in if the app passed none: the same user keeps the last ones, and a new
@@ -175,19 +224,72 @@ static NSDictionary *registration(id value) {
     return completed;
 }
 
-/// The registration with its user's opt-out choice. An opt-out is sent with every registration. An opt-in is sent once,
-/// because a choice made elsewhere later is newer.
+/// The choices of a user by category, to be changed.
+- (NSMutableDictionary *)categoriesOf:(NSString *)user {
+    NSMutableDictionary *own = [_categories objectForKey:user];
+    if (own == nil) {
+        own = [NSMutableDictionary dictionary];
+        [_categories setObject:own forKey:user];
+    }
+    return own;
+}
+
+/// The registration without opt-ins, which are sent only once.
+- (NSDictionary *)settled:(NSDictionary *)registration {
+    NSMutableDictionary *settled = [NSMutableDictionary dictionaryWithDictionary:registration];
+    if ([[settled objectForKey:NLSOptOut] isEqual:@"false"]) { [settled removeObjectForKey:NLSOptOut]; }
+    [settled removeObjectForKey:NLSCategoriesIn];
+    return settled;
+}
+
+/// Forgets the opt-ins that the server has, unless the user has said something else since.
+- (void)settle:(NSDictionary *)sent {
+    NSString *user = [sent objectForKey:NLSUserKey];
+    if ([[sent objectForKey:NLSOptOut] isEqual:@"false"] && [[_words objectForKey:user] isEqual:@"false"]) {
+        [_words removeObjectForKey:user];
+    }
+    NSMutableDictionary *own = [_categories objectForKey:user];
+    NSArray *ins = [[sent objectForKey:NLSCategoriesIn] componentsSeparatedByString:@","];
+    for (NSUInteger index = 0; index < [ins count]; index++) {
+        NSString *category = [ins objectAtIndex:index];
+        if ([[own objectForKey:category] isEqual:@"false"]) { [own removeObjectForKey:category]; }
+    }
+    if (own != nil && [own count] == 0) { [_categories removeObjectForKey:user]; }
+}
+
+/// The registration with its user's opt-out choices. An opt-out is sent with every registration. An opt-in is sent
+/// once, because a choice made elsewhere later is newer.
 - (NSDictionary *)worded:(NSDictionary *)registration {
     NSString *user = [registration objectForKey:NLSUserKey];
     if (_nextWord != nil) {
         [_words setObject:_nextWord forKey:user];
         [self setNextWord:nil];
     }
+    if ([_nextCategories count] > 0) {
+        [[self categoriesOf:user] addEntriesFromDictionary:_nextCategories];
+        [_nextCategories removeAllObjects];
+    }
+    NSDictionary *own = [_categories objectForKey:user];
     NSString *word = [_words objectForKey:user];
-    if (word == nil) { return registration; }
+    NSString *outs = names(own, @"true");
+    NSString *ins = names(own, @"false");
     NSMutableDictionary *worded = [NSMutableDictionary dictionaryWithDictionary:registration];
-    [worded setObject:word forKey:NLSOptOut];
+    if (word != nil) { [worded setObject:word forKey:NLSOptOut]; }
+    if (outs != nil) { [worded setObject:outs forKey:NLSCategoriesOut]; }
+    if (ins != nil) { [worded setObject:ins forKey:NLSCategoriesIn]; }
     return worded;
+}
+
+/// Sends the current registration with changed choices, unless the server has them.
+- (void)tell {
+    NSDictionary *registration = [self worded:_last];
+    NSArray *mark = [self mark:registration];
+    BOOL isThere = _flight == nil && mark != nil && [_registered isEqual:mark];
+    [self setPending:(isThere ? nil : registration)];
+    [self store];
+    if (isThere || _flight != nil) { return; }
+    [_backOff reset];
+    [self send];
 }
 
 - (void)setLast:(NSDictionary *)registration {
@@ -217,6 +319,8 @@ static NSDictionary *registration(id value) {
     if (_last != nil) { [record setObject:_last forKey:lastName]; }
     if ([_words count] > 0) { [record setObject:_words forKey:wordsName]; }
     if (_nextWord != nil) { [record setObject:_nextWord forKey:nextWordName]; }
+    if ([_categories count] > 0) { [record setObject:_categories forKey:categoriesName]; }
+    if ([_nextCategories count] > 0) { [record setObject:_nextCategories forKey:nextCategoriesName]; }
     [_file write:record];
 }
 
@@ -228,6 +332,8 @@ static NSDictionary *registration(id value) {
     _timer = nil;
     [_flightMark release];
     _flightMark = [mark retain];
+    [_flightSent release];
+    _flightSent = [_pending retain];
     _flightCalls = _waiting;
     _flightIsForgotten = NO;
     _waiting = 0;
@@ -247,14 +353,10 @@ static NSDictionary *registration(id value) {
     BOOL isNewest = _pending != nil && (mark == nil || [mark isEqual:_flightMark]);
     BOOL retries = [answer isWorthRetrying] && isNewest;
     if (isNewest && !retries) { [self setPending:nil]; }
-    NSArray *settled = _flightMark;
-    // The mark is server, key, token, user, parameters, and the opt-out choice if there is one.
-    if (answer->status == 200 && [_flightMark count] > 5 && [[_flightMark objectAtIndex:5] isEqual:@"false"]) {
-        NSString *user = [_flightMark objectAtIndex:3];
-        if ([[_words objectForKey:user] isEqual:@"false"]) { [_words removeObjectForKey:user]; }
-        settled = [_flightMark subarrayWithRange:NSMakeRange(0, 5)];
+    if (answer->status == 200) {
+        [self settle:_flightSent];
+        if (!_flightIsForgotten) { [self setRegistered:[self settledMark]]; }
     }
-    if (answer->status == 200 && !_flightIsForgotten) { [self setRegistered:settled]; }
     if (!retries) { [self store]; }
     // Without a waiting call, only the final outcome is reported.
     if (calls > 0 || ![answer isWorthRetrying]) {

@@ -55,6 +55,7 @@ typedef NS_ENUM(NSInteger, NLTrackAction) {
     NLSRegistrar *_registrar;
     NLSTracker *_tracker;
     id _delegate;
+    BOOL _sendsTimeZone;
 }
 
 /// The delegate that gets the outcomes of registrations; not retained. If the Objective-C runtime has no weak
@@ -73,6 +74,11 @@ typedef NS_ENUM(NSInteger, NLTrackAction) {
 /// Sets the key that names the application to the server.
 - (void)setIntegrationKey:(NSString * NEOLANE_NULLABLE)key;
 
+/// Sends the device's time zone with later registrations, so that messages can arrive at the user's own time of day. By
+/// default it is not sent: a time zone tells where a person is, so it is personal data. Say so in the app's privacy
+/// notice. A device that moves to another zone tells the server with its next `registerDevice`.
+- (void)setSendsTimeZone:(BOOL)sends;
+
 /// Registers the device. Call it at each start and for each new token: a request is sent only if token, user key, parameters,
 /// server or integration key changed.
 ///
@@ -87,6 +93,11 @@ typedef NS_ENUM(NSInteger, NLTrackAction) {
 /// with the registration of that user key, at once if there is one. The delegate gets the outcome. An opt-out also
 /// applies to tokens that the app gets later.
 - (void)setOptOut:(BOOL)optedOut;
+
+/// Records that the user wants no messages of a category (YES), or wants them again (NO). It is kept and sent like
+/// `setOptOut:`, and independent of it: a user who opted out of everything gets no category. The server's operator says
+/// which categories there are, such as `marketing` and `news`.
+- (void)setOptOut:(BOOL)optedOut ofCategory:(NSString * NEOLANE_NONNULL)category;
 
 /// Reports to the server what happened to a notification, given by its `userInfo` or the launch options that contain
 /// it.

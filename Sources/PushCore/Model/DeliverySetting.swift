@@ -14,6 +14,7 @@ package enum DeliverySetting: String, Sendable, CaseIterable {
     case retrySchedule = "retry_schedule"
     case retryPeriod = "retry_period_seconds"
     case rate = "messages_per_second"
+    case category
 
     /// The values that a setting accepts.
     package enum Form: Sendable, Hashable {
@@ -21,6 +22,21 @@ package enum DeliverySetting: String, Sendable, CaseIterable {
         case number(ClosedRange<Double>)
         case flag
         case choice([String])
+        /// A text that matches a regular expression.
+        case word(String)
+    }
+
+    /// The form of a category's name; the database checks it, too.
+    package static let categoryForm = "^[a-z][a-z0-9_-]{0,49}$"
+
+    /// Whether a category can have a name.
+    package static func isCategory(_ name: String) -> Bool {
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+        guard let first = name.utf8.first, letters.contains(first), name.utf8.count <= 50 else { return false }
+        return name.utf8.allSatisfy { byte in
+            letters.contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+        }
     }
 
     package static let priorities: ClosedRange<Int64> = -100...100
@@ -57,6 +73,7 @@ package enum DeliverySetting: String, Sendable, CaseIterable {
         case .retrySchedule: .choice(RetryPolicy.ScheduleSetting.allCases.map(\.rawValue))
         case .retryPeriod: .integer(Self.retryPeriods)
         case .rate: .number(Self.rates)
+        case .category: .word(Self.categoryForm)
         }
     }
 
@@ -70,7 +87,7 @@ package enum DeliverySetting: String, Sendable, CaseIterable {
         case .ambiguityPolicy: .string(Self.defaultAmbiguityPolicy.rawValue)
         case .maxRetries: .number("\(Self.defaultMaxRetries)")
         case .retrySchedule: .string(RetryPolicy.ScheduleSetting.byKind.rawValue)
-        case .retryPeriod, .rate: nil
+        case .retryPeriod, .rate, .category: nil
         }
     }
 
@@ -97,6 +114,7 @@ package enum DeliverySetting: String, Sendable, CaseIterable {
         case .number(let range): "a number from \(range.lowerBound) to \(Int64(range.upperBound))"
         case .flag: "true or false"
         case .choice(let words): words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
+        case .word: "the name of one of the service's categories"
         }
     }
 
@@ -117,6 +135,8 @@ package enum DeliverySetting: String, Sendable, CaseIterable {
         case .retryPeriod:
             "Seconds before the first retry; by default \(Self.usualRetryPeriods)."
         case .rate: "The maximum number of messages a second, over all hosts; by default there is no limit."
+        case .category:
+            "What it is about: a category of its applications' service, whose opt-outs it respects; by default marketing."
         }
     }
 
@@ -126,7 +146,7 @@ package enum DeliverySetting: String, Sendable, CaseIterable {
             switch form {
             case .integer(let range): number >= Double(range.lowerBound) && number <= Double(range.upperBound)
             case .number(let range): range.contains(number)
-            case .flag, .choice: false
+            case .flag, .choice, .word: false
             }
         if case .integer = form, number.isFinite, number.rounded() != number {
             return "\(number) is not a whole number; \(remedy)"
@@ -163,6 +183,7 @@ package enum DeliverySetting: String, Sendable, CaseIterable {
         case .flag: return [type("boolean")]
         case .choice(let words):
             return [type("string"), JSONEntry(name: "enum", value: .array(words.map(JSONValue.string)))]
+        case .word(let pattern): return [type("string"), JSONEntry(name: "pattern", value: .string(pattern))]
         }
     }
 

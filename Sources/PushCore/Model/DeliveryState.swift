@@ -1,5 +1,6 @@
 /// The states of a delivery:
-/// `editing → (analysing → ready) → pending → preparing → in_progress ⇄ paused → finished | failed | stopped`.
+/// `editing → (analysing → ready) → pending → preparing → in_progress ⇄ paused → finished | stopped`, and
+/// `recalled` from any state after its start.
 package enum DeliveryState: String, Sendable, Hashable, Codable, CaseIterable {
     case editing
     /// Its messages are prepared and held, and a sample is rendered.
@@ -12,13 +13,14 @@ package enum DeliveryState: String, Sendable, Hashable, Codable, CaseIterable {
     case inProgress = "in_progress"
     case paused
     case finished
-    case failed
     case stopped
+    /// What had not left was stopped, and what was sent may be replaced or removed.
+    case recalled
 
-    /// Whether a delivery never leaves this state.
+    /// Whether nothing more of a delivery is sent once it is in this state.
     package var isFinal: Bool {
         switch self {
-        case .finished, .failed, .stopped: true
+        case .finished, .stopped, .recalled: true
         case .editing, .analysing, .ready, .pending, .preparing, .inProgress, .paused: false
         }
     }

@@ -52,12 +52,13 @@ package struct RateShare: Sendable, Hashable {
     }
 
     /// Sets the limit. If it changed, the slices of the old limit are dropped: at one message an hour a slice would
-    /// last an hour.
+    /// last an hour. Short ones stay if the change is small: a rate that follows a signal changes every second.
     package mutating func limit(_ messagesPerSecond: Double) {
         guard messagesPerSecond != limit else { return }
+        let isSmall = messagesPerSecond > limit / 2 && messagesPerSecond < limit * 2
         limit = messagesPerSecond
         rate = messagesPerSecond
-        slices = []
+        slices.removeAll { !isSmall || $0.end - $0.start > .seconds(1) }
     }
 
     /// The number of messages that may leave now.

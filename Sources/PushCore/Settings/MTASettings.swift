@@ -8,9 +8,21 @@ package struct MTASettings: Sendable, Equatable {
     package var lease = LeaseSettings()
     /// When push tokens with soft errors are put into quarantine.
     package var quarantine = QuarantineSettings()
+    /// Which health signals may be read.
+    package var signals = SignalSettings()
     /// The supervisor ("master" in Adobe's terms).
     package var master = MasterSettings()
     package var child = ChildSettings()
+
+    /// Creates the settings with their defaults.
+    package init() {}
+}
+
+/// Which health signals may be read. A definition must not lead to any machine of the network.
+package struct SignalSettings: Sendable, Equatable {
+    /// The servers (`https://metrics.example.com`, `http://10.0.0.5:9090`), and the ranges of private addresses at which
+    /// they may be (`10.0.0.0/8`), separated with commas or blanks. Empty: no signal is read over HTTP.
+    package var allowedAddresses = ""
 
     /// Creates the settings with their defaults.
     package init() {}

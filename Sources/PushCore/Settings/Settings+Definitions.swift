@@ -51,6 +51,7 @@ extension Settings {
         .init("mta.quarantine.healingDays", unit: "days", .integer(\.mta.quarantine.healingDays, 1...3_650)),
         .init("mta.quarantine.doubtDays", unit: "days", .integer(\.mta.quarantine.doubtDays, 1...365)),
         .init("mta.quarantine.believesDoubted", unit: "true or false", .flag(\.mta.quarantine.believesDoubted)),
+        .init("mta.signals.allowedAddresses", unit: "addresses", .text(\.mta.signals.allowedAddresses)),
     ]
 
     private static let masterDefinitions: [SettingDefinition] = [
@@ -198,6 +199,14 @@ extension Settings {
             unit: "days",
             .integer(\.feedback.retention.disabledSubscriptionDays, days)
         ),
+        .init("feedback.webhooks.allowedHosts", unit: "addresses", .text(\.feedback.webhooks.allowedHosts)),
+        .init(
+            "feedback.webhooks.allowPrivateAddresses",
+            unit: "true or false",
+            .flag(\.feedback.webhooks.allowPrivateAddresses)
+        ),
+        .init("feedback.webhooks.timeoutSec", unit: "seconds", .integer(\.feedback.webhooks.timeoutSec, 1...60)),
+        .init("feedback.webhooks.caFile", unit: "path", .text(\.feedback.webhooks.caFile)),
     ]
 }
 

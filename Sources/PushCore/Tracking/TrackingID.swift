@@ -45,4 +45,6 @@ package enum TrackingKind: Int16, Sendable, Hashable, CaseIterable {
     case received = 1
     /// It was clicked or opened (tag 2; the Android SDK also sends it for a dismissal).
     case clicked = 2
+    /// The device removed it, because its delivery was recalled (tag 3, PushMTA's own).
+    case removed = 3
 }

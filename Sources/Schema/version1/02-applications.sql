@@ -68,6 +68,47 @@ CREATE TABLE pushmta_engine.frequency_cap (
 COMMENT ON TABLE pushmta_engine.frequency_cap IS
     'How many messages a person of a service may get in a time. 31-caps.sql counts them.';
 
+CREATE FUNCTION pushmta_engine.service_named(service text) RETURNS integer LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    found_id integer := (SELECT v.id FROM pushmta_engine.service v WHERE v.name = service_named.service);
+BEGIN
+    IF found_id IS NULL THEN
+        RAISE EXCEPTION 'There is no service "%".', coalesce(service, '')
+            USING ERRCODE = 'PM071', HINT = 'pushmta.service lists them.';
+    END IF;
+    RETURN found_id;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.service_named(text) IS 'The id of the service with a name; an error if there is none.';
+
+CREATE TABLE pushmta_engine.category (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    service_id integer NOT NULL REFERENCES pushmta_engine.service,
+    -- Apps send lists of these names.
+    name text NOT NULL CONSTRAINT category_name_form CHECK (name ~ '^[a-z][a-z0-9_-]{0,49}$'),
+    label text NOT NULL DEFAULT '' CONSTRAINT category_label_form CHECK (pushmta_engine.is_label(label)),
+    -- What a person has ordered or must know, such as receipts: nobody can opt out of it alone.
+    is_transactional boolean NOT NULL DEFAULT false,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    changed_at timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT category_name_key UNIQUE (service_id, name)
+);
+COMMENT ON TABLE pushmta_engine.category IS
+    'What a service''s deliveries are about, such as marketing or news. People can opt out of each, except the transactional ones.';
+
+CREATE FUNCTION pushmta_engine.add_first_categories() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    INSERT INTO category (service_id, name, label, is_transactional) VALUES
+        (NEW.id, 'marketing', 'Marketing', false), (NEW.id, 'news', 'News', false), (NEW.id, 'service', 'Service', false),
+        (NEW.id, 'transactional', 'Transactional', true);
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.add_first_categories() IS 'Gives a new service the categories that every service begins with.';
+
+CREATE TRIGGER service_categories AFTER INSERT ON pushmta_engine.service
+    FOR EACH ROW EXECUTE FUNCTION pushmta_engine.add_first_categories();
+
 CREATE TABLE pushmta_engine.service_proof_key (
     id bigint PRIMARY KEY,
     service_id integer NOT NULL REFERENCES pushmta_engine.service,
@@ -157,9 +198,10 @@ CREATE TABLE pushmta_engine.application_health (
     probed_delivery bigint NOT NULL DEFAULT 0,
     token_effects_held boolean NOT NULL DEFAULT false,
     -- Reports on tokens that the gateway does not date are ignored for parts up to this one, whenever they arrive: those parts were
-    -- created before the cause of the hold was fixed. By number, because a clock can be set back.
+    -- created before the cause of the hold was fixed. By number, because a clock can be set back. A part that was held counts by the
+    -- number of its release.
     effects_void_through bigint NOT NULL DEFAULT 0,
-    -- Refused push tokens are taken as bad in parts up to this one, because an operator confirmed it.
+    -- Refused push tokens are taken as bad in parts up to this one, by the same numbers, because an operator confirmed it.
     refusals_believed_through bigint NOT NULL DEFAULT 0,
     -- When an operator last resumed the application. Supervisors that see a new value start its children at once.
     resumed_at timestamptz,
@@ -303,9 +345,10 @@ COMMENT ON FUNCTION pushmta_engine.api_key_ids() IS
 CREATE VIEW pushmta.service AS
 SELECT v.id, v.name, v.label, v.type, m.name AS mapping,
     ARRAY(SELECT a.name FROM pushmta_engine.application a WHERE a.service_id = v.id ORDER BY a.platform DESC, a.environment DESC, a.name)
-        AS applications, v.created_at
+        AS applications, v.created_at, v.time_zone, v.outside_hours
 FROM pushmta_engine.service v LEFT JOIN pushmta_engine.target_mapping m ON m.id = v.target_mapping_id;
-COMMENT ON VIEW pushmta.service IS 'Services and their target mappings.';
+COMMENT ON VIEW pushmta.service IS
+    'Services, their target mappings, their time zones, and what happens outside of their hours (pushmta.sending_hours).';
 
 CREATE VIEW pushmta.target_mapping AS
 SELECT m.id, m.name, m.label, m.view_name, m.key_column, m.created_at FROM pushmta_engine.target_mapping m;
@@ -436,11 +479,12 @@ BEGIN
         RAISE EXCEPTION 'There is no external account % for platform %.', account, earlier.platform
             USING ERRCODE = 'PM005', HINT = 'Choose an account of the same platform.';
     END IF;
-    -- Message numbers reserved for one format cannot be used in the other.
+    -- Message numbers reserved for one format cannot be used in the other. A delivery that was analysed and not started gets new ones
+    -- at its start, because its application has changed.
     IF message_id_format <> earlier.message_id_format AND EXISTS (
         SELECT FROM delivery_application x JOIN delivery d ON d.id = x.delivery_id
         WHERE x.application_id = application AND (d.state IN ('pending', 'preparing', 'in_progress', 'paused')
-            OR d.state IN ('stopped', 'failed') AND d.finished_at IS NULL))
+            OR d.state IN ('stopped', 'recalled') AND d.finished_at IS NULL))
     THEN
         RAISE EXCEPTION 'A delivery to application "%" is under way, and its message ids have the present format.', earlier.name
             USING ERRCODE = 'PM133', HINT = 'Change the format when no delivery of the application is unfinished.';
@@ -521,17 +565,13 @@ CREATE FUNCTION pushmta_engine.console_add_application(caller pushmta_engine.con
 #variable_conflict use_variable
 DECLARE
     who text := console_user_of(caller, ARRAY['admin']);
-    found_service integer;
+    found_service integer := service_named(service);
     found_account integer;
     original pushmta_engine.application;
     made integer;
 BEGIN
     PERFORM require_name('application', name, 'PM052');
     PERFORM require_label('application', label, 'PM052');
-    SELECT v.id INTO found_service FROM pushmta_engine.service v WHERE v.name = service;
-    IF found_service IS NULL THEN
-        RAISE EXCEPTION 'There is no service "%".', service USING ERRCODE = 'PM071', HINT = 'Declare it first.';
-    END IF;
     IF account <> '' THEN
         SELECT e.id INTO found_account FROM external_account e
         WHERE e.name = account AND (e.connector LIKE 'ios%') = (platform = 'ios');

@@ -65,11 +65,15 @@ CREATE TABLE pushmta_engine.delivery (
     label text NOT NULL DEFAULT '' CONSTRAINT delivery_label_form CHECK (pushmta_engine.is_label(label)),
     kind text NOT NULL DEFAULT 'batch' CHECK (kind IN ('batch', 'continuous')),
     parent_delivery_id bigint REFERENCES pushmta_engine.delivery,
+    -- The recurring delivery that it is a run of.
+    recurrence_of bigint REFERENCES pushmta_engine.delivery,
     -- A delivery that shows to seed addresses what another delivery will say. Without another delivery, it tests whether an
     -- application works.
     proof boolean NOT NULL DEFAULT false,
+    -- It removes what a recalled delivery has sent, and says nothing, so that it needs no approval.
+    is_removal boolean NOT NULL DEFAULT false,
     state text NOT NULL DEFAULT 'editing' CHECK (state IN ('editing', 'analysing', 'ready', 'pending', 'preparing', 'in_progress',
-        'paused', 'finished', 'failed', 'stopped')),
+        'paused', 'finished', 'stopped', 'recalled')),
     state_reason text NOT NULL DEFAULT '',
     content jsonb NOT NULL CHECK (jsonb_typeof(content) = 'object'),
     target_kind text NOT NULL DEFAULT 'subscribers' CHECK (target_kind IN ('subscribers', 'explicit')),
@@ -80,6 +84,8 @@ CREATE TABLE pushmta_engine.delivery (
     allow_duplicates boolean NOT NULL DEFAULT false,
     -- Whether it carries a code that a person has asked for, so that it also goes to those who opted out; see set_one_time_code.
     one_time_code boolean NOT NULL DEFAULT false,
+    -- Null: its applications belong to several services, or it tests an application. Then only an opt-out from everything counts.
+    category_id integer REFERENCES pushmta_engine.category,
     -- seed_names: the seed addresses that get it in addition to its target; null: all seed addresses of its applications. seeds:
     -- how many of its messages go to them; these are the last ones.
     seed_names text[] DEFAULT '{}',
@@ -128,6 +134,8 @@ CREATE TABLE pushmta_engine.delivery (
     wait_reason text NOT NULL DEFAULT '',
     wait_failures smallint NOT NULL DEFAULT 0,
     wait_until timestamptz,
+    -- Why it may not begin even if it is due: its messages are not counted, or need an approval. Empty if it may.
+    gate text NOT NULL DEFAULT '',
     -- Whether an ended delivery has only what reports show left: its row, its applications, its counts, its statistics.
     purged boolean NOT NULL DEFAULT false,
     created_by text NOT NULL DEFAULT session_user,
@@ -140,7 +148,7 @@ CREATE TABLE pushmta_engine.delivery (
     changed_at timestamptz NOT NULL DEFAULT now(),
     started_at timestamptz,
     finished_at timestamptz,
-    CHECK (state IN ('editing', 'failed', 'stopped') OR log_day IS NOT NULL)
+    CHECK (state IN ('editing', 'stopped', 'recalled') OR log_day IS NOT NULL)
 ) WITH (fillfactor = 70);
 COMMENT ON TABLE pushmta_engine.delivery IS
     'Deliveries. A continuous one runs until it is stopped and has no messages of its own. The messages of each day belong to a delivery '
@@ -148,7 +156,10 @@ COMMENT ON TABLE pushmta_engine.delivery IS
 CREATE INDEX delivery_open ON pushmta_engine.delivery (priority DESC, start_at, id)
     WHERE state IN ('analysing', 'pending', 'preparing', 'in_progress', 'paused');
 -- What supervisors search to prepare deliveries: new ones, postponed ones, and those begun, each with an index of its own.
-CREATE INDEX delivery_pending ON pushmta_engine.delivery (priority DESC, start_at, id) WHERE state = 'pending' AND wait_until IS NULL;
+CREATE INDEX delivery_pending ON pushmta_engine.delivery (priority DESC, start_at, id)
+    WHERE state = 'pending' AND wait_until IS NULL AND gate = '';
+-- Scheduled deliveries that may not begin yet.
+CREATE INDEX delivery_gated ON pushmta_engine.delivery (analysed, start_at, id) WHERE state = 'pending' AND gate <> '';
 CREATE INDEX delivery_put_off ON pushmta_engine.delivery (priority DESC, start_at, id) WHERE state = 'pending' AND wait_until IS NOT NULL;
 CREATE INDEX delivery_preparing ON pushmta_engine.delivery (id) WHERE state IN ('preparing', 'analysing');
 -- Scheduled deliveries that are not prepared: each is prepared shortly before its start.
@@ -157,11 +168,14 @@ CREATE INDEX delivery_scheduled ON pushmta_engine.delivery (start_at, id)
 -- Analysed deliveries that are not started: forgotten ones are dropped.
 CREATE INDEX delivery_ready ON pushmta_engine.delivery (frozen_until) WHERE state = 'ready';
 CREATE INDEX delivery_parent ON pushmta_engine.delivery (parent_delivery_id) WHERE parent_delivery_id IS NOT NULL;
+-- For the foreign key.
+CREATE INDEX delivery_category ON pushmta_engine.delivery (category_id) WHERE category_id IS NOT NULL;
 CREATE INDEX delivery_editing ON pushmta_engine.delivery (id) WHERE state = 'editing';
--- For lists of the console: ended deliveries that did not succeed, and labels, which are searched across all deliveries.
-CREATE INDEX delivery_unsuccessful ON pushmta_engine.delivery (state, id) WHERE state IN ('failed', 'stopped');
+-- For lists of the console: stopped and recalled deliveries, and labels, which are searched across all deliveries.
+CREATE INDEX delivery_stopped ON pushmta_engine.delivery (state, id) WHERE state IN ('stopped', 'recalled');
 CREATE INDEX delivery_label ON pushmta_engine.delivery (id) INCLUDE (label) WHERE label <> '';
-CREATE INDEX delivery_ending ON pushmta_engine.delivery (id) WHERE state IN ('stopped', 'failed') AND finished_at IS NULL;
+CREATE INDEX delivery_ending ON pushmta_engine.delivery (id)
+    WHERE state IN ('stopped', 'recalled') AND finished_at IS NULL;
 -- The days of a continuous delivery, newest first.
 CREATE INDEX delivery_day ON pushmta_engine.delivery (parent_delivery_id, id DESC)
     WHERE kind = 'continuous' AND parent_delivery_id IS NOT NULL;
@@ -170,6 +184,10 @@ CREATE INDEX delivery_standing ON pushmta_engine.delivery (id)
     WHERE state = 'in_progress' AND kind = 'continuous' AND parent_delivery_id IS NULL;
 -- Deliveries that ended lately, for the alarm of mass failures.
 CREATE INDEX delivery_finished ON pushmta_engine.delivery (finished_at) WHERE finished_at IS NOT NULL;
+-- The runs of a recurring delivery, newest first, and runs that came back to editing.
+CREATE INDEX delivery_run ON pushmta_engine.delivery (recurrence_of, id DESC) WHERE recurrence_of IS NOT NULL;
+CREATE INDEX delivery_run_returned ON pushmta_engine.delivery (id)
+    WHERE recurrence_of IS NOT NULL AND state = 'editing' AND state_reason <> '';
 CREATE INDEX delivery_unpurged ON pushmta_engine.delivery ((coalesce(log_day, (finished_at AT TIME ZONE 'UTC')::date)), id)
     WHERE NOT purged AND finished_at IS NOT NULL;
 COMMENT ON COLUMN pushmta_engine.delivery.retry_schedule IS
@@ -178,12 +196,62 @@ COMMENT ON COLUMN pushmta_engine.delivery.retry_schedule IS
 COMMENT ON COLUMN pushmta_engine.delivery.target IS
     'Messages so far. For a day of a continuous delivery, whose messages are counted from its parts: how many numbers it may give them.';
 
+CREATE TABLE pushmta_engine.recurrence (
+    delivery_id bigint PRIMARY KEY REFERENCES pushmta_engine.delivery,
+    state text NOT NULL DEFAULT 'editing' CHECK (state IN ('editing', 'active', 'paused', 'finished')),
+    -- Why the engine paused or finished it; '' if a user did, or it has run to its end.
+    reason text NOT NULL DEFAULT '',
+    every integer NOT NULL CHECK (every BETWEEN 1 AND 720),
+    unit text NOT NULL CHECK (unit IN ('hours', 'days', 'weeks', 'months')),
+    -- Local times. For hours, the one from which they are counted on the first day.
+    times time[] NOT NULL CHECK (cardinality(times) BETWEEN 1 AND 48),
+    time_zone text NOT NULL,
+    -- For weeks: 1 is Monday, 7 is Sunday. Otherwise empty.
+    weekdays integer[] NOT NULL DEFAULT '{}',
+    -- For months: 1 to 31, or from the end: -1 is the last day. Otherwise empty.
+    month_days integer[] NOT NULL DEFAULT '{}',
+    -- Local dates. Weeks and months are counted from that of the first.
+    starts_on date NOT NULL,
+    ends_on date,
+    except_dates date[] NOT NULL DEFAULT '{}' CHECK (cardinality(except_dates) <= 200),
+    -- What follows after a moment that no run was made at, or at which the run before had not ended.
+    missed text NOT NULL DEFAULT 'skip' CHECK (missed IN ('skip', 'once')),
+    -- The next planned moment, and when a supervisor looks at it next: later while it waits.
+    next_run timestamptz,
+    look_at timestamptz,
+    last_run bigint REFERENCES pushmta_engine.delivery,
+    changed_at timestamptz NOT NULL DEFAULT now(),
+    CHECK (state <> 'active' OR next_run IS NOT NULL AND look_at IS NOT NULL)
+);
+COMMENT ON TABLE pushmta_engine.recurrence IS
+    'When a delivery recurs. Such a delivery is never sent itself: each run is a copy of it, made and started at its moment.';
+CREATE INDEX recurrence_due ON pushmta_engine.recurrence (look_at) WHERE state = 'active';
+CREATE INDEX recurrence_changed ON pushmta_engine.recurrence (changed_at) WHERE state = 'active';
+-- For the foreign key.
+CREATE INDEX recurrence_last_run ON pushmta_engine.recurrence (last_run) WHERE last_run IS NOT NULL;
+
+CREATE TABLE pushmta_engine.recurrence_run (
+    id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    delivery_id bigint NOT NULL REFERENCES pushmta_engine.delivery,
+    planned_at timestamptz NOT NULL,
+    noted_at timestamptz NOT NULL,
+    outcome text NOT NULL CHECK (outcome IN ('started', 'skipped_missed', 'skipped_overlap', 'failed')),
+    run_id bigint REFERENCES pushmta_engine.delivery,
+    reason text NOT NULL DEFAULT ''
+);
+COMMENT ON TABLE pushmta_engine.recurrence_run IS
+    'What was done about each planned moment of a recurring delivery. Kept for 400 days.';
+CREATE INDEX recurrence_run_age ON pushmta_engine.recurrence_run (delivery_id, noted_at DESC);
+-- For the foreign key.
+CREATE INDEX recurrence_run_made ON pushmta_engine.recurrence_run (run_id) WHERE run_id IS NOT NULL;
+CREATE UNIQUE INDEX recurrence_run_planned ON pushmta_engine.recurrence_run (delivery_id, planned_at) WHERE outcome = 'started';
+
 CREATE TABLE pushmta_engine.delivery_application (
     delivery_id bigint NOT NULL REFERENCES pushmta_engine.delivery,
     application_id integer NOT NULL REFERENCES pushmta_engine.application,
     external_account_id integer NOT NULL REFERENCES pushmta_engine.external_account,
     prepared_through bigint NOT NULL DEFAULT 0,
-    -- The highest subscription id at the start; later subscriptions are not included.
+    -- The highest subscription id when the preparation began; later subscriptions are not included.
     prepare_to bigint,
     prepared boolean NOT NULL DEFAULT false,
     messages bigint NOT NULL DEFAULT 0,
@@ -415,7 +483,8 @@ BEGIN
         WHERE d.id IN (SELECT DISTINCT n.delivery_id FROM changed n)
         ORDER BY d.id FOR KEY SHARE OF d
     LOOP
-        CONTINUE WHEN TG_OP = 'DELETE' AND named.state IN ('finished', 'failed', 'stopped') AND named.finished_at IS NOT NULL;
+        CONTINUE WHEN TG_OP = 'DELETE' AND named.state IN ('finished', 'stopped', 'recalled')
+            AND named.finished_at IS NOT NULL;
         IF named.state <> 'editing' THEN
             RAISE EXCEPTION 'Delivery % is %: its targets can no longer be changed.', named.id, named.state
                 USING ERRCODE = 'PM006', HINT = 'Fill pushmta.delivery_target before start_delivery, or create another delivery.';
@@ -423,6 +492,9 @@ BEGIN
             RAISE EXCEPTION 'Delivery % is continuous: it has no list of targets.', named.id
                 USING ERRCODE = 'PM006', HINT = 'Add messages to it with pushmta.send_message after its start.';
         END IF;
+        PERFORM note_maker(named.id);
+        -- A recurring one may be editing and approved.
+        PERFORM void_approval(named.id, 'its targets or exclusions were changed');
     END LOOP;
     RETURN NULL;
 END $$;
@@ -497,15 +569,6 @@ CREATE INDEX seed_subscription ON pushmta_engine.seed (subscription_id);
 
 -- Plans: when which messages of a delivery may leave (25-plans.sql).
 
--- The names of pg_timezone_names, which are read from files and too slow to be joined.
-CREATE TABLE pushmta_engine.time_zone (
-    name text PRIMARY KEY
-);
-COMMENT ON TABLE pushmta_engine.time_zone IS 'The names of time zones that PostgreSQL knows. Each migration reads them again.';
-INSERT INTO pushmta_engine.time_zone (name)
-SELECT n.name FROM pg_catalog.pg_timezone_names n WHERE n.name !~ '^(posix|right)/' AND n.name <> 'posixrules'
-ON CONFLICT DO NOTHING;
-
 -- Times of day in the recipient's time zone. Hours that cross midnight are two rows.
 CREATE TABLE pushmta_engine.sending_hours (
     service_id integer NOT NULL REFERENCES pushmta_engine.service,
@@ -562,17 +625,102 @@ CREATE TABLE pushmta_engine.delivery_wave (
     -- When it was found not to have kept to them.
     held_at timestamptz,
     PRIMARY KEY (delivery_id, number),
-    CHECK (num_nonnulls(share, size) <= 1 AND num_nonnulls(starts_at, starts_after) <= 1)
+    CHECK (num_nonnulls(share, size) <= 1 AND num_nonnulls(starts_at, starts_after) <= 1 AND isfinite(starts_at))
 );
 COMMENT ON TABLE pushmta_engine.delivery_wave IS
     'The waves of deliveries. A wave begins when its time has come and the one before has passed.';
 -- Supervisors search it every second.
 CREATE INDEX delivery_wave_waiting ON pushmta_engine.delivery_wave (delivery_id) WHERE opened_at IS NULL;
 
-CREATE FUNCTION pushmta_engine.hours_rule(delivery bigint, service integer) RETURNS text LANGUAGE sql STABLE
+CREATE FUNCTION pushmta_engine.hours_rule(delivery bigint, service integer) RETURNS text LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
-    SELECT CASE WHEN NOT EXISTS (SELECT FROM sending_hours h WHERE h.service_id = service) THEN 'ignore'
-        ELSE coalesce((SELECT p.hours FROM delivery_plan p WHERE p.delivery_id = hours_rule.delivery),
-            (SELECT v.outside_hours FROM service v WHERE v.id = hours_rule.service)) END $$;
+#variable_conflict use_variable
+DECLARE
+    own text := (SELECT p.hours FROM delivery_plan p WHERE p.delivery_id = delivery);
+BEGIN
+    IF NOT EXISTS (SELECT FROM sending_hours h WHERE h.service_id = service) THEN
+        RETURN 'ignore';
+    ELSIF own IS NULL AND (is_transactional(delivery)
+        -- A person waits for a code.
+        OR EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery AND d.one_time_code)) THEN
+        RETURN 'ignore';
+    END IF;
+    RETURN coalesce(own, (SELECT v.outside_hours FROM pushmta_engine.service v WHERE v.id = service));
+END $$;
 COMMENT ON FUNCTION pushmta_engine.hours_rule(bigint, integer) IS
-    'What happens to messages of a delivery to an application of a service outside of its sending hours: postpone, drop, or ignore.';
+    'What happens to messages of a delivery to an application of a service outside of its sending hours: postpone, drop, or ignore. '
+    'Transactional deliveries and those of one-time codes ignore them, unless their plan says something else.';
+
+-- Experiments: their tables, and who is in which cell (33-experiments.sql has the rest).
+
+CREATE TABLE pushmta_engine.experiment (
+    delivery_id bigint PRIMARY KEY REFERENCES pushmta_engine.delivery_plan ON DELETE CASCADE,
+    -- Decides who is in which cell: another experiment divides people anew.
+    seed bigint NOT NULL DEFAULT hashtextextended(gen_random_uuid()::text, 0),
+    metric text NOT NULL CHECK (metric IN ('clicks', 'receipts', 'conversions')),
+    -- When the winner is decided at the latest, from the start on; null without a rest.
+    decide_after interval,
+    -- Whether it is decided earlier if one is surely better.
+    early boolean NOT NULL,
+    -- The least number of messages sent to each variant.
+    least_sample bigint NOT NULL,
+    hold_out double precision NOT NULL CHECK (hold_out BETWEEN 0 AND 1),
+    if_undecided text NOT NULL CHECK (if_undecided IN ('first', 'wait')),
+    winner smallint,
+    decided_at timestamptz,
+    verdict text NOT NULL DEFAULT ''
+);
+COMMENT ON TABLE pushmta_engine.experiment IS 'The experiments of deliveries.';
+-- Supervisors search it every second.
+CREATE INDEX experiment_open ON pushmta_engine.experiment (delivery_id) WHERE decided_at IS NULL;
+
+CREATE TABLE pushmta_engine.experiment_cell (
+    delivery_id bigint NOT NULL REFERENCES pushmta_engine.experiment ON DELETE CASCADE,
+    -- 1 to 8: a variant, 9: the rest.
+    cell smallint NOT NULL CHECK (cell BETWEEN 1 AND 9),
+    label text NOT NULL,
+    share double precision NOT NULL CHECK (share BETWEEN 0 AND 1),
+    -- Null: the content of the delivery.
+    content jsonb,
+    -- Its messages so far; the last one's place.
+    messages bigint NOT NULL DEFAULT 0 CHECK (messages < 134217728),
+    -- Its results at the last look.
+    sent bigint NOT NULL DEFAULT 0,
+    received bigint NOT NULL DEFAULT 0,
+    clicked bigint NOT NULL DEFAULT 0,
+    converted bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (delivery_id, cell)
+);
+COMMENT ON TABLE pushmta_engine.experiment_cell IS 'The variants of experiments, and the rest that gets the winner.';
+
+CREATE TABLE pushmta_engine.conversion (
+    delivery_id bigint NOT NULL,
+    sequence integer NOT NULL,
+    name text NOT NULL,
+    value numeric,
+    recorded_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (delivery_id, sequence, name)
+);
+COMMENT ON TABLE pushmta_engine.conversion IS 'What recipients of messages did afterwards, as the customer''s systems report it.';
+CREATE INDEX conversion_age ON pushmta_engine.conversion (recorded_at);
+
+CREATE FUNCTION pushmta_engine.person_share(person text, seed bigint) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (hashtextextended(person, seed) & 9007199254740991) / 9007199254740992.0::double precision;
+COMMENT ON FUNCTION pushmta_engine.person_share(text, bigint) IS
+    'A number from 0 to 1 that stays the same for a person and a seed, and says nothing about the person with another seed.';
+
+CREATE FUNCTION pushmta_engine.cell_bounds(delivery bigint) RETURNS double precision[] LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT e.hold_out || array_agg(CASE WHEN c.through > 1 - 1e-9 THEN 'infinity' ELSE c.through END ORDER BY c.cell)
+    FROM experiment e JOIN (SELECT v.delivery_id, v.cell, x.hold_out + sum(v.share) OVER (PARTITION BY v.delivery_id ORDER BY v.cell)
+            AS through FROM experiment_cell v JOIN experiment x ON x.delivery_id = v.delivery_id WHERE v.cell < 9) c
+        ON c.delivery_id = e.delivery_id
+    WHERE e.delivery_id = cell_bounds.delivery GROUP BY e.delivery_id $$;
+COMMENT ON FUNCTION pushmta_engine.cell_bounds(bigint) IS
+    'Where the hold-out and each variant of an experiment end, from 0 to 1; null without an experiment.';
+
+CREATE FUNCTION pushmta_engine.cell_at(share double precision, bounds double precision[]) RETURNS smallint LANGUAGE sql IMMUTABLE
+    PARALLEL SAFE
+    RETURN CASE WHEN width_bucket(share, bounds) = cardinality(bounds) THEN 9 ELSE width_bucket(share, bounds) END::smallint;
+COMMENT ON FUNCTION pushmta_engine.cell_at(double precision, double precision[]) IS
+    'The cell of a person in an experiment: 1 to 8 a variant, 9 the rest, 0 nothing; null without an experiment.';

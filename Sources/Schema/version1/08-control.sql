@@ -1,4 +1,4 @@
--- Pause, resume, stop and failure of deliveries, and the end of parts that will not be sent any more.
+-- Pause, resume, stop and return of deliveries, and the end of parts that will not be sent any more.
 --
 -- The lock order is the same everywhere: first the delivery, then its parts. A session that changes a delivery's state locks its
 -- row FOR UPDATE. A session that creates or returns a part first locks the row FOR KEY SHARE, so the part gets the delivery's
@@ -28,6 +28,18 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.share_turn(bigint[]) IS
     'Lets sessions that wait to pause or end one of the deliveries go first, for at most 200 ms; the caller then locks the rows. Returns '
     'false if the time ran out.';
+
+CREATE FUNCTION pushmta_engine.yield_turn(delivery bigint) RETURNS boolean LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    PERFORM share_turn(ARRAY[delivery]);
+    -- Undoes the lock: what follows may take long, and others would not get their turn meanwhile.
+    RAISE EXCEPTION USING ERRCODE = 'PM000';
+EXCEPTION WHEN SQLSTATE 'PM000' THEN
+    RETURN true;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.yield_turn(bigint) IS
+    'Lets sessions that wait to start, pause or end a delivery go first, as share_turn does, but holds nothing afterwards.';
 
 CREATE FUNCTION pushmta_engine.take_turn(delivery bigint) RETURNS boolean LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET lock_timeout = '500ms' AS $$
@@ -94,7 +106,7 @@ BEGIN
         RAISE EXCEPTION 'Delivery % cannot be changed now: another transaction has held it for 2 s (%).', delivery,
             coalesce(holder_text(delivery), 'it has just ended')
             USING ERRCODE = 'lock_not_available',
-                HINT = 'Try again, or end that transaction: it has added a message, or changed the delivery.';
+                HINT = 'Try again, or end that transaction: it has added a message or a target, or prepares or changes the delivery.';
     END;
     IF found_state IS NULL THEN
         RAISE EXCEPTION 'There is no delivery %.', delivery
@@ -162,7 +174,7 @@ BEGIN
         RETURN 0;
     END IF;
     WITH part AS MATERIALIZED (
-        SELECT p.id, p.delivery_id, p.log_day, p.attempt, p.parent_part_id, t.first_sequence,
+        SELECT p.id, p.delivery_id, p.application_id, p.log_day, p.attempt, p.parent_part_id, t.first_sequence,
             t.sequences || '{}'::integer[] AS sequences, t.subscription_ids || '{}'::bigint[] AS subscription_ids
         FROM delivery_part p
         JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
@@ -188,7 +200,12 @@ BEGIN
         WHERE x.place BETWEEN 1 AND cardinality(p.subscription_ids)
         ORDER BY p.delivery_id, n.sequence
         ON CONFLICT DO NOTHING
-        RETURNING broad_log.part_id
+        RETURNING broad_log.part_id, broad_log.sequence, broad_log.subscription_id
+    ), told AS (
+        INSERT INTO event (delivery_id, application_id, log_day, n, kind, reason, sequences, subscription_ids)
+        SELECT p.delivery_id, p.application_id, event_day(), count(*), 9, words, array_agg(m.sequence ORDER BY m.sequence),
+            array_agg(m.subscription_id ORDER BY m.sequence)
+        FROM made m JOIN part p ON p.id = m.part_id WHERE records_event(9) GROUP BY p.id, p.delivery_id, p.application_id
     ), counted AS (
         UPDATE delivery_part p SET unknown = p.unknown + m.n
         FROM (SELECT part_id, count(*)::integer AS n FROM made GROUP BY part_id) m
@@ -201,7 +218,7 @@ COMMENT ON FUNCTION pushmta_engine.record_unknown(bigint[], text) IS
     'Records the ambiguous messages of parts as unknown, if they have no outcome. An earlier send may have arrived, whatever the answer '
     'to a later one was. The caller holds the parts or has locked them. Returns how many it recorded.';
 
-CREATE FUNCTION pushmta_engine.cancel_parts(delivery bigint, words text) RETURNS boolean LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.cancel_parts(delivery bigint, words text DEFAULT 'stopped') RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -217,10 +234,10 @@ BEGIN
     RETURN NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = delivery AND p.state <> 'done');
 END $$;
 COMMENT ON FUNCTION pushmta_engine.cancel_parts(bigint, text) IS
-    'Ends the parts of a locked delivery that no child holds, without a row for each message. Parts with ambiguous messages are held '
-    'back, and a duty finishes them. Returns whether no part is left.';
+    'Ends the parts of a locked delivery that no child holds, for this reason, without a row for each message. Parts with ambiguous '
+    'messages are held back, and a duty finishes them. Returns whether no part is left.';
 
-CREATE FUNCTION pushmta_engine.end_days(delivery bigint, final_state text, words text) RETURNS boolean LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.stop_days(delivery bigint) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -229,16 +246,16 @@ DECLARE
     all_complete boolean := true;
 BEGIN
     FOREACH day IN ARRAY lock_days(delivery) LOOP
-        complete := cancel_parts(day, CASE WHEN final_state = 'stopped' THEN 'stopped' ELSE words END);
-        UPDATE pushmta_engine.delivery d SET state = final_state, state_reason = words, changed_at = now(),
+        complete := cancel_parts(day);
+        UPDATE pushmta_engine.delivery d SET state = 'stopped', state_reason = '', changed_at = now(),
             finished_at = CASE WHEN complete THEN now() END
         WHERE d.id = day;
         all_complete := all_complete AND complete;
     END LOOP;
     RETURN all_complete;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.end_days(bigint, text, text) IS
-    'Ends the parts that no child holds in all days of a locked continuous delivery. Returns whether no part is left.';
+COMMENT ON FUNCTION pushmta_engine.stop_days(bigint) IS
+    'Stops all days of a locked continuous delivery: ends the parts that no child holds. Returns whether no part is left.';
 
 CREATE FUNCTION pushmta_engine.drop_message_numbers(day bigint) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -260,30 +277,30 @@ CREATE FUNCTION pushmta_engine.finish_delivery(delivery bigint, most integer) RE
 #variable_conflict use_variable
 DECLARE
     found_state text;
-    ended boolean;
-    expired boolean;
+    is_expired boolean;
+    ends boolean;
     words text;
     picked bigint[];
 BEGIN
-    SELECT d.state, d.state IN ('stopped', 'failed'), coalesce(d.started_at IS NOT NULL AND d.valid_until <= now(), false), d.state_reason
-    INTO found_state, ended, expired, words
+    SELECT d.state, coalesce(d.started_at IS NOT NULL AND d.valid_until <= now(), false) INTO found_state, is_expired
     FROM pushmta_engine.delivery d WHERE d.id = delivery FOR KEY SHARE SKIP LOCKED;
     IF NOT FOUND THEN
         RETURN 0;
     END IF;
+    ends := is_expired OR found_state IN ('stopped', 'recalled');
+    words := CASE WHEN found_state IN ('stopped', 'recalled') THEN found_state ELSE 'expired' END;
     picked := ARRAY(SELECT p.id FROM delivery_part p
-        WHERE p.delivery_id = delivery AND p.state IN ('held', 'planned', 'ready', 'waiting') AND (ended OR expired
+        WHERE p.delivery_id = delivery AND p.state IN ('held', 'planned', 'ready', 'waiting') AND (ends
             OR p.state IN ('planned', 'ready') AND found_state = 'paused'
             OR p.state = 'waiting' AND found_state IN ('preparing', 'in_progress'))
         ORDER BY p.id LIMIT most FOR NO KEY UPDATE SKIP LOCKED);
     IF picked = '{}' THEN
         RETURN 0;
     END IF;
-    IF ended OR expired THEN
-        words := CASE WHEN found_state = 'stopped' THEN 'stopped' WHEN ended THEN words ELSE 'expired' END;
+    IF ends THEN
         PERFORM record_unknown(picked, 'no answer was recorded before the end: ' || words);
         UPDATE delivery_part p SET state = 'done', finished_at = now(), fencing_token = p.fencing_token + 1,
-            rest_status = CASE WHEN ended THEN 7 ELSE 0 END, rest_reason = words
+            rest_status = CASE words WHEN 'expired' THEN 0 ELSE 7 END, rest_reason = words
         WHERE p.id = ANY(picked);
     ELSE
         UPDATE delivery_part p SET state = CASE WHEN found_state = 'paused' THEN 'waiting' ELSE free_state(p) END
@@ -292,9 +309,9 @@ BEGIN
     RETURN cardinality(picked);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.finish_delivery(bigint, integer) IS
-    'Ends up to the given number of parts of a stopped, failed or expired delivery that no child holds. Corrects parts whose state (ready '
-    'or waiting) does not fit the delivery''s state. Any number of hosts may call it; it never waits. Returns the number of parts it '
-    'changed.';
+    'Ends up to the given number of parts of a stopped, recalled or expired delivery that no child holds. Corrects parts whose state '
+    '(ready or waiting) does not fit the delivery''s state. Any number of hosts may call it; it never waits. Returns the number of parts '
+    'it changed.';
 
 CREATE FUNCTION pushmta_engine.start_moment(delivery bigint, start_at timestamptz) RETURNS timestamptz LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -347,14 +364,13 @@ DECLARE
     is_released boolean;
 BEGIN
     BEGIN
-        SELECT d.state, d.kind, d.frozen_until IS NOT NULL INTO current_state, current_kind, is_frozen
-        FROM pushmta_engine.delivery d WHERE d.id = delivery FOR UPDATE;
+        -- The turn at a delivery that nobody holds would only hold up sessions of others.
+        PERFORM FROM pushmta_engine.delivery d WHERE d.id = delivery FOR UPDATE NOWAIT;
     EXCEPTION WHEN lock_not_available THEN
-        RAISE EXCEPTION 'Delivery % cannot be started now: another transaction has held it for 2 s (%).', delivery,
-            coalesce(holder_text(delivery), 'no longer known which')
-            USING ERRCODE = 'lock_not_available',
-                HINT = 'Try again, or end that transaction: it has changed the delivery, or added targets to it.';
+        PERFORM lock_delivery(delivery);
     END;
+    SELECT d.state, d.kind, d.frozen_until IS NOT NULL INTO current_state, current_kind, is_frozen
+    FROM pushmta_engine.delivery d WHERE d.id = delivery;
     IF current_state IS NULL THEN
         RAISE EXCEPTION 'There is no delivery %.', delivery
             USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery creates one.';
@@ -363,6 +379,7 @@ BEGIN
         RAISE EXCEPTION 'Delivery % is % and cannot be started again.', delivery, current_state
             USING ERRCODE = 'PM003', HINT = 'Create another delivery to send again.';
     END IF;
+    PERFORM refuse_recurring(delivery);
     begins := start_moment(delivery, start_at);
     DELETE FROM delivery_problem p WHERE p.delivery_id = delivery;
     is_frozen := is_frozen AND keep_analysis(delivery, begins);
@@ -375,8 +392,9 @@ BEGIN
         started_at = CASE WHEN at_once OR is_released THEN now() END,
         prepared = at_once OR is_frozen AND d.prepared, prepare_to = CASE WHEN at_once THEN 0 WHEN is_frozen THEN d.prepare_to END,
         log_day = CASE WHEN is_frozen THEN d.log_day ELSE (begins AT TIME ZONE 'UTC')::date END,
-        valid_until = end_of(d, begins)
+        valid_until = end_of(d, begins), gate = CASE WHEN NOT is_frozen AND is_gated(delivery) THEN uncounted() ELSE '' END
     WHERE d.id = delivery;
+    PERFORM require_release(delivery, current_state);
     PERFORM check_plan(delivery, begins, (SELECT d.valid_until FROM pushmta_engine.delivery d WHERE d.id = delivery));
     IF at_once THEN
         -- Opened here, so that no session that sends messages has to, whose transaction all others would wait for.
@@ -389,10 +407,10 @@ BEGIN
     PERFORM pg_notify('pushmta_wake', delivery::text);
 END $$;
 COMMENT ON FUNCTION pushmta.start_delivery(bigint, timestamptz) IS
-    'Starts a delivery, now (null) or at a time, which must not be more than 60 s in the past. From then on its targets are frozen. If it '
-    'was analysed, and the analysis still holds, its messages leave at once; if not, they are prepared first. A '
+    'Starts a delivery, now (null) or at a time, which must not be more than 60 s in the past. From then on its list of targets stays as '
+    'it is. If it was analysed, and the analysis still holds, its messages leave at once; if not, they are prepared first. A '
     'continuous delivery that starts now accepts messages at once, even in the same transaction. It has no end of its own: its validity '
-    'is that of each message.';
+    'is that of each message. If its service asks for approvals, it is analysed first and, above the size, approved.';
 
 CREATE FUNCTION pushmta.pause_delivery(delivery bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -442,8 +460,12 @@ BEGIN
             WHERE h.delivery_id = d.id AND h.state = 'held') THEN 'in_progress' ELSE 'preparing' END
     WHERE d.id = ANY(held);
     UPDATE delivery_part p SET state = free_state(p) WHERE p.delivery_id = ANY(held) AND p.state = 'waiting';
-    -- Whoever resumes a delivery that a guard has paused wants its next wave.
+    -- To resume a delivery that a guard has paused means to begin its next wave.
     UPDATE delivery_wave w SET passed_at = now() WHERE w.delivery_id = delivery AND w.held_at IS NOT NULL AND w.passed_at IS NULL;
+    -- The rest of an experiment whose winner was chosen while it was paused.
+    PERFORM let_go(delivery, array_agg(p.id), now()) FROM delivery_part p
+    WHERE p.delivery_id = delivery AND p.state = 'planned' AND p.cell = 9 AND p.variant IS NOT NULL AND p.not_before = 'infinity'
+    HAVING count(*) > 0;
     PERFORM pg_notify('pushmta_wake', 'control');
 END $$;
 COMMENT ON FUNCTION pushmta.resume_delivery(bigint) IS
@@ -457,47 +479,24 @@ DECLARE
     complete boolean;
 BEGIN
     PERFORM refuse_day(delivery);
-    IF found_state = 'stopped' THEN
+    IF found_state IN ('stopped', 'recalled') THEN
         RETURN;
     END IF;
-    IF found_state IN ('finished', 'failed') THEN
+    IF found_state = 'finished' THEN
         RAISE EXCEPTION 'Delivery % is % and cannot be stopped.', delivery, found_state
             USING ERRCODE = 'PM008', HINT = 'It has already ended.';
     END IF;
-    complete := cancel_parts(delivery, 'stopped');
-    complete := end_days(delivery, 'stopped', '') AND complete;
+    complete := cancel_parts(delivery);
+    complete := stop_days(delivery) AND complete;
     UPDATE pushmta_engine.delivery d SET state = 'stopped', state_reason = '', preparing_host = '', changed_at = now(),
         finished_at = CASE WHEN complete THEN now() END
     WHERE d.id = delivery;
+    PERFORM finish_recurrence(delivery, '');
     PERFORM pg_notify('pushmta_wake', 'control');
 END $$;
 COMMENT ON FUNCTION pushmta.stop_delivery(bigint) IS
     'Stops a delivery permanently: nothing new is sent; messages on their way to the gateway are resolved and recorded, and the rest is '
-    'canceled.';
-
-CREATE FUNCTION pushmta_engine.fail_delivery(delivery bigint, words text) RETURNS boolean LANGUAGE plpgsql
-    SET search_path = pushmta_engine, pg_temp AS $$
-#variable_conflict use_variable
-DECLARE
-    whole bigint := coalesce((SELECT d.parent_delivery_id FROM pushmta_engine.delivery d
-        WHERE d.id = delivery AND d.kind = 'continuous'), delivery);
-    found_state text := lock_delivery(whole);
-    complete boolean;
-BEGIN
-    IF found_state IN ('finished', 'failed', 'stopped') THEN
-        RETURN false;
-    END IF;
-    complete := cancel_parts(whole, words);
-    complete := end_days(whole, 'failed', words) AND complete;
-    UPDATE pushmta_engine.delivery d SET state = 'failed', state_reason = words, preparing_host = '', changed_at = now(),
-        finished_at = CASE WHEN complete THEN now() END
-    WHERE d.id = whole;
-    PERFORM pg_notify('pushmta_wake', 'control');
-    RETURN true;
-END $$;
-COMMENT ON FUNCTION pushmta_engine.fail_delivery(bigint, text) IS
-    'Marks a delivery as failed because it cannot be sent; false if it has already ended. If a day of a continuous delivery cannot be '
-    'sent, neither can the next ones, so the whole delivery fails.';
+    'canceled. A recurring delivery makes no further runs; those under way go on.';
 
 CREATE FUNCTION pushmta_engine.return_draft(delivery bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$

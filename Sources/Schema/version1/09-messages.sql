@@ -64,11 +64,11 @@ BEGIN
     END IF;
     INSERT INTO pushmta_engine.delivery (label, kind, parent_delivery_id, state, content, target_kind, one_per_user,
         allow_duplicates, priority, start_at, started_at, validity, valid_until, ambiguity_policy, max_retries,
-        retry_period_seconds, log_day, target, prepared, one_time_code, has_exclusions, created_by)
+        retry_period_seconds, log_day, target, prepared, one_time_code, category_id, has_exclusions, created_by)
     -- Long enough for the whole validity of a message sent at the day's last moment, or after a clock was set back.
     SELECT d.label, 'continuous', d.id, 'in_progress', d.content, 'explicit', d.one_per_user, d.allow_duplicates, d.priority,
         now(), now(), d.validity, (day + 2)::timestamp AT TIME ZONE 'UTC' + d.validity, d.ambiguity_policy, d.max_retries,
-        d.retry_period_seconds, day, numbers, true, d.one_time_code,
+        d.retry_period_seconds, day, numbers, true, d.one_time_code, d.category_id,
         EXISTS (SELECT FROM delivery_exclusion_list l WHERE l.delivery_id = delivery)
             OR EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = delivery), d.created_by
     FROM pushmta_engine.delivery d WHERE d.id = delivery
@@ -151,7 +151,7 @@ BEGIN
     FOR place IN SELECT c.id FROM (SELECT substr(c.relname, 16)::bigint AS id FROM pg_class c
             WHERE c.relnamespace = 'pushmta_engine'::regnamespace AND c.relkind = 'S' AND c.relname ~ '^message_number_[0-9]{1,18}$') c
         LEFT JOIN delivery d ON d.id = c.id
-        WHERE d.id IS NULL OR d.state IN ('finished', 'stopped', 'failed') AND d.log_day < message_day() - 2
+        WHERE d.id IS NULL OR d.state IN ('finished', 'stopped', 'recalled') AND d.log_day < message_day() - 2
     LOOP
         IF try_day(place.id) THEN
             PERFORM drop_message_numbers(place.id);
@@ -267,10 +267,15 @@ CREATE FUNCTION pushmta_engine.message_addressees(delivery bigint, subscription_
     SET enable_seqscan = off SET jit = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
 DECLARE
-    is_code boolean := (SELECT d.one_time_code FROM pushmta_engine.delivery d WHERE d.id = $1);
+    is_code boolean;
+    -- Null if nobody opted out of it.
+    category integer;
     excludes boolean := EXISTS (SELECT FROM delivery_exclusion_list l WHERE l.delivery_id = $1)
         OR EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = $1);
 BEGIN
+    SELECT d.one_time_code, CASE WHEN NOT d.one_time_code
+            AND EXISTS (SELECT FROM category_opt_out c WHERE c.category_id = d.category_id) THEN d.category_id END
+    INTO is_code, category FROM pushmta_engine.delivery d WHERE d.id = $1;
     RETURN QUERY
     WITH named AS MATERIALIZED (
         SELECT s.* FROM named_subscriptions($1, $2, $3, $4) s
@@ -280,7 +285,10 @@ BEGIN
         FROM named m
     ), judged AS (
         SELECT n.n, n.by_user, n.id, n.application_id, a.external_account_id, p.platform, p.environment, n.push_token, n.registered_at,
-            CASE WHEN n.exclusion <> 0 THEN n.exclusion WHEN NOT excludes THEN 0::smallint WHEN
+            CASE WHEN n.exclusion <> 0 THEN n.exclusion
+                WHEN category IS NOT NULL AND (SELECT true FROM category_opt_out c
+                    WHERE c.category_id = category AND c.subscription_id = n.id) THEN 11::smallint
+                WHEN NOT excludes THEN 0::smallint WHEN
                 EXISTS (SELECT FROM delivery_exclusion_list l JOIN exclusion_entry e ON e.list_id = l.list_id
                     AND e.subscription_id = n.id WHERE l.delivery_id = $1)
                 OR EXISTS (SELECT FROM delivery_exclusion_list l JOIN exclusion_entry e ON e.list_id = l.list_id
@@ -670,6 +678,8 @@ CREATE FUNCTION pushmta_engine.goal_of_subscription(delivery bigint, day bigint,
         FROM pushmta_engine.delivery d
         JOIN pushmta_engine.subscription s ON s.id = to_subscription
             AND (s.exclusion = 0 OR d.one_time_code AND pushmta_engine.code_exclusion(s.exclusion, s.enabled, s.quarantine_status) = 0)
+            AND (d.one_time_code OR d.category_id IS NULL OR (SELECT true FROM pushmta_engine.category_opt_out c
+                WHERE c.category_id = d.category_id AND c.subscription_id = s.id) IS NULL)
         JOIN pushmta_engine.delivery_application a ON a.delivery_id = delivery AND a.application_id = s.application_id
         WHERE d.id = day AND d.kind = 'continuous' AND d.parent_delivery_id = delivery AND d.state = 'in_progress'
             AND d.log_day >= pushmta_engine.message_day() AND NOT d.has_exclusions;
@@ -702,7 +712,9 @@ CREATE FUNCTION pushmta_engine.goal_of_user(delivery bigint, day bigint, to_user
                     AND (s.exclusion = 0
                         OR d.one_time_code AND pushmta_engine.code_exclusion(s.exclusion, s.enabled, s.quarantine_status) = 0)
             ) s
-            WHERE d.id = day AND d.kind = 'continuous' AND d.parent_delivery_id = delivery AND d.state = 'in_progress'
+            WHERE (d.one_time_code OR d.category_id IS NULL OR (SELECT true FROM pushmta_engine.category_opt_out c
+                    WHERE c.category_id = d.category_id AND c.subscription_id = s.id) IS NULL)
+                AND d.id = day AND d.kind = 'continuous' AND d.parent_delivery_id = delivery AND d.state = 'in_progress'
                 AND d.log_day >= pushmta_engine.message_day() AND NOT d.has_exclusions
             LIMIT 1001
         ) x;
@@ -864,7 +876,7 @@ SELECT b.delivery_id, b.sequence, b.subscription_id, pushmta_engine.status_name(
     pushmta_engine.failure_type(b.failure) AS failure_type, pushmta_engine.failure_reason(b.failure) AS failure_reason,
     EXISTS (SELECT FROM pushmta_engine.tracking_log r WHERE r.log_day = d.log_day AND r.delivery_id = d.id
         AND r.sequence = b.sequence AND r.kind = 2 AND r.first) AS clicked,
-    b.delivery_id || '-' || b.sequence AS message_id, b.sequence > d.target - d.seeds AND d.seeds > 0 AS is_seed
+    b.delivery_id || '-' || b.sequence AS message_id, b.sequence BETWEEN d.target - d.seeds + 1 AND d.target AS is_seed
 FROM pushmta_engine.delivery d
 JOIN pushmta_engine.broad_log b ON b.log_day = d.log_day AND b.delivery_id = d.id
 UNION ALL
@@ -874,7 +886,7 @@ SELECT p.delivery_id, m.sequence, u.subscription_id, pushmta_engine.status_name(
         AND r.sequence = m.sequence AND r.kind = 1 AND r.first), NULL, NULL,
     EXISTS (SELECT FROM pushmta_engine.tracking_log r WHERE r.log_day = p.log_day AND r.delivery_id = p.delivery_id
         AND r.sequence = m.sequence AND r.kind = 2 AND r.first),
-    p.delivery_id || '-' || m.sequence, m.sequence > d.target - d.seeds AND d.seeds > 0
+    p.delivery_id || '-' || m.sequence, m.sequence BETWEEN d.target - d.seeds + 1 AND d.target
 FROM pushmta_engine.delivery_part p
 JOIN pushmta_engine.delivery d ON d.id = p.delivery_id
 JOIN pushmta_engine.delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id

@@ -257,6 +257,12 @@ CREATE TYPE pushmta_engine.token_decision AS (event_id bigint, subscription_id b
 COMMENT ON TYPE pushmta_engine.token_decision IS
     'What becomes of an event about a refused token: the state that it gets, and whether that is settled, whatever a mass refusal does.';
 
+CREATE FUNCTION pushmta_engine.is_released_after(part bigint, number bigint) RETURNS boolean LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT EXISTS (SELECT FROM delivery_part p WHERE p.id = part AND p.released_as > number) $$;
+COMMENT ON FUNCTION pushmta_engine.is_released_after(bigint, bigint) IS
+    'Whether a part was held until after the part of this number was created, so that none of its messages left before.';
+
 CREATE FUNCTION pushmta_engine.judge_invalid_tokens(most integer) RETURNS SETOF pushmta_engine.token_decision LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_nestloop = off AS $$
 BEGIN
@@ -269,7 +275,7 @@ BEGIN
                 AND NOT (e.dated AND e.since < d.began_at - interval '2 minutes')) AS doubted,
             e.delivery_id IS NULL OR e.dated AND EXISTS (SELECT FROM token_doubt d WHERE d.application_id = e.application_id
                 AND e.since < d.first_at - interval '2 minutes') AS certain,
-            (SELECT CASE WHEN e.part_id <= h.effects_void_through THEN 'undone'
+            (SELECT CASE WHEN e.part_id <= h.effects_void_through AND NOT is_released_after(e.part_id, h.effects_void_through) THEN 'undone'
                     WHEN h.token_effects_held AND e.part_id IS NOT NULL THEN 'held' END
                 FROM application_health h WHERE h.application_id = e.application_id) AS kept
         FROM token_event e
@@ -400,6 +406,9 @@ BEGIN
         UPDATE subscription x SET push_token = wanted,
             opted_out = x.opted_out OR coalesce(other.opted_out AND other.user_key = x.user_key, false)
         WHERE x.id = s.id;
+        INSERT INTO category_opt_out (category_id, subscription_id, source)
+        SELECT c.category_id, s.id, 'kept' FROM category_opt_out c WHERE c.subscription_id = other.id AND other.user_key = s.user_key
+        ON CONFLICT DO NOTHING;
     EXCEPTION WHEN unique_violation OR lock_not_available OR deadlock_detected THEN
         RETURN 'pending';
     END;
@@ -420,7 +429,8 @@ DECLARE
 BEGIN
     FOR note IN
         SELECT e.*, coalesce(e.since, e.created_at) AS said_at, CASE WHEN e.kind = 'success' THEN NULL
-            WHEN e.part_id <= h.effects_void_through THEN 'undone' WHEN h.token_effects_held THEN 'held' END AS kept
+            WHEN e.part_id <= h.effects_void_through AND NOT is_released_after(e.part_id, h.effects_void_through) THEN 'undone'
+            WHEN h.token_effects_held THEN 'held' END AS kept
         FROM token_event e LEFT JOIN application_health h ON h.application_id = e.application_id
         WHERE e.state = 'pending' AND e.kind IN ('canonical', 'soft_error', 'success')
         ORDER BY e.id LIMIT most FOR NO KEY UPDATE OF e SKIP LOCKED

@@ -71,7 +71,7 @@ BEGIN
             AND NOT EXISTS (SELECT FROM late_outcome l WHERE l.log_day = found.day)
             AND NOT EXISTS (SELECT FROM tracking_uncounted u WHERE u.log_day = found.day)
             AND NOT EXISTS (SELECT FROM delivery d WHERE d.log_day = found.day
-                AND d.state IN ('pending', 'preparing', 'in_progress', 'paused'))
+                AND d.state IN ('analysing', 'ready', 'pending', 'preparing', 'in_progress', 'paused'))
         THEN
             names := names || found.name;
         END IF;
@@ -98,19 +98,21 @@ DECLARE
 BEGIN
     IF NOT retention_passes('disabled subscriptions', coalesce((SELECT x.disabled_at FROM subscription x
         WHERE NOT x.enabled AND x.quarantine_status < 3 AND NOT x.opted_out
+            AND NOT EXISTS (SELECT FROM category_opt_out c WHERE c.subscription_id = x.id)
         ORDER BY x.disabled_at LIMIT 1) < now() - older - interval '3 days', false), false) THEN
         RETURN 0;
     END IF;
     DELETE FROM subscription s WHERE s.id = ANY(ARRAY(SELECT x.id FROM subscription x
         WHERE NOT x.enabled AND x.quarantine_status < 3 AND NOT x.opted_out AND x.disabled_at < now() - older
+            AND NOT EXISTS (SELECT FROM category_opt_out c WHERE c.subscription_id = x.id)
         ORDER BY x.disabled_at LIMIT most FOR UPDATE SKIP LOCKED));
     GET DIAGNOSTICS purged = ROW_COUNT;
     PERFORM note_retention('disabled subscriptions', purged);
     RETURN purged;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_subscriptions(integer, interval) IS
-    'Deletes up to the given number of subscriptions that have been disabled for longer than the given time; returns how many. If one is '
-    'more than three days beyond it, all are held for a day.';
+    'Deletes up to the given number of subscriptions that have been disabled for longer than the given time; returns how many. Those with '
+    'an opt-out are kept: no other place has it. If one is more than three days beyond the time, all are held for a day.';
 
 CREATE FUNCTION pushmta_engine.purge_token_events(most integer, older interval) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
@@ -188,6 +190,39 @@ COMMENT ON FUNCTION pushmta_engine.fold_parts(bigint[]) IS
     'Folds done parts into one for each delivery, application and account. Messages that a part handed over are in the size of another '
     'part. Messages without an outcome of their own count under the outcome with which their part ended.';
 
+CREATE FUNCTION pushmta_engine.purge_notes(delivery bigint) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    DELETE FROM message_id_range r WHERE r.delivery_id = delivery;
+    PERFORM forget_findings(delivery);
+    -- The numbers of an experiment stay, as all counts do.
+    DELETE FROM delivery_plan n WHERE n.delivery_id = delivery
+        AND NOT EXISTS (SELECT FROM experiment e WHERE e.delivery_id = n.delivery_id);
+    UPDATE pushmta_engine.delivery d SET purged = true WHERE d.id = delivery;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.purge_notes(bigint) IS
+    'Deletes what is known about an ended delivery whose parts are folded: its analysis, its plan without an experiment, and '
+    'numbers of int32 message ids.';
+
+CREATE FUNCTION pushmta_engine.purge_unstarted_targets(most bigint, before date) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    deleted bigint;
+BEGIN
+    DELETE FROM pushmta.delivery_target t WHERE t.id = ANY(ARRAY(SELECT x.id
+        FROM delivery d CROSS JOIN LATERAL (SELECT y.id FROM pushmta.delivery_target y
+            WHERE y.delivery_id = d.id AND y.created_at < (before::timestamp AT TIME ZONE 'UTC')) x
+        -- A recurring delivery keeps its targets for its next run.
+        WHERE d.state = 'editing' AND NOT EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = d.id) LIMIT most));
+    GET DIAGNOSTICS deleted = ROW_COUNT;
+    PERFORM note_retention('targets of deliveries that were not started', deleted);
+    RETURN deleted;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.purge_unstarted_targets(bigint, date) IS
+    'Deletes up to the given number of targets, from before the given day, of deliveries that were never started and do not recur; returns '
+    'how many.';
+
 CREATE FUNCTION pushmta_engine.purge_delivery_rows(most integer, before date) RETURNS bigint LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 DECLARE
@@ -205,7 +240,7 @@ BEGIN
     FOR place IN SELECT d.id FROM delivery d
         WHERE NOT d.purged AND d.finished_at IS NOT NULL
             AND coalesce(d.log_day, (d.finished_at AT TIME ZONE 'UTC')::date) = ANY(days)
-            AND d.state IN ('finished', 'failed', 'stopped')
+            AND d.state IN ('finished', 'stopped', 'recalled')
             AND NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = d.id AND p.state <> 'done')
             AND NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = d.id AND p.state = 'done' AND NOT p.counted)
             AND NOT EXISTS (SELECT FROM delivery c WHERE c.parent_delivery_id = d.id AND c.finished_at IS NULL)
@@ -232,30 +267,18 @@ BEGIN
         PERFORM note_retention('parts', cardinality(parts));
         purged_rows := purged_rows + cardinality(parts);
         CONTINUE WHEN purged_rows >= most;
-        DELETE FROM message_id_range r WHERE r.delivery_id = place.id;
-        DELETE FROM delivery_analysis a WHERE a.delivery_id = place.id;
-        DELETE FROM delivery_count c WHERE c.delivery_id = place.id;
-        DELETE FROM delivery_longest l WHERE l.delivery_id = place.id;
-        DELETE FROM delivery_problem b WHERE b.delivery_id = place.id;
-        UPDATE delivery d SET purged = true WHERE d.id = place.id;
+        PERFORM purge_notes(place.id);
         purged_rows := purged_rows + 1;
     END LOOP;
-    -- Targets of deliveries that were never started.
-    DELETE FROM pushmta.delivery_target t WHERE t.id = ANY(ARRAY(SELECT x.id
-        FROM delivery d CROSS JOIN LATERAL (SELECT y.id FROM pushmta.delivery_target y
-            WHERE y.delivery_id = d.id AND y.created_at < (before::timestamp AT TIME ZONE 'UTC')) x
-        WHERE d.state = 'editing' LIMIT most - purged_rows));
-    GET DIAGNOSTICS deleted = ROW_COUNT;
-    PERFORM note_retention('targets of deliveries that were not started', deleted);
-    purged_rows := purged_rows + deleted;
+    purged_rows := purged_rows + purge_unstarted_targets(most - purged_rows, before);
     RETURN purged_rows;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_delivery_rows(integer, date) IS
     'Deletes the rows of ended deliveries of days before the given one, up to about the given number of rows: targets and exclusions, '
-    'parts (folded into one for each application and account, with their sums), records of lost owners, and numbers of int32 message ids. '
-    'Their counts stay. Skips days whose outcomes are still there: an unfinished delivery and the statistics may need them, and a clock '
-    'that jumps ahead does not drop them at once. Also deletes targets of the same age of deliveries that were never started. Returns how '
-    'many rows it deleted.';
+    'parts (folded into one for each application and account, with their sums), records of lost owners, plans, and numbers of int32 '
+    'message ids. Their counts stay. Skips days whose outcomes are still there: an unfinished delivery and the statistics may need them, '
+    'and a clock that jumps ahead does not drop them at once. Also deletes targets of the same age of deliveries that were never started. '
+    'Returns how many rows it deleted.';
 
 CREATE FUNCTION pushmta_engine.purge_children(most integer, older interval) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
@@ -446,24 +469,23 @@ CREATE FUNCTION pushmta_engine.forget_person(service text, user_key text)
 #variable_conflict use_column
 DECLARE
     person CONSTANT text := forget_person.user_key;
+    of_service CONSTANT integer := service_named(forget_person.service);
     apps integer[];
     ids bigint[];
     tokens text[];
 BEGIN
-    IF NOT EXISTS (SELECT FROM pushmta_engine.service v WHERE v.name = forget_person.service) THEN
-        RAISE EXCEPTION 'There is no service "%".', forget_person.service
-            USING ERRCODE = 'PM071', HINT = 'pushmta.service lists them.';
-    ELSIF coalesce(person, '') = '' THEN
+    IF coalesce(person, '') = '' THEN
         RAISE EXCEPTION 'The user key of the user to forget is empty.'
             USING ERRCODE = 'PM072', HINT = 'Give a user key, or a device with pushmta.unregister_device.';
     END IF;
-    apps := ARRAY(SELECT a.id FROM application a JOIN pushmta_engine.service v ON v.id = a.service_id
-        WHERE v.name = forget_person.service);
+    apps := ARRAY(SELECT a.id FROM application a WHERE a.service_id = of_service);
     SELECT p.ids, p.tokens INTO ids, tokens FROM lock_person(person, apps) p;
     SELECT t.targets, t.exclusions INTO targets, exclusions FROM forget_targets(person, apps, ids, tokens) t;
     DELETE FROM pushmta_engine.seed d WHERE d.subscription_id = ANY(ids);
     GET DIAGNOSTICS seeds = ROW_COUNT;
     DELETE FROM pushmta_engine.user_opt_out u WHERE u.user_key = person AND u.application_id = ANY(apps);
+    DELETE FROM pushmta_engine.user_category_opt_out u WHERE u.user_key = person AND u.application_id = ANY(apps);
+    DELETE FROM category_opt_out c WHERE c.subscription_id = ANY(ids);
     -- An idempotency key may reveal the person.
     DELETE FROM message_key k WHERE k.subscription_ids && ids;
     UPDATE token_event e SET new_token = NULL, old_token = NULL,
@@ -471,6 +493,7 @@ BEGIN
     WHERE e.subscription_id = ANY(ids)
         AND (e.new_token IS NOT NULL OR e.old_token IS NOT NULL OR e.state IN ('pending', 'held', 'doubted'));
 
+    DELETE FROM delivery_look l WHERE l.subscription_id = ANY(ids);
     UPDATE delivery_analysis a SET samples = '[]'
     WHERE EXISTS (SELECT FROM jsonb_array_elements(a.samples) e WHERE (e ->> 'subscription_id')::bigint = ANY(ids));
     DELETE FROM subscription_import_change c USING subscription_import i WHERE c.import_id = i.id AND c.subscription_id = ANY(ids);
@@ -485,6 +508,7 @@ BEGIN
     INSERT INTO pushmta_engine.forgotten_subscription AS f (subscription_id, left_through)
     SELECT u.id, (now() AT TIME ZONE 'UTC')::date + 1 FROM unnest(ids) u(id)
     ON CONFLICT (subscription_id) DO UPDATE SET forgotten_at = clock_timestamp(), left_through = excluded.left_through;
+    PERFORM note_devices(20, ids, '');
     device := (SELECT min(u.id) FROM unnest(ids) u(id));
     RETURN NEXT;
 END $$;

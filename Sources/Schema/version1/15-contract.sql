@@ -36,6 +36,7 @@ SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority,
     d.created_at, d.start_at, d.started_at, d.finished_at, d.valid_until, now() AS snapshot_at,
     CASE WHEN d.kind = 'continuous' THEN d.parent_delivery_id END AS parent_delivery_id, d.proof,
     CASE WHEN d.state IN ('analysing', 'pending', 'preparing') AND d.wait_reason <> '' THEN d.wait_reason
+        WHEN d.state = 'pending' AND d.gate <> '' AND (d.analysed OR d.start_at <= now()) THEN d.gate
         WHEN c.load_error IS NOT NULL THEN c.load_error
         WHEN d.state IN ('preparing', 'in_progress') THEN coalesce((
             SELECT string_agg(o.words, ' ' ORDER BY o.application, o.account) FROM pushmta_engine.obstacle o
@@ -58,7 +59,7 @@ SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority,
     -- Whether it also goes to subscribers who opted out.
     d.one_time_code,
     -- How many of its messages went to seed addresses in addition to the target.
-    d.seeds
+    d.seeds, (SELECT k.name FROM pushmta_engine.category k WHERE k.id = d.category_id) AS category
 FROM pushmta_engine.delivery d
 LEFT JOIN pushmta_engine.delivery_sum u ON u.delivery_id = d.id
 LEFT JOIN LATERAL (
@@ -218,6 +219,10 @@ COMMENT ON FUNCTION pushmta_engine.given_settings(
     text, integer, interval, boolean, boolean, text, integer, integer, text, double precision) IS
     'The settings that a caller gives a delivery: those that are not null. An infinite rate is no limit, so it is no setting.';
 
+CREATE FUNCTION pushmta_engine.given_category(category text) RETURNS jsonb LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN category IS NULL THEN '{}'::jsonb ELSE jsonb_build_object('category', category) END;
+COMMENT ON FUNCTION pushmta_engine.given_category(text) IS 'The setting of a category that a caller gives a delivery; none for a null.';
+
 CREATE FUNCTION pushmta_engine.content_document(label text, content text) RETURNS jsonb LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
@@ -309,6 +314,7 @@ BEGIN
         one_per_user boolean, ambiguity_policy text, max_retries numeric, retry_period_seconds numeric, retry_schedule text)
     RETURNING id INTO made;
     PERFORM route_delivery(made, applications, accounts);
+    PERFORM keep_category(made, label, chosen ->> 'category');
     problems := ARRAY(SELECT p FROM content_problems(document,
         ARRAY(SELECT DISTINCT a.platform FROM application a WHERE a.name = ANY(applications))) p);
     IF cardinality(problems) > 0 THEN
@@ -330,28 +336,29 @@ CREATE FUNCTION pushmta.create_delivery(
     label text, applications text[], content text, priority integer DEFAULT NULL, validity interval DEFAULT NULL,
     explicit_targets boolean DEFAULT NULL, one_per_user boolean DEFAULT NULL, ambiguity_policy text DEFAULT NULL,
     accounts text[] DEFAULT NULL, max_retries integer DEFAULT NULL, retry_period_seconds integer DEFAULT NULL,
-    retry_schedule text DEFAULT NULL, messages_per_second double precision DEFAULT NULL
+    retry_schedule text DEFAULT NULL, messages_per_second double precision DEFAULT NULL, category text DEFAULT NULL
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
     RETURN make_delivery(label, applications, content, given_settings(label, priority, validity, explicit_targets, one_per_user,
-        ambiguity_policy, max_retries, retry_period_seconds, retry_schedule, messages_per_second), accounts, validity);
+        ambiguity_policy, max_retries, retry_period_seconds, retry_schedule, messages_per_second) || given_category(category), accounts,
+        validity);
 END $$;
 COMMENT ON FUNCTION pushmta.create_delivery(
-    text, text[], text, integer, interval, boolean, boolean, text, text[], integer, integer, text, double precision) IS
+    text, text[], text, integer, interval, boolean, boolean, text, text[], integer, integer, text, double precision, text) IS
     'Creates a delivery in state editing to the subscribers of applications, named as in pushmta.application, and returns its id. A '
     'setting that is null has its default, which pushmta delivery create --help shows. Without retry_period_seconds the period is the '
-    'schedule''s own, without messages_per_second there is no limit.';
+    'schedule''s own, without messages_per_second there is no limit. Without a category it is marketing of the applications'' service.';
 
 CREATE FUNCTION pushmta.create_delivery(
     label text, applications text[], content jsonb, priority integer DEFAULT NULL, validity interval DEFAULT NULL,
     explicit_targets boolean DEFAULT NULL, one_per_user boolean DEFAULT NULL, ambiguity_policy text DEFAULT NULL,
     accounts text[] DEFAULT NULL, max_retries integer DEFAULT NULL, retry_period_seconds integer DEFAULT NULL,
-    retry_schedule text DEFAULT NULL, messages_per_second double precision DEFAULT NULL
+    retry_schedule text DEFAULT NULL, messages_per_second double precision DEFAULT NULL, category text DEFAULT NULL
 ) RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
     SELECT pushmta.create_delivery(label, applications, content::text, priority, validity, explicit_targets, one_per_user,
-        ambiguity_policy, accounts, max_retries, retry_period_seconds, retry_schedule, messages_per_second) $$;
+        ambiguity_policy, accounts, max_retries, retry_period_seconds, retry_schedule, messages_per_second, category) $$;
 COMMENT ON FUNCTION pushmta.create_delivery(
-    text, text[], jsonb, integer, interval, boolean, boolean, text, text[], integer, integer, text, double precision) IS
+    text, text[], jsonb, integer, interval, boolean, boolean, text, text[], integer, integer, text, double precision, text) IS
     'The same with the content as jsonb.';
 
 CREATE FUNCTION pushmta.set_retry_schedule(delivery bigint, schedule text) RETURNS void

@@ -135,7 +135,8 @@ CREATE FUNCTION pushmta.create_delivery_from_template(
     validity interval DEFAULT NULL, explicit_targets boolean DEFAULT NULL, one_per_user boolean DEFAULT NULL,
     ambiguity_policy text DEFAULT NULL, accounts text[] DEFAULT NULL, max_retries integer DEFAULT NULL,
     retry_period_seconds integer DEFAULT NULL, retry_schedule text DEFAULT NULL,
-    messages_per_second double precision DEFAULT NULL, filter text DEFAULT NULL, exclude text[] DEFAULT NULL
+    messages_per_second double precision DEFAULT NULL, filter text DEFAULT NULL, exclude text[] DEFAULT NULL,
+    category text DEFAULT NULL
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -143,7 +144,7 @@ DECLARE
     -- An infinite rate removes the template's limit.
     settings jsonb := (source.settings - CASE WHEN messages_per_second = 'Infinity' THEN ARRAY['messages_per_second'] ELSE '{}' END)
         || given_settings(label, priority, validity, explicit_targets, one_per_user, ambiguity_policy, max_retries,
-            retry_period_seconds, retry_schedule, messages_per_second);
+            retry_period_seconds, retry_schedule, messages_per_second) || given_category(category);
     merged jsonb := CASE WHEN content IS NULL THEN source.content ELSE merge_json(source.content, content) END;
     is_explicit boolean := coalesce((settings ->> 'explicit_targets')::boolean, false);
     wanted text := CASE WHEN filter IS NOT NULL OR is_explicit THEN filter ELSE source.target_filter END;
@@ -158,7 +159,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta.create_delivery_from_template(
     text, text, text[], jsonb, integer, interval, boolean, boolean, text, text[], integer, integer, text, double precision, text,
-    text[]) IS
+    text[], text) IS
     'Creates a delivery from a template and returns its id. The content is merged into the template''s as RFC 7396 says: a '
     'null takes a key away. What is null otherwise is as the template has it, and as create_delivery has it where that says '
     'nothing; an empty filter is none, and an infinite rate is no limit.';
@@ -330,10 +331,10 @@ DECLARE
     made bigint;
 BEGIN
     INSERT INTO pushmta_engine.delivery (label, content, priority, validity, target_kind, allow_duplicates, ambiguity_policy,
-        max_retries, retry_period_seconds, one_time_code, parent_delivery_id, proof)
+        max_retries, retry_period_seconds, one_time_code, category_id, parent_delivery_id, proof)
     -- A user waits for the proof, so it precedes running deliveries. Two seeds may be one device with different values.
     SELECT proof_label, d.content, greatest(d.priority, 50::smallint), d.validity, 'explicit', true,
-        d.ambiguity_policy, d.max_retries, d.retry_period_seconds, d.one_time_code, d.id, true
+        d.ambiguity_policy, d.max_retries, d.retry_period_seconds, d.one_time_code, d.category_id, d.id, true
     FROM pushmta_engine.delivery d WHERE d.id = delivery
     RETURNING id INTO made;
     INSERT INTO delivery_application (delivery_id, application_id, external_account_id)
@@ -505,7 +506,8 @@ BEGIN
     -- A test push that takes more than an hour is useless to the waiting user.
     made := pushmta.create_delivery(label => left('Test push: ' || found_name, 500), applications => ARRAY[found_name],
         content => content, priority => 50, validity => interval '1 hour', explicit_targets => true, max_retries => 2);
-    UPDATE pushmta_engine.delivery d SET proof = true WHERE d.id = made;
+    -- It is about nothing that its recipient may have opted out of.
+    UPDATE pushmta_engine.delivery d SET proof = true, category_id = NULL WHERE d.id = made;
     INSERT INTO pushmta.delivery_target (delivery_id, subscription_id, variables)
     VALUES (made, addressee.id, nullif(addressee.variables, '{}'));
     SELECT c.subject, c.problem, c.remedy INTO wrong FROM pushmta.check_delivery(made) c LIMIT 1;

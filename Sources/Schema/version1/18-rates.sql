@@ -23,21 +23,83 @@ CREATE TABLE pushmta_engine.rate_limit (
     granted bigint NOT NULL DEFAULT 0,
     cut_at timestamptz,
     cut_reason text NOT NULL DEFAULT '',
+    -- A rate that follows a health signal falls to fallback_rate at fallback_at, unless the signal is read before: nothing has to run
+    -- for that.
+    fallback_rate double precision CHECK (fallback_rate > 0),
+    fallback_at timestamptz,
     changed_at timestamptz NOT NULL DEFAULT now(),
+    CHECK (num_nulls(fallback_rate, fallback_at) <> 1),
     CHECK (num_nonnulls(delivery_id, application_id, external_account_id, project) = 1)
     -- Each sending child updates a row ten times a second, so a page needs room for the new versions of its rows.
 ) WITH (fillfactor = 20);
 COMMENT ON TABLE pushmta_engine.rate_limit IS
     'Limits in messages a second of a delivery, an application, an external account or an FCM project, shared by all hosts.';
 
+-- 29-signals.sql says how a signal is read and followed.
+CREATE TABLE pushmta_engine.health_signal (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text NOT NULL UNIQUE CHECK (name <> '') CONSTRAINT health_signal_name_form CHECK (pushmta_engine.is_name(name)),
+    kind text NOT NULL CHECK (kind IN ('http', 'prometheus', 'sql')),
+    -- The address, the address of Prometheus, or the call of a function.
+    source text NOT NULL CHECK (length(source) BETWEEN 1 AND 2000),
+    -- http: where the answer has the value: nowhere else (empty), at a JSON pointer, or in header:NAME. prometheus: the query.
+    selector text NOT NULL DEFAULT '' CHECK (length(selector) <= 2000),
+    good text NOT NULL CHECK (good IN ('below', 'above')),
+    interval_seconds integer NOT NULL CHECK (interval_seconds BETWEEN 1 AND 60),
+    -- So that two reads of a signal never run at once.
+    timeout_ms integer NOT NULL CHECK (timeout_ms BETWEEN 50 AND 1000 * interval_seconds),
+    reaction_seconds integer NOT NULL CHECK (reaction_seconds BETWEEN 1 AND 600),
+    stale_after_seconds integer NOT NULL CHECK (stale_after_seconds BETWEEN 2 * interval_seconds AND 3600),
+    changed_at timestamptz NOT NULL DEFAULT now(),
+    -- The number of the last read, and when the next is due. Only the last one may be stored.
+    look bigint NOT NULL DEFAULT 0,
+    next_at timestamptz NOT NULL DEFAULT now(),
+    value double precision CHECK (value NOT IN ('NaN', 'Infinity', '-Infinity')),
+    sampled_at timestamptz,
+    -- Why the last read failed; empty if it did not.
+    error text NOT NULL DEFAULT '',
+    CHECK ((value IS NULL) = (sampled_at IS NULL))
+) WITH (fillfactor = 50);
+COMMENT ON TABLE pushmta_engine.health_signal IS
+    'Figures of other systems that rates of deliveries may follow: how each is read, and its last value.';
+
+CREATE TABLE pushmta_engine.delivery_signal (
+    delivery_id bigint PRIMARY KEY REFERENCES pushmta_engine.delivery ON DELETE CASCADE,
+    signal_id integer NOT NULL REFERENCES pushmta_engine.health_signal,
+    target double precision NOT NULL CHECK (target > 0 AND target < 'Infinity'),
+    floor double precision NOT NULL CHECK (floor > 0),
+    ceiling double precision NOT NULL CHECK (ceiling >= floor AND ceiling < 'Infinity'),
+    followed_at timestamptz NOT NULL DEFAULT now(),
+    -- Its delivery has ended, so that no search for work finds it.
+    ended boolean NOT NULL DEFAULT false,
+    state text NOT NULL DEFAULT 'at_floor'
+        CHECK (state IN ('rising', 'holding', 'falling', 'at_floor', 'at_ceiling', 'stale')),
+    -- What SignalController keeps from one value to the next.
+    rate double precision NOT NULL,
+    load double precision,
+    trend double precision,
+    knee double precision,
+    patience_seconds double precision NOT NULL DEFAULT 0,
+    cut_at timestamptz,
+    sampled_at timestamptz,
+    -- The limit's granted at sampled_at.
+    granted bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 50);
+COMMENT ON TABLE pushmta_engine.delivery_signal IS
+    'Deliveries whose rate follows a health signal, with what the controller of the rate remembers.';
+CREATE INDEX delivery_signal_signal ON pushmta_engine.delivery_signal (signal_id, delivery_id);
+CREATE INDEX delivery_signal_open ON pushmta_engine.delivery_signal (signal_id, delivery_id) WHERE NOT ended;
+
 CREATE FUNCTION pushmta_engine.rate_at(limited pushmta_engine.rate_limit, moment timestamptz) RETURNS double precision
     LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp AS $$
     -- A project stays 2 % below its quota: the gateway's minutes differ from ours, and evenly sent messages do not arrive evenly.
-    SELECT CASE WHEN limited.messages_per_second = 'Infinity' THEN limited.messages_per_second
+    SELECT CASE WHEN moment >= limited.fallback_at THEN least(limited.fallback_rate, limited.messages_per_second)
+        WHEN limited.messages_per_second = 'Infinity' THEN limited.messages_per_second
         ELSE least(limited.messages_per_second * CASE WHEN limited.project IS NULL THEN 1 ELSE 0.98 END, limited.start_rate
             + limited.messages_per_second / 60 * greatest(extract(epoch FROM moment - limited.start_at), 0)) END $$;
 COMMENT ON FUNCTION pushmta_engine.rate_at(pushmta_engine.rate_limit, timestamptz) IS
-    'The rate at a moment, in messages a second. After idleness or a refusal it grows to the limit within a minute.';
+    'The rate at a moment, in messages a second. After idleness or a refusal it grows to the limit within a minute. A rate that follows a '
+    'signal is the floor while the signal is stale.';
 
 CREATE FUNCTION pushmta_engine.take_rates(limits bigint[], wanted integer[])
     RETURNS TABLE (rate_limit_id bigint, messages integer, starts_in double precision, messages_per_second double precision)
@@ -124,6 +186,20 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.require_rate(text, double precision) IS 'Raises an error if a rate is not valid.';
 
+CREATE FUNCTION pushmta_engine.refuse_followed(delivery bigint) RETURNS void LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    signal text := (SELECT s.name FROM delivery_signal f JOIN health_signal s ON s.id = f.signal_id WHERE f.delivery_id = delivery);
+BEGIN
+    IF signal IS NOT NULL THEN
+        RAISE EXCEPTION 'The rate of delivery % follows the signal "%".', delivery, signal
+            USING ERRCODE = 'PM291', HINT = 'Change its floor and ceiling with pushmta.follow_signal, or end it there with a null signal.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.refuse_followed(bigint) IS
+    'Raises an error for a delivery whose rate follows a health signal: another rate would be overwritten within a second.';
+
 CREATE FUNCTION pushmta.set_delivery_rate(delivery bigint, messages_per_second double precision) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
@@ -135,13 +211,14 @@ BEGIN
             USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery creates one.';
     END IF;
     PERFORM refuse_day(delivery);
+    PERFORM refuse_followed(delivery);
     PERFORM require_rate(format('Delivery %s', delivery), rate);
     IF rate IS NULL THEN
         DELETE FROM rate_limit r WHERE r.delivery_id = delivery;
     ELSE
         INSERT INTO rate_limit AS r (delivery_id, messages_per_second, start_rate) VALUES (delivery, rate, rate)
         ON CONFLICT (delivery_id) DO UPDATE SET messages_per_second = rate, start_rate = rate, start_at = now(),
-            next_at = least(r.next_at, clock_timestamp()), changed_at = now();
+            next_at = least(r.next_at, clock_timestamp() + interval '1 s'), changed_at = now();
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta.set_delivery_rate(bigint, double precision) IS
@@ -217,7 +294,7 @@ BEGIN
     UPDATE rate_limit r SET messages_per_second = set_rate.messages_per_second, start_at = now(), changed_at = now(),
         start_rate = CASE WHEN r.project IS NULL OR r.messages_per_second = 'Infinity' THEN set_rate.messages_per_second
             ELSE least(rate_at(r, now()), set_rate.messages_per_second) END,
-        next_at = least(r.next_at, clock_timestamp())
+        next_at = least(r.next_at, clock_timestamp() + interval '1 s')
     WHERE r.application_id = app OR r.external_account_id = account OR r.project = of_project;
     IF NOT FOUND THEN
         INSERT INTO rate_limit (application_id, external_account_id, project, messages_per_second, start_rate)

@@ -22,8 +22,10 @@ CREATE FUNCTION pushmta_engine.is_audited(kind text, done text, subject text, de
                 OR a.who <> session_user AND (split_part(a.action, '.', 1) = kind
                     OR kind = 'rate' AND a.action IN ('application.add', 'application.copy', 'application.change', 'account.change')
                     OR kind = 'application' AND is_audited.detail = 'credential_id' AND a.action = 'credential.set'))
-            -- A rate set while its delivery is created, and what the console sets up for an analysis, a start or a proof.
-            OR kind = 'rate' AND is_audited.subject = 'delivery ' || a.subject AND a.action = 'delivery.add'
+            -- A rate set while its delivery is created, begins to follow a signal or is a run, and what the console sets up for an
+            -- analysis, a start or a proof.
+            OR kind = 'rate' AND is_audited.subject = 'delivery ' || a.subject AND a.action IN ('delivery.add', 'delivery.follow')
+            OR kind = 'rate' AND done = 'add' AND a.action = 'recurrence.run'
             OR a.who <> session_user AND a.action IN ('delivery.analyze', 'delivery.start', 'delivery.proof')
                 AND (kind = 'delivery' AND done IN ('add', 'proof', 'weight') OR kind = 'rate' AND is_audited.subject LIKE 'delivery %')
             -- Actions that the console logs under another name than that of the changed object.
@@ -54,7 +56,8 @@ BEGIN
     IF TG_OP = 'UPDATE' AND TG_ARGV[1] IS NULL THEN
         -- The names of the columns without their values: keys and secrets are among them.
         SELECT string_agg(n.key, ', ' ORDER BY n.key) INTO changed FROM jsonb_each(after) n
-        WHERE n.value IS DISTINCT FROM before -> n.key AND n.key !~ '(changed|used)_at$';
+        WHERE n.value IS DISTINCT FROM before -> n.key AND n.key !~ '(changed|used)_at$'
+            AND NOT (TG_ARGV[0] = 'signal' AND n.key IN ('look', 'next_at', 'value', 'sampled_at', 'error'));
         IF changed IS NULL THEN
             RETURN NULL;
         END IF;
@@ -66,8 +69,7 @@ BEGIN
             (SELECT e.name FROM external_account e WHERE e.id = (place ->> 'external_account_id')::integer));
         -- The rate was deleted with its object, which is logged itself.
         IF subject IS NULL OR TG_OP = 'DELETE' AND NOT EXISTS (SELECT FROM delivery d WHERE d.id = (place ->> 'delivery_id')::bigint)
-            AND place ->> 'delivery_id' IS NOT NULL
-        THEN
+            AND place ->> 'delivery_id' IS NOT NULL THEN
             RETURN NULL;
         END IF;
     END IF;
@@ -127,9 +129,13 @@ CREATE CONSTRAINT TRIGGER import_undo_audit AFTER UPDATE OF undone_at ON pushmta
 -- Children write to other columns of rates all the time.
 CREATE CONSTRAINT TRIGGER rate_audit AFTER INSERT OR UPDATE OF messages_per_second OR DELETE ON pushmta_engine.rate_limit
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pushmta_engine.audit_change('rate');
--- Days of continuous deliveries are created by messages, not by people.
+-- A signal's row gets a value every second.
+CREATE CONSTRAINT TRIGGER signal_audit AFTER INSERT OR UPDATE OF name, kind, source, selector, good, interval_seconds, timeout_ms,
+        reaction_seconds, stale_after_seconds OR DELETE ON pushmta_engine.health_signal
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pushmta_engine.audit_change('signal');
+-- Days of continuous deliveries are created by messages, and runs by the engine or by a call that is logged itself.
 CREATE CONSTRAINT TRIGGER delivery_add_audit AFTER INSERT ON pushmta_engine.delivery
-    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.kind = 'batch' OR NEW.parent_delivery_id IS NULL)
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.recurrence_of IS NULL AND (NEW.kind = 'batch' OR NEW.parent_delivery_id IS NULL))
     EXECUTE FUNCTION pushmta_engine.audit_change('delivery');
 -- A day has the weight of its continuous delivery.
 CREATE CONSTRAINT TRIGGER delivery_weight_audit AFTER UPDATE OF weight ON pushmta_engine.delivery
@@ -140,6 +146,7 @@ CREATE CONSTRAINT TRIGGER delivery_weight_audit AFTER UPDATE OF weight ON pushmt
 CREATE CONSTRAINT TRIGGER delivery_audit AFTER UPDATE OF state ON pushmta_engine.delivery
     DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (OLD.state IS DISTINCT FROM NEW.state AND NEW.parent_delivery_id IS NULL AND (
         OLD.state IN ('editing', 'analysing', 'ready') AND NEW.state IN ('pending', 'preparing', 'in_progress')
+            AND NEW.recurrence_of IS NULL
         OR NEW.state IN ('paused', 'stopped') AND NEW.state_reason = ''
         OR OLD.state = 'paused' AND NEW.state IN ('pending', 'preparing', 'in_progress')))
     EXECUTE FUNCTION pushmta_engine.audit_change('delivery');

@@ -47,10 +47,13 @@ CREATE TABLE pushmta_engine.delivery_count (
     time_zone text NOT NULL,
     -- 0: none.
     wave smallint NOT NULL,
+    -- 0: none, 9: the rest.
+    variant smallint NOT NULL,
     messages bigint NOT NULL,
-    PRIMARY KEY (delivery_id, application_id, locale, time_zone, wave)
+    PRIMARY KEY (delivery_id, application_id, locale, time_zone, wave, variant)
 );
-COMMENT ON TABLE pushmta_engine.delivery_count IS 'The held messages of a delivery by application, locale, time zone and wave.';
+COMMENT ON TABLE pushmta_engine.delivery_count IS
+    'The held messages of a delivery by application, locale, time zone, wave and variant.';
 CREATE INDEX delivery_count_application ON pushmta_engine.delivery_count (application_id);
 
 CREATE TABLE pushmta_engine.delivery_longest (
@@ -67,7 +70,7 @@ CREATE INDEX delivery_longest_delivery ON pushmta_engine.delivery_longest (deliv
 CREATE FUNCTION pushmta_engine.preparation_digest(delivery bigint) RETURNS text LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
     SELECT md5(jsonb_build_array(d.content, d.target_kind, d.target_filter, d.target_sql, d.one_per_user, d.allow_duplicates,
-        d.one_time_code, d.seed_names, d.priority,
+        d.one_time_code, d.category_id, d.seed_names, d.priority,
         (SELECT jsonb_agg(jsonb_build_array(to_jsonb(a) - 'icon' - 'changed_at' - 'label', to_jsonb(e) - 'changed_at' - 'active',
                 c.fingerprint, c.attributes, to_jsonb(m)) ORDER BY a.id)
             FROM delivery_application x
@@ -86,11 +89,18 @@ CREATE FUNCTION pushmta_engine.preparation_digest(delivery bigint) RETURNS text 
         (SELECT jsonb_agg(jsonb_build_array(w.number, w.share, w.size) ORDER BY w.number) FROM delivery_wave w WHERE w.delivery_id = d.id),
         (SELECT jsonb_agg(DISTINCT jsonb_build_array(v.id, v.time_zone, hours_rule(d.id, v.id) <> 'ignore'))
             FROM delivery_application x JOIN application a ON a.id = x.application_id JOIN service v ON v.id = a.service_id
-            WHERE x.delivery_id = d.id))::text)
+            WHERE x.delivery_id = d.id),
+        (SELECT jsonb_agg(jsonb_build_array(e.seed, e.hold_out, c.cell, c.share, c.content) ORDER BY c.cell)
+            FROM experiment e JOIN experiment_cell c ON c.delivery_id = e.delivery_id WHERE e.delivery_id = d.id),
+        (SELECT jsonb_agg(jsonb_build_array(n.id, n.subscription_id, n.variables) ORDER BY n.id)
+            FROM seed n
+            JOIN subscription s ON s.id = n.subscription_id
+            JOIN delivery_application x ON x.delivery_id = d.id AND x.application_id = s.application_id
+            WHERE d.seed_names IS NULL OR n.name = ANY(d.seed_names)))::text)
     FROM pushmta_engine.delivery d WHERE d.id = preparation_digest.delivery $$;
 COMMENT ON FUNCTION pushmta_engine.preparation_digest(bigint) IS
-    'Changes with whatever decides a delivery''s messages: content, target, exclusion lists, priority, applications, accounts, '
-    'credentials, mappings.';
+    'Changes with whatever decides a delivery''s messages: content, target, exclusion lists, seed addresses, priority, applications, '
+    'accounts, credentials, mappings.';
 
 CREATE FUNCTION pushmta_engine.drop_preparation(delivery bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -106,13 +116,16 @@ BEGIN
     DELETE FROM message_id_range r WHERE r.delivery_id = delivery;
     DELETE FROM delivery_longest l WHERE l.delivery_id = delivery;
     UPDATE delivery_plan p SET planned_through = 0, progress = 0 WHERE p.delivery_id = delivery;
+    UPDATE experiment e SET winner = NULL, decided_at = NULL, verdict = '' WHERE e.delivery_id = delivery;
+    UPDATE experiment_cell c SET messages = 0, sent = 0, received = 0, clicked = 0, converted = 0 WHERE c.delivery_id = delivery;
     UPDATE delivery_wave w SET messages = 0, opened_at = NULL, passed_at = NULL, held_at = NULL WHERE w.delivery_id = delivery;
     UPDATE delivery_analysis a SET counted_through = 0, samples = '[]' WHERE a.delivery_id = delivery;
     UPDATE delivery_application a SET prepared_through = 0, prepare_to = NULL, prepared = false, messages = 0
     WHERE a.delivery_id = delivery;
     UPDATE pushmta_engine.delivery d SET frozen_at = NULL, frozen_until = NULL, frozen_digest = '', filter_now = NULL, analysed = false,
         preparation = d.preparation + 1, message_id_base = NULL, target = 0, excluded = 0, seeds = 0, prepared_through = 0,
-        prepare_to = NULL, prepared = false, preparing_host = '', changed_at = now()
+        prepare_to = NULL, prepared = false, preparing_host = '', changed_at = now(),
+        gate = CASE WHEN d.gate = '' THEN '' ELSE uncounted() END
     WHERE d.id = delivery;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.drop_preparation(bigint) IS
@@ -124,29 +137,37 @@ CREATE FUNCTION pushmta_engine.drop_analysis(delivery bigint) RETURNS void LANGU
 #variable_conflict use_variable
 BEGIN
     PERFORM drop_preparation(delivery);
-    DELETE FROM delivery_analysis a WHERE a.delivery_id = delivery;
-    DELETE FROM delivery_count c WHERE c.delivery_id = delivery;
-    DELETE FROM delivery_problem p WHERE p.delivery_id = delivery;
+    PERFORM forget_findings(delivery);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.drop_analysis(bigint) IS
     'Deletes what the preparation of a locked delivery made, and what its analysis found: it will send something else.';
+
+CREATE FUNCTION pushmta_engine.forget_findings(delivery bigint) RETURNS void LANGUAGE sql
+    SET search_path = pushmta_engine, pg_temp AS $$
+    DELETE FROM delivery_analysis a WHERE a.delivery_id = forget_findings.delivery;
+    DELETE FROM delivery_count c WHERE c.delivery_id = forget_findings.delivery;
+    DELETE FROM delivery_longest l WHERE l.delivery_id = forget_findings.delivery;
+    DELETE FROM delivery_problem b WHERE b.delivery_id = forget_findings.delivery $$;
+COMMENT ON FUNCTION pushmta_engine.forget_findings(bigint) IS 'Deletes what the analysis of a delivery found.';
+
+CREATE FUNCTION pushmta_engine.analysis_fault(delivery bigint, begins timestamptz) RETURNS text LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT CASE WHEN d.frozen_digest <> preparation_digest(d.id)
+            THEN 'its content, target, seed addresses, application or credential has changed since'
+        WHEN begins > d.frozen_until THEN
+            format('it would be %s old at the start', justify_interval(date_trunc('minute', begins - d.frozen_at))) END
+    FROM pushmta_engine.delivery d WHERE d.id = analysis_fault.delivery AND d.frozen_until IS NOT NULL $$;
+COMMENT ON FUNCTION pushmta_engine.analysis_fault(bigint, timestamptz) IS
+    'Why the messages that were prepared for a delivery may not leave from this moment on; null if they may, or if there are none.';
 
 CREATE FUNCTION pushmta_engine.keep_analysis(delivery bigint, begins timestamptz) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    frozen record;
-    why text;
+    why text := analysis_fault(delivery, begins);
 BEGIN
-    SELECT d.frozen_at, d.frozen_until, d.frozen_digest INTO frozen FROM pushmta_engine.delivery d WHERE d.id = delivery;
-    IF frozen.frozen_until IS NULL THEN
-        RETURN false;
-    ELSIF frozen.frozen_digest <> preparation_digest(delivery) THEN
-        why := 'its content, target, application or credential has changed since';
-    ELSIF begins > frozen.frozen_until THEN
-        why := format('it would be %s old at the start', justify_interval(date_trunc('minute', begins - frozen.frozen_at)));
-    ELSE
-        RETURN true;
+    IF why IS NULL THEN
+        RETURN (SELECT d.frozen_until IS NOT NULL FROM pushmta_engine.delivery d WHERE d.id = delivery);
     END IF;
     PERFORM drop_preparation(delivery);
     UPDATE delivery_analysis a SET remade_because = why WHERE a.delivery_id = delivery;
@@ -164,11 +185,13 @@ DECLARE
         SELECT f.id FROM delivery_part f
         WHERE f.delivery_id = a.delivery_id AND f.application_id = a.application_id AND f.state = 'held' ORDER BY f.id LIMIT most) h
         WHERE a.delivery_id = delivery);
+    number bigint := nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id'));
 BEGIN
     IF EXISTS (SELECT FROM delivery_plan p WHERE p.delivery_id = delivery) THEN
         PERFORM let_go(delivery, parts, now());
     ELSE
-        UPDATE delivery_part p SET state = 'ready', not_before = now() WHERE p.state = 'held' AND p.id = ANY(parts);
+        UPDATE delivery_part p SET state = 'ready', not_before = now(), released_as = number
+        WHERE p.state = 'held' AND p.id = ANY(parts);
     END IF;
     RETURN cardinality(parts);
 END $$;
@@ -211,7 +234,8 @@ BEGIN
         DELETE FROM delivery_count c WHERE c.delivery_id = delivery;
     END IF;
     WITH message AS MATERIALIZED (
-        SELECT p.application_id, s.id, s.locale, coalesce(p.time_zone, s.time_zone) AS time_zone, coalesce(p.wave, 0) AS wave, u.target_id,
+        SELECT p.application_id, s.id, s.locale, coalesce(p.time_zone, s.time_zone) AS time_zone, coalesce(p.wave, 0) AS wave,
+            coalesce(p.cell, 0) AS variant, u.target_id,
             coalesce(octet_length(s.recipient::text), 0) + coalesce(octet_length(s.parameters::text), 0)
                 + coalesce(octet_length(s.extra::text), 0) + coalesce(octet_length(x.variables::text), 0) AS bytes
         FROM delivery_part p
@@ -221,10 +245,10 @@ BEGIN
         LEFT JOIN pushmta.delivery_target x ON x.id = u.target_id
         WHERE p.delivery_id = delivery AND p.id > after AND p.state = 'held'
     ), counted AS (
-        INSERT INTO delivery_count AS c (delivery_id, application_id, locale, time_zone, wave, messages)
-        SELECT delivery, m.application_id, m.locale, m.time_zone, m.wave, count(*) FROM message m
-        GROUP BY m.application_id, m.locale, m.time_zone, m.wave
-        ON CONFLICT (delivery_id, application_id, locale, time_zone, wave) DO UPDATE SET messages = c.messages + excluded.messages
+        INSERT INTO delivery_count AS c (delivery_id, application_id, locale, time_zone, wave, variant, messages)
+        SELECT delivery, m.application_id, m.locale, m.time_zone, m.wave, m.variant, count(*) FROM message m
+        GROUP BY m.application_id, m.locale, m.time_zone, m.wave, m.variant
+        ON CONFLICT (delivery_id, application_id, locale, time_zone, wave, variant) DO UPDATE SET messages = c.messages + excluded.messages
     )
     INSERT INTO delivery_longest (delivery_id, application_id, subscription_id, target_id, bytes)
     SELECT delivery, m.application_id, m.id, m.target_id, m.bytes FROM message m ORDER BY m.bytes DESC, m.id LIMIT 20;
@@ -280,7 +304,7 @@ CREATE FUNCTION pushmta_engine.is_analysis(delivery bigint, preparation integer)
     SET search_path = pushmta_engine, pg_temp AS $$
     SELECT EXISTS (SELECT FROM pushmta_engine.delivery d
         WHERE d.id = is_analysis.delivery AND d.prepared AND d.preparation = is_analysis.preparation
-            AND (d.state = 'analysing' OR d.state = 'pending' AND d.start_at > now())) $$;
+            AND (d.state = 'analysing' OR d.state = 'pending' AND (d.start_at > now() OR d.gate <> ''))) $$;
 COMMENT ON FUNCTION pushmta_engine.is_analysis(bigint, integer) IS
     'Whether the messages of a delivery are complete, held, and those of this number of its preparation.';
 
@@ -293,8 +317,7 @@ DECLARE
 BEGIN
     IF NOT is_analysis(delivery, preparation) THEN
         RETURN found_state;
-    -- A scheduled delivery keeps its start: its other messages are good.
-    ELSIF found_state = 'analysing' AND problems <> '[]' THEN
+    ELSIF problems <> '[]' THEN
         RETURN return_problems(delivery, (SELECT string_agg(format('%s; %s', e ->> 'problem', e ->> 'remedy'), E'\n')
             FROM jsonb_array_elements(problems) e), problems, preparation);
     END IF;
@@ -308,16 +331,16 @@ BEGIN
     ON CONFLICT (delivery_id) DO UPDATE SET finished_at = excluded.finished_at, messages = excluded.messages,
         excluded = excluded.excluded, seeds = excluded.seeds, rendered = excluded.rendered, smallest = excluded.smallest,
         largest = excluded.largest, refused = excluded.refused, samples = excluded.samples;
-    PERFORM note_problems(delivery, problems);
     DELETE FROM delivery_longest l WHERE l.delivery_id = delivery;
     UPDATE pushmta_engine.delivery d SET analysed = true, preparing_host = '', changed_at = now(),
         state = CASE WHEN found_state = 'analysing' THEN 'ready' ELSE d.state END
     WHERE d.id = delivery;
+    PERFORM close_gate(delivery);
     RETURN CASE WHEN found_state = 'analysing' THEN 'ready' ELSE found_state END;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.end_analysis(bigint, jsonb, jsonb, integer) IS
     'Notes what rendering messages of a delivery showed, unless they were dropped or it has started meanwhile. One that is being analysed '
-    'is then ready, or editing if it cannot be sent as it is. Returns its state.';
+    'is then ready. One that cannot be sent as it is, also a scheduled one, is editing. Returns its state.';
 
 CREATE FUNCTION pushmta_engine.drop_old_analyses(most integer) RETURNS integer LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -359,8 +382,8 @@ COMMENT ON VIEW pushmta_engine.delivery_pace IS
 
 CREATE VIEW pushmta.delivery_analysis AS
 SELECT a.delivery_id, d.label, d.state, coalesce(a.messages, 0) AS messages, coalesce(a.excluded, 0) AS excluded,
-    coalesce(a.seeds, 0) AS seeds, d.frozen_at, d.frozen_until, a.requested_by, a.requested_at, a.finished_at, a.rendered, a.smallest,
-    a.largest, a.refused, a.samples, a.remade_because, p.seconds, p.limited_by
+    coalesce(a.seeds, 0) AS seeds, d.frozen_at, CASE WHEN d.analysed THEN d.frozen_until END AS frozen_until, a.requested_by,
+    a.requested_at, a.finished_at, a.rendered, a.smallest, a.largest, a.refused, a.samples, a.remade_because, p.seconds, p.limited_by
 FROM pushmta_engine.delivery_analysis a
 JOIN pushmta_engine.delivery d ON d.id = a.delivery_id
 LEFT JOIN LATERAL (
@@ -368,13 +391,14 @@ LEFT JOIN LATERAL (
     FROM pushmta_engine.delivery_pace q WHERE q.delivery_id = a.delivery_id ORDER BY q.seconds DESC LIMIT 1) p ON true;
 COMMENT ON VIEW pushmta.delivery_analysis IS
     'What the last analysis of a delivery found: exact numbers of messages, payload sizes in bytes of those that were rendered, three '
-    'samples of each application, and how many seconds sending takes at least under the limit that binds; null without a limit.';
+    'samples of each application, and how many seconds sending takes at least under the limit that binds; null without a limit. A start '
+    'until frozen_until sends these messages; it is null while they are made, and once they were dropped. The numbers stay.';
 
 CREATE VIEW pushmta.delivery_count AS
-SELECT c.delivery_id, a.name AS application, c.locale, c.time_zone, c.wave, c.messages
+SELECT c.delivery_id, a.name AS application, c.locale, c.time_zone, c.wave, c.variant, c.messages
 FROM pushmta_engine.delivery_count c JOIN pushmta_engine.application a ON a.id = c.application_id;
 COMMENT ON VIEW pushmta.delivery_count IS
-    'The messages of an analysed delivery by application, locale, time zone and wave (0: none). '
+    'The messages of an analysed delivery by application, locale, time zone, wave (0: none) and variant (0: none, 9: the rest). '
     'pushmta.delivery_targeting has its exclusions by reason.';
 
 CREATE VIEW pushmta.delivery_problem AS
@@ -393,7 +417,7 @@ COMMENT ON FUNCTION pushmta_engine.api_analysis(bigint) IS 'The last analysis of
 CREATE FUNCTION pushmta_engine.api_analysis_counts(wanted bigint, most integer) RETURNS SETOF pushmta.delivery_count
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
         SELECT * FROM pushmta.delivery_count c WHERE c.delivery_id = wanted
-        ORDER BY c.messages DESC, c.application, c.locale, c.time_zone, c.wave LIMIT most $$;
+        ORDER BY c.messages DESC, c.application, c.locale, c.time_zone, c.wave, c.variant LIMIT most $$;
 COMMENT ON FUNCTION pushmta_engine.api_analysis_counts(bigint, integer) IS
     'The messages of one analysed delivery by application, locale and time zone, the largest numbers first.';
 

@@ -243,14 +243,14 @@ CREATE FUNCTION pushmta_engine.cap_rules(delivery bigint, service integer) RETUR
 #variable_conflict use_variable
 BEGIN
     RETURN QUERY SELECT c.* FROM pushmta_engine.frequency_cap c JOIN pushmta_engine.delivery d ON d.id = delivery
-    WHERE c.service_id = service AND d.kind = 'batch' AND NOT d.proof
+    WHERE c.service_id = service AND d.kind = 'batch' AND NOT d.proof AND NOT EXISTS (SELECT FROM recall r WHERE r.child_id = d.id)
         AND CASE WHEN c.categories IS NULL THEN NOT d.one_time_code AND NOT is_transactional(d.id)
             ELSE coalesce(d.category_id = ANY(c.categories), false) END
     ORDER BY c.id;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.cap_rules(bigint, integer) IS
-    'The frequency caps of a service that a delivery is subject to. Proofs, one-time codes and transactional deliveries are not, except '
-    'to caps that name their category.';
+    'The frequency caps of a service that a delivery is subject to. Proofs and deliveries that replace or remove recalled messages are '
+    'not; one-time codes and transactional deliveries only to caps that name their category.';
 
 CREATE FUNCTION pushmta_engine.cap_kind(delivery bigint) RETURNS smallint LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -584,7 +584,7 @@ BEGIN
     EXECUTE format($sql$
         WITH part AS MATERIALIZED (
             SELECT p.id, p.delivery_id, p.rest_status, a.service_id, t.first_sequence, t.last_sequence, t.sequences, t.subscription_ids,
-                -- The last numbers are those of seed addresses, which do not count.
+                -- The last numbers are those of seed addresses, which do not count. Those of an experiment's cells are above them.
                 (d.target - d.seeds)::integer AS last_counted
             FROM delivery_part p JOIN delivery_part_target t ON t.log_day = %1$L AND t.part_id = p.id
             JOIN delivery d ON d.id = p.delivery_id JOIN application a ON a.id = p.application_id
@@ -593,6 +593,12 @@ BEGIN
             SELECT p.delivery_id, p.service_id, b.subscription_id, b.sequence, p.last_counted, b.status
             FROM part p JOIN broad_log b ON b.log_day = %1$L AND b.delivery_id = p.delivery_id
                 AND b.sequence BETWEEN p.first_sequence AND p.last_sequence AND b.part_id = p.id
+            WHERE p.sequences IS NULL
+            UNION ALL
+            SELECT p.delivery_id, p.service_id, b.subscription_id, b.sequence, p.last_counted, b.status
+            FROM part p CROSS JOIN LATERAL unnest(p.sequences) u(sequence)
+            JOIN broad_log b ON b.log_day = %1$L AND b.delivery_id = p.delivery_id AND b.sequence = u.sequence AND b.part_id = p.id
+            WHERE p.sequences IS NOT NULL
             UNION ALL
             SELECT p.delivery_id, p.service_id, u.subscription_id, n.sequence, p.last_counted, p.rest_status
             FROM part p CROSS JOIN LATERAL unnest(p.subscription_ids) WITH ORDINALITY u(subscription_id, place)
@@ -603,13 +609,31 @@ BEGIN
         SELECT array_agg(o.delivery_id), array_agg(o.service_id), array_agg(coalesce(s.person_id, s.id))
         FROM outcome o JOIN subscription s ON s.id = o.subscription_id
         -- 1: sent. 9: unknown, so perhaps seen.
-        WHERE o.status NOT IN (1, 9) AND o.sequence <= o.last_counted $sql$, day)
+        WHERE o.status NOT IN (1, 9) AND (o.sequence <= o.last_counted OR o.sequence >= 1 << 27) $sql$, day)
     INTO deliveries, services, persons USING unsent;
     PERFORM uncount_persons(deliveries, services, persons);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.give_back(bigint[], date) IS
     'Takes the messages of done parts of one day that ended unsent out of the history of frequency caps. The caller marks the parts as '
     'counted in the same transaction, so this happens once for each.';
+
+CREATE FUNCTION pushmta_engine.uncount_subscriptions(delivery bigint, ids bigint[]) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    services integer[];
+    persons bigint[];
+BEGIN
+    IF NOT EXISTS (SELECT FROM pushmta_engine.capped_delivery c WHERE c.delivery_id = delivery) THEN
+        RETURN;
+    END IF;
+    SELECT array_agg(a.service_id), array_agg(coalesce(s.person_id, s.id)) INTO services, persons
+    FROM unnest(ids) u(id) JOIN subscription s ON s.id = u.id JOIN application a ON a.id = s.application_id;
+    PERFORM uncount_persons(array_fill(delivery, ARRAY[cardinality(persons)]), services, persons);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.uncount_subscriptions(bigint, bigint[]) IS
+    'Takes messages of a delivery out of the history that its preparation has counted and then not made, one for each element. The caller '
+    'is the transaction that asked the caps for them.';
 
 CREATE FUNCTION pushmta_engine.drop_caps(delivery bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
@@ -634,7 +658,7 @@ CREATE FUNCTION pushmta_engine.day_to_fold(moment timestamptz, OUT service integ
             JOIN delivery d ON d.id = o.delivery_id WHERE o.service_id = c.service_id AND NOT d.prepared
                 AND d.state IN ('analysing', 'pending', 'preparing', 'paused'))) - 4
         AND NOT EXISTS (SELECT FROM capped_delivery o JOIN delivery d ON d.id = o.delivery_id
-            WHERE o.service_id = c.service_id AND o.day = c.day AND (d.state NOT IN ('finished', 'failed', 'stopped')
+            WHERE o.service_id = c.service_id AND o.day = c.day AND (d.state NOT IN ('finished', 'stopped', 'recalled')
                 OR EXISTS (SELECT FROM open_part p WHERE p.delivery_id = o.delivery_id)))
     ORDER BY c.day, c.service_id LIMIT 1 $$;
 COMMENT ON FUNCTION pushmta_engine.day_to_fold(timestamptz) IS
@@ -810,21 +834,23 @@ DECLARE
     ids integer[];
     made integer;
 BEGIN
-    PERFORM require_name('frequency cap', name, 'PM180');
+    PERFORM require_name('frequency cap', name, 'PM310');
     IF max_messages IS NULL OR max_messages NOT BETWEEN 1 AND 1000 THEN
         RAISE EXCEPTION 'Frequency cap "%" of service "%" allows % messages.', name, service, coalesce(max_messages::text, 'no number of')
-            USING ERRCODE = 'PM180', HINT = 'Give a number from 1 to 1,000.';
+            USING ERRCODE = 'PM310', HINT = 'Give a number from 1 to 1,000.';
     ELSIF per IS NULL OR per NOT IN ('hours', 'days', 'recipient_day') OR length IS NULL
         OR length NOT BETWEEN 1 AND (CASE per WHEN 'hours' THEN 72 WHEN 'days' THEN 180 ELSE 1 END) THEN
         RAISE EXCEPTION 'Frequency cap "%" of service "%" is for % %.', name, service, coalesce(length::text, '?'), coalesce(per, '?')
-            USING ERRCODE = 'PM180', HINT = 'Give 1 to 72 hours, 1 to 180 days, or recipient_day, which is one day.';
+            USING ERRCODE = 'PM310', HINT = 'Give 1 to 72 hours, 1 to 180 days, or recipient_day, which is one day.';
     ELSIF categories IS NOT NULL THEN
+        -- So that they stay: drop_category looks for caps that name its category.
+        PERFORM FROM pushmta_engine.category k WHERE k.service_id = of_service AND k.name = ANY(categories) ORDER BY k.id FOR KEY SHARE;
         SELECT array_agg(k.id ORDER BY k.id), min(c.name) FILTER (WHERE k.id IS NULL) INTO ids, unknown
         FROM (SELECT DISTINCT u.name FROM unnest(categories) u(name)) c
         LEFT JOIN pushmta_engine.category k ON k.service_id = of_service AND k.name = c.name;
         IF ids IS NULL OR unknown IS NOT NULL OR array_position(categories, NULL) IS NOT NULL THEN
             RAISE EXCEPTION 'Frequency cap "%" of service "%" names category "%", which the service does not have.', name, service,
-                coalesce(unknown, '') USING ERRCODE = 'PM180',
+                coalesce(unknown, '') USING ERRCODE = 'PM310',
                 HINT = 'pushmta.category lists them; null means all that are not transactional.';
         END IF;
     END IF;
@@ -849,7 +875,7 @@ BEGIN
     DELETE FROM frequency_cap c WHERE c.service_id = service_named(service) AND c.name = name;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'Service "%" has no frequency cap "%".', service, name
-            USING ERRCODE = 'PM181', HINT = 'pushmta.frequency_cap lists them.';
+            USING ERRCODE = 'PM311', HINT = 'pushmta.frequency_cap lists them.';
     END IF;
     PERFORM note_change('cap.drop', service || '/' || name, '');
 END $$;

@@ -18,7 +18,7 @@ extension Store {
             pushmta_engine.api_create_delivery(label => $1, applications => $2, content => $3, continuous => $4,
                 priority => $5::integer, validity_seconds => $6, explicit_targets => $7, one_per_user => $8, ambiguity_policy => $9,
                 max_retries => $10, retry_period_seconds => $11::integer, filter => $12::text, exclude => $13::text[],
-                retry_schedule => $14, messages_per_second => $15, one_time_code => $16)
+                retry_schedule => $14, messages_per_second => $15, one_time_code => $16, category => $17::text)
             """,
             [
                 .text(new.label), .textArray(new.applications), .text(new.content), .bool(isContinuous),
@@ -27,6 +27,7 @@ extension Store {
                 new.retryPeriodSeconds.map(PostgresValue.int32) ?? .null, .textOrNull(filter),
                 exclude.map { .textArray($0) } ?? .null, .text(new.retrySchedule.rawValue),
                 new.messagesPerSecond.map(PostgresValue.double) ?? .null, .bool(new.isOneTimeCode),
+                .textOrNull(new.category),
             ]
         )
         return try result.one { try $0.int64() }
@@ -34,8 +35,8 @@ extension Store {
 
     /// Adds targets to a delivery with explicit targets, all or none; returns how many were added.
     package func addDeliveryTargets(_ targets: [ExplicitTarget], to id: Int64) async throws -> Int64 {
-        try await query(
-            "SELECT pushmta.add_targets($1, $2, $3, $4, $5)",
+        try await change(
+            "pushmta.add_targets($1, $2, $3, $4, $5)",
             [
                 .int64(id), .textArray(targets.map(\.addressee.userKey)),
                 .int64ArrayWithNulls(targets.map(\.addressee.subscriptionID)),
@@ -62,14 +63,18 @@ extension Store {
         )
     }
 
+    /// Newest first.
+    ///
     /// - Parameter source: returns rows `d` of `api_deliveries`.
     func apiDeliveries(from source: String, _ parameters: [PostgresValue]) async throws -> [APIDeliveryRow] {
         let result = try await query(
             """
             SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority, d.target, d.excluded, d.pending, d.sent, d.failed,
                 d.ignored, d.not_applicable, d.canceled, d.unknown, d.seeds, d.prepared, d.created_at, d.start_at, d.started_at,
-                d.finished_at, d.valid_until, d.snapshot_at, d.applications, d.parent_id, d.one_time_code
-            FROM \(source)
+                d.finished_at, d.valid_until, d.snapshot_at, d.applications, d.parent_id, d.one_time_code, d.category,
+                g.signal, g.good, g.target, g.floor, g.ceiling, g.value, g.age_seconds, coalesce(g.rate, g.floor), g.state, g.reason
+            FROM \(source) LEFT JOIN pushmta.delivery_signal g ON g.delivery_id = d.id
+            ORDER BY d.id DESC
             """,
             parameters
         )
@@ -105,7 +110,9 @@ extension Store {
             asOf: try row.time(),
             applications: try row.textArray(),
             parentID: try row.int64OrNil(),
-            isOneTimeCode: try row.bool()
+            isOneTimeCode: try row.bool(),
+            category: try row.textOrNil(),
+            signal: try row.ifPresent(10, deliverySignal)
         )
     }
 }

@@ -52,7 +52,6 @@ extension Store {
             from: """
                 pushmta_engine.api_proofs($1, $2, $4::integer) p
                 CROSS JOIN LATERAL pushmta_engine.api_deliveries(p, p, $3::integer[], 1) d
-                ORDER BY d.id DESC
                 """,
             [
                 .int64(delivery), .int64(highest), applications.map(PostgresValue.int32Array) ?? .null, .int32(limit),

@@ -29,8 +29,8 @@ extension Store {
     /// Counts the subscribers of applications that a filter selects, within the time for a page.
     ///
     /// Half of the time is for counting; what is left then is estimated from a sample in the other half, at least once.
-    /// Exclusion lists and duplicate push tokens are left to preparation. Throws ``StoreError`` of code `invalid` for a
-    /// filter that compares incompatible values.
+    /// Exclusion lists, opt-outs from a category and duplicate push tokens are left to preparation. Throws ``StoreError``
+    /// of code `invalid` for a filter that compares incompatible values.
     ///
     /// - Parameter isOneTimeCode: whether people who opted out count as reached.
     package func countAudience(

@@ -157,12 +157,12 @@ extension Store {
         try await queueFigures(countingAtMost: 1_000)
     }
 
-    /// Deliveries that were started and have not ended, in the order in which they are served.
+    /// Deliveries that were started and have not ended, and those being analysed, in the order in which they are served.
     package func openDeliveries(limit: Int) async throws -> [DeliveryProgress] {
         let found = try await query(
             """
             SELECT d.id FROM pushmta_engine.delivery d
-            WHERE d.state IN ('pending', 'preparing', 'in_progress', 'paused') AND d.parent_delivery_id IS NULL
+            WHERE d.state IN ('analysing', 'pending', 'preparing', 'in_progress', 'paused') AND d.parent_delivery_id IS NULL
             ORDER BY d.priority DESC, d.start_at, d.id LIMIT $1
             """,
             [.int64(Int64(limit))]

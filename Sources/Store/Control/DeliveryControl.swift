@@ -40,7 +40,7 @@ extension Store {
     /// Stops a delivery permanently, in any state before its end: nothing new is sent, messages on their way are
     /// resolved and recorded, and the rest is canceled without a row for each message.
     ///
-    /// Throws ``StoreError`` of code `notFound`, or `conflict` if it has finished or failed.
+    /// Throws ``StoreError`` of code `notFound`, or `conflict` if it has finished.
     package func stopDelivery(_ id: Int64) async throws {
         _ = try await control("pushmta.stop_delivery($1)", [.int64(id)])
     }

@@ -20,10 +20,12 @@ package struct DeliveryAnalysisRow: Sendable, Hashable {
     package let seconds: Double?
     package let limitedBy: String?
     package let requestedAt: DatabaseTime
-    /// When it was complete; nil before, and once its messages were dropped.
+    /// When these numbers were complete; nil before.
     package let finishedAt: DatabaseTime?
     /// Whether it holds: false while it is made, and after it was dropped.
     package let isFinished: Bool
+    /// Until when a start sends its messages; nil if it does not hold, and once the delivery has started.
+    package let validUntil: DatabaseTime?
 
     init(_ row: inout RowReader) throws {
         state = try row.choice()
@@ -40,6 +42,7 @@ package struct DeliveryAnalysisRow: Sendable, Hashable {
         requestedAt = try row.time()
         finishedAt = try row.timeOrNil()
         isFinished = try row.bool()
+        validUntil = try row.timeOrNil()
     }
 }
 
@@ -47,7 +50,8 @@ extension Store {
     private static let analysisColumns = """
         a.state, a.messages, a.excluded, a.rendered, a.smallest, a.largest, a.refused, a.samples::text, a.remade_because,
         a.seconds::double precision, a.limited_by, a.requested_at, a.finished_at,
-        a.finished_at IS NOT NULL AND a.frozen_until IS NOT NULL
+        a.finished_at IS NOT NULL AND a.frozen_until IS NOT NULL,
+        CASE WHEN a.finished_at IS NOT NULL AND a.state IN ('ready', 'pending') THEN a.frozen_until END
         """
 
     /// What the last analysis of a delivery found, for a signed-in user; nil if it was never analysed.
@@ -76,11 +80,11 @@ extension Store {
         )
     }
 
-    /// The messages of an analysed delivery by application, locale and time zone, the most first.
+    /// The messages of an analysed delivery by application, locale, time zone and wave, the most first.
     package func counts(ofDelivery id: Int64, limit: Int32 = 1_000) async throws -> [DeliveryCountRow] {
         let result = try await query(
             """
-            SELECT c.application, c.locale, c.time_zone, c.messages
+            SELECT c.application, c.locale, c.time_zone, c.wave, c.messages
             FROM pushmta_engine.api_analysis_counts($1, $2::integer) c
             """,
             [.int64(id), .int32(limit)]

@@ -20,6 +20,8 @@ package struct DeliveryChanges: Sendable, Hashable {
     package var maxRetries: Int32?
     package var retryPeriodSeconds: Int32?
     package var retrySchedule: RetryPolicy.ScheduleSetting?
+    /// The name of its category.
+    package var category: String?
 
     /// No change.
     package init() {}
@@ -39,7 +41,8 @@ extension Store {
             pushmta.update_delivery(delivery => $1, label => $2::text, content => $3::text, filter => $4::text,
                 exclude => $5::text[], priority => $6::integer, validity => make_interval(secs => $7::double precision),
                 ends_at => $8::text::timestamptz, one_per_user => $9::boolean, ambiguity_policy => $10::text,
-                max_retries => $11::integer, retry_period_seconds => $12::integer, retry_schedule => $13::text)
+                max_retries => $11::integer, retry_period_seconds => $12::integer, retry_schedule => $13::text,
+                category => $14::text)
             """,
             [
                 .int64(id), .textOrNull(changes.label), .textOrNull(changes.content), .textOrNull(changes.filter),
@@ -50,7 +53,7 @@ extension Store {
                 .textOrNull(changes.ambiguityPolicy?.rawValue),
                 changes.maxRetries.map(PostgresValue.int32) ?? .null,
                 changes.retryPeriodSeconds.map(PostgresValue.int32) ?? .null,
-                .textOrNull(changes.retrySchedule?.rawValue),
+                .textOrNull(changes.retrySchedule?.rawValue), .textOrNull(changes.category),
             ]
         )
     }

@@ -12,7 +12,7 @@ extension Store {
             FROM pushmta.create_delivery(label => $1, applications => $2, content => $3::text, priority => $4::integer,
                 validity => make_interval(secs => $5::double precision), explicit_targets => $6, one_per_user => $7,
                 ambiguity_policy => $8, max_retries => $9, retry_period_seconds => $10::integer, retry_schedule => $12,
-                messages_per_second => $13) c(id)
+                messages_per_second => $13, category => $15::text) c(id)
             CROSS JOIN LATERAL (SELECT CASE WHEN $14 THEN (SELECT c.id FROM pushmta.set_one_time_code(c.id)) ELSE c.id END AS id) k
             """,
             [
@@ -22,7 +22,7 @@ extension Store {
                 .bool(delivery.onePerUser), .text(delivery.ambiguityPolicy.rawValue), .int32(delivery.maxRetries),
                 delivery.retryPeriodSeconds.map(PostgresValue.int32) ?? .null, .bool(delivery.isContinuous),
                 .text(delivery.retrySchedule.rawValue), delivery.messagesPerSecond.map(PostgresValue.double) ?? .null,
-                .bool(delivery.isOneTimeCode),
+                .bool(delivery.isOneTimeCode), .textOrNull(delivery.category),
             ]
         )
         return try result.one { try $0.int64() }

@@ -34,6 +34,8 @@ package struct DeliveryFromTemplate: Sendable {
     package var isContinuous = false
     /// Whether it carries a code that a person asked for, so that it also goes to those who opted out.
     package var isOneTimeCode = false
+    /// The name of its category.
+    package var category: String?
 
     /// A delivery with the values of its template.
     package init(template: String, label: String, applications: [String] = [], content: String? = nil) {

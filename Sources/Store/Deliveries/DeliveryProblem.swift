@@ -14,4 +14,9 @@ package struct DeliveryProblem: Sendable, Hashable, Encodable {
         self.problem = problem
         self.remedy = remedy
     }
+
+    /// Problems as a text, one per line.
+    package static func text(_ problems: [DeliveryProblem]) -> String {
+        problems.map { "\($0.problem); \($0.remedy)" }.joined(separator: "\n")
+    }
 }

@@ -60,6 +60,8 @@ package struct DeliveryProgress: Sendable {
     package let seeds: Int64
     /// When it starts or started; nil while it is edited.
     package let startAt: DatabaseTime?
+    /// The name of its category; nil if it has none.
+    package let category: String?
 
     /// Why it is in its state, or what it waits for, on one line; the reason itself has a line for each problem.
     package var reasonLine: String {
@@ -106,7 +108,8 @@ package struct DeliveryProgress: Sendable {
         waitingReason: String = "",
         isOneTimeCode: Bool = false,
         seeds: Int64 = 0,
-        startAt: DatabaseTime? = nil
+        startAt: DatabaseTime? = nil,
+        category: String? = nil
     ) {
         self.id = id
         self.label = label
@@ -138,6 +141,7 @@ package struct DeliveryProgress: Sendable {
         self.isOneTimeCode = isOneTimeCode
         self.seeds = seeds
         self.startAt = startAt
+        self.category = category
     }
 }
 
@@ -201,8 +205,8 @@ extension Store {
         return try all(result, Self.progress)
     }
 
-    /// The deliveries under way in the order in which they are served, at most this many; the cost does not grow with
-    /// the number of others. Monitoring rights suffice.
+    /// The deliveries under way, also those being analysed, in the order in which they are served, at most this many; the
+    /// cost does not grow with the number of others. Monitoring rights suffice.
     package func deliveriesUnderWay(atMost limit: Int32) async throws -> [DeliveryProgress] {
         try all(try await query(Self.underWaySQL, [.int32(limit)]), Self.progress)
     }
@@ -210,7 +214,7 @@ extension Store {
     /// In the order of the index of open deliveries, so that only the parts of these deliveries are counted.
     static let underWaySQL = """
         SELECT \(progressColumns) FROM pushmta.delivery_progress p
-        WHERE p.state IN ('pending', 'preparing', 'in_progress', 'paused') ORDER BY p.priority DESC, p.start_at, p.id LIMIT $1
+        WHERE p.state IN ('analysing', 'pending', 'preparing', 'in_progress', 'paused') ORDER BY p.priority DESC, p.start_at, p.id LIMIT $1
         """
 
     /// The counts of a delivery's messages to each application, by name; with the days of a continuous one.
@@ -247,7 +251,7 @@ extension Store {
         p.id, p.label, p.state, p.state_reason, p.target, p.excluded, p.pending, p.sent, p.failed, p.ignored,
         p.not_applicable, p.canceled, p.unknown, p.late_outcomes, p.resent_after_ambiguity, p.journal_replayed,
         p.parts_ready, p.parts_claimed, p.parts_waiting, p.parts_done, p.prepared, p.started_at, p.finished_at, p.snapshot_at,
-        p.kind, p.parent_delivery_id, p.waiting_reason, p.one_time_code, p.seeds, p.start_at
+        p.kind, p.parent_delivery_id, p.waiting_reason, p.one_time_code, p.seeds, p.start_at, p.category
         """
 
     package static func progress(_ row: inout RowReader) throws -> DeliveryProgress {
@@ -281,7 +285,8 @@ extension Store {
             waitingReason: try row.text(),
             isOneTimeCode: try row.bool(),
             seeds: try row.int64(),
-            startAt: try row.timeOrNil()
+            startAt: try row.timeOrNil(),
+            category: try row.textOrNil()
         )
     }
 

@@ -29,6 +29,8 @@ package struct NewDelivery: Sendable {
     package var isContinuous = false
     /// Whether it carries a code that a person asked for, so that it also goes to those who opted out.
     package var isOneTimeCode = false
+    /// The name of its category; nil for the marketing of its service.
+    package var category: String?
 
     /// A delivery to all subscribers of the applications.
     package init(

@@ -28,6 +28,8 @@ package struct SendingDelivery: Sendable {
     package let isContinuous: Bool
     /// Whether it carries one-time codes, which ignore an opt-out.
     package let isOneTimeCode: Bool
+    /// The category whose opt-outs apply to it; nil if none do.
+    package let category: Int32?
     /// The partition of its outcomes.
     package let logDay: LogDay
     /// Whether its messages have variables of their own.
@@ -52,6 +54,7 @@ package struct SendingDelivery: Sendable {
         retrySchedule: RetryPolicy.ScheduleSetting = .byKind,
         isContinuous: Bool = false,
         isOneTimeCode: Bool = false,
+        category: Int32? = nil,
         rateLimit: RateLimit? = nil
     ) {
         self.id = id
@@ -70,15 +73,21 @@ package struct SendingDelivery: Sendable {
         self.retrySchedule = retrySchedule
         self.isContinuous = isContinuous
         self.isOneTimeCode = isOneTimeCode
+        self.category = category
         self.rateLimit = rateLimit
     }
 }
 
 extension Store {
     /// What a child needs to know about a delivery.
-    package func deliveryForSending(_ id: Int64) async throws -> SendingDelivery {
+    ///
+    /// - Parameter variant: the variant of its content, if it is an experiment; 0 for the content itself.
+    package func deliveryForSending(_ id: Int64, variant: Int16 = 0) async throws -> SendingDelivery {
         try first(
-            try await query(Self.sendingSQL(key: "k.key", day: "d.log_day", join: "JOIN"), [.int64(id)]),
+            try await query(
+                Self.sendingSQL(key: "k.key", day: "d.log_day", join: "JOIN"),
+                [.int64(id), .int16(variant)]
+            ),
             orThrow: "There is no started delivery \(id).",
             Self.sendingDelivery
         )
@@ -86,14 +95,14 @@ extension Store {
 
     /// The same for a delivery that need not be started. Without a start it has a key of zeros, so its message ids mean
     /// nothing.
-    package func deliveryForPreview(_ id: Int64) async throws -> SendingDelivery {
+    package func deliveryForPreview(_ id: Int64, variant: Int16 = 0) async throws -> SendingDelivery {
         let sql = Self.sendingSQL(
             key: "coalesce(k.key, decode(repeat('00', 16), 'hex'))",
             day: "coalesce(d.log_day, (now() AT TIME ZONE 'UTC')::date)",
             join: "LEFT JOIN"
         )
         return try first(
-            try await query(sql, [.int64(id)]),
+            try await query(sql, [.int64(id), .int16(variant)]),
             orThrow: "There is no delivery \(id).",
             hint: "pushmta delivery list shows the deliveries",
             Self.sendingDelivery
@@ -102,13 +111,15 @@ extension Store {
 
     private static func sendingSQL(key: String, day: String, join: String) -> String {
         """
-        SELECT d.id, d.label, d.content::text, d.state, \(key), d.message_id_base, (SELECT n.key FROM pushmta_engine.numbered_id_key n),
+        SELECT d.id, d.label, coalesce(v.content, d.content)::text, d.state, \(key), d.message_id_base, (SELECT n.key FROM pushmta_engine.numbered_id_key n),
             d.valid_until, d.ambiguity_policy, r.max_retries, r.retry_period_seconds, \(day), d.target_kind = 'explicit', r.retry_schedule,
-            r.kind = 'continuous', d.one_time_code, l.id, l.messages_per_second
+            r.kind = 'continuous', d.one_time_code, CASE WHEN NOT d.one_time_code THEN d.category_id END,
+            l.id, l.messages_per_second
         FROM pushmta_engine.delivery d
         -- -- The days and proofs of a delivery use its retry settings.
         JOIN pushmta_engine.delivery r ON r.id = coalesce(d.parent_delivery_id, d.id)
         LEFT JOIN pushmta_engine.rate_limit l ON l.delivery_id = r.id
+        LEFT JOIN pushmta_engine.experiment_cell v ON v.delivery_id = d.id AND v.cell = $2 AND v.cell < 9
         \(join) pushmta_engine.tracking_key k ON k.log_day = d.log_day
         WHERE d.id = $1
         """
@@ -133,6 +144,7 @@ extension Store {
             retrySchedule: try row.choice(),
             isContinuous: try row.bool(),
             isOneTimeCode: try row.bool(),
+            category: try row.int32OrNil(),
             rateLimit: try row.ifPresent(2) {
                 RateLimit(id: try $0.int64(), messagesPerSecond: try $0.double(), deliveryID: id)
             }

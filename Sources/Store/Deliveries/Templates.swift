@@ -110,7 +110,7 @@ extension Store {
                 validity => make_interval(secs => $6::double precision), explicit_targets => $7::boolean,
                 one_per_user => $8::boolean, ambiguity_policy => $9, max_retries => $10::integer,
                 retry_period_seconds => $11::integer, retry_schedule => $13, messages_per_second => $14, filter => $15,
-                exclude => $16::text[]) c(id)
+                exclude => $16::text[], category => $18::text) c(id)
             CROSS JOIN LATERAL (SELECT CASE WHEN $12 THEN (SELECT c.id FROM pushmta.set_seeds(c.id, '{}')) ELSE c.id END AS id) s
             CROSS JOIN LATERAL (SELECT CASE WHEN $17 THEN (SELECT s.id FROM pushmta.set_one_time_code(s.id)) ELSE s.id END AS id) k)
             """,
@@ -126,6 +126,7 @@ extension Store {
                 .textOrNull(delivery.retrySchedule?.rawValue),
                 delivery.messagesPerSecond.map(PostgresValue.double) ?? .null, .textOrNull(delivery.filter),
                 delivery.excludedLists.map { PostgresValue.textArray($0) } ?? .null, .bool(delivery.isOneTimeCode),
+                .textOrNull(delivery.category),
             ]
         )
         return try result.one { try $0.int64() }

@@ -40,7 +40,7 @@ enum DeliveryLock {
         SELECT p.id FROM part p WHERE p.delivery_id <> ALL(ARRAY(SELECT f.id FROM free f))
         """
 
-    /// The state of an unclaimed part, by its delivery `d` and its time zone, if its plan has one.
+    /// The state of an unclaimed part, by its delivery `d` and the part's time zone, if its plan has one.
     static func partState(timeZone: String) -> String {
         """
         CASE WHEN d.state NOT IN ('preparing', 'in_progress') THEN 'waiting' WHEN \(timeZone) IS NULL THEN 'ready' ELSE 'planned' END

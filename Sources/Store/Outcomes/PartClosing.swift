@@ -141,7 +141,7 @@ enum PartClosing {
             WHERE p.id = c.id AND p.id = ANY($1) AND p.fencing_token = c.token AND p.state = $12
                 AND (c.rest_status IS NOT NULL OR p.size = \(StatusCounts.sumSQL) + coalesce(h.size, 0))
             RETURNING p.id, p.delivery_id, p.application_id, p.external_account_id, p.log_day, p.priority, p.attempt,
-                p.refusals, p.has_variables, p.valid_until, p.fencing_token, p.wave, p.time_zone
+                p.refusals, p.has_variables, p.valid_until, p.fencing_token, p.wave, p.time_zone, p.cell, p.variant
         ), ambiguous AS (
             INSERT INTO pushmta_engine.delivery_part_recovery (part_id, fencing_token, ambiguous)
             SELECT k.id, k.fencing_token, array_agg(DISTINCT a.sequence)
@@ -169,11 +169,12 @@ enum PartClosing {
         ), parts AS (
             INSERT INTO pushmta_engine.delivery_part (id, delivery_id, parent_part_id, not_before, application_id,
                 external_account_id, log_day, size, priority, attempt, refusals, has_variables, valid_until, waits_for, wave,
-                time_zone, state)
+                time_zone, cell, variant, state)
             SELECT m.new_id, m.delivery_id, m.id, CASE WHEN m.waits_for IS NULL THEN now() + m.delay * interval '1 millisecond'
                 ELSE \(CredentialWaitSQL.end(of: "m")) END, m.application_id,
                 m.external_account_id, m.log_day, m.size, m.priority, m.attempt + CASE WHEN m.counts THEN 1 ELSE 0 END,
-                m.refused, m.has_variables, m.valid_until, m.waits_for, m.wave, m.time_zone, \(DeliveryLock.partState(timeZone: "m.time_zone"))
+                m.refused, m.has_variables, m.valid_until, m.waits_for, m.wave, m.time_zone, m.cell,
+                m.variant, \(DeliveryLock.partState(timeZone: "m.time_zone"))
             FROM made m JOIN pushmta_engine.delivery d ON d.id = m.delivery_id
         ), apart AS (
             \(CredentialWaitSQL.begin(of: "made"))

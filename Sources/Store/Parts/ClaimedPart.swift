@@ -52,6 +52,8 @@ package struct ClaimedPart: Sendable {
     package let validUntil: DatabaseTime?
     /// When its sending hours end: what has not left then goes back. Nil if it has none.
     package let closesAt: DatabaseTime?
+    /// The variant of its delivery's content that its messages show; 0 for the content itself.
+    package let variant: Int16
 
     /// Whether its messages come from a part that has ended.
     package var isRetry: Bool { attempt > 1 || refusals != 0 }
@@ -89,7 +91,8 @@ package struct ClaimedPart: Sendable {
         claimedAt: DatabaseTime = DatabaseTime(microsecondsSince1970: 0),
         dueAt: DatabaseTime = DatabaseTime(microsecondsSince1970: 0),
         validUntil: DatabaseTime? = nil,
-        closesAt: DatabaseTime? = nil
+        closesAt: DatabaseTime? = nil,
+        variant: Int16 = 0
     ) {
         self.id = id
         self.deliveryID = deliveryID
@@ -115,5 +118,6 @@ package struct ClaimedPart: Sendable {
         self.dueAt = dueAt
         self.validUntil = validUntil
         self.closesAt = closesAt
+        self.variant = variant
     }
 }

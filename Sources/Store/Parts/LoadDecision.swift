@@ -10,6 +10,8 @@ package enum LoadDecision: Int16, Sendable, CaseIterable {
     case missing = 4
     /// Send it, and report if it gets through: the subscription has soft errors, which that clears.
     case sendableWithErrors = 10
+    /// The person opted out of the delivery's category.
+    case categoryOptedOut = 11
 
     /// By the code of ``sql(_:)``. A subscription created for a seed address (9) that may not be sent to has lost its
     /// seed address, or its token's subscriber is no longer sent anything.
@@ -18,10 +20,20 @@ package enum LoadDecision: Int16, Sendable, CaseIterable {
     package var isSendable: Bool { self == .sendable || self == .sendableWithErrors }
 
     /// The decision on a subscription `s`, from its generated `exclusion`, which does not show soft errors.
-    static func sql(_ fields: MessageFields) -> String {
+    ///
+    /// - Parameter readsCategory: whether to look up each subscription's opt-out from the delivery's category.
+    static func sql(_ fields: MessageFields, readsCategory: Bool = true) -> String {
         var target = ChunkTarget()
         target.isOneTimeCode = fields.areOneTimeCodes
-        let own = target.exclusionSQL(of: "s")
+        target.categorySQL = readsCategory ? fields.category.map { "\($0)" } : nil
+        // The first test is computed once for a statement: as long as nobody has opted out, messages cost nothing more.
+        let isOptedOut = target.optOutSQL(of: "s").map { test in
+            let category = target.categorySQL ?? "0"
+            return """
+                EXISTS (SELECT FROM pushmta_engine.category_opt_out x WHERE x.category_id = \(category)) AND \(test)
+                """
+        }
+        let own = target.exclusionSQL(of: "s", isOptedOut: isOptedOut)
         return
             "CASE WHEN s.quarantine_status = 1 AND \(own) = 0 THEN \(sendableWithErrors.rawValue)::smallint ELSE \(own) END"
     }
@@ -32,6 +44,7 @@ package enum LoadDecision: Int16, Sendable, CaseIterable {
         case .sendable, .sendableWithErrors: ""
         case .disabled: "subscription_disabled"
         case .optedOut: "opted_out"
+        case .categoryOptedOut: "category_opted_out"
         case .quarantined: "quarantined"
         case .missing: "subscription_missing"
         }

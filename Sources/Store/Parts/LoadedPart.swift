@@ -75,6 +75,36 @@ extension LoadedPart {
         if wanted.isMapped { userKeys.append { rows.append(row, next, to: &$0) } }
     }
 
+    /// The column of ``Store/sharedSQL(_:variables:)`` with the part. After it come the number and the subscription.
+    static func partColumn(_ wanted: MessageFields) -> Int {
+        3 + wanted.names.count + (wanted.withLocale ? 1 : 0) + (wanted.isMapped ? 1 : 0)
+    }
+
+    /// Appends a row of ``Store/sharedSQL(_:variables:)``.
+    mutating func append(shared rows: PostgresResult, _ row: Int, _ wanted: MessageFields) throws {
+        let part = Self.partColumn(wanted)
+        sequences.append(try rows.int32(row, part + 1))
+        subscriptionIDs.append(try rows.int64(row, part + 2))
+        if rows.isNull(row, 1) {
+            appendMissing(wanted)
+        } else {
+            try append(rows, row, decision: 0, token: 1, firstField: 3, wanted)
+        }
+    }
+
+    /// Notes which of the messages, in the order of their subscriptions, go to people who opted out of the delivery's
+    /// category.
+    ///
+    /// - Parameter ids: subscriptions that opted out, in order.
+    mutating func optOut(_ ids: [Int64]) {
+        var place = 0
+        for id in ids {
+            while place < subscriptionIDs.count, subscriptionIDs[place] < id { place += 1 }
+            guard place < subscriptionIDs.count else { return }
+            if subscriptionIDs[place] == id, decisions[place].isSendable { decisions[place] = .categoryOptedOut }
+        }
+    }
+
     mutating func appendMissing(_ wanted: MessageFields) {
         decisions.append(.missing)
         tokens.appendNull()

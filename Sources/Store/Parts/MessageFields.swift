@@ -18,14 +18,17 @@ package struct MessageFields: Sendable, Hashable {
     package let withLocale: Bool
     /// Whether the messages are one-time codes, which ignore an opt-out.
     package let areOneTimeCodes: Bool
+    /// The category whose opt-outs apply; nil if none do.
+    package let category: Int32?
     /// The target mapping whose view has some of the fields; nil if none.
     let mapping: TargetMapping?
 
     /// Some fields, none of them from a view.
-    package init(names: [String], withLocale: Bool = false, areOneTimeCodes: Bool = false) {
+    package init(names: [String], withLocale: Bool = false, areOneTimeCodes: Bool = false, category: Int32? = nil) {
         self.names = names
         self.withLocale = withLocale
         self.areOneTimeCodes = areOneTimeCodes
+        self.category = category
         mapping = nil
     }
 
@@ -41,6 +44,7 @@ package struct MessageFields: Sendable, Hashable {
         names = fields.names
         withLocale = fields.withLocale
         areOneTimeCodes = fields.areOneTimeCodes
+        category = fields.category
         self.mapping = mapping
     }
 
@@ -59,7 +63,7 @@ package struct MessageFields: Sendable, Hashable {
     }
 
     /// Whether a field is a column of the target mapping's view.
-    var needsMapping: Bool { names.contains { Self.column($0) != nil } }
+    package var needsMapping: Bool { names.contains { Self.column($0) != nil } }
 
     /// The columns of the target mapping's view among the fields of a content.
     static func mappingColumns(_ names: [String]) -> Set<String> { Set(names.compactMap(column)) }

@@ -62,6 +62,7 @@ extension Store {
         """
         FROM pushmta_engine.delivery_part p
             WHERE p.state = 'ready' AND p.application_id = $1 AND p.external_account_id = $2 AND p.not_before <= now()
+                AND (p.closes_at IS NULL OR p.closes_at > now())
                 \(more)
                 AND EXISTS (SELECT FROM pushmta_engine.external_account e WHERE e.id = $2 AND e.active)
                 AND NOT EXISTS (SELECT FROM pushmta_engine.application_health h WHERE h.application_id = $1 AND \(CircuitSQL.isOpen))
@@ -82,9 +83,9 @@ extension Store {
         p.id, p.delivery_id, p.fencing_token, p.size, p.attempt, p.log_day, p.priority, p.dispatch_mark, p.has_variables, p.dense,
             p.application_id, d.ambiguity_policy, p.not_before, d.state, clock_timestamp(),
             EXISTS (SELECT FROM pushmta_engine.application_health b
-                WHERE b.application_id = p.application_id AND b.refusals_believed_through >= p.id), p.valid_until,
+                WHERE b.application_id = p.application_id AND b.refusals_believed_through >= coalesce(p.released_as, p.id)), p.valid_until,
             \(SubscriptionAcceptance.isApplicationProven), p.alone, p.alone AND p.load_failures > 0 AND \(SetAside.othersPass),
-            p.refusals, p.waits_for, p.closes_at
+            p.refusals, p.waits_for, p.closes_at, coalesce(p.variant, 0::smallint)
         """
 
     static func claimedPart(_ rows: PostgresResult, _ row: Int, isProbe: Bool = false) throws -> ClaimedPart {
@@ -112,7 +113,8 @@ extension Store {
             claimedAt: try rows.time(row, 14),
             dueAt: try rows.time(row, 12),
             validUntil: try rows.timeOrNil(row, 16),
-            closesAt: try rows.timeOrNil(row, 22)
+            closesAt: try rows.timeOrNil(row, 22),
+            variant: try rows.int16(row, 23)
         )
     }
 

@@ -19,7 +19,6 @@ extension Store {
     /// parts of single messages come by the hundred.
     ///
     /// - Parameter parts: of one delivery and application.
-    /// - Parameter parts: of one delivery and application.
     package func loadParts(_ parts: [ClaimedPart], _ fields: MessageFields) async throws -> [LoadedPart] {
         guard let one = parts.first else { return [] }
         let key: [PostgresValue] = [.date(daysSince2000: one.logDay.daysSince2000), .int64Array(parts.map(\.id))]
@@ -32,18 +31,11 @@ extension Store {
         ])
         let rows = results[0]
         let acceptance = try SubscriptionAcceptance(results[1])
-        let part = 3 + fields.names.count + (fields.withLocale ? 1 : 0) + (fields.isMapped ? 1 : 0)
         var loaded: [Int64: LoadedPart] = [:]
         for row in 0..<rows.rowCount {
-            let id = try rows.int64(row, part)
+            let id = try rows.int64(row, LoadedPart.partColumn(fields))
             var all = loaded.removeValue(forKey: id) ?? LoadedPart(room: 1, for: fields)
-            all.sequences.append(try rows.int32(row, part + 1))
-            all.subscriptionIDs.append(try rows.int64(row, part + 2))
-            if rows.isNull(row, 1) {
-                all.appendMissing(fields)
-            } else {
-                try all.append(rows, row, decision: 0, token: 1, firstField: 3, fields)
-            }
+            try all.append(shared: rows, row, fields)
             loaded[id] = all
         }
         return try parts.map { part in
@@ -62,14 +54,15 @@ extension Store {
     /// look-up for each message.
     private func loadDense(_ part: ClaimedPart, _ fields: MessageFields) async throws -> LoadedPart {
         let key: [PostgresValue] = [.date(daysSince2000: part.logDay.daysSince2000), .int64(part.id)]
-        let results = try await group([
+        let statements = [
             PostgresStatement(Self.targetSQL, key),
             PostgresStatement(
                 Self.denseSQL(fields),
                 key + [.int32(part.applicationID)] + fields.parameters
             ),
             SubscriptionAcceptance.statement(part),
-        ])
+        ]
+        let results = try await group(statements + Self.optOuts(of: key, fields))
         var loaded = LoadedPart()
         (loaded.subscriptionIDs, loaded.sequences) = try Self.target(results[0], of: part)
         let ids = loaded.subscriptionIDs
@@ -87,8 +80,26 @@ extension Store {
                 loaded.appendMissing(fields)
             }
         }
+        if results.count > 3 { loaded.optOut(try all(results[3]) { row in try row.int64() }) }
         return loaded
     }
+
+    /// Reads the opt-outs from the delivery's category in the range of a part. A look-up for each message would cost more
+    /// than all else that is read of it.
+    private static func optOuts(of key: [PostgresValue], _ fields: MessageFields) -> [PostgresStatement] {
+        fields.category.map { [PostgresStatement(optOutsSQL, key + [.int32($0)])] } ?? []
+    }
+
+    /// In the order of the ids.
+    static let optOutsSQL = """
+        SELECT o.subscription_id FROM pushmta_engine.category_opt_out o
+        WHERE o.category_id = $3
+            AND o.subscription_id >= (SELECT t.subscription_ids[1] FROM pushmta_engine.delivery_part_target t
+                WHERE t.log_day = $1 AND t.part_id = $2)
+            AND o.subscription_id <= (SELECT t.subscription_ids[cardinality(t.subscription_ids)]
+                FROM pushmta_engine.delivery_part_target t WHERE t.log_day = $1 AND t.part_id = $2)
+        ORDER BY o.subscription_id
+        """
 
     /// Distinguishes users, and nothing more; 0 without a user key.
     static let userHashSQL = "CASE WHEN s.user_key = '' THEN 0 ELSE hashtext(s.user_key) END"
@@ -120,7 +131,8 @@ extension Store {
 
     static func denseSQL(_ fields: MessageFields) -> String {
         """
-        SELECT s.id, \(LoadDecision.sql(fields)), s.push_token, \(userHashSQL)\(fields.columnsSQL(from: 4))
+        SELECT s.id, \(LoadDecision.sql(fields, readsCategory: false)), s.push_token,
+            \(userHashSQL)\(fields.columnsSQL(from: 4))
         FROM pushmta_engine.subscription s
         WHERE s.application_id = $3
             AND s.id >= (SELECT t.subscription_ids[1] FROM pushmta_engine.delivery_part_target t

@@ -9,6 +9,8 @@ struct ChunkTarget {
     var hasSharedTokens = false
     /// Whether the messages are one-time codes, which ignore an opt-out.
     var isOneTimeCode = false
+    /// The id of the delivery's category, an SQL expression, if somebody has opted out of it; nil otherwise.
+    var categorySQL: String?
     /// Whether seed addresses also get the message.
     var hasSeeds = false
     /// Whether persons may get only so many messages in a time.
@@ -27,12 +29,37 @@ struct ChunkTarget {
     var people: MappedPeople?
 
     /// The reason that a subscription gets no message, apart from the delivery's exclusion lists; 0 for none. Only
-    /// one-time codes need more than the column `exclusion`, which is in the index.
+    /// one-time codes and opt-outs from a category need more than the column `exclusion`, which is in the index.
     func exclusionSQL(of subscription: String) -> String {
-        guard isOneTimeCode else { return "\(subscription).exclusion" }
+        exclusionSQL(of: subscription, isOptedOut: optOutSQL(of: subscription))
+    }
+
+    /// The same, with a condition that the subscription opted out of the delivery's category; nil for never.
+    func exclusionSQL(of subscription: String, isOptedOut condition: String?) -> String {
+        let own = "\(subscription).exclusion"
+        if let condition {
+            let code = LoadDecision.categoryOptedOut.rawValue
+            return "CASE WHEN \(own) <> 0 THEN \(own) WHEN \(condition) THEN \(code) ELSE 0 END::smallint"
+        }
+        guard isOneTimeCode else { return own }
         let columns = ["exclusion", "enabled", "quarantine_status"].map { "\(subscription).\($0)" }
         return "pushmta_engine.code_exclusion(\(columns.joined(separator: ", ")))"
     }
+
+    /// The condition that a subscription opted out of the delivery's category; nil if nobody did.
+    ///
+    /// Not EXISTS: for that, a plan may read all opt-outs from the category, which may be millions.
+    func optOutSQL(of subscription: String) -> String? {
+        categorySQL.map { category in
+            """
+            (SELECT true FROM pushmta_engine.category_opt_out o
+                WHERE o.category_id = \(category) AND o.subscription_id = \(subscription).id) IS NOT NULL
+            """
+        }
+    }
+
+    /// The category of delivery $1, in the statement of a chunk.
+    static let categoryOfDelivery = "(SELECT d.category_id FROM pushmta_engine.delivery d WHERE d.id = $1)"
 
     /// The number of the filter's first parameter in a chunk's statement.
     static let firstFilterParameter = 7
@@ -145,8 +172,9 @@ extension ChunkTarget {
                 JOIN pushmta_engine.application b ON b.id = y.application_id AND b.platform = a.platform
                     AND b.environment = a.environment
                 WHERE x.delivery_id = d.id),
-            \(ExclusionSources.columnSQL), d.one_time_code, d.seed_names IS DISTINCT FROM '{}',
-            pushmta_engine.cap_kind(d.id)
+            \(ExclusionSources.columnSQL), d.one_time_code, NOT d.one_time_code AND EXISTS (
+                SELECT FROM pushmta_engine.category_opt_out o WHERE o.category_id = d.category_id),
+            d.seed_names IS DISTINCT FROM '{}', pushmta_engine.cap_kind(d.id)
         """
 
     /// Reads ``columnsSQL``. The filter is returned as text; once it is parsed, ``choose(_:start:mapping:)`` compiles
@@ -161,6 +189,7 @@ extension ChunkTarget {
         target.hasSharedTokens = try row.bool() && !allowsDuplicates
         target.exclusions = ExclusionSources(rawValue: Int(try row.int32()))
         target.isOneTimeCode = try row.bool()
+        target.categorySQL = try row.bool() ? categoryOfDelivery : nil
         target.hasSeeds = try row.bool()
         target.caps = FrequencyCaps(rawValue: try row.int16()) ?? .none
         return (target, text.map { Filter(text: $0, start: start) })

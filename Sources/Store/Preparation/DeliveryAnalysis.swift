@@ -10,16 +10,34 @@ extension Store {
     }
 
     /// Messages of a delivery to an application whose parts are held: half of them spread over its parts, the others with
-    /// the longest values.
-    package func heldSample(of delivery: Int64, application: Int32, limit: Int) async throws -> [HeldMessage] {
-        let result = try await query(
+    /// the longest values. Those whose subscription was deleted since are left out.
+    ///
+    /// Throws ``LoadProblem`` if the view of a target mapping cannot be read.
+    package func heldSample(of delivery: Int64, application: Int32, limit: Int, _ fields: MessageFields) async throws
+        -> HeldSample
+    {
+        let rows = try await query(
             """
-            SELECT h.subscription_id, t.variables::text, h.is_longest
-            FROM pushmta_engine.sample_held($1, $2, $3) h LEFT JOIN pushmta.delivery_target t ON t.id = h.target_id
+            SELECT h.subscription_id, h.is_longest,
+                CASE WHEN \(Self.isSeedOnlySQL) THEN 0::smallint ELSE \(LoadDecision.sql(fields)) END,
+                s.push_token, \(Self.userHashSQL)\(fields.columnsSQL(from: 4, variables: "t.variables"))
+            FROM pushmta_engine.sample_held($1, $2, $3) WITH ORDINALITY h(subscription_id, target_id, is_longest, place)
+            JOIN pushmta_engine.subscription s ON s.id = h.subscription_id
+            LEFT JOIN pushmta.delivery_target t ON t.id = h.target_id
+            ORDER BY h.place
             """,
-            [.int64(delivery), .int32(application), .int32(Int32(clamping: limit))]
+            [.int64(delivery), .int32(application), .int32(Int32(clamping: limit))] + fields.parameters
         )
-        return try all(result, HeldMessage.init)
+        var loaded = LoadedPart(room: rows.rowCount, for: fields)
+        var areLongest: [Bool] = []
+        for row in 0..<rows.rowCount {
+            loaded.sequences.append(Int32(row + 1))
+            loaded.subscriptionIDs.append(try rows.int64(row, 0))
+            areLongest.append(try rows.bool(row, 1))
+            try loaded.append(rows, row, decision: 2, token: 3, firstField: 5, fields)
+        }
+        if fields.isMapped { try await fill(&loaded, fields, inPieces: true) }
+        return HeldSample(messages: loaded, areLongest: areLongest)
     }
 
     /// The held parts of a delivery to an application after a part, at most this many.
@@ -49,9 +67,8 @@ extension Store {
         return result.rowCount > 0
     }
 
-    /// Notes what rendering messages showed. A delivery that is being analysed is then ready; with problems, it is
-    /// editing again. A scheduled one keeps its start. One that was changed or started since stays as it is. Returns its
-    /// state.
+    /// Notes what rendering messages showed. A delivery that is being analysed is then ready. With problems it is editing
+    /// again, also a scheduled one. One that was changed or started since stays as it is. Returns its state.
     package func endAnalysis(of job: PreparationJob, _ findings: AnalysisFindings) async throws -> DeliveryState {
         let result = try await change(
             "pushmta_engine.end_analysis($1, $2, $3, $4)",
@@ -89,6 +106,13 @@ extension Store {
             ]
         )
         return try first(result, orThrow: "There is no delivery \(job.deliveryID).") { row in try row.choice() }
+    }
+
+    /// Lets deliveries go that waited for an approval and have it, or no longer need one. Returns how many.
+    @discardableResult
+    package func openGates(limit: Int = 100) async throws -> Int {
+        try await change("pushmta_engine.open_gates($1)", [.int32(Int32(clamping: limit))])
+            .one { Int(try $0.int32()) }
     }
 
     /// Drops the messages of deliveries that were analysed long ago and not started. Returns how many deliveries.

@@ -14,21 +14,26 @@ extension Store {
     ///     over children.
     ///   - partsPerChunk: the maximum number of parts of a chunk.
     ///   - timeout: the time limit of each of its statements; nil for none.
+    ///   - trial: what tries the first messages of a delivery that was not analysed, before they may leave; nil if its
+    ///     content needs no trial.
+    ///
+    /// Throws ``ChunkTrial/Refusal`` if the first messages must not leave; then nothing was created.
     package func prepareChunk(
         _ job: PreparationJob,
         partSize: Int = 1000,
         partsPerChunk: Int = 50,
-        timeout: Duration? = nil
+        timeout: Duration? = nil,
+        trial: @escaping @Sendable (PreparationJob) -> ChunkTrial? = { _ in nil }
     ) async throws -> ChunkResult {
         do {
-            return try await prepareChunk(job, job.target, partSize, partsPerChunk, timeout)
+            return try await prepareChunk(job, job.target, partSize, partsPerChunk, timeout, trial)
         } catch let error as PostgresError where job.target.rawSQL != nil && PreparationDecision.isOfValues(error) {
             // A registered value makes the condition fail. The other subscriptions that it selects still get the
             // message.
             var target = job.target
             target.triesEach = true
             do {
-                return try await prepareChunk(job, target, partSize, partsPerChunk, timeout)
+                return try await prepareChunk(job, target, partSize, partsPerChunk, timeout, trial)
             } catch let failure as PreparationChunk.ConditionFailure {
                 throw StoreError(
                     .unavailable,
@@ -44,7 +49,8 @@ extension Store {
         _ target: ChunkTarget,
         _ partSize: Int,
         _ partsPerChunk: Int,
-        _ timeout: Duration?
+        _ timeout: Duration?,
+        _ trial: @escaping @Sendable (PreparationJob) -> ChunkTrial?
     ) async throws -> ChunkResult {
         let limit = PreparationChunk.limit(partSize: partSize, parts: partsPerChunk, target)
         var target = target
@@ -54,7 +60,7 @@ extension Store {
             // is read.
             target.people = try await mappedPeople(of: job.deliveryID, target, limit: limit, timeout)
             do {
-                return try await prepareChunk(job, target, partSize, limit, timeout)
+                return try await prepareChunk(job, target, partSize, limit, timeout, trial)
             } catch is MappedPeople.Changed where reading < Self.maxReadings {
                 reading += 1
             }
@@ -66,13 +72,15 @@ extension Store {
         _ target: ChunkTarget,
         _ partSize: Int,
         _ limit: Int64,
-        _ timeout: Duration?
+        _ timeout: Duration?,
+        _ trial: @escaping @Sendable (PreparationJob) -> ChunkTrial?
     ) async throws -> ChunkResult {
         let part = PreparationChunk(
             job,
             partSize: Int32(clamping: max(1, partSize)),
             limit: limit,
-            target: target
+            target: target,
+            trial: { trial(job) }
         )
         let limits = timeout.map { [Self.limit($0)] } ?? []
         return try await transaction(first: limits + part.opening) { transaction, results in

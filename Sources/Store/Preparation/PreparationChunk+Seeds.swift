@@ -3,13 +3,14 @@ extension PreparationChunk {
     /// theirs, so nothing else has to mark them. Each uses the seed's values for its fields.
     ///
     /// A device that the target has already reached, by any subscription, gets no second message. Neither does one that
-    /// opted out, or whose person is on an exclusion list of the delivery. The reached devices are read from the parts,
-    /// because the state that decided it may have changed since. This takes time only if a subscriber has a seed's
-    /// token, and the ids of a part are hashed once, however many seeds there are.
+    /// opted out, of everything or of the delivery's category, or whose person is on an exclusion list of the delivery.
+    /// The reached devices are read from the parts, because the state that decided it may have changed since. This takes
+    /// time only if a subscriber has a seed's token, and the ids of a part are hashed once, however many seeds there are.
     ///
     /// Parameters: $1 delivery, $2 size of a part.
     static func seeds(_ target: ChunkTarget) -> String {
-        let listed = target.exclusions.condition(subject: "s").map { "AND NOT \($0)" } ?? ""
+        let bars = [target.exclusions.condition(subject: "s"), target.optOutSQL(of: "s")].compactMap(\.self)
+        let listed = bars.map { "AND NOT \($0)" }.joined(separator: " ")
         let orListed = target.exclusions.condition(subject: "o").map { "OR \($0)" } ?? ""
         return """
             WITH delivery AS MATERIALIZED (

@@ -12,17 +12,31 @@ struct PreparationChunk {
     let target: ChunkTarget
     /// The number of the delivery's preparation.
     let preparation: Int32
+    /// The applications of the delivery.
+    private let applications: [Int32]
+    /// Makes what tries its messages if it is the first chunk.
+    private let trial: @Sendable () -> ChunkTrial?
     /// Whether its parts are held, so that their messages are counted.
     private var isHeld = false
     /// Whether a plan decides when its parts leave.
     private var hasPlan = false
+    /// Whether its messages are tried before they may leave.
+    private var isTried = false
 
-    init(_ job: PreparationJob, partSize: Int32, limit: Int64, target: ChunkTarget) {
+    init(
+        _ job: PreparationJob,
+        partSize: Int32,
+        limit: Int64,
+        target: ChunkTarget,
+        trial: @escaping @Sendable () -> ChunkTrial? = { nil }
+    ) {
         deliveryID = job.deliveryID
         preparation = job.preparation
+        applications = job.applications.map(\.id)
         self.partSize = partSize
         self.limit = limit
         self.target = target
+        self.trial = trial
     }
 
     /// A small delivery is split into at least this many parts, for as many children…
@@ -58,13 +72,16 @@ struct PreparationChunk {
     }
 
     /// The first statements of its transaction.
-    var opening: [PostgresStatement] { [PostgresStatement(Self.lockSQL, [.int64(deliveryID)]), nextApplication] }
+    var opening: [PostgresStatement] {
+        let turn = PostgresStatement("SELECT pushmta_engine.yield_turn($1)", [.int64(deliveryID)])
+        return [turn, PostgresStatement(Self.lockSQL, [.int64(deliveryID)]), nextApplication]
+    }
 
     /// Creates the chunk.
     ///
     /// - Parameter opened: the results of ``opening``.
     func run(_ transaction: PostgresTransaction, opened: [PostgresResult]) async throws -> ChunkResult {
-        guard let place = try opened[0].oneOrNil(Place.init) else {
+        guard let place = try opened[1].oneOrNil(Place.init) else {
             return ChunkResult(messages: 0, excluded: 0, parts: 0, done: false, busy: true)
         }
         guard place.state == .preparing || place.isHeld, place.preparation == preparation else {
@@ -72,12 +89,18 @@ struct PreparationChunk {
         }
         // It is claimed again as one that starts.
         guard !place.isDue else { return ChunkResult(messages: 0, excluded: 0, parts: 0, done: false, busy: true) }
-        if place.hasHeld { return try await release(transaction) }
+        let trial = place.isUntried ? self.trial() : nil
+        if place.hasHeld {
+            try await trial?.run(delivery: deliveryID, transaction)
+            return try await release(transaction)
+        }
         var chunk = self
         chunk.isHeld = place.isHeld
         chunk.hasPlan = place.hasPlan
-        var result = try await chunk.prepare(place, next: opened[1], transaction)
+        chunk.isTried = trial != nil
+        var result = try await chunk.prepare(place, next: opened[2], transaction)
         result.isHeld = place.isHeld
+        if result.parts > 0 { try await trial?.run(delivery: deliveryID, transaction) }
         return result
     }
 
@@ -107,18 +130,23 @@ struct PreparationChunk {
 
     /// A chunk continues with the next application while it is small and quick, so that a delivery which fits into one
     /// chunk is prepared by it: with ten thousand small deliveries, on any number of platforms, none waits for a second
-    /// turn.
+    /// turn. One whose messages are tried has some of each application.
     private func run(from first: Int32, _ transaction: PostgresTransaction) async throws -> ChunkResult {
         let filter = (target.filter?.parameters ?? []) + (target.people?.parameters ?? [])
         let began = ContinuousClock.now
         var chunk = ChunkResult(messages: 0, excluded: 0, parts: 0, done: false, busy: false)
         var next: Int32? = first
+        // The view's values were requested for one application.
+        var others = isTried && target.readMapping == nil ? applications.filter { $0 != first } : []
+        let share = max(1, limit / Int64(1 + others.count))
+        var hasToGoOn = true
         while let application = next {
-            let rest = limit - chunk.messages - chunk.excluded
-            // Groups of persons are locked in one order, which the next application would begin again.
+            let rest = min(share, limit - chunk.messages - chunk.excluded)
+            // Groups of persons are locked in one order, which the next application begins again: two deliveries could
+            // wait for each other.
             let goesOn =
                 target.readMapping == nil && target.caps == .none && ContinuousClock.now - began < Self.quickTime
-            guard rest > 0, application == first || goesOn else { return chunk }
+            guard rest > 0, hasToGoOn || goesOn else { return chunk }
             let (more, left) = try await run(
                 Self.subscribers(target),
                 [.int32(application)] + filter,
@@ -133,7 +161,8 @@ struct PreparationChunk {
                 done: false,
                 busy: false
             )
-            next = try Self.application(left)
+            hasToGoOn = !others.isEmpty
+            next = try others.popLast() ?? Self.application(left)
             // The chunk has read its maximum, but not all of this application.
             guard next != application else { return chunk }
         }
@@ -158,8 +187,10 @@ struct PreparationChunk {
     }
 
     /// Applies the delivery's plan, if it has one, to the parts that were created.
-    private func plan(toSeeds: Bool = false) -> [PostgresStatement] {
-        let parameters: [PostgresValue] = [.int64(deliveryID), .int32(partSize), .bool(toSeeds)]
+    ///
+    /// - Parameter isLast: the target has been read to its end, and new parts are of seed addresses.
+    private func plan(isLast: Bool = false) -> [PostgresStatement] {
+        let parameters: [PostgresValue] = [.int64(deliveryID), .int32(partSize), .bool(isLast)]
         return hasPlan ? [PostgresStatement("SELECT pushmta_engine.plan_parts($1, $2, $3)", parameters)] : []
     }
 
@@ -186,11 +217,11 @@ struct PreparationChunk {
             .int64(deliveryID), .int64(limit), .int32(partSize), .int32(min(Self.smallestPart, partSize)),
             .int32(target.isGrouped ? Self.groupedSpread : Self.spread),
         ]
-        let results = try await transaction.execute([PostgresStatement(sql, parameters + more), look] + plan() + countHeld)
+        let statements = [PostgresStatement(sql, parameters + more), look] + plan() + countHeld
+        let results = try await transaction.execute(statements)
         CrashPoint.midChunk.reached()
         let countsFailures = target.triesEach && results[0].columnCount > 4
-        let chunk = try results[0].one { row in try made(&row, countsFailures: countsFailures) }
-        return (chunk, results[1])
+        return (try results[0].one { row in try made(&row, countsFailures: countsFailures) }, results[1])
     }
 
     /// Reads the columns that all statements of chunks return, and the one that some add.
@@ -227,13 +258,13 @@ struct PreparationChunk {
         var (messages, parts) = (chunk?.messages ?? 0, chunk?.parts ?? 0)
         if target.hasSeeds {
             let seeds = PostgresStatement(Self.seeds(target), [.int64(deliveryID), .int32(partSize)])
-            let made = try await transaction.execute([seeds] + plan(toSeeds: true) + countHeld + [end])[0].one { row in
+            let made = try await transaction.execute([seeds] + plan(isLast: true) + countHeld + [end])[0].one { row in
                 (messages: try row.int64(), parts: Int(try row.int64()))
             }
             messages += made.messages
             parts += made.parts
         } else {
-            try await transaction.execute(end)
+            try await transaction.execute(plan(isLast: true) + countHeld + [end])
         }
         return ChunkResult(
             messages: messages,
@@ -245,13 +276,15 @@ struct PreparationChunk {
     }
 
     /// The session that holds the row creates the next chunk. Parts of the delivery can end meanwhile, because they
-    /// lock only its key.
+    /// lock only its key. A session that waits to start, pause or stop the delivery goes first.
     private static let lockSQL = """
         SELECT d.state, d.target_kind, d.prepared_through >= coalesce(d.prepare_to, 0), d.prepared,
             d.state = 'preparing' AND d.frozen_until IS NOT NULL AND EXISTS (
                 SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = d.id AND p.state = 'held'),
-            d.preparation, d.state = 'pending' AND d.start_at <= now(),
-            EXISTS (SELECT FROM pushmta_engine.delivery_plan n WHERE n.delivery_id = d.id)
+            d.preparation, d.state = 'pending' AND d.start_at <= now() AND d.gate = '',
+            EXISTS (SELECT FROM pushmta_engine.delivery_plan n WHERE n.delivery_id = d.id),
+            d.state = 'preparing' AND NOT d.analysed AND (d.target = 0 OR d.frozen_until IS NOT NULL AND NOT EXISTS (
+                SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = d.id AND p.state <> 'held'))
         FROM pushmta_engine.delivery d WHERE d.id = $1 FOR NO KEY UPDATE SKIP LOCKED
         """
 
@@ -270,6 +303,8 @@ struct PreparationChunk {
         /// Whether it starts now.
         let isDue: Bool
         let hasPlan: Bool
+        /// Whether it has started, and none of its messages was rendered.
+        let isUntried: Bool
 
         /// Whether it is prepared before its start.
         var isHeld: Bool { state == .analysing || state == .pending }
@@ -283,6 +318,7 @@ struct PreparationChunk {
             preparation = try row.int32()
             isDue = try row.bool()
             hasPlan = try row.bool()
+            isUntried = try row.bool()
         }
     }
 
@@ -323,7 +359,7 @@ extension PreparationChunk {
             SELECT \(target.sliceColumns) FROM pushmta_engine.subscription s WHERE \(range(target)) LIMIT $2
         ), \(target.mappedSQL)scanned AS MATERIALIZED (
             SELECT s.id, \(exclusion(target)) AS exclusion\(target.caps.scannedColumns)
-            FROM slice s \(target.mappedJoinSQL("s"))
+            FROM slice s \(target.mappedJoinSQL("s")) \(optOutJoin(target))
         ), \(target.caps.keptSQL), cut AS MATERIALIZED (
             SELECT least($3, greatest($4, (kept.size + $5 - 1) / $5)) AS size, kept.size * 2 >= kept.scanned AS dense FROM kept
         ), numbered AS MATERIALIZED (
@@ -376,16 +412,31 @@ extension PreparationChunk {
             """
     }
 
+    /// The opt-outs from the delivery's category as alias `o`, those of the slice in one range of the index: a third of
+    /// the cost of a look-up for each subscription.
+    private static func optOutJoin(_ target: ChunkTarget) -> String {
+        guard let category = target.categorySQL else { return "" }
+        return """
+            LEFT JOIN pushmta_engine.category_opt_out o ON o.category_id = \(category) AND o.subscription_id = s.id
+                AND o.subscription_id > (SELECT prepared_through FROM delivery)
+                AND o.subscription_id <= (SELECT max(x.id) FROM slice x)
+            """
+    }
+
     /// 0 for a subscription that gets a message, the reason for one that does not, -1 for one that is not selected.
     private static func exclusion(_ target: ChunkTarget) -> String {
-        "CASE \(exclusionCases(target).joined(separator: " ")) ELSE 0 END::smallint"
+        let isOptedOut = target.categorySQL == nil ? nil : "o.subscription_id IS NOT NULL"
+        let cases = exclusionCases(target, own: target.exclusionSQL(of: "s", isOptedOut: isOptedOut))
+        return "CASE \(cases.joined(separator: " ")) ELSE 0 END::smallint"
     }
 
     /// Why a subscription `s` gets no message, on its own account. One that was created for a seed address belongs to
     /// no user, so it does not count as left out.
-    static func exclusionCases(_ target: ChunkTarget) -> [String] {
+    ///
+    /// - Parameter own: its exclusion, if it is computed in a way of its own.
+    static func exclusionCases(_ target: ChunkTarget, own given: String? = nil) -> [String] {
         var cases = ["WHEN s.exclusion = \(Store.seedExclusion) THEN -1"] + target.unaskedCases + target.choiceCases
-        let own = target.exclusionSQL(of: "s")
+        let own = given ?? target.exclusionSQL(of: "s")
         cases.append("WHEN \(own) <> 0 THEN \(own)")
         if let listed = target.exclusions.condition(subject: "s") { cases.append("WHEN \(listed) THEN 7") }
         return cases

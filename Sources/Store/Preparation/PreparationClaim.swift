@@ -111,24 +111,42 @@ extension Store {
     ///
     /// - Returns: those that are now its own.
     private func own(_ ids: [Int64], host: String, _ freeze: PostgresValue) async throws -> [Int64: Own] {
-        let mark = PostgresStatement(Self.ownSQL, [.text(host), .int64Array(ids), freeze])
-        return try await transaction(first: [mark]) { transaction, results in
-            var own = try all(results[0], Own.init)
-            let starting = own.filter(\.startsFrozen).map(\.id)
-            if !starting.isEmpty {
-                let kept = try await transaction.execute([
-                    PostgresStatement(Self.keptSQL, [.int64Array(starting)]),
-                    PostgresStatement(Self.droppedSQL, [.int64Array(starting), .text(host)]),
-                ])[0]
-                let ids = Set(try all(kept) { row in try row.int64() })
-                for place in own.indices where own[place].startsFrozen && !ids.contains(own[place].id) {
+        let parameters: [PostgresValue] = [.text(host), .int64Array(ids), freeze]
+        // What their messages depend on is read after their rows are locked.
+        let mark = [Self.claimLockSQL, Self.ownSQL].map { PostgresStatement($0, parameters) }
+        return try await transaction(first: mark) { transaction, results in
+            var own = try all(results[1], Own.init)
+            if let place = own.firstIndex(where: \.isStale) {
+                let stale = PostgresValue.int64(own[place].id)
+                let isKept = try await transaction.execute([
+                    PostgresStatement(Self.keepSQL, [stale]), PostgresStatement(Self.droppedSQL, [stale, .text(host)]),
+                ])[0].one { try $0.bool() }
+                if !isKept {
                     own[place].resumed = false
                     own[place].isDropped = true
                 }
             }
+            try await self.holdUnapproved(&own, transaction)
             let new = own.filter { !$0.resumed }
             if !new.isEmpty { try await self.freeze(new, freeze, transaction) }
             return Dictionary(own.map { ($0.id, $0) }) { first, _ in first }
+        }
+    }
+
+    /// Holds those of the deliveries that begin now and may not leave: one whose messages are not counted yet is
+    /// prepared and counted first; one that lacks an approval waits for it, and is no longer this host's.
+    private func holdUnapproved(_ own: inout [Own], _ transaction: PostgresTransaction) async throws {
+        let beginning = own.filter(\.mayNeedApproval).map(\.id)
+        guard !beginning.isEmpty else { return }
+        let held = try await transaction.execute(
+            PostgresStatement(
+                "SELECT h.delivery, h.is_counted FROM pushmta_engine.hold_unapproved($1) h",
+                [.int64Array(beginning)]
+            )
+        )
+        for (id, isCounted) in try all(held, { row in (try row.int64(), try row.bool()) }) {
+            guard let place = own.firstIndex(where: { $0.id == id }) else { continue }
+            if isCounted { own.remove(at: place) } else { own[place].state = .pending }
         }
     }
 
@@ -137,9 +155,11 @@ extension Store {
         let id: Int64
         /// Whether its preparation had begun before.
         var resumed: Bool
-        let state: DeliveryState
-        /// Whether it starts now, with messages that were prepared before its start.
-        let startsFrozen: Bool
+        var state: DeliveryState
+        /// Whether it starts now, and services ask for approvals.
+        let mayNeedApproval: Bool
+        /// Whether it starts now, and messages that were prepared before its start may not leave.
+        let isStale: Bool
         let preparation: Int32
         /// Whether what had been prepared was dropped just now.
         var isDropped = false
@@ -148,22 +168,23 @@ extension Store {
             id = try row.int64()
             resumed = try row.bool()
             state = try row.choice()
-            startsFrozen = try row.bool()
+            mayNeedApproval = try row.bool()
+            isStale = try row.bool()
             preparation = try row.int32()
         }
     }
 
-    /// Returns those whose prepared messages still hold. The messages of the others are dropped.
-    private static let keptSQL = """
-        SELECT d.id FROM pushmta_engine.delivery d
-        WHERE d.id = ANY($1::bigint[]) AND pushmta_engine.keep_analysis(d.id,
-            -- Supervisors may have been away for a moment.
-            CASE WHEN now() < d.start_at + interval '1 hour' THEN d.start_at ELSE now() END)
+    /// From when on the messages of a delivery leave that starts now. Supervisors may have been away for a moment.
+    private static let beginning = "CASE WHEN now() < start_at + interval '1 hour' THEN start_at ELSE now() END"
+
+    /// Drops the messages of a delivery, unless they may leave after all.
+    private static let keepSQL = """
+        SELECT pushmta_engine.keep_analysis(id, \(beginning)) FROM pushmta_engine.delivery WHERE id = $1
         """
 
     private static let droppedSQL = """
         UPDATE pushmta_engine.delivery SET preparing_host = $2, frozen_at = now(), filter_now = greatest(start_at, now())
-        WHERE id = ANY($1::bigint[]) AND frozen_at IS NULL
+        WHERE id = $1 AND frozen_at IS NULL
         """
 
     /// Releases claimed deliveries to any host, including this one.
@@ -187,21 +208,22 @@ extension Store {
     ///
     /// The cost of the look does not depend on how many deliveries are due, under way or scheduled: for each priority
     /// it reads the first due ones, each with one index step. Postponed deliveries, and those being prepared, have
-    /// indexes of their own. If all of the first ones are locked, which may last for hours, the second column says that
-    /// more have to be read.
+    /// indexes of their own, and so have those that are due and have to be counted before they may leave. If all of the
+    /// first ones are locked, which may last for hours, the second column says that more have to be read.
     static let pickSQL = """
         WITH RECURSIVE level AS (
-            (SELECT d.priority FROM pushmta_engine.delivery d WHERE d.state = 'pending' AND d.wait_until IS NULL
+            (SELECT d.priority FROM pushmta_engine.delivery d WHERE d.state = 'pending' AND d.wait_until IS NULL AND d.gate = ''
                 ORDER BY d.priority DESC LIMIT 1)
             UNION ALL
             SELECT (SELECT d.priority FROM pushmta_engine.delivery d
-                WHERE d.state = 'pending' AND d.wait_until IS NULL AND d.priority < l.priority ORDER BY d.priority DESC LIMIT 1)
+                WHERE d.state = 'pending' AND d.wait_until IS NULL AND d.gate = '' AND d.priority < l.priority
+                ORDER BY d.priority DESC LIMIT 1)
             FROM level l WHERE l.priority > $3
         ), first AS MATERIALIZED (
             SELECT c.id, l.priority, 1 AS line FROM level l CROSS JOIN LATERAL (
                 SELECT d.id FROM pushmta_engine.delivery d
-                WHERE d.state = 'pending' AND d.wait_until IS NULL AND d.priority = l.priority AND d.start_at <= now()
-                    AND d.id <> ALL($2::bigint[])
+                WHERE d.state = 'pending' AND d.wait_until IS NULL AND d.gate = '' AND d.priority = l.priority
+                    AND d.start_at <= now() AND d.id <> ALL($2::bigint[])
                 ORDER BY d.start_at, d.id LIMIT $4 + $5) c
             UNION ALL
             (SELECT d.id, NULL, 2 FROM pushmta_engine.delivery d
@@ -218,6 +240,11 @@ extension Store {
                 WHERE d.state = 'pending' AND NOT d.analysed AND d.kind = 'batch' AND d.wait_until IS NULL AND $3 = \(Int16.min)
                     AND d.start_at > now() AND d.start_at <= now() + $6 * interval '1 second'
                     AND d.id <> ALL($2::bigint[] || $7::bigint[])
+                ORDER BY d.start_at, d.id LIMIT $4 + $5)
+            UNION ALL
+            (SELECT d.id, NULL, 5 FROM pushmta_engine.delivery d
+                WHERE d.state = 'pending' AND d.gate <> '' AND NOT d.analysed AND d.wait_until IS NULL AND $3 = \(Int16.min)
+                    AND d.start_at <= now() AND d.id <> ALL($2::bigint[] || $7::bigint[])
                 ORDER BY d.start_at, d.id LIMIT $4 + $5)
         ), picked AS MATERIALIZED (
             SELECT id, priority, start_at FROM pushmta_engine.delivery
@@ -237,11 +264,11 @@ extension Store {
     /// Reading more would cost more than it is worth.
     private static let maxBeyond: Int32 = 30_000
 
-    /// A delivery that starts soon is prepared, too. Once it is due, its preparing host is left at once: any other may
-    /// release what is held.
+    /// A delivery that starts soon is prepared, too, and one that is due and may not leave yet. Once it may, its
+    /// preparing host is left at once: any other may release what is held.
     private static func claimable(freeze: String) -> String {
         """
-        (state = 'pending' AND start_at <= now()
+        (state = 'pending' AND start_at <= now() AND gate = ''
             OR state = 'pending' AND kind = 'batch' AND NOT analysed AND start_at <= now() + \(freeze) * interval '1 second'
                 AND (preparing_host IN ($1, '') OR changed_at < now() - interval '5 seconds')
             OR state IN ('preparing', 'analysing')
@@ -250,19 +277,33 @@ extension Store {
         """
     }
 
-    /// Also returns whether each preparation had already begun, its state, and whether messages that are held leave now.
+    private static let claimLockSQL = """
+        SELECT FROM pushmta_engine.delivery WHERE id = ANY($2::bigint[]) AND \(claimable(freeze: "$3")) FOR NO KEY UPDATE SKIP LOCKED
+        """
+
+    /// Also returns whether each preparation had already begun, its state, whether its approval is to be checked, and
+    /// whether its messages are to be dropped. That may take long, so at most one of those is claimed at a time.
     private static let ownSQL = """
-        WITH before AS (SELECT id, coalesce(frozen_at, started_at) IS NOT NULL AS resumed,
-                started_at IS NULL AND frozen_until IS NOT NULL AND state = 'pending' AND start_at <= now() AS starts_frozen,
-                CASE WHEN state = 'pending' AND start_at <= now() THEN 'preparing' ELSE state END AS state
+        WITH free AS MATERIALIZED (
+            SELECT id, coalesce(frozen_at, started_at) IS NOT NULL AS resumed,
+                CASE WHEN \(begins) THEN 'preparing' ELSE state END AS state,
+                \(begins) AND EXISTS (SELECT FROM pushmta_engine.approval_rule) AS is_checked,
+                started_at IS NULL AND frozen_until IS NOT NULL AND \(begins)
+                    AND pushmta_engine.analysis_fault(id, \(beginning)) IS NOT NULL AS is_stale
             FROM pushmta_engine.delivery
-            WHERE id = ANY($2::bigint[]) AND \(claimable(freeze: "$3")) FOR NO KEY UPDATE SKIP LOCKED)
+            WHERE id = ANY($2::bigint[]) AND \(claimable(freeze: "$3")) FOR NO KEY UPDATE SKIP LOCKED
+        ), before AS (
+            SELECT f.* FROM free f WHERE NOT f.is_stale
+                OR f.id = (SELECT g.id FROM free g WHERE g.is_stale ORDER BY array_position($2::bigint[], g.id) LIMIT 1)
+        )
         UPDATE pushmta_engine.delivery d SET state = b.state, preparing_host = $1, frozen_at = coalesce(d.frozen_at, now()),
             filter_now = coalesce(d.filter_now, greatest(d.start_at, now())),
             started_at = CASE WHEN b.state = 'preparing' THEN coalesce(d.started_at, now()) ELSE d.started_at END,
             changed_at = now()
-        FROM before b WHERE d.id = b.id RETURNING d.id, b.resumed, b.state, b.starts_frozen, d.preparation
+        FROM before b WHERE d.id = b.id RETURNING d.id, b.resumed, b.state, b.is_checked, b.is_stale, d.preparation
         """
+
+    private static let begins = "state = 'pending' AND start_at <= now() AND gate = ''"
 
     /// Records where preparations end, so that later rows are not included, and reserves what else they need. Each
     /// begins at its first target, because the author of the list may number the rows, even below zero.
@@ -275,6 +316,8 @@ extension Store {
             WHERE a.delivery_id = ANY($1::bigint[])
             """,
             "SELECT pushmta_engine.freeze_targets(d.id) FROM unnest($1::bigint[]) d(id)",
+            // Its service may have got sending hours since it was scheduled.
+            "SELECT pushmta_engine.keep_plan(d.id) FROM unnest($1::bigint[]) d(id)",
             """
             SELECT pushmta_engine.ensure_partitions(d.log_day, d.log_day)
             FROM (SELECT DISTINCT log_day FROM pushmta_engine.delivery WHERE id = ANY($1::bigint[])) d
@@ -308,8 +351,10 @@ extension Store {
         let of = "FROM pushmta_engine.delivery_application d WHERE d.delivery_id = ANY($1::bigint[])"
         let statements = [
             """
-            SELECT id, label, content::text, wait_reason <> '', priority, preparation, target_kind = 'explicit' FROM pushmta_engine.delivery
-            WHERE id = ANY($1::bigint[]) ORDER BY array_position($1, id)
+            SELECT id, label, content::text, wait_reason <> '', priority, preparation, target_kind = 'explicit',
+                ARRAY(SELECT c.content::text FROM pushmta_engine.experiment_cell c
+                    WHERE c.delivery_id = d.id AND c.content IS NOT NULL ORDER BY c.cell), valid_until
+            FROM pushmta_engine.delivery d WHERE id = ANY($1::bigint[]) ORDER BY array_position($1, id)
             """,
             "SELECT d.delivery_id, d.application_id, d.external_account_id \(of) ORDER BY d.application_id",
             """
@@ -349,6 +394,8 @@ extension Store {
             job.priority = try row.int16()
             job.preparation = try row.int32()
             job.isExplicit = try row.bool()
+            job.variants = try row.textArray()
+            job.validUntil = try row.timeOrNil()
             return job
         }
     }

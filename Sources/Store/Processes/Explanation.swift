@@ -71,6 +71,8 @@ extension Store {
                 WHEN d.state = 'pending' AND d.start_at > now()
                     THEN to_char(d.start_at AT TIME ZONE 'UTC', '"it starts at" YYYY-MM-DD HH24:MI:SS "UTC"')
                 WHEN d.state = 'paused' AND d.state_reason = '' THEN 'a user has paused it'
+                WHEN d.state = 'analysing' THEN 'its messages are prepared without being sent'
+                WHEN d.state = 'ready' THEN 'it was analysed and has not been started'
                 WHEN d.state = 'editing' THEN 'it has not been started' END) AS why
         FROM pushmta.delivery_progress d WHERE d.id = $1::bigint
         UNION ALL
@@ -94,6 +96,13 @@ extension Store {
                 WHERE w.delivery_id <> d.id AND NOT (x.kind = 'continuous' AND x.parent_delivery_id IS NOT DISTINCT FROM d.id)),
             'where others of its priority are due too, each has as many messages as its weight says'
         FROM pushmta_engine.delivery d WHERE d.id = $1::bigint
+        UNION ALL
+        SELECT 1, format('delivery %s', p.delivery_id), 'plan', format('%s messages wait', p.planned_messages), '',
+            format('pushmta delivery plan %s', p.delivery_id), NOT EXISTS (SELECT FROM pushmta_engine.delivery_part o
+                WHERE o.delivery_id = p.delivery_id AND o.state IN ('ready', 'claimed')),
+            coalesce(to_char(p.next_at AT TIME ZONE 'UTC', '"the next leave at" YYYY-MM-DD HH24:MI:SS "UTC"'),
+                'for a wave that has not begun, the winner of its experiment, or sending hours')
+        FROM pushmta.delivery_plan p WHERE p.delivery_id = $1::bigint AND p.planned_messages > 0
         """
 
     private static let applicationLimitsSQL = """
@@ -129,17 +138,26 @@ extension Store {
     private static let rateLimitsExplainedSQL = """
         SELECT 3, format('%s %s', r.scope, r.name), 'messages a second',
             CASE WHEN r.current_rate = 'Infinity' THEN 'unlimited' ELSE round(r.current_rate::numeric, 1)::text END,
-            CASE WHEN r.messages_per_second = 'Infinity' THEN 'unlimited' ELSE round(r.messages_per_second::numeric, 1)::text END,
-            CASE r.scope WHEN 'project' THEN 'Google''s quota, or pushmta rate set project ' || r.name
-                WHEN 'delivery' THEN 'pushmta delivery rate ' || r.name ELSE format('pushmta rate set %s %s', r.scope, r.name) END,
+            CASE WHEN r.messages_per_second = 'Infinity' THEN 'unlimited'
+                ELSE round(coalesce(g.ceiling, r.messages_per_second)::numeric, 1)::text END,
+            CASE WHEN g.signal IS NOT NULL THEN 'pushmta delivery follow ' || r.name ELSE CASE r.scope WHEN 'project' THEN 'Google''s quota, or pushmta rate set project ' || r.name
+                WHEN 'delivery' THEN 'pushmta delivery rate ' || r.name ELSE format('pushmta rate set %s %s', r.scope, r.name) END END,
             r.in_use AND r.messages_per_second < 'Infinity',
-            CASE WHEN r.cut_at > now() - interval '2 minutes' THEN 'halved, and growing again: ' || r.cut_reason ELSE '' END
-        FROM pushmta.rate_limit r
+            concat_ws('; ', CASE WHEN r.cut_at > now() - interval '2 minutes' THEN 'halved, and growing again: ' || r.cut_reason END,
+                CASE WHEN g.signal IS NOT NULL THEN format('it follows the signal %s: %s', g.signal, g.state) END)
+        FROM pushmta.rate_limit r LEFT JOIN pushmta.delivery_signal g ON r.scope = 'delivery'
+            AND g.delivery_id = (SELECT coalesce(d.parent_delivery_id, d.id) FROM pushmta_engine.delivery d WHERE d.id = $1::bigint)
         WHERE r.scope = 'delivery' AND r.name = (SELECT coalesce(d.parent_delivery_id, d.id)::text
                 FROM pushmta_engine.delivery d WHERE d.id = $1::bigint)
             OR r.scope = 'application' AND r.name IN (SELECT n.application FROM named n)
             OR r.scope = 'account' AND r.name IN (SELECT n.account FROM named n)
             OR r.scope = 'project' AND r.name IN (SELECT n.project FROM named n)
+        UNION ALL
+        SELECT 3, format('delivery %s', g.delivery_id), 'signal ' || g.signal, coalesce(g.value::text, 'no value'),
+            format('%s %s', g.good, g.target), 'pushmta delivery follow ' || g.delivery_id, g.state IN ('falling', 'at_floor', 'stale'),
+            g.reason
+        FROM pushmta.delivery_signal g
+        WHERE g.delivery_id = (SELECT coalesce(d.parent_delivery_id, d.id) FROM pushmta_engine.delivery d WHERE d.id = $1::bigint)
         """
 
     private static let hostLimitsSQL = """

@@ -92,6 +92,8 @@ struct Migrator {
                 prepare: false
             )
         )
+        // The files have just read them for a new schema.
+        if installed.number > 0 { try await connection.execute(PostgresStatement(Self.timeZones, prepare: false)) }
         let grants = try await SchemaRoles.missingRights(connection)
         if !grants.isEmpty { try await connection.run(script: grants.joined(separator: ";\n")) }
         return MigrationReport(
@@ -111,10 +113,10 @@ struct Migrator {
                 """
                 SELECT r.rolcreaterole OR r.rolsuper, $1 AND NOT has_database_privilege(current_database(), 'CREATE'),
                     quote_ident(current_user), quote_ident(current_database()),
-                    NOT EXISTS (SELECT FROM pg_roles v WHERE v.rolname = $2 AND pg_has_role(v.oid, 'USAGE'))
+                    (SELECT count(*) FROM pg_roles v WHERE v.rolname = ANY($2) AND pg_has_role(v.oid, 'USAGE')) < cardinality($2)
                 FROM pg_roles r WHERE r.rolname = current_user
                 """,
-                [.bool(isNew), .text(ViewReader.role)],
+                [.bool(isNew), .textArray(SchemaRoles.owning)],
                 prepare: false
             )
         )
@@ -145,6 +147,9 @@ struct Migrator {
         SELECT pushmta_engine.ensure_partitions(
             (now() AT TIME ZONE 'UTC')::date - 1, (now() AT TIME ZONE 'UTC')::date + $1)
         """
+
+    /// A newer server, or a newer system, may know more of them.
+    private static let timeZones = "SELECT pushmta_engine.read_time_zones()"
 
     /// The rules of this program by which the database checks contents, filters and settings of deliveries.
     private static let inputRules = """

@@ -8,7 +8,8 @@ enum SchemaRoles {
     /// Their names, in the order in which they are created.
     static let names = [
         "pushmta_runtime", "pushmta_marketing", "pushmta_tokens", "pushmta_monitoring", "pushmta_raw_sql",
-        Store.webRole, Store.consoleRole, ViewReader.role,
+        "pushmta_events",
+        Store.webRole, Store.consoleRole, ViewReader.role, ViewReader.signalRole,
     ]
 
     /// The roles that the cluster lacks.
@@ -29,8 +30,11 @@ enum SchemaRoles {
     /// Creates a role. Its members have its rights; nobody can log in as it.
     static func creation(of role: String) -> String { "CREATE ROLE \(role) NOLOGIN;" }
 
-    /// Lets a user transfer the reading role's objects to that role.
-    static func membership(of user: String) -> String { "GRANT \(ViewReader.role) TO \(user);" }
+    /// The roles that own functions of the schema.
+    static let owning = [ViewReader.role, ViewReader.signalRole]
+
+    /// Lets a user transfer the reading roles' objects to these roles.
+    static func membership(of user: String) -> String { "GRANT \(owning.joined(separator: ", ")) TO \(user);" }
 
     /// The statements that grant the roles their missing rights; all roles must exist.
     static func missingRights(_ connection: PostgresConnection) async throws -> [String] {

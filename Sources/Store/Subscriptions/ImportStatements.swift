@@ -185,9 +185,31 @@ enum ImportStatements {
             WHERE i.kind NOT IN ('kept', 'busy') AND i.target IS NULL
             ORDER BY i.line
             ON CONFLICT DO NOTHING
-            RETURNING id, push_token)
+            RETURNING id, push_token
+        ), told AS (
+            INSERT INTO pushmta_engine.event (application_id, log_day, n, kind, subscription_ids)
+            SELECT $1, pushmta_engine.event_day(), count(*), 12, array_agg(m.id ORDER BY m.id)
+            FROM made m WHERE pushmta_engine.records_event(12) HAVING count(*) > 0)
         INSERT INTO pushmta_engine.subscription_import_change (import_id, subscription_id, changed_by, line_time)
         SELECT $2, m.id, xid(pg_current_xact_id()), i.registered_at FROM made m JOIN pg_temp.pushmta_import i ON i.push_token = m.push_token
         ORDER BY m.id
+        """
+
+    /// The opt-outs from categories of addresses that move to another user, and of users as a whole. A file adds them and
+    /// takes none away, whatever it brings back.
+    static let inheritCategories = """
+        INSERT INTO pushmta_engine.category_opt_out (category_id, subscription_id, source)
+        SELECT c.category_id, n.id, 'kept'
+        FROM pg_temp.pushmta_import i
+        JOIN pushmta_engine.category_opt_out c ON c.subscription_id = i.ended
+        CROSS JOIN LATERAL \(addresses("x.enabled")) n
+        WHERE i.ended IS NOT NULL AND n.application_id = $1
+        UNION
+        SELECT u.category_id, n.id, 'user'
+        FROM pg_temp.pushmta_import i
+        JOIN pushmta_engine.user_category_opt_out u ON u.user_key = i.user_key AND u.application_id = $1
+        CROSS JOIN LATERAL \(addresses("x.enabled")) n
+        WHERE i.kind IN ('created', 'moved', 'returned') AND n.application_id = $1 AND n.user_key = i.user_key
+        ON CONFLICT DO NOTHING
         """
 }

@@ -55,8 +55,8 @@ extension Store {
     package func register(_ registrations: [PlacedRegistration]) async throws -> RegistrationReport {
         let result = try await query(
             """
-            SELECT r.created, r.updated, r.disabled
-            FROM pushmta_engine.register_claims($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) r
+            SELECT r.created, r.updated, r.disabled, r.unknown_zones, r.unknown_categories
+            FROM pushmta_engine.register_claims($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::text[], $14::text[]) r
             """,
             [
                 .int32Array(registrations.map(\.applicationID)), .textArray(registrations.map(\.pushToken)),
@@ -66,15 +66,24 @@ extension Store {
                 .textArray(registrations.map(\.parameters)), .textArray(registrations.map(\.extra)),
                 .textArray(registrations.map(\.claim.rawValue)),
                 .textArray(registrations.map { $0.optOut.map { $0 ? "true" : "false" } }),
+                Self.categories(registrations.map(\.categories.outText)),
+                Self.categories(registrations.map(\.categories.inText)),
             ]
         )
         return try result.one { row in
             RegistrationReport(
                 created: Int(try row.int32()),
                 updated: Int(try row.int32()),
-                disabled: Int(try row.int32())
+                disabled: Int(try row.int32()),
+                unknownZones: Int(try row.int32()),
+                unknownCategories: Int(try row.int32())
             )
         }
+    }
+
+    /// Null if no registration names a category, so that the database has nothing to do.
+    private static func categories(_ texts: [String?]) -> PostgresValue {
+        texts.contains { $0 != nil } ? .textArray(texts) : .null
     }
 }
 
@@ -86,10 +95,16 @@ package struct RegistrationReport: Sendable, Hashable {
     package var updated: Int
     /// Subscriptions whose token went to another user, or whose device has a new token.
     package var disabled: Int
+    /// Time zones that PostgreSQL does not know, and that were not stored.
+    package var unknownZones: Int
+    /// Names of categories that changed nothing: their service has none of that name, or nobody can opt out of it.
+    package var unknownCategories: Int
 
-    package init(created: Int, updated: Int, disabled: Int) {
+    package init(created: Int, updated: Int, disabled: Int, unknownZones: Int = 0, unknownCategories: Int = 0) {
         self.created = created
         self.updated = updated
         self.disabled = disabled
+        self.unknownZones = unknownZones
+        self.unknownCategories = unknownCategories
     }
 }

@@ -153,6 +153,7 @@ extension Store {
             let updated = try await execute(ImportStatements.update, [bringsBack]).affectedRows
             let inserted = try await execute(ImportStatements.insert, [application, .int64(id), bringsBack])
                 .affectedRows
+            _ = try await execute(ImportStatements.inheritCategories, [application])
             guard updated + inserted == changed, ended == moved else {
                 throw PostgresError(
                     code: .sqlState("40001"),

@@ -12,6 +12,9 @@ final class ViewReader: Sendable {
     /// The role that reads the views; rights on views are granted to it.
     static let role = "pushmta_reader"
 
+    /// The role that calls the functions of health signals; rights on them are granted to it.
+    static let signalRole = "pushmta_signal"
+
     /// The time limit if neither the caller nor the configuration gives one.
     private static let longest = Duration.seconds(30)
 
@@ -52,8 +55,19 @@ final class ViewReader: Sendable {
         )
     }
 
-    /// Runs a statement that calls `pushmta_engine.read_view`, directly or through another `…read_view`; it returns one
-    /// `text[]` per row.
+    /// The text that the function of a health signal returns; nil for null. It runs as ``signalRole``, with the same
+    /// precautions as a view.
+    func readSignal(_ source: String, timeout: Duration) async throws -> String? {
+        let statement = PostgresStatement(
+            "SELECT r FROM pushmta_engine.read_signal($1) r",
+            [.text(source)],
+            prepare: false
+        )
+        return try await read(statement, timeout: timeout).first?.first ?? nil
+    }
+
+    /// Runs a statement that calls `pushmta_engine.read_view` or `read_signal`, directly or through another
+    /// `…read_view`; it returns one `text[]` per row.
     func read(_ statement: PostgresStatement, timeout: Duration?) async throws -> [[String?]] {
         let limit = timeout ?? configuration.statementTimeoutMilliseconds.map { .milliseconds($0) } ?? Self.longest
         let session = try await take()
@@ -116,7 +130,7 @@ final class ViewReader: Sendable {
     private static let terminateSQL = """
         SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a
         WHERE a.pid = $1 AND a.backend_start = $2::timestamptz AND a.state = 'active'
-            AND a.query LIKE '%read_view(%'
+            AND (a.query LIKE '%read_view(%' OR a.query LIKE '%read_signal(%')
         """
 
     /// Resets a session and keeps it, or closes it if that fails.

@@ -73,10 +73,12 @@ package enum PreparationCheck {
                 Finding("The delivery has no application to send to. Give it at least one application of its service.")
             ]
         }
-        do {
-            _ = try PushContent(json: job.content)
-        } catch {
-            return [Finding("The content cannot be used: \(error)", error)]
+        for content in [job.content] + job.variants {
+            do {
+                _ = try PushContent(json: content)
+            } catch {
+                return [Finding("The content cannot be used: \(error)", error)]
+            }
         }
         var problems: [Finding] = []
         // An application without a credential must not hold up the others: only its own messages wait, and its state
@@ -89,10 +91,11 @@ package enum PreparationCheck {
         }
         let credentials = job.credentials + Array(repeating: nil, count: job.applications.count)
         for ((application, account), credential) in zip(zip(job.applications, job.accounts), credentials) {
-            let found = [
-                problem(credential, application, account),
-                problem(job.content, job.deliveryID, application, account, credential),
-            ]
+            let found =
+                [problem(credential, application, account)]
+                + ([job.content] + job.variants).map {
+                    problem($0, job.deliveryID, application, account, credential)
+                }
             problems += found.compactMap { $0?.of(application) }
         }
         return problems

@@ -35,8 +35,8 @@ actor PreparationDuty {
     private let logger: Logger
     /// Whether the supervisor still takes new work.
     private let isClaiming: @Sendable () -> Bool
-    /// Renders messages of a delivery that is prepared before its start.
-    private let analyse: DeliveryAnalyst
+    /// Renders messages of deliveries before they leave.
+    private let analyst: DeliveryAnalyst
     /// Called when a chunk is committed, so that children can start on it, and when a delivery is prepared.
     private let chunkMade: @Sendable (ChunkResult) -> Void
     private var jobs: [PreparationJob] = []
@@ -56,7 +56,7 @@ actor PreparationDuty {
         hostID: String,
         settings: SupervisorSettings,
         logger: Logger,
-        analyse: @escaping DeliveryAnalyst,
+        analyst: DeliveryAnalyst,
         isClaiming: @escaping @Sendable () -> Bool,
         chunkMade: @escaping @Sendable (ChunkResult) -> Void
     ) {
@@ -65,7 +65,7 @@ actor PreparationDuty {
         self.hostID = hostID
         self.settings = settings.mta.preparation
         self.logger = logger
-        self.analyse = analyse
+        self.analyst = analyst
         self.isClaiming = isClaiming
         self.chunkMade = chunkMade
     }
@@ -207,12 +207,16 @@ actor PreparationDuty {
                 job,
                 partSize: settings.messagesPerPart,
                 partsPerChunk: isSlow ? max(1, settings.partsPerChunk / Self.slowDivisor) : settings.partsPerChunk,
-                timeout: isSlow ? Self.slowLimit : Self.quickLimit
+                timeout: isSlow ? Self.slowLimit : Self.quickLimit,
+                trial: analyst.trial
             )
             if chunk.parts > 0 && !chunk.isHeld || chunk.done { chunkMade(chunk) }
             if chunk.done { logger.info("Delivery \(job.deliveryID) is prepared", metadata: Self.keys(job)) }
             if chunk.done, chunk.isHeld { analyseSeparately(job) }
             return chunk.done || chunk.busy
+        } catch let refusal as ChunkTrial.Refusal {
+            try await giveBack(job, DeliveryProblem.text(refusal.problems), refusal.problems)
+            return true
         } catch {
             switch store.decision(on: error, of: job) {
             case .passes: throw error
@@ -253,9 +257,13 @@ actor PreparationDuty {
     private func endAnalysis(of job: PreparationJob) async {
         guard isClaiming() else { return }
         do {
-            guard let findings = try await analyse(slowStore, job) else { return }
+            guard let findings = try await analyst.analyse(slowStore, job) else { return }
             let state = try await slowStore.endAnalysis(of: job, findings)
-            logger.info("Delivery \(job.deliveryID) is analysed and \(state.rawValue)", metadata: Self.keys(job))
+            guard state == .editing, !findings.problems.isEmpty else {
+                logger.info("Delivery \(job.deliveryID) is analysed and \(state.rawValue)", metadata: Self.keys(job))
+                return
+            }
+            noteReturn(of: job, state, DeliveryProblem.text(findings.problems))
         } catch {
             logger.failure("Messages of delivery \(job.deliveryID) could not be rendered", of: error, Self.keys(job))
             try? await slowStore.postponeAnalysis(of: job, reason: "its messages could not be rendered: \(error)")
@@ -264,7 +272,10 @@ actor PreparationDuty {
 
     /// Returns the delivery to its author with the reason: it can be corrected and started again.
     private func giveBack(_ job: PreparationJob, _ reason: String, _ problems: [DeliveryProblem] = []) async throws {
-        let state = try await store.returnDelivery(job, problems, reason: reason)
+        noteReturn(of: job, try await store.returnDelivery(job, problems, reason: reason), reason)
+    }
+
+    private func noteReturn(of job: PreparationJob, _ state: DeliveryState, _ reason: String) {
         logger.event(
             .deliveryReturned,
             "Delivery \(job.deliveryID) cannot be prepared and is \(state.rawValue): \(reason)",

@@ -112,6 +112,15 @@ struct JSONReader {
         choice(setting.memberName, of: Choice.self)
     }
 
+    /// The category of a delivery.
+    mutating func category() -> String? {
+        let name = text(DeliverySetting.category.memberName, as: .category)
+        if let name, !DeliverySetting.isCategory(name) {
+            return fail(DeliverySetting.category.memberName, "\(DeliverySetting.category.expectation) is expected")
+        }
+        return name
+    }
+
     /// An object with any members.
     mutating func object(_ name: String, required: Bool = false) -> JSONValue? {
         guard let value = value(name, required) else { return nil }
@@ -168,6 +177,11 @@ struct JSONReader {
     /// Notes a fault of a member, or of the object for "".
     mutating func note(_ name: String, _ problem: String) {
         noteRaw(Self.escaped(name), problem)
+    }
+
+    /// Notes a fault of an element of a list.
+    mutating func note(_ name: String, _ place: Int, _ problem: String) {
+        noteRaw("\(Self.escaped(name))/\(place)", problem)
     }
 
     /// Adds the faults of another reader, for an object inside this one.
@@ -269,6 +283,9 @@ extension JSONValue {
     }
 
     static func integer(_ number: some BinaryInteger) -> JSONValue { .number(String(number)) }
+
+    /// A finite number.
+    static func double(_ number: Double) -> JSONValue { .number(String(number)) }
 
     /// A text, or null.
     static func text(_ text: String?) -> JSONValue { text.map(JSONValue.string) ?? .null }

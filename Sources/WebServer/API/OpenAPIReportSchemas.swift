@@ -1,6 +1,6 @@
 import PushCore
 
-/// The schemas of checks, analyses, proofs, statistics and previews.
+/// The schemas of checks, analyses, approvals, recalls, events, proofs, statistics and previews.
 extension OpenAPISchemas {
     static let checks = #"""
         {
@@ -41,26 +41,28 @@ extension OpenAPISchemas {
         {
           "DeliveryAnalysis": {
             "type": "object",
-            "examples": [{"deliveryId": 100, "state": "ready", "requestedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": "2026-11-24T18:00:02.000000Z", "messages": 3, "excluded": 1, "counts": [{"application": "shop-android", "locale": "fr", "timeZone": "Europe/Paris", "messages": 3}], "exclusions": [{"reason": "opted_out", "messages": 1}], "rendered": 3, "smallest": 120, "largest": 130, "refused": 0, "samples": [{"application": "shop-android", "deviceId": 70, "locale": "fr", "bytes": 120, "limit": 4096, "payload": {"message": {"token": "(push token)", "notification": {"title": "Hello Ada"}}}}], "problems": [], "seconds": 0.03, "limitedBy": "delivery: 100 messages a second", "remadeBecause": null}],
-            "required": ["deliveryId", "state", "requestedAt", "finishedAt", "messages", "excluded", "counts", "exclusions", "rendered", "smallest",
-              "largest", "refused", "samples", "problems", "seconds", "limitedBy", "remadeBecause"],
+            "examples": [{"deliveryId": 100, "state": "ready", "requestedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": "2026-11-24T18:00:02.000000Z", "validUntil": "2026-11-24T19:00:00.000000Z", "messages": 3, "excluded": 1, "counts": [{"application": "shop-android", "locale": "fr", "timeZone": "Europe/Paris", "wave": null, "messages": 3}], "exclusions": [{"reason": "opted_out", "messages": 1}], "rendered": 3, "smallest": 120, "largest": 130, "refused": 0, "samples": [{"application": "shop-android", "deviceId": 70, "locale": "fr", "bytes": 120, "limit": 4096, "payload": {"message": {"token": "(push token)", "notification": {"title": "Hello Ada"}}}}], "problems": [], "seconds": 0.03, "limitedBy": "delivery: 100 messages a second", "remadeBecause": null}],
+            "required": ["deliveryId", "state", "requestedAt", "finishedAt", "validUntil", "messages", "excluded", "counts", "exclusions", "rendered",
+              "smallest", "largest", "refused", "samples", "problems", "seconds", "limitedBy", "remadeBecause"],
             "properties": {
               "deliveryId": {"$ref": "#/components/schemas/Id"},
               "state": {"$ref": "#/components/schemas/DeliveryState", "description": "The delivery's present state."},
               "requestedAt": {"$ref": "#/components/schemas/Time"},
-              "finishedAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "null while it is under way, and once its messages were dropped."},
+              "finishedAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "When these numbers were complete; null before. It stays when the messages are dropped."},
+              "validUntil": {"$ref": "#/components/schemas/TimeOrNull", "description": "A start until then sends these messages. null while they are made, once they were dropped, and once the delivery has started."},
               "messages": {"type": "integer", "minimum": 0},
               "excluded": {"type": "integer", "minimum": 0, "description": "People who were excluded."},
               "counts": {
                 "type": "array",
-                "description": "The messages by application, locale and time zone; the 1000 largest numbers.",
+                "description": "The messages by application, locale, time zone and wave; the 1000 largest numbers.",
                 "items": {
                   "type": "object",
-                  "required": ["application", "locale", "timeZone", "messages"],
+                  "required": ["application", "locale", "timeZone", "wave", "messages"],
                   "properties": {
                     "application": {"type": "string", "minLength": 1},
                     "locale": {"$ref": "#/components/schemas/TextOrNull"},
                     "timeZone": {"$ref": "#/components/schemas/TextOrNull"},
+                    "wave": {"type": ["integer", "null"], "minimum": 1, "description": "null without waves."},
                     "messages": {"type": "integer", "minimum": 1}
                   }
                 }
@@ -100,6 +102,144 @@ extension OpenAPISchemas {
               "seconds": {"type": ["number", "null"], "minimum": 0, "description": "How long sending takes at least, by the limit in force; null without a limit."},
               "limitedBy": {"$ref": "#/components/schemas/TextOrNull", "description": "That limit."},
               "remadeBecause": {"$ref": "#/components/schemas/TextOrNull", "description": "Why an earlier analysis was made again or dropped."}
+            }
+          },
+          "TargetCount": {
+            "type": "object",
+            "examples": [{"deliveryId": 100, "answeredAt": "2026-11-24T18:00:00.000000Z", "counts": [{"application": "shop-android", "messages": 3, "excluded": 1}], "problem": null}],
+            "required": ["deliveryId", "answeredAt", "counts", "problem"],
+            "properties": {
+              "deliveryId": {"$ref": "#/components/schemas/Id"},
+              "answeredAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "When it was counted; null until then."},
+              "counts": {
+                "type": "array",
+                "items": {
+                  "type": "object",
+                  "required": ["application", "messages", "excluded"],
+                  "properties": {
+                    "application": {"type": "string", "minLength": 1},
+                    "messages": {"type": "integer", "minimum": 0},
+                    "excluded": {"type": "integer", "minimum": 0, "description": "People that the target selects and that get no message."}
+                  }
+                }
+              },
+              "problem": {"$ref": "#/components/schemas/TextOrNull", "description": "Why it was not counted. An analysis counts every target."}
+            }
+          }
+        }
+        """#
+
+    static let approvals = #"""
+        {
+          "Approve": {
+            "type": "object",
+            "examples": [{"comment": "Checked with legal", "startAt": "2036-11-25T18:00:00Z"}],
+            "additionalProperties": false,
+            "properties": {
+              "comment": \#(APIText.words.schema()),
+              "startAt": {"type": ["string", "null"], "format": "date-time", "description": "The start for which it holds; null for the one that the delivery has, or else gets first."}
+            }
+          },
+          "Reject": {
+            "type": "object",
+            "examples": [{"reason": "The price is wrong"}],
+            "required": ["reason"],
+            "additionalProperties": false,
+            "properties": {"reason": \#(APIText.words.schema(mayBeEmpty: false, "Its author reads it."))}
+          },
+          "DeliveryApproval": {
+            "type": "object",
+            "examples": [{"deliveryId": 100, "above": 10000, "messages": 120000, "awaited": false, "objection": null, "makers": ["API key shop"], "approval": {"by": "user mia", "at": "2026-11-24T18:00:00.000000Z", "messages": 120000, "startAt": null, "comment": "Checked with legal"}}],
+            "required": ["deliveryId", "above", "messages", "awaited", "objection", "makers", "approval"],
+            "properties": {
+              "deliveryId": {"$ref": "#/components/schemas/Id"},
+              "above": {"type": ["integer", "null"], "minimum": 0, "description": "A delivery of more messages needs an approval; null if its service asks for none."},
+              "messages": {"type": ["integer", "null"], "minimum": 0, "description": "Its counted size; null if it was never counted."},
+              "awaited": {"type": "boolean", "description": "Whether somebody has to approve it before it can begin."},
+              "objection": {"$ref": "#/components/schemas/TextOrNull", "description": "Why it may not begin."},
+              "makers": {"type": "array", "items": {"type": "string"}, "description": "Who created and changed it; none of these people may approve it."},
+              "approval": {
+                "oneOf": [{"type": "null"}, {
+                  "type": "object",
+                  "required": ["by", "at", "messages", "startAt", "comment"],
+                  "properties": {
+                    "by": {"type": "string"},
+                    "at": {"$ref": "#/components/schemas/Time"},
+                    "messages": {"type": "integer", "minimum": 0, "description": "The size that was approved; it may be a twentieth larger at the start."},
+                    "startAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "The start for which it holds; null for the first one."},
+                    "comment": {"$ref": "#/components/schemas/TextOrNull"}
+                  }
+                }]
+              }
+            }
+          }
+        }
+        """#
+
+    static let recalls = #"""
+        {
+          "Recall": {
+            "type": "object",
+            "examples": [{"reason": "The price is wrong", "mode": "replace", "content": {"android": {"title": "Sorry"}}}],
+            "required": ["reason"],
+            "additionalProperties": false,
+            "properties": {
+              "reason": \#(APIText.words.schema(mayBeEmpty: false)),
+              "mode": {"enum": ["stop", "replace", "remove"], "default": "stop", "description": "What happens to messages that were sent."},
+              "content": {"type": "object", "additionalProperties": true, "description": "What takes their place; with mode replace, and only with it."}
+            }
+          },
+          "RecallReport": {
+            "type": "object",
+            "examples": [{"deliveryId": 100, "mode": "replace", "reason": "The price is wrong", "recalledBy": "user mia", "recalledAt": "2026-11-24T18:00:00.000000Z", "recallDeliveryId": 101, "recallState": "finished", "target": 1000, "pending": 0, "unsent": 400, "replaced": 550, "removed": 0, "tooLate": 50}],
+            "required": ["deliveryId", "mode", "reason", "recalledBy", "recalledAt", "recallDeliveryId", "recallState", "target", "pending",
+              "unsent", "replaced", "removed", "tooLate"],
+            "properties": {
+              "deliveryId": {"$ref": "#/components/schemas/Id"},
+              "mode": {"enum": ["stop", "replace", "remove"]},
+              "reason": {"type": "string"},
+              "recalledBy": {"type": "string"},
+              "recalledAt": {"$ref": "#/components/schemas/Time"},
+              "recallDeliveryId": {"type": ["integer", "null"], "description": "The delivery that replaces or removes what was sent."},
+              "recallState": {"type": ["string", "null"], "description": "Its state."},
+              "target": {"type": "integer", "minimum": 0, "description": "The sum of the following numbers."},
+              "pending": {"type": "integer", "minimum": 0, "description": "Without an outcome yet."},
+              "unsent": {"type": "integer", "minimum": 0, "description": "Nobody can have seen them."},
+              "replaced": {"type": "integer", "minimum": 0, "description": "The gateway took another message in their place."},
+              "removed": {"type": "integer", "minimum": 0, "description": "The device has said that it removed them."},
+              "tooLate": {"type": "integer", "minimum": 0, "description": "All others that may have been seen."}
+            }
+          }
+        }
+        """#
+
+    static let events = #"""
+        {
+          "EventPage": {
+            "type": "object",
+            "examples": [{"page": "5ad9fdd5-2ad6-4a2e-8d80-1bbf4e3c1ad1", "events": [{"id": "7120-3", "kind": "message.failed", "occurredAt": "2026-11-24T18:00:02.000000Z", "service": "shop", "application": "shop-android", "deliveryId": 100, "sequence": 3, "deviceId": 70, "userKey": "ada", "reason": "UNREGISTERED", "httpStatus": 404, "state": null}]}],
+            "required": ["page", "events"],
+            "properties": {
+              "page": {"type": ["string", "null"], "format": "uuid", "description": "Its id, for the next request; null if there are no new events."},
+              "events": {"type": "array", "items": {"$ref": "#/components/schemas/Event"}}
+            }
+          },
+          "Event": {
+            "type": "object",
+            "required": ["id", "kind", "occurredAt", "service", "application", "deliveryId", "sequence", "deviceId", "userKey", "reason", "httpStatus", "state"],
+            "properties": {
+              "id": {"type": "string", "minLength": 3, "description": "Unique, and the same if the event is given again."},
+              "kind": {"type": "string", "pattern": "^(message|device|delivery)[.][a-z_]+$", "description": "What happened, such as message.sent or device.opted_out."},
+              "occurredAt": {"$ref": "#/components/schemas/Time"},
+              "service": {"$ref": "#/components/schemas/TextOrNull"},
+              "application": {"$ref": "#/components/schemas/TextOrNull"},
+              "deliveryId": {"type": ["integer", "null"], "format": "int64"},
+              "sequence": {"type": ["integer", "null"], "minimum": 1, "description": "The number of the message in its delivery."},
+              "deviceId": {"type": ["integer", "null"], "format": "int64"},
+              "userKey": {"$ref": "#/components/schemas/TextOrNull", "description": "The present user of the device."},
+              "reason": {"$ref": "#/components/schemas/TextOrNull", "description": "Why a message failed, or a device gets no messages."},
+              "httpStatus": {"type": ["integer", "null"], "description": "The gateway's HTTP status."},
+              "state": {"$ref": "#/components/schemas/TextOrNull", "description": "The new state of a delivery."}
             }
           }
         }

@@ -119,8 +119,57 @@ enum OpenAPISchemas {
             "properties": {
               "userKey": \#(APIText.userKey.schema(mayBeEmpty: false, "The user of the devices.")),
               "optedOut": {"type": "boolean", "description": "true: the user wants no messages; false: the user wants messages again."},
-              "application": \#(APIText.name.schema("Limits the change to this application; by default it applies to all that the key allows."))
+              "application": \#(APIText.name.schema("Limits the change to this application; by default it applies to all that the key allows.")),
+              "category": \#(APIText.category.schema(mayBeEmpty: false, "Limits the change to deliveries of this category."))
             }
+          },
+          "CategoryList": {
+            "type": "object",
+            "examples": [{"categories": [{"service": "shop", "name": "marketing", "label": "Marketing", "transactional": false}]}],
+            "required": ["categories"],
+            "properties": {"categories": {"type": "array", "items": {
+              "type": "object",
+              "required": ["service", "name", "label", "transactional"],
+              "properties": {
+                "service": {"type": "string"},
+                "name": {"type": "string", "minLength": 1},
+                "label": {"type": "string"},
+                "transactional": {"type": "boolean", "description": "Whether nobody can opt out of it alone."}
+              }
+            }}}
+          },
+          "DeviceCategoryList": {
+            "type": "object",
+            "examples": [{"categories": [{"name": "marketing", "label": "Marketing", "transactional": false, "optedOut": true, "since": "2026-11-24T18:00:00.000000Z", "source": "app"}]}],
+            "required": ["categories"],
+            "properties": {"categories": {"type": "array", "items": {
+              "type": "object",
+              "required": ["name", "label", "transactional", "optedOut", "since", "source"],
+              "properties": {
+                "name": {"type": "string", "minLength": 1},
+                "label": {"type": "string"},
+                "transactional": {"type": "boolean", "description": "Whether nobody can opt out of it alone."},
+                "optedOut": {"type": "boolean"},
+                "since": {"$ref": "#/components/schemas/TimeOrNull"},
+                "source": {"enum": ["app", "device", "user", "kept", null],
+                  "description": "Who said so: the app; somebody for this device (device) or for all devices of the user (user); or an earlier subscription of the same user or token (kept)."}
+              }
+            }}}
+          },
+          "UserOptOutList": {
+            "type": "object",
+            "examples": [{"optOuts": [{"service": "shop", "application": "shop-android", "category": "news", "since": "2026-11-24T18:00:00.000000Z"}]}],
+            "required": ["optOuts"],
+            "properties": {"optOuts": {"type": "array", "items": {
+              "type": "object",
+              "required": ["service", "application", "category", "since"],
+              "properties": {
+                "service": {"type": "string"},
+                "application": {"type": "string"},
+                "category": {"$ref": "#/components/schemas/TextOrNull", "description": "null: everything."},
+                "since": {"$ref": "#/components/schemas/Time"}
+              }
+            }}}
           },
           "OptOutChange": {
             "type": "object",
@@ -167,6 +216,58 @@ extension OpenAPISchemas {
             "additionalProperties": false,
             "properties": {\#(DeliverySetting.rate.openAPIProperty())}
           },
+          "Follow": {
+            "type": "object",
+            "examples": [{"signal": "backend-load", "target": 0.8, "floor": 10, "ceiling": 5000}, {}],
+            "additionalProperties": false,
+            "dependentRequired": {"signal": ["target", "floor", "ceiling"]},
+            "properties": {
+              "signal": {"type": "string", "minLength": 1, "maxLength": 200, "description": "The name of a health signal. If omitted, the delivery follows none, and its present rate stays as its limit."},
+              "target": {"type": "number", "minimum": \#(FollowBody.targets.lowerBound), "maximum": \#(FollowBody.targets.upperBound), "description": "The value that the signal should just not reach."},
+              "floor": {"type": "number", "minimum": \#(DeliverySetting.rates.lowerBound), "maximum": \#(DeliverySetting.rates.upperBound), "description": "Messages a second that are sent in any case."},
+              "ceiling": {"type": "number", "minimum": \#(DeliverySetting.rates.lowerBound), "maximum": \#(DeliverySetting.rates.upperBound), "description": "Messages a second that are never exceeded; not below the floor."}
+            }
+          },
+          "DeliverySignal": {
+            "type": "object",
+            "examples": [{"name": "backend-load", "good": "below", "target": 0.8, "floor": 10, "ceiling": 5000, "value": 0.61, "ageSeconds": 0.4, "messagesPerSecond": 730.5, "state": "rising", "reason": "the signal 0.61 is below its target of 0.8"}],
+            "required": ["name", "good", "target", "floor", "ceiling", "value", "ageSeconds", "messagesPerSecond", "state", "reason"],
+            "properties": {
+              "name": {"type": "string", "minLength": 1},
+              "good": {"enum": ["below", "above"], "description": "The side of the target on which the value should stay."},
+              "target": {"type": "number"},
+              "floor": {"type": "number"},
+              "ceiling": {"type": "number"},
+              "value": {"type": ["number", "null"], "description": "The last value; null if there was none."},
+              "ageSeconds": {"type": ["number", "null"], "description": "The age of the value."},
+              "messagesPerSecond": {"type": "number", "description": "The present rate."},
+              "state": {"enum": ["rising", "holding", "falling", "at_floor", "at_ceiling", "stale", "idle"], "description": "idle: the delivery is not under way. stale: the signal has no recent value, so the rate is at its floor."},
+              "reason": {"type": "string", "minLength": 1, "description": "Why the rate is what it is."}
+            }
+          },
+          "SignalList": {
+            "type": "object",
+            "examples": [{"signals": [{"name": "backend-load", "kind": "prometheus", "good": "below", "value": 0.61, "ageSeconds": 0.4, "stale": false, "deliveries": 1}]}],
+            "required": ["signals"],
+            "properties": {
+              "signals": {
+                "type": "array",
+                "items": {
+                  "type": "object",
+                  "required": ["name", "kind", "good", "value", "ageSeconds", "stale", "deliveries"],
+                  "properties": {
+                    "name": {"type": "string", "minLength": 1},
+                    "kind": {"enum": ["http", "prometheus", "sql"]},
+                    "good": {"enum": ["below", "above"]},
+                    "value": {"type": ["number", "null"]},
+                    "ageSeconds": {"type": ["number", "null"]},
+                    "stale": {"type": "boolean", "description": "Whether it has no recent value. It is read only while a delivery under way follows it."},
+                    "deliveries": {"type": "integer", "minimum": 0, "description": "How many deliveries under way follow it."}
+                  }
+                }
+              }
+            }
+          },
           "DeliverySeeds": {
             "type": "object",
             "examples": [{"seeds": ["ada-phone"]}],
@@ -210,8 +311,8 @@ extension OpenAPISchemas {
             "additionalProperties": false,
             "properties": {"startAt": {"type": ["string", "null"], "format": "date-time", "description": "null: it is editing again."}}
           },
-          "DeliveryState": {"enum": ["editing", "analysing", "ready", "pending", "preparing", "in_progress", "paused", "finished", "failed",
-            "stopped"]},
+          "DeliveryState": {"enum": ["editing", "analysing", "ready", "pending", "preparing", "in_progress", "paused", "finished", "stopped",
+            "recalled"]},
           "Counts": {
             "type": "object",
             "description": "target is the sum of the others but excluded and seeds.",
@@ -231,9 +332,9 @@ extension OpenAPISchemas {
           },
           "Delivery": {
             "type": "object",
-            "examples": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0, "seeds": 0}, "oneTimeCode": false, "prepared": true, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}],
-            "required": ["id", "label", "kind", "parentId", "state", "stateReason", "applications", "priority", "counts", "oneTimeCode", "prepared",
-              "createdAt", "startAt", "startedAt", "finishedAt", "validUntil", "asOf"],
+            "examples": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0, "seeds": 0}, "oneTimeCode": false, "category": "marketing", "prepared": true, "signal": null, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}],
+            "required": ["id", "label", "kind", "parentId", "state", "stateReason", "applications", "priority", "counts", "oneTimeCode", "category", "prepared",
+              "signal", "createdAt", "startAt", "startedAt", "finishedAt", "validUntil", "asOf"],
             "properties": {
               "id": {"$ref": "#/components/schemas/Id"},
               "label": {"type": "string"},
@@ -245,7 +346,10 @@ extension OpenAPISchemas {
               "priority": {"type": "integer"},
               "counts": {"$ref": "#/components/schemas/Counts"},
               "oneTimeCode": {"type": "boolean", "description": "Whether it is also sent to users who opted out."},
+              "category": {"type": ["string", "null"], "description": "Its category; null if its applications belong to several services."},
               "prepared": {"type": "boolean", "description": "Whether all of its messages have been created."},
+              "signal": {"oneOf": [{"$ref": "#/components/schemas/DeliverySignal"}, {"type": "null"}],
+                "description": "The health signal that its rate follows."},
               "createdAt": {"$ref": "#/components/schemas/Time"},
               "startAt": {"$ref": "#/components/schemas/TimeOrNull"},
               "startedAt": {"$ref": "#/components/schemas/TimeOrNull"},
@@ -256,7 +360,7 @@ extension OpenAPISchemas {
           },
           "DeliveryList": {
             "type": "object",
-            "examples": [{"deliveries": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0, "seeds": 0}, "oneTimeCode": false, "prepared": true, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}], "next": null}],
+            "examples": [{"deliveries": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0, "seeds": 0}, "oneTimeCode": false, "category": "marketing", "prepared": true, "signal": null, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}], "next": null}],
             "required": ["deliveries", "next"],
             "properties": {
               "deliveries": {"type": "array", "items": {"$ref": "#/components/schemas/Delivery"}},

@@ -34,6 +34,19 @@ struct AnalysisRoutes: Sendable {
                 problems: [.notFound],
                 handle: read
             ),
+            APIRoute(
+                method: .get,
+                path: "/deliveries/{id}/count",
+                operation: "countTarget",
+                summary: "How many messages a delivery would make now",
+                details:
+                    "A supervisor counts, within ten seconds; the answer holds for a minute, unless the delivery changes. Until it is there, answeredAt is null: ask again in a second. Seed addresses are not counted. What only an analysis can count is in problem.",
+                scope: .readDeliveries,
+                parameters: [APIRoute.idParameter],
+                answers: [200: "TargetCount"],
+                problems: [.notFound, .conflict],
+                handle: count
+            ),
         ]
     }
 
@@ -69,6 +82,33 @@ struct AnalysisRoutes: Sendable {
         return APIReply(.ok, json)
     }
 
+    private func count(_ call: APICall) async throws -> APIReply {
+        var query = call.query
+        try query.close()
+        let id = try call.id("delivery")
+        let found = try await database.run { store in
+            _ = try await store.apiDelivery(id, for: call)
+            return try await store.askTargetCount(ofDelivery: id)
+        }
+        return APIReply(
+            .ok,
+            .members(
+                ("deliveryId", .integer(id)),
+                ("answeredAt", .time(found.answeredAt)),
+                ("counts", .array(found.counts.map(Self.countJSON))),
+                ("problem", .filledText(found.problem))
+            )
+        )
+    }
+
+    private static func countJSON(_ count: TargetCount) -> JSONValue {
+        .members(
+            ("application", .string(count.application)),
+            ("messages", .integer(count.messages)),
+            ("excluded", .integer(count.excluded))
+        )
+    }
+
     private static func json(
         _ id: Int64,
         _ row: DeliveryAnalysisRow,
@@ -81,7 +121,8 @@ struct AnalysisRoutes: Sendable {
             ("deliveryId", .integer(id)),
             ("state", .string(row.state.rawValue)),
             ("requestedAt", .time(row.requestedAt)),
-            ("finishedAt", .time(row.isFinished ? row.finishedAt : nil)),
+            ("finishedAt", .time(row.finishedAt)),
+            ("validUntil", .time(row.validUntil)),
             ("messages", .integer(row.messages)),
             ("excluded", .integer(row.excluded)),
             ("counts", .array(counts.map(Self.countJSON))),
@@ -105,6 +146,7 @@ struct AnalysisRoutes: Sendable {
             ("application", .string(count.application)),
             ("locale", .filledText(count.locale)),
             ("timeZone", .filledText(count.timeZone)),
+            ("wave", count.wave == 0 ? .null : .integer(count.wave)),
             ("messages", .integer(count.messages))
         )
     }

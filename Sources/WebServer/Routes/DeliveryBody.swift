@@ -38,6 +38,7 @@ struct DeliveryBody: Sendable {
         delivery.messagesPerSecond = reader.number(.rate)
         delivery.retrySchedule = reader.choice(.retrySchedule) ?? .byKind
         delivery.ambiguityPolicy = reader.choice(.ambiguityPolicy) ?? delivery.ambiguityPolicy
+        delivery.category = reader.category()
         let (text, lists) = (reader.filter() ?? "", reader.nameList("exclude") ?? [])
         filter = text.isEmpty ? nil : text
         exclude = lists.isEmpty ? nil : lists

@@ -20,6 +20,7 @@ struct DeliveryChangeBody: Sendable {
         changes.maxRetries = reader.integer(.maxRetries)
         changes.retryPeriodSeconds = reader.integer(.retryPeriod)
         changes.retrySchedule = reader.choice(.retrySchedule)
+        changes.category = reader.category()
         if changes.validitySeconds != nil, changes.endsAt != nil {
             reader.note("", "at most one of validitySeconds and endsAt is expected")
         }

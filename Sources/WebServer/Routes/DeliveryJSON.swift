@@ -14,13 +14,30 @@ enum DeliveryJSON {
             ("priority", .integer(row.priority)),
             ("counts", counts(row.counts)),
             ("oneTimeCode", .boolean(row.isOneTimeCode)),
+            ("category", .text(row.category)),
             ("prepared", .boolean(row.isPrepared)),
+            ("signal", row.signal.map(signal) ?? .null),
             ("createdAt", .time(row.createdAt)),
             ("startAt", .time(row.startAt)),
             ("startedAt", .time(row.startedAt)),
             ("finishedAt", .time(row.finishedAt)),
             ("validUntil", .time(row.validUntil)),
             ("asOf", .time(row.asOf))
+        )
+    }
+
+    private static func signal(_ signal: DeliverySignalRow) -> JSONValue {
+        .members(
+            ("name", .string(signal.signal)),
+            ("good", .string(signal.good.rawValue)),
+            ("target", .double(signal.target)),
+            ("floor", .double(signal.floor)),
+            ("ceiling", .double(signal.ceiling)),
+            ("value", signal.value.map(JSONValue.double) ?? .null),
+            ("ageSeconds", signal.ageSeconds.map(JSONValue.double) ?? .null),
+            ("messagesPerSecond", .double(signal.rate)),
+            ("state", .string(signal.state)),
+            ("reason", .string(signal.reason))
         )
     }
 

@@ -122,6 +122,24 @@ struct DeliveryRoutes: Sendable {
                 try await store.setDeliveryRate(id, messagesPerSecond: rate)
             },
             control(
+                "follow",
+                "Let the rate of a delivery follow a health signal, or end that",
+                body: .optional(schema: "Follow")
+            ) { store, id, call in
+                let follow = try FollowBody(call.body)
+                if let signal = follow.signal {
+                    try await store.followSignal(
+                        id,
+                        signal,
+                        target: follow.target,
+                        floor: follow.floor,
+                        ceiling: follow.ceiling
+                    )
+                } else {
+                    try await store.leaveSignal(id)
+                }
+            },
+            control(
                 "seeds",
                 "Choose, before its start, which seed addresses get a delivery in addition to its target",
                 body: .optional(schema: "DeliverySeeds")

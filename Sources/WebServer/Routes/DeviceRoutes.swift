@@ -72,7 +72,7 @@ struct DeviceRoutes: Sendable {
                 operation: "setOptOutOfUser",
                 summary: "Note that a user wants no messages, or wants messages again, on all devices",
                 details:
-                    "Applies to all of the user's devices in one application, or in all that the key allows. Devices that the user registers later are also opted out, until this call opts the user in.",
+                    "Applies to all of the user's devices in one application, or in all that the key allows. Devices that the user registers later are also opted out, until this call opts the user in. With a category it concerns deliveries of that category only.",
                 scope: .writeDevices,
                 body: .required(schema: "OptOut"),
                 answers: [200: "OptOutChange"],
@@ -181,6 +181,7 @@ struct DeviceRoutes: Sendable {
         if isOut == nil, reader.faults.isEmpty { reader.note("optedOut", "true or false is expected") }
         if user.isEmpty, reader.faults.isEmpty { reader.note("userKey", "it is blank") }
         let application = reader.text("application", as: .name)
+        let category = reader.category()
         try reader.close()
         let changed = try await database.run { store in
             var wanted = call.applications
@@ -189,7 +190,15 @@ struct DeviceRoutes: Sendable {
                 guard let row else { throw APIProblem.notFound("application of this name") }
                 wanted = [row.id]
             }
-            return try await store.setOptOut(ofUser: user, applications: wanted, isOut ?? true)
+            guard let category else {
+                return try await store.setOptOut(ofUser: user, applications: wanted, isOut ?? true)
+            }
+            return try await store.apiSetOptOut(
+                ofUser: user,
+                applications: wanted,
+                category: category,
+                isOut ?? true
+            )
         }
         return APIReply(.ok, .members(("changed", .integer(changed))))
     }

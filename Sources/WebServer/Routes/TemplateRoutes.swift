@@ -308,6 +308,7 @@ struct TemplateDeliveryBody: Sendable {
         delivery.retryPeriodSeconds = settings.retryPeriodSeconds
         delivery.retrySchedule = settings.retrySchedule
         delivery.messagesPerSecond = settings.messagesPerSecond
+        delivery.category = settings.category
         delivery.filter = reader.filter()
         delivery.excludedLists = reader.nameList("exclude")
         reader.checkTarget(
@@ -340,6 +341,7 @@ struct DeliverySettings: Sendable {
     let retrySchedule: RetryPolicy.ScheduleSetting?
     let retryPeriodSeconds: Int32?
     let messagesPerSecond: Double?
+    let category: String?
 
     /// - Parameter isTemplate: whether it may have weight and allSeeds, which deliveries get only from templates.
     init(_ reader: inout JSONReader, ofTemplate isTemplate: Bool) {
@@ -354,6 +356,7 @@ struct DeliverySettings: Sendable {
         retrySchedule = reader.choice(.retrySchedule)
         retryPeriodSeconds = reader.integer(.retryPeriod)
         messagesPerSecond = reader.number(.rate)
+        category = reader.category()
     }
 
     /// The settings in the form of the database's templates.
@@ -369,6 +372,7 @@ struct DeliverySettings: Sendable {
             (.retrySchedule, retrySchedule.map { .string($0.rawValue) }),
             (.retryPeriod, retryPeriodSeconds.map { .integer($0) }),
             (.rate, messagesPerSecond.map { .number(String($0)) }),
+            (.category, category.map { .string($0) }),
         ]
         return JSONValue.object(
             values.compactMap { setting, value in value.map { JSONEntry(name: setting.rawValue, value: $0) } }

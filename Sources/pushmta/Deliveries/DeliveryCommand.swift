@@ -8,14 +8,17 @@ import Supervisor
 struct DeliveryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delivery",
-        abstract: "Create, change, inspect, start, pause and stop deliveries.",
+        abstract: "Create, change, approve, inspect, start, pause, stop and recall deliveries.",
         subcommands: [
             DeliveryCreateCommand.self, DeliveryUpdateCommand.self, DeliveryCopyCommand.self,
-            DeliveryAnalyzeCommand.self, DeliveryStartCommand.self, DeliveryRescheduleCommand.self,
+            DeliveryCountCommand.self, DeliveryAnalyzeCommand.self,
+            DeliveryApproveCommand.self, DeliveryRejectCommand.self,
+            DeliveryStartCommand.self, DeliveryRescheduleCommand.self, DeliveryRecurCommand.self,
             DeliveryStatusCommand.self,
             DeliveryWatchCommand.self, DeliveryListCommand.self, DeliveryPauseCommand.self,
-            DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryRateCommand.self,
-            DeliveryWeightCommand.self,
+            DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryRecallCommand.self,
+            DeliveryRateCommand.self,
+            DeliveryFollowCommand.self, DeliveryWeightCommand.self, DeliveryPlanCommand.self,
             DeliveryPreviewCommand.self,
             DeliveryProofCommand.self, DeliveryTargetCommand.self,
         ]
@@ -84,7 +87,8 @@ struct DeliveryStatusCommand: PushMTACommand {
             (
                 "refusals",
                 .list(refusals.map { .object([("reason", .text($0.reason)), ("words", .text($0.words))]) })
-            ), ("one_time_code", .flag(progress.isOneTimeCode)), ("seeds", .integer(progress.seeds)),
+            ), ("category", Cell(progress.category)), ("one_time_code", .flag(progress.isOneTimeCode)),
+            ("seeds", .integer(progress.seeds)),
             ("parent", Cell(progress.parentID)),
             ("days", DeliveryTable.table(days).cell),
         ]
@@ -99,6 +103,7 @@ struct DeliveryStatusCommand: PushMTACommand {
         } else if progress.kind == .continuous {
             words.append("It is continuous: its messages are counted with their days.")
         }
+        if let category = progress.category { words.append("Category: \(category)") }
         if progress.isOneTimeCode { words.append("It sends one-time codes, also to people who have opted out.") }
         if target.isExplicit, progress.kind == .batch { words.append("It goes to explicit targets.") }
         if let filter = target.filter { words.append("Filter: \(filter)") }

@@ -90,6 +90,12 @@ struct DeliveryCreateCommand: PushMTACommand {
     @Flag(inversion: .prefixedNo, help: "Each user gets it on one subscription only.")
     var onePerUser: Bool?
 
+    @Option(
+        help:
+            "Its category: \(DeliverySetting.category.expectation). It does not reach people who opted out of it (default: marketing)."
+    )
+    var category: String?
+
     @Flag(
         help:
             "It sends a code that the user asked for, such as one for signing in, and therefore also goes to people who have opted out. The audit log records who set this."
@@ -173,6 +179,7 @@ struct DeliveryCreateCommand: PushMTACommand {
         )
         delivery.isContinuous = continuous
         delivery.isOneTimeCode = oneTimeCode
+        delivery.category = category
         delivery.messagesPerSecond = rate?.number
         let id = try await StoreSession.run(loaded.values) { store in
             delivery.applications = try await checkedApplications(content.text, store)
@@ -202,6 +209,7 @@ struct DeliveryCreateCommand: PushMTACommand {
         delivery.retrySchedule = retrySchedule
         delivery.messagesPerSecond = rate?.number
         delivery.isContinuous = continuous
+        delivery.category = category
         // Each message of a continuous delivery names its target.
         delivery.filter = continuous ? "" : target.filter
         let id = try await StoreSession.run(loaded.values) { store in

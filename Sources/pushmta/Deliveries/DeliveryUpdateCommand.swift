@@ -75,6 +75,12 @@ struct DeliveryUpdateCommand: SentenceCommand {
     @Flag(inversion: .prefixedNo, help: "Each user gets it on one subscription only.")
     var onePerUser: Bool?
 
+    @Option(
+        help:
+            "Its category: \(DeliverySetting.category.expectation). It does not reach people who opted out of it."
+    )
+    var category: String?
+
     func validate() throws {
         try Self.check("--priority", priority.flatMap { DeliverySetting.priority.problem(Int64($0)) })
         try Self.check("--validity", validity.flatMap { DeliverySetting.validity.problem($0) })
@@ -117,6 +123,7 @@ struct DeliveryUpdateCommand: SentenceCommand {
         changes.maxRetries = maxRetries
         changes.retryPeriodSeconds = retryPeriod
         changes.retrySchedule = retrySchedule
+        changes.category = category
         return changes
     }
 

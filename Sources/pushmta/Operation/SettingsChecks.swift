@@ -5,6 +5,7 @@ import Gateways
 import OperatingSystem
 import PostgresClient
 import PushCore
+import Supervisor
 import WebServer
 
 /// What the processes would object to in the settings at startup, found without starting them or changing anything.
@@ -16,7 +17,8 @@ struct SettingsChecks: Sendable {
 
     /// One result for each check.
     var results: [CheckResult] {
-        [file] + [user].compactMap(\.self) + connectionStrings + [key] + folders + web + console + files + [descriptors]
+        [file] + [user].compactMap(\.self) + connectionStrings + [key] + folders + signals + web + console + files
+            + [descriptors]
     }
 
     private var file: CheckResult {
@@ -118,6 +120,11 @@ struct SettingsChecks: Sendable {
         let owner = MachineUser.owner(of: folder).flatMap { MachineUser(id: $0)?.name } ?? "another user"
         return
             "it exists and belongs to \(owner). Set \(key) to a folder that only PushMTA uses; if this is one, give it to \(user)"
+    }
+
+    private var signals: [CheckResult] {
+        SignalAllowList(settings.mta.signals.allowedAddresses).problems
+            .map { CheckResult("mta.signals.allowedAddresses", .failed, $0) }
     }
 
     private var web: [CheckResult] {

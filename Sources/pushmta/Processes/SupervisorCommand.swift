@@ -2,6 +2,7 @@ import Administration
 import ArgumentParser
 import Foundation
 import Logging
+import MTAChild
 import OperatingSystem
 import ProcessEvents
 import PushCore
@@ -49,7 +50,11 @@ struct SupervisorRunCommand: PushMTACommand {
                 let database = StoreSession.configuration(settings, role: role, lockTimeoutMilliseconds: limit)
                 return try await availability.opening(role) { try await Store.connect(database, onEvent: $0) }
             },
-            analyse: { store, job in try await MessageAnalysis(store: store, job: job).findings() },
+            analyst: DeliveryAnalyst(
+                analyse: { store, job in try await MessageAnalysis(store: store, job: job).findings() },
+                trial: { job in ChunkTrial.of(job) },
+                look: { store, look in try await LookAnswering.answer(look, store) }
+            ),
             reload: {
                 let loaded = try await global.load()
                 try OpenFiles.check("supervisor", OpenFiles.supervisor(loaded.values))

@@ -116,7 +116,10 @@ struct AnswerSite: Sendable {
     }
 
     /// A subscription of an application, with a unique token.
-    func subscribe(_ application: ApplicationRow, _ number: Int) async throws -> (id: Int64, token: String) {
+    @discardableResult
+    func subscribe(_ application: ApplicationRow, _ number: Int, nickname: String? = nil) async throws
+        -> (id: Int64, token: String)
+    {
         let digits = String(number, radix: 16) + "." + String(application.id, radix: 16)
         let hexadecimal = digits.replacing(".", with: "0e0")
         let token =
@@ -126,10 +129,10 @@ struct AnswerSite: Sendable {
         let result = try await database.execute(
             PostgresStatement(
                 """
-                INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key, registered_at)
-                VALUES ($1, $2, $2, now() - interval '1 hour') RETURNING id
+                INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key, registered_at, recipient)
+                VALUES ($1, $2, $2, now() - interval '1 hour', jsonb_strip_nulls(jsonb_build_object('nickname', $3::text))) RETURNING id
                 """,
-                [.int32(application.id), .text(token)],
+                [.int32(application.id), .text(token), .textOrNull(nickname)],
                 prepare: false
             )
         )

@@ -225,6 +225,8 @@ import Testing
         for (number, row) in rows.enumerated() {
             let application = try await site.application("\(gateway.rawValue)-check-\(number)", gateway)
             let (subscription, _) = try await site.subscribe(application, 0)
+            // If all were too large, the delivery would not start.
+            try await site.subscribe(application, 1, nickname: "Ada")
             let long = "{{nickname|\(String(repeating: "x", count: 5_000))}}"
             let content = #"{"ios":{"title":"\#(long)"},"android":{"title":"\#(long)"}}"#
             let delivery = try await site.send(application.name, content: content)

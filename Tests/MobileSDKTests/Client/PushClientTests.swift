@@ -43,6 +43,17 @@ import Testing
         )
     }
 
+    @Test func theTimeZoneIsSentOnlyIfTheAppSaysSo() async throws {
+        let transport = ScriptedTransport(.answer(200), .answer(200))
+        let client = client(transport)
+        #expect(await client.registerDevice(token: Self.token, userKey: "1") == .success)
+        client.setSendsTimeZone(true)
+        #expect(await client.registerDevice(token: Self.token, userKey: "1") == .success)
+        let bodies = await transport.requests.map(\.body)
+        let zone = PercentEncoding.encode(TimeZone.autoupdatingCurrent.identifier)
+        #expect(bodies.map { $0?.hasSuffix("&timeZone=\(zone)") == true } == [false, true])
+    }
+
     /// Apps of Adobe's SDKs have the token as text, and a dictionary of anything.
     @Test func aTokenThatIsTextAndParametersOfAnyType() async throws {
         let transport = ScriptedTransport(.answer(200))

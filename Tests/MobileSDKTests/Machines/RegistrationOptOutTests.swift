@@ -66,6 +66,58 @@ import Testing
         #expect(driver.words.suffix(2) == ["&optOut=false", "&optOut=true"] && driver.stored?.words == ["ada": true])
     }
 
+    @Test func anOptOutOfACategoryGoesWithEveryRegistrationAndAnOptInOnce() {
+        var driver = RegistrationDriver()
+        driver.handle(.categoryOptOut("news", true))
+        #expect(driver.sent.isEmpty && driver.stored?.nextCategories == ["news": true])
+        driver = restarted(driver)
+        answered(&driver) { $0.register("ada") }
+        answered(&driver) { $0.handle(.categoryOptOut("marketing", true)) }
+        answered(&driver) { $0.register("ben") }
+        answered(&driver) { $0.register("ada") }
+        answered(&driver) { $0.handle(.categoryOptOut("news", false)) }
+        // The server has it.
+        answered(&driver) { $0.register("ada") }
+        answered(&driver) { $0.register(.sample(token: "next", userKey: "ada")) }
+        answered(&driver) { $0.handle(.optOut(true)) }
+        answered(&driver) { $0.handle(.categoryOptOut("marketing", false)) }
+        let both = "&categoriesOptOut=marketing%2Cnews"
+        #expect(
+            driver.words == [
+                "&categoriesOptOut=news", both, "", both, "&categoriesOptOut=marketing&categoriesOptIn=news",
+                "&categoriesOptOut=marketing", "&optOut=true&categoriesOptOut=marketing",
+                "&optOut=true&categoriesOptIn=marketing",
+            ]
+        )
+        #expect(driver.stored?.categories?["ada"] == nil && driver.stored?.words == ["ada": true])
+    }
+
+    @Test func anOptInOfACategoryIsKeptUntilTheServerHasIt() throws {
+        var driver = RegistrationDriver()
+        driver.register("ada")
+        driver.answer(.ok)
+        driver.handle(.categoryOptOut("news", false))
+        driver.answer(.offline)
+        #expect(driver.stored?.categories == ["ada": ["news": false]])
+        driver = restarted(driver)
+        driver.answer(.ok)
+        #expect(driver.words == ["&categoriesOptIn=news"])
+        // Another choice while the first one is under way is newer.
+        driver.handle(.categoryOptOut("news", false))
+        driver.handle(.categoryOptOut("news", true))
+        driver.answer(.ok)
+        driver.answer(.ok)
+        #expect(driver.words.suffix(2) == ["&categoriesOptIn=news", "&categoriesOptOut=news"])
+        #expect(driver.stored?.categories == ["ada": ["news": true]])
+    }
+
+    /// A record of an earlier version of the app says nothing of categories.
+    @Test func aRecordWithoutCategoriesIsRead() throws {
+        let text = #"{"words": {"ada": true}}"#
+        let record = try JSONDecoder().decode(RegistrationRecord.self, from: Data(text.utf8))
+        #expect(record.words == ["ada": true] && record.categories == nil && record.nextCategories == nil)
+    }
+
     @Test func aTokenRefreshWithoutParametersKeepsThose() {
         var driver = RegistrationDriver()
         driver.register(.sample(userKey: "ada", ["city": "Oslo"]))

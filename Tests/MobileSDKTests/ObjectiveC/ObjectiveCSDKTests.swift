@@ -148,6 +148,34 @@ import Testing
         try await server.stop()
     }
 
+    /// The same by category: an opt-out goes with every registration of that user, an opt-in once.
+    @Test func optOutsOfCategories() async throws {
+        let server = try await SmallServer.start { _ in (200, [:], "") }
+        let build = try await ObjectiveCBuild(.gcc)
+        defer { build.remove() }
+        try await build.make("Device")
+        let settings = ["host=\(server.base)", "key=key"]
+        let steps = [
+            ["out=news", "register=0a,ada", "register=0a,ada"],
+            ["out=marketing", "await", "register=0a,ada", "register=0a,ben", "register=0a,ada"],
+            ["in=news", "await", "register=0b,ada", "out", "await", "in=marketing", "await", "register=0c,ada"],
+        ]
+        for step in steps {
+            let run = try await build.run("Device", home: "phone", settings + step)
+            #expect(run.status == 0 && Set(run.told) == ["status 0"], "\(run.output)")
+        }
+        let ends = server.requests.map { $0.body.components(separatedBy: "additionalParams%3E").last ?? "" }
+        let both = "&categoriesOptOut=marketing%2Cnews"
+        #expect(
+            ends == [
+                "&categoriesOptOut=news", both, "", both, "&categoriesOptOut=marketing&categoriesOptIn=news",
+                "&categoriesOptOut=marketing", "&optOut=true&categoriesOptOut=marketing",
+                "&optOut=true&categoriesOptIn=marketing", "&optOut=true",
+            ]
+        )
+        try await server.stop()
+    }
+
     /// Every Objective-C sample of the pages compiles as it stands, but for the corrections that are listed.
     @Test func theSamplesCompile() async throws {
         let build = try await ObjectiveCBuild(.clang)

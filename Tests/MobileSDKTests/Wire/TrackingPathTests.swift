@@ -34,6 +34,15 @@ import Testing
         #expect(path(id) == "/r/?id=h\(id),deliveryId,2")
     }
 
+    @Test func aRecallNamesTheDeliveryThatItRemoves() {
+        let recall = PushMessage(userInfo: ["aps": ["content-available": 1], "_recall": "f0190", "_dId": "f0191"])
+        #expect(recall.isSilent && recall.recalledDeliveryID == "f0190")
+        let shown = PushMessage(userInfo: ["_mId": "12345", "_dId": "f0190"])
+        #expect(recall.recalls(shown) && !recall.recalls(recall) && !shown.recalls(shown))
+        #expect(!shown.recalls(PushMessage(userInfo: [:])))
+        #expect(TrackingPath.path(shown, .remove) == "/r/?id=h3039,f0190,3")
+    }
+
     @Test(arguments: ["invalid", "", "1-1-1-1-1", "a8a", "9223372036854775808", "1.5", " 1"])
     func noIDs(_ id: String) {
         #expect(path(id) == nil)

@@ -122,7 +122,7 @@ struct FrequencyCapTests {
             FrequencyCapRow(service: "shop", name: "a", maxMessages: 1, unit: .hours, length: 73),
             FrequencyCapRow(service: "shop", name: "a", maxMessages: 1, unit: .days, categories: ["nothing"]),
         ] {
-            #expect(await refusal { try await fixture.store.setFrequencyCap(cap) }?.sqlState == "PM180")
+            #expect(await refusal { try await fixture.store.setFrequencyCap(cap) }?.sqlState == "PM310")
         }
         #expect(await refusal { try await fixture.store.dropFrequencyCap("a", ofService: "shop") }?.code == .notFound)
     }

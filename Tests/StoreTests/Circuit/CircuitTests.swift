@@ -145,6 +145,20 @@ struct CircuitTests {
         #expect(probe.deliveryID == ids[1])
     }
 
+    @Test("Refusals that an operator believes are not believed in parts that were held at that time")
+    func believedWhileHeld() async throws {
+        let (fixture, id) = try await StoreFixture.analysed(messages: 20)
+        try await open(fixture.store, held: true)
+        #expect(try await fixture.store.resumeApplication(named: "shop-ios", believingRefusals: true).wasOpen)
+        try await fixture.store.startDelivery(id)
+        let part = try required(try await fixture.claim().first)
+        #expect(!part.believesRefusals)
+        #expect(try await fixture.store.releasePart(PartToken(part: part.id, token: part.fencingToken)))
+        try await open(fixture.store, held: true)
+        #expect(try await fixture.store.resumeApplication(named: "shop-ios", believingRefusals: true).wasOpen)
+        #expect(try required(try await fixture.claim().first).believesRefusals)
+    }
+
     @Test("Refusals that an operator believes are believed in existing parts, not in later ones")
     func believed() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 60, partSize: 20)

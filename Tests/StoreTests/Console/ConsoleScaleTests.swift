@@ -93,7 +93,7 @@ struct ConsoleScaleTests {
     func lists() async throws {
         let fixture = try await StoreFixture.make()
         let old = try await fixture.startedDelivery(["shop-android"])
-        try await fixture.sql("UPDATE pushmta_engine.delivery SET label = 'The OLD one', state = 'failed'")
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET label = 'The OLD one', state = 'stopped'")
         try await fixture.sql(
             """
             WITH made AS (
@@ -109,7 +109,7 @@ struct ConsoleScaleTests {
             try await fixture.store.deliveryPage(filter, maxRows: 25, within: limit)
         }
         for filter in [
-            DeliveryFilter(state: .failed), DeliveryFilter(application: "shop-android"),
+            DeliveryFilter(state: .stopped), DeliveryFilter(application: "shop-android"),
             DeliveryFilter(text: "old ONE"),
         ] {
             let found = try await page(filter)
@@ -133,7 +133,7 @@ struct ConsoleScaleTests {
         #expect(steps == 5)
         let plans: [(DeliveryFilter, String, Int)] = [
             (DeliveryFilter(), "delivery_pkey", 2_100),
-            (DeliveryFilter(state: .failed), "using delivery_unsuccessful", 50),
+            (DeliveryFilter(state: .stopped), "using delivery_stopped", 50),
             (DeliveryFilter(application: "shop-android"), "delivery_application_application", 50),
             (DeliveryFilter(text: "old one"), "Index Only Scan Backward using delivery_label", 300),
         ]

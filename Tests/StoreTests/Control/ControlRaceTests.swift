@@ -9,14 +9,14 @@ import Testing
 /// Each race with two connections: one is in the middle of its transaction when the other begins.
 @Suite("Pause, resume and stop against all other operations", .timeLimit(.minutes(3)))
 struct ControlRaceTests {
-    @Test("A claim under way is left to the child", arguments: ["pause", "stop", "fail"])
+    @Test("A claim under way is left to the child", arguments: ["pause", "stop"])
     func claim(_ action: String) async throws {
         let (fixture, id) = try await StoreFixture.prepared(messages: 60, partSize: 20)
         try await fixture.during(StoreFixture.claimScript(id)) {
-            switch action {
-            case "pause": try await fixture.store.pauseDelivery(id)
-            case "stop": try await fixture.store.stopDelivery(id)
-            default: try await fixture.store.failDelivery(id, reason: "no key")
+            if action == "pause" {
+                try await fixture.store.pauseDelivery(id)
+            } else {
+                try await fixture.store.stopDelivery(id)
             }
         }
         #expect(try await fixture.parts(id, "claimed") == 1)

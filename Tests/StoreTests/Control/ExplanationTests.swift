@@ -39,6 +39,7 @@ struct ExplanationTests {
         )
         try await fixture.store.setDeliveryRate(id, messagesPerSecond: 20)
         try await fixture.sql("UPDATE pushmta_engine.rate_limit SET next_at = now() + interval '1 minute'")
+        #expect(try await limits(fixture, .delivery(id)).keys.allSatisfy { !$0.contains("signal") })
         let ill = try await limits(fixture, .delivery(id))
         #expect(ill["delivery \(id): state"]?.binds == false, "the gateway is what binds")
         #expect(ill["delivery \(id): state"]?.why.contains("503 ServiceUnavailable") == true)
@@ -46,6 +47,30 @@ struct ExplanationTests {
         #expect(ill["shop-ios over apns: gateway"]?.why == "503 ServiceUnavailable")
         let rate = try #require(ill["delivery \(id): messages a second"])
         #expect(rate.binds && rate.maximum == "20.0" && rate.setBy == "pushmta delivery rate \(id)")
+    }
+
+    @Test("A delivery that follows a signal says so, with the signal's value and target")
+    func signal() async throws {
+        let (fixture, id) = try await StoreFixture.prepared(messages: 60, partSize: 20)
+        try await fixture.store.setHealthSignal(HealthSignal(name: "load", kind: .http, source: "https://m.example"))
+        try await fixture.store.followSignal(id, "load", target: 0.8, floor: 10, ceiling: 500)
+        let stale = try await limits(fixture, .delivery(id))
+        let rate = try #require(stale["delivery \(id): messages a second"])
+        #expect(rate.now == "10.0" && rate.maximum == "500.0" && rate.setBy == "pushmta delivery follow \(id)")
+        #expect(rate.why == "it follows the signal load: stale")
+        let signal = try #require(stale["delivery \(id): signal load"])
+        #expect(signal.binds && signal.now == "no value" && signal.maximum == "below 0.8")
+        let due = try #require(try await fixture.store.claimSignals().first)
+        _ = try await fixture.store.note(.value(0.5), of: due)
+        let found = try await fixture.store.followers(of: due)
+        var follower = try #require(found.followers.first)
+        let sample = try #require(found.sample)
+        for second in 0..<2 {
+            follower.controller.handle(.sample(0.5, sent: nil, at: sample.at + .seconds(second)))
+        }
+        try await fixture.store.setRates(of: due, [follower])
+        let rising = try #require(try await limits(fixture, .delivery(id))["delivery \(id): signal load"])
+        #expect(!rising.binds && rising.now == "0.5" && rising.why == "the signal 0.5 is below its target of 0.8")
     }
 
     @Test("A delivery that is not sent says why, and its weight binds if others of its priority are due")

@@ -14,6 +14,38 @@ struct StartTests {
         return try await fixture.store.createDelivery(delivery)
     }
 
+    @Test("A start of a delivery that is being prepared takes its turn before the next chunk", .timeLimit(.minutes(1)))
+    func startDuringPreparation() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 40)
+        let id = try await fixture.store.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
+        )
+        try await fixture.store.analyzeDelivery(id)
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: fixture.host).first)
+        _ = try await fixture.store.prepareChunk(job, partSize: 10, partsPerChunk: 1)
+        let chunk = try await fixture.hold(
+            "SELECT FROM pushmta_engine.delivery WHERE id = \(id) FOR NO KEY UPDATE"
+        )
+        let start = Task { try await fixture.other.startDelivery(id) }
+        let turns = """
+            SELECT count(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation
+            WHERE c.relname ~ '^delivery_lock_[0-9]+$' AND l.mode = 'ExclusiveLock' AND l.granted
+                AND l.database = (SELECT b.oid FROM pg_database b WHERE b.datname = current_database())
+            """
+        try await eventually("the start has its turn") { try await fixture.sql(turns) ?? 0 > 0 }
+        try await chunk.run(script: "COMMIT")
+        try await start.value
+        await chunk.close()
+        #expect(try await fixture.store.deliveryProgress(id).state == .pending)
+        // Nobody holds the turn of a delivery that nobody else has locked.
+        let other = try await fixture.startedDelivery(explicit: true)
+        let starter = try await fixture.hold("SELECT pushmta.start_delivery(\(other))")
+        #expect(try await fixture.sql(turns) == 0)
+        try await starter.run(script: "COMMIT")
+        await starter.close()
+    }
+
     @Test("start_delivery and send_message work one after the other, and in one transaction", arguments: [false, true])
     func startAndSend(together: Bool) async throws {
         let fixture = try await StoreFixture.make()

@@ -54,6 +54,8 @@ struct RetentionTests {
             "UPDATE pushmta_engine.delivery_part SET state = 'ready'",
             "UPDATE pushmta_engine.delivery_part SET state = 'done'",
             "DELETE FROM pushmta_engine.delivery_part; UPDATE pushmta_engine.delivery SET state = 'paused'",
+            "DELETE FROM pushmta_engine.delivery_part; UPDATE pushmta_engine.delivery SET state = 'analysing'",
+            "DELETE FROM pushmta_engine.delivery_part; UPDATE pushmta_engine.delivery SET state = 'ready'",
             """
             UPDATE pushmta_engine.delivery_part SET state = 'done', counted = true;
             INSERT INTO pushmta_engine.tracking_uncounted (delivery_id, hour, log_day, measure, sequences)

@@ -131,18 +131,6 @@ struct DeliveryDayTests {
         for day in days { #expect(try await fixture.store.snapshot(delivery: day.id).faults == []) }
     }
 
-    @Test("A day that cannot be sent fails the whole delivery")
-    func failure() async throws {
-        let (fixture, id) = try await StoreFixture.continuous()
-        let sent = try await fixture.send(id)
-        try await fixture.store.failDelivery(sent.deliveryID, reason: "no such field")
-        for delivery in [id, sent.deliveryID] {
-            let progress = try await fixture.store.deliveryProgress(delivery)
-            #expect(progress.state == .failed && progress.stateReason == "no such field")
-        }
-        #expect(await fixture.refusal(id, .userKey("user-1")) == "PM061")
-    }
-
     @Test("Parts that ended long ago are folded, and the totals stay the same")
     func folding() async throws {
         let (fixture, id) = try await StoreFixture.continuous()

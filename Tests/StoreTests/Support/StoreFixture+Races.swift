@@ -55,6 +55,20 @@ extension StoreFixture {
         return (fixture, id)
     }
 
+    /// A delivery that was analysed and not started; its messages are held in one part.
+    static func analysed(messages: Int64) async throws -> (StoreFixture, Int64) {
+        let fixture = try await make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: messages)
+        let id = try await fixture.store.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-ios"], content: #"{"ios": {"title": "Hi"}}"#)
+        )
+        try await fixture.store.analyzeDelivery(id)
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: fixture.host).first)
+        while try await !fixture.store.prepareChunk(job).done {}
+        _ = try await fixture.store.endAnalysis(of: job, AnalysisFindings())
+        return (fixture, id)
+    }
+
     /// The changes of a claim of a delivery's first part, as a script.
     static func claimScript(_ delivery: Int64) -> String {
         """

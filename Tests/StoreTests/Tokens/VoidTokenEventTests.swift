@@ -71,6 +71,23 @@ struct VoidTokenEventTests {
         #expect(try await enabled(fixture) == 17)
     }
 
+    @Test("A part counts by its release, if it was held until then")
+    func heldPart() async throws {
+        let (fixture, id) = try await StoreFixture.analysed(messages: 20)
+        try await trouble(fixture.store)
+        try await fixture.store.startDelivery(id)
+        let part = try required(try await fixture.claim().first)
+        let loaded = try await fixture.store.loadPart(part, fieldNames: [])
+        _ = try await fixture.store.storeOutcomes(refusals(part, loaded, rows: 0..<2))
+        #expect(try await fixture.store.applyTokenEvents() == 2)
+        #expect(try await events(fixture, "applied") == 2)
+        // What comes after its release voids its reports as those of any other part.
+        try await trouble(fixture.store)
+        _ = try await fixture.store.storeOutcomes(refusals(part, loaded, rows: 2..<4))
+        #expect(try await fixture.store.applyTokenEvents() == 2)
+        #expect(try await events(fixture, "undone") == 2)
+    }
+
     @Test("A circuit that held no effects voids nothing; a clock set back changes nothing")
     func bounds() async throws {
         let (fixture, _) = try await StoreFixture.prepared(messages: 20, partSize: 1000)

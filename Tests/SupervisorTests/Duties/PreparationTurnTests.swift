@@ -74,10 +74,36 @@ import Testing
         #expect(try await site.store.deliveryProgress(urgent).state == .inProgress)
     }
 
+    @Test("A delivery whose first messages would not be sent is editing again, and others go on")
+    func refusedByItsTrial() async throws {
+        let site = try await SupervisorSite.make(subscriptions: 60)
+        let refused = try await site.startDelivery()
+        let other = try await site.startDelivery()
+        let problem = DeliveryProblem(subject: "content", pointer: "", problem: "too large", remedy: "cut it")
+        let duty = Self.duty(
+            site.store,
+            trial: { job in
+                ChunkTrial(
+                    routes: job.applications.map { application in
+                        ChunkTrial.Route(application: application.id, fields: MessageFields(names: ["name"])) { _ in
+                            job.deliveryID == refused ? [problem] : []
+                        }
+                    }
+                )
+            }
+        )
+        _ = try await duty.prepareAll()
+        let progress = try await site.store.deliveryProgress(refused)
+        #expect(progress.state == .editing && progress.stateReason == "too large; cut it" && progress.target == 0)
+        #expect(try await site.store.problems(ofDelivery: refused).map(\.remedy) == ["cut it"])
+        #expect(try await site.store.deliveryProgress(other).target > 0)
+    }
+
     /// Parts of ten messages, four parts a chunk, and at most two chunks of two deliveries ahead.
     private static func duty(
         _ store: Store,
         maxReadyParts: Int = 8,
+        trial: @escaping @Sendable (PreparationJob) -> ChunkTrial? = { _ in nil },
         isClaiming: @escaping @Sendable () -> Bool = { true },
         chunkMade: @escaping @Sendable (ChunkResult) -> Void = { _ in }
     ) -> PreparationDuty {
@@ -91,7 +117,11 @@ import Testing
             hostID: "host",
             settings: settings,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
-            analyse: { _, _ in AnalysisFindings() },
+            analyst: DeliveryAnalyst(
+                analyse: { _, _ in AnalysisFindings() },
+                trial: trial,
+                look: { _, _ in .problem("") }
+            ),
             isClaiming: isClaiming,
             chunkMade: chunkMade
         )

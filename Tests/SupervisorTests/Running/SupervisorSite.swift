@@ -97,7 +97,11 @@ final class SupervisorSite: Sendable {
                 configuration.lockTimeoutMilliseconds = lockTimeout
                 return try await Store.connect(configuration)
             },
-            analyse: { _, _ in AnalysisFindings() },
+            analyst: DeliveryAnalyst(
+                analyse: { _, _ in AnalysisFindings() },
+                trial: { _ in nil },
+                look: { _, look in .problem("about \(look.deliveryID)") }
+            ),
             reload: { fixed },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         )

@@ -50,6 +50,17 @@ import Testing
         }
     }
 
+    @Test func whatIsAskedAboutADeliveryIsAnswered() async throws {
+        let site = try await SupervisorSite.make()
+        let delivery = try await site.startDelivery()
+        try await site.running(site.supervisor { $0.mta.master.dataBasePoolPeriodSec = 3_600 }) {
+            try await site.wait(
+                for: "about \(delivery)",
+                from: "SELECT c.problem FROM pushmta.count_target(\(delivery)) c"
+            )
+        }
+    }
+
     @Test func aNotificationIsHeardAtOnce() async throws {
         let site = try await SupervisorSite.make()
         try await site.running(site.supervisor { $0.mta.master.dataBasePoolPeriodSec = 3_600 }) {
@@ -237,7 +248,11 @@ import Testing
                 attempted.tell(.tick)
                 throw NoDatabase()
             },
-            analyse: { _, _ in throw NoDatabase() },
+            analyst: DeliveryAnalyst(
+                analyse: { _, _ in throw NoDatabase() },
+                trial: { _ in nil },
+                look: { _, _ in throw NoDatabase() }
+            ),
             reload: { SupervisorSettings(Settings()) },
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         )

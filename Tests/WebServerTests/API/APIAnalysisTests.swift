@@ -56,9 +56,11 @@ import Testing
         #expect(try await site.call("POST", path, key: key).status == 202)
         let early = try await site.call("GET", path, key: key)
         #expect(early["state"] == "analysing" && early["finishedAt"] == "null" && early.count("samples") == 0)
+        #expect(early["validUntil"] == "null")
         try await prepare(site, findings)
         let read = try await site.call("GET", path, key: key)
         #expect(read.status == 200 && read["state"] == "ready" && read["finishedAt"] != "null", "\(read.answer)")
+        #expect(read["validUntil"] != "null")
         #expect(read["messages"] == "2" && read["excluded"] == "1")
         #expect(read["counts.0.application"] == "shop-ios")
         let counted = (0..<(read.count("counts") ?? 0)).compactMap { Int(read["counts.\($0).messages"] ?? "") }
@@ -72,7 +74,22 @@ import Testing
         let started = try await site.call("POST", "/deliveries/\(id)/start", key: key)
         #expect(started.status == 200 && started["counts.pending"] == "2", "\(started.answer)")
         #expect(try await site.call("POST", path, key: key).status == 409)
-        #expect(try await site.call("GET", path, key: key)["messages"] == "2")
+        let left = try await site.call("GET", path, key: key)
+        #expect(left["messages"] == "2" && left["validUntil"] == "null" && left["finishedAt"] == read["finishedAt"])
+        try await site.finish()
+    }
+
+    @Test func whatWasDroppedKeepsItsNumbers() async throws {
+        let (site, id) = try await ready()
+        let key = try await site.key()
+        try await site.web.admin.analyzeDelivery(id)
+        try await prepare(site, findings)
+        try await site.web.run(
+            "DO $$ BEGIN PERFORM pushmta.start_delivery(\(id), now() + interval '2 days'); END $$"
+        )
+        let read = try await site.call("GET", "/deliveries/\(id)/analysis", key: key)
+        #expect(read["state"] == "pending" && read["validUntil"] == "null", "\(read.answer)")
+        #expect(read["messages"] == "2" && read["finishedAt"] != "null" && read["remadeBecause"] != "null")
         try await site.finish()
     }
 

@@ -22,8 +22,9 @@ import Testing
             "UPDATE pushmta_engine.delivery SET state = 'in_progress'",
             "INSERT INTO pushmta.delivery_target DEFAULT VALUES",
             "UPDATE pushmta_engine.subscription SET opted_out = false", "DELETE FROM pushmta_engine.broad_log",
-            "SELECT pushmta_engine.fail_delivery(1, 'x')", "SELECT pushmta_raw.set_target_sql(1, 'true')",
+            "SELECT pushmta_engine.hold_delivery(1, 'x')", "SELECT pushmta_raw.set_target_sql(1, 'true')",
             "SELECT pushmta.undo_token_effects(1)", "SELECT samples FROM pushmta.delivery_analysis",
+            "SELECT source FROM pushmta.health_signal", "SELECT pushmta.set_health_signal('a', 'http', 'https://a')",
         ] {
             await #expect(throws: PostgresError.self, "\(statement)") { try await connection.run(script: statement) }
             try await connection.run(script: "SET ROLE pushmta_web")
@@ -78,7 +79,7 @@ import Testing
             "api_highest_number", "api_create_delivery", "add_targets", "unregister_device", "set_opt_out",
             "start_delivery",
             "pause_delivery", "resume_delivery", "stop_delivery", "send_message", "send_messages", "find_message",
-            "explain_message_id", "make_continuous", "set_delivery_rate", "api_set_user_opt_out",
+            "explain_message_id", "follow_signal", "make_continuous", "set_delivery_rate", "api_set_user_opt_out",
             "add_exclusions", "add_seed", "set_seeds", "add_template", "create_delivery_from_template",
             "create_exclusion_list",
             "duplicate_template", "remove_exclusions", "remove_seed", "remove_template", "set_one_time_code",
@@ -88,6 +89,14 @@ import Testing
             "parse_filter",
             "analyze_delivery", "update_delivery", "copy_delivery", "reschedule_delivery", "api_analysis",
             "api_analysis_counts", "api_exclusion_counts", "api_problems",
+            "api_plan", "api_waves", "service_hours", "set_plan",
+            "approve_delivery", "reject_delivery", "withdraw_approval", "approval_of",
+            "recall_delivery", "recall_of",
+            "next_runs", "set_recurrence", "start_recurrence", "pause_recurrence", "remove_recurrence",
+            "run_recurrence", "api_recurrence", "api_recurrence_runs",
+            "set_experiment", "choose_winner", "record_conversion", "count_target",
+            "api_categories", "api_set_user_category_opt_out", "api_user_opt_outs", "device_categories",
+            "set_category_opt_out",
         ]
         #expect(names == wanted, "\(names.symmetricDifference(wanted))")
     }

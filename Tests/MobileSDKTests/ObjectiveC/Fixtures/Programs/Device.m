@@ -7,6 +7,7 @@
 //   receive=MESSAGE,DELIVERY  click=…      tracks, and waits until nothing is kept any more
 //   queue=MESSAGE,DELIVERY                 tracks a click that cannot be sent now
 //   out  in                                setOptOut:
+//   out=CATEGORY  in=CATEGORY              setOptOut:ofCategory:
 //   await                                  waits for one more status
 //   retry  forget  silence                 retryNow, forgetRegistration, a delegate without the optional method
 
@@ -88,7 +89,12 @@ int main(int count, char **arguments) {
             [nl registerDevice:[parts objectAtIndex:0] :second :[parameters count] > 0 ? parameters : nil];
             wait(listener, ++expected);
         } else if ([name isEqualToString:@"out"] || [name isEqualToString:@"in"]) {
-            [nl setOptOut:[name isEqualToString:@"out"]];
+            BOOL isOut = [name isEqualToString:@"out"];
+            if ([rest length] == 0) {
+                [nl setOptOut:isOut];
+            } else {
+                [nl setOptOut:isOut ofCategory:rest];
+            }
         } else if ([name isEqualToString:@"none"]) {
             [parameters removeAllObjects];
         } else if ([name isEqualToString:@"await"]) {

@@ -64,6 +64,11 @@ public final class AsyncRunner {
         run(REGISTRATIONS, () -> client.setOptOut(optedOut), listener, optedOut);
     }
 
+    /** See {@link PushClient#setOptOut(String, boolean)}. */
+    public void setOptOut(final String category, final boolean optedOut, RequestListener listener) {
+        run(REGISTRATIONS, () -> client.setOptOut(category, optedOut), listener, optedOut);
+    }
+
     /** See {@link PushClient#notifyReceive(String, String)}. */
     public void notifyReceive(final String messageId, final String deliveryId, RequestListener listener) {
         run(HITS, () -> client.notifyReceive(messageId, deliveryId), listener, messageId);

@@ -62,13 +62,26 @@ final class Registrar {
     void setOptOut(boolean optedOut) throws PushException, IOException {
         lane.call(() -> {
             state.say(optedOut);
-            store();
-            Registration last = state.last();
-            if (last != null) {
-                registerHere(last);
-            }
+            tell();
             return null;
         });
+    }
+
+    /** The same for one category. */
+    void setOptOut(String category, boolean optedOut) throws PushException, IOException {
+        lane.call(() -> {
+            state.say(category, optedOut);
+            tell();
+            return null;
+        });
+    }
+
+    private void tell() throws PushException, IOException {
+        store();
+        Registration last = state.last();
+        if (last != null) {
+            registerHere(last);
+        }
     }
 
     void retryNow() {

@@ -4,6 +4,9 @@ import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.Collections;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.UUID;
 
 /** A registration that an app requests. */
@@ -20,27 +23,51 @@ final class Registration {
     final DeviceInfo device;
     /** The user's opt-out choice; null for no choice. */
     final Boolean optOut;
+    /** The user's choices by category, as for everything. */
+    final Map<String, Boolean> categories = new TreeMap<>();
 
     /** Makes a registration without an opt-out choice. */
     Registration(String token, String userKey, String parameters, DeviceInfo device) {
-        this(token, userKey, parameters, device, null);
+        this(token, userKey, parameters, device, null, null);
     }
 
-    /** Makes a registration; a blank user key means none. */
-    Registration(String token, String userKey, String parameters, DeviceInfo device, Boolean optOut) {
+    /** Makes a registration; a blank user key means none, and no map means no choice. */
+    Registration(String token, String userKey, String parameters, DeviceInfo device, Boolean optOut,
+            Map<String, Boolean> categories) {
         this.token = token == null ? "" : token;
         this.userKey = userKey == null || userKey.trim().isEmpty() ? "" : userKey;
         this.parameters = parameters;
         this.device = device;
         this.optOut = optOut;
+        if (categories != null) {
+            this.categories.putAll(categories);
+        }
     }
 
-    /** A copy with another opt-out choice. */
-    Registration saying(Boolean newOptOut) {
-        return new Registration(token, userKey, parameters, device, newOptOut);
+    /** A copy with other opt-out choices. */
+    Registration saying(Boolean newOptOut, Map<String, Boolean> newCategories) {
+        return new Registration(token, userKey, parameters, device, newOptOut, newCategories);
     }
 
-    /** The form's body. The order of the fields is fixed; without an opt-out choice they are those of Adobe's SDK. */
+    /** A copy without opt-ins, which are sent only once. */
+    Registration settled() {
+        Registration settled = saying(Boolean.FALSE.equals(optOut) ? null : optOut, categories);
+        settled.categories.values().removeAll(Collections.singleton(false));
+        return settled;
+    }
+
+    /** The names of the categories with this choice, with commas between them. */
+    private String names(boolean isOut) {
+        StringBuilder names = new StringBuilder();
+        for (Map.Entry<String, Boolean> category : categories.entrySet()) {
+            if (category.getValue() == isOut) {
+                names.append(names.length() == 0 ? "" : ",").append(category.getKey());
+            }
+        }
+        return names.toString();
+    }
+
+    /** The form's body. Its order is fixed; without an opt-out choice and a time zone it is that of Adobe's SDK. */
     String body(String integrationKey) {
         String[] fields = {
             "registrationToken", token, "mobileAppUuid", integrationKey, "userKey", userKey, "deviceImei", device.id,
@@ -56,7 +83,18 @@ final class Registration {
         if (optOut != null) {
             result.append("&optOut=").append(optOut);
         }
+        if (device.timeZone != null) {
+            result.append("&timeZone=").append(PercentEncoder.encode(device.timeZone));
+        }
+        append(result, "categoriesOptOut", names(true));
+        append(result, "categoriesOptIn", names(false));
         return result.toString();
+    }
+
+    private static void append(StringBuilder result, String name, String names) {
+        if (!names.isEmpty()) {
+            result.append('&').append(name).append('=').append(PercentEncoder.encode(names));
+        }
     }
 
     /** The mark that Adobe's SDK keeps for a registration. */
@@ -72,7 +110,8 @@ final class Registration {
      */
     String mark() {
         return hash() + digest(token + '\n' + userKey + '\n' + parameters, StandardCharsets.UTF_8)
-                + (optOut == null ? "" : optOut ? "out" : "in");
+                + (optOut == null ? "" : optOut ? "out" : "in") + (device.timeZone == null ? "" : device.timeZone)
+                + (categories.isEmpty() ? "" : "," + PercentEncoder.encode(names(true)) + "/" + PercentEncoder.encode(names(false)));
     }
 
     private static String digest(String text, Charset charset) {

@@ -16,6 +16,20 @@ final class RegistrationRecord {
     final Map<String, Boolean> words = new TreeMap<>();
     /** The opt-out choice of the user who registers next; null for no choice. */
     Boolean nextWord;
+    /** The choices by user key and category. */
+    final Map<String, Map<String, Boolean>> categories = new TreeMap<>();
+    /** The choices by category of the user who registers next. */
+    final Map<String, Boolean> nextCategories = new TreeMap<>();
+
+    /** The choices of a user, to be changed. */
+    Map<String, Boolean> categoriesOf(String userKey) {
+        Map<String, Boolean> own = categories.get(userKey);
+        if (own == null) {
+            own = new TreeMap<>();
+            categories.put(userKey, own);
+        }
+        return own;
+    }
 
     /** Parses what {@link #text} wrote. Other text gives an empty record, so that the device registers again. */
     static RegistrationRecord read(String text) {
@@ -24,12 +38,14 @@ final class RegistrationRecord {
         if (fields == null) {
             return record;
         }
-        Map<String, String> words = fields(fields.get("words"));
-        if (words != null) {
-            for (Map.Entry<String, String> word : words.entrySet()) {
-                String user = PercentEncoder.decode(word.getKey());
-                if (user != null) {
-                    record.words.put(user, "true".equals(word.getValue()));
+        readWords(fields.get("words"), record.words);
+        readWords(fields.get("nextCategories"), record.nextCategories);
+        Map<String, String> users = fields(fields.get("categories"));
+        if (users != null) {
+            for (Map.Entry<String, String> user : users.entrySet()) {
+                String key = PercentEncoder.decode(user.getKey());
+                if (key != null) {
+                    readWords(user.getValue(), record.categoriesOf(key));
                 }
             }
         }
@@ -38,6 +54,29 @@ final class RegistrationRecord {
         record.last = registration(fields);
         record.pending = "true".equals(fields.get("pending")) ? record.last : null;
         return record;
+    }
+
+    /** Reads what {@link #words} wrote. */
+    private static void readWords(String text, Map<String, Boolean> words) {
+        Map<String, String> fields = fields(text);
+        if (fields == null) {
+            return;
+        }
+        for (Map.Entry<String, String> word : fields.entrySet()) {
+            String name = PercentEncoder.decode(word.getKey());
+            if (name != null) {
+                words.put(name, "true".equals(word.getValue()));
+            }
+        }
+    }
+
+    /** Choices as a form; null for none. */
+    private static String words(Map<String, Boolean> words) {
+        StringBuilder said = new StringBuilder();
+        for (Map.Entry<String, Boolean> word : words.entrySet()) {
+            said.append(said.length() == 0 ? "" : "&").append(PercentEncoder.encode(word.getKey())).append('=').append(word.getValue());
+        }
+        return words.isEmpty() ? null : said.toString();
     }
 
     /** The fields of a form; null if the text is not a form. */
@@ -59,12 +98,18 @@ final class RegistrationRecord {
         StringBuilder result = new StringBuilder("version=1");
         append(result, "registered", registered);
         append(result, "pending", pending == null ? null : "true");
-        StringBuilder said = new StringBuilder();
-        for (Map.Entry<String, Boolean> word : words.entrySet()) {
-            said.append(said.length() == 0 ? "" : "&").append(PercentEncoder.encode(word.getKey())).append('=').append(word.getValue());
-        }
-        append(result, "words", words.isEmpty() ? null : said.toString());
+        append(result, "words", words(words));
         append(result, "nextWord", nextWord == null ? null : nextWord.toString());
+        append(result, "nextCategories", words(nextCategories));
+        StringBuilder users = new StringBuilder();
+        for (Map.Entry<String, Map<String, Boolean>> user : categories.entrySet()) {
+            String own = words(user.getValue());
+            if (own != null) {
+                users.append(users.length() == 0 ? "" : "&").append(PercentEncoder.encode(user.getKey())).append('=')
+                        .append(PercentEncoder.encode(own));
+            }
+        }
+        append(result, "categories", users.length() == 0 ? null : users.toString());
         if (last != null) {
             append(result, "token", last.token);
             append(result, "userKey", last.userKey);
@@ -76,7 +121,9 @@ final class RegistrationRecord {
             append(result, "manufacturer", last.device.manufacturer);
             append(result, "systemVersion", last.device.systemVersion);
             append(result, "language", last.device.language);
+            append(result, "timeZone", last.device.timeZone);
             append(result, "optOut", last.optOut == null ? null : last.optOut.toString());
+            append(result, "saidCategories", words(last.categories));
         }
         return result.toString();
     }
@@ -92,8 +139,11 @@ final class RegistrationRecord {
             return null;
         }
         DeviceInfo device = new DeviceInfo(fields.get("id"), fields.get("name"), fields.get("model"), fields.get("brand"),
-                fields.get("manufacturer"), fields.get("systemVersion"), fields.get("language"));
+                fields.get("manufacturer"), fields.get("systemVersion"), fields.get("language"))
+                .withTimeZone(fields.get("timeZone"));
         Boolean optOut = fields.get("optOut") == null ? null : Boolean.valueOf(fields.get("optOut"));
-        return new Registration(fields.get("token"), fields.get("userKey"), fields.get("parameters"), device, optOut);
+        Map<String, Boolean> categories = new TreeMap<>();
+        readWords(fields.get("saidCategories"), categories);
+        return new Registration(fields.get("token"), fields.get("userKey"), fields.get("parameters"), device, optOut, categories);
     }
 }

@@ -1,5 +1,8 @@
 package io.pushmta.sdk;
 
+import java.util.Collections;
+import java.util.Map;
+
 /** Decides which registration is still to be sent; a value without I/O, for one thread. */
 final class RegistrationState {
     private RegistrationRecord record = new RegistrationRecord();
@@ -41,13 +44,26 @@ final class RegistrationState {
         }
     }
 
-    /** The registration with its user's opt-out choice. */
+    /** The same for one category. */
+    void say(String category, boolean optedOut) {
+        if (record.last == null) {
+            record.nextCategories.put(category, optedOut);
+        } else {
+            record.categoriesOf(record.last.userKey).put(category, optedOut);
+        }
+    }
+
+    /** The registration with its user's opt-out choices. */
     Registration worded(Registration wanted) {
         if (record.nextWord != null) {
             record.words.put(wanted.userKey, record.nextWord);
             record.nextWord = null;
         }
-        return wanted.saying(record.words.get(wanted.userKey));
+        if (!record.nextCategories.isEmpty()) {
+            record.categoriesOf(wanted.userKey).putAll(record.nextCategories);
+            record.nextCategories.clear();
+        }
+        return wanted.saying(record.words.get(wanted.userKey), record.categories.get(wanted.userKey));
     }
 
     /** Notes the registration that the app requests; false if the server already has it. */
@@ -65,12 +81,18 @@ final class RegistrationState {
 
     /** Notes that the server has accepted it. */
     void accepted(Registration sent, String destination) {
-        Registration settled = sent;
         if (Boolean.FALSE.equals(sent.optOut)) {
             record.words.remove(sent.userKey);
-            settled = sent.saying(null);
-            record.last = settled;
         }
+        Map<String, Boolean> own = record.categories.get(sent.userKey);
+        if (own != null) {
+            own.values().removeAll(Collections.singleton(false));
+            if (own.isEmpty()) {
+                record.categories.remove(sent.userKey);
+            }
+        }
+        Registration settled = sent.settled();
+        record.last = settled;
         record.registered = mark(settled, destination);
         record.pending = null;
     }

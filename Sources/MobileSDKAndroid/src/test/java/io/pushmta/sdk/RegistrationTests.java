@@ -119,6 +119,59 @@ final class RegistrationTests {
         }
     }
 
+    /** The time zone is sent only if the app says so, and with a new token too. */
+    void testTheTimeZoneIsAChoiceOfTheApp() throws Exception {
+        try (TestServer server = new TestServer()) {
+            Storage storage = new MemoryStorage();
+            PushClient client = Samples.client(server, storage);
+            register(client, "ada");
+            client.registerDevice("testToken", "ada", null, Samples.device().withTimeZone("Europe/Paris"));
+            Samples.client(server, storage).refreshToken("newToken");
+            client.forgetRegistration();
+            client.setSendsTimeZone(true);
+            register(client, "ada");
+            String own = "&timeZone=" + PercentEncoder.encode(java.util.TimeZone.getDefault().getID());
+            String[] ends = {"", "&timeZone=Europe%2FParis", "&timeZone=Europe%2FParis", own};
+            Check.equal(server.seen.size(), ends.length);
+            for (int index = 0; index < ends.length; index++) {
+                Check.isTrue(server.seen.get(index).body.endsWith("additionalParameters%3E" + ends[index]), "request " + index);
+            }
+        }
+    }
+
+    /** An opt-out from a category is sent with every registration of the user, an opt-in once. */
+    void testOptOutOfCategories() throws Exception {
+        try (TestServer server = new TestServer()) {
+            Storage storage = new MemoryStorage();
+            Samples.client(server, storage).setOptOut("news", true);
+            PushClient client = Samples.client(server, storage);
+            register(client, "ada");
+            register(client, "ada");
+            client.setOptOut("marketing", true);
+            PushClient next = Samples.client(server, storage);
+            register(next, "ada");
+            register(next, "ben");
+            register(next, "ada");
+            server.next(400, "no");
+            Check.refused(() -> next.setOptOut("news", false));
+            next.refreshToken("newToken");
+            next.refreshToken("newestToken");
+            next.setOptOut(true);
+            next.setOptOut("marketing", false);
+            next.refreshToken("lastToken");
+            String[] ends = {
+                "&categoriesOptOut=news", "&categoriesOptOut=marketing%2Cnews", "", "&categoriesOptOut=marketing%2Cnews",
+                "&categoriesOptOut=marketing&categoriesOptIn=news", "&categoriesOptOut=marketing&categoriesOptIn=news",
+                "&categoriesOptOut=marketing", "&optOut=true&categoriesOptOut=marketing", "&optOut=true&categoriesOptIn=marketing",
+                "&optOut=true",
+            };
+            Check.equal(server.seen.size(), ends.length);
+            for (int index = 0; index < ends.length; index++) {
+                Check.isTrue(server.seen.get(index).body.endsWith("additionalParameters%3E" + ends[index]), "request " + index);
+            }
+        }
+    }
+
     void testTheSameIsSentOnce() throws Exception {
         try (TestServer server = new TestServer()) {
             Storage storage = new MemoryStorage();

@@ -1,0 +1,37 @@
+import PushCore
+import Store
+
+extension ChunkTrial {
+    /// Renders the first messages of a delivery as a child does; nil if its content has no fields, because the check
+    /// before its preparation has seen all that such a content can be.
+    ///
+    /// Fields of a target mapping are not read here: reading a view of other people would hold the locks of the chunk's
+    /// transaction for as long as the view takes. The messages of such an application are not tried; an analysis renders
+    /// them.
+    package static func of(_ job: PreparationJob) -> ChunkTrial? {
+        let delivery = job.delivery
+        var routes: [Route] = []
+        for (place, (application, account)) in zip(job.applications, job.accounts).enumerated() {
+            let credential = place < job.credentials.count ? job.credentials[place]?.kind : nil
+            // The check before the preparation has reported what cannot be compiled.
+            guard
+                let previewer = try? MessagePreviewer(
+                    delivery,
+                    application: application,
+                    account: account,
+                    credential: credential
+                ),
+                !previewer.fields.names.isEmpty, !previewer.fields.needsMapping
+            else { continue }
+            let name = application.name
+            routes.append(
+                Route(application: application.id, fields: previewer.fields) { loaded in
+                    var rendered = RenderedMessages()
+                    previewer.measure(loaded) { _, _, refusal in rendered.add(refusal) }
+                    return rendered.problems(ofApplication: name)
+                }
+            )
+        }
+        return routes.isEmpty ? nil : ChunkTrial(routes: routes)
+    }
+}

@@ -1,0 +1,55 @@
+import PostgresClient
+import PushCore
+
+/// Changes of health signals by signed-in users; the same transaction writes each to the audit log.
+extension Store {
+    /// Defines a health signal, or changes it.
+    package func setHealthSignal(_ signal: HealthSignal, by actor: ConsoleActor) async throws {
+        try NameCheck.name(signal.name, of: "signal")
+        try await query(
+            """
+            SELECT pushmta_engine.console_set_signal(\(ConsoleActor.caller), $5, $6, $7, $8, $9, $10::integer, $11::integer,
+                $12::integer, $13::integer)
+            """,
+            actor.values + [
+                .text(signal.name), .text(signal.kind.rawValue), .text(signal.source), .text(signal.selector),
+                .text(signal.good.rawValue), .int32(signal.intervalSeconds), .int32(signal.timeoutMilliseconds),
+                .int32(signal.reactionSeconds), .int32(signal.staleAfterSeconds),
+            ]
+        )
+    }
+
+    /// Removes a health signal that no open delivery follows.
+    package func dropHealthSignal(_ name: String, by actor: ConsoleActor) async throws {
+        try await query(
+            "SELECT pushmta_engine.console_drop_signal(\(ConsoleActor.caller), $5)",
+            actor.values + [.text(name)]
+        )
+    }
+
+    /// Lets the rate of a delivery follow a signal, with target, floor and ceiling; nil: it follows none.
+    package func followSignal(_ id: Int64, _ follow: SignalLimits?, by actor: ConsoleActor) async throws {
+        try await query(
+            "SELECT pushmta_engine.console_follow(\(ConsoleActor.caller), $5, $6, $7, $8, $9)",
+            actor.values + [
+                .int64(id), .textOrNull(follow?.signal), follow.map { .double($0.target) } ?? .null,
+                follow.map { .double($0.floor) } ?? .null, follow.map { .double($0.ceiling) } ?? .null,
+            ]
+        )
+    }
+}
+
+/// The signal that a delivery is to follow, and its limits.
+package struct SignalLimits: Sendable, Hashable {
+    package let signal: String
+    package let target: Double
+    package let floor: Double
+    package let ceiling: Double
+
+    package init(signal: String, target: Double, floor: Double, ceiling: Double) {
+        self.signal = signal
+        self.target = target
+        self.floor = floor
+        self.ceiling = ceiling
+    }
+}

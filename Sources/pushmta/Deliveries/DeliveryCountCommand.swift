@@ -1,0 +1,32 @@
+import Administration
+import ArgumentParser
+import Store
+
+/// `pushmta delivery count ID`: how many messages a delivery would make now.
+struct DeliveryCountCommand: PushMTACommand {
+    static let configuration = CommandConfiguration(
+        commandName: "count",
+        abstract: "Count how many messages a delivery would make now.",
+        discussion: """
+            By application, without seed addresses, within ten seconds. `pushmta delivery analyze` makes the messages, and \
+            counts every target.
+            """
+    )
+
+    @OptionGroup var global: GlobalOptions
+
+    @Argument(help: "The delivery's id.")
+    var id: Int64
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func execute(_ loaded: LoadedSettings) async throws {
+        let counts = try await StoreSession.run(loaded.values) { try await $0.countTarget(ofDelivery: id) }
+        var table = Table(["application", "messages", "excluded"])
+        for count in counts {
+            table.add([.text(count.application), .integer(count.messages), .integer(count.excluded)])
+        }
+        table.show(json: json)
+    }
+}
