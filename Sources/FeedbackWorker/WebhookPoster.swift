@@ -195,6 +195,16 @@ struct WebhookPoster: Sendable {
     }
 }
 
+/// The consumers whose webhooks are being posted.
+private final class RunningWebhooks: Sendable {
+    private let consumers = Mutex<Set<Int32>>([])
+
+    /// Returns whether it was not running.
+    func begin(_ consumer: Int32) -> Bool { consumers.withLock { $0.insert(consumer).inserted } }
+
+    func end(_ consumer: Int32) { consumers.withLock { _ = $0.remove(consumer) } }
+}
+
 extension FeedbackWorker {
     /// How often to look for new webhooks.
     private static let webhookInterval = Duration.seconds(2)
@@ -203,10 +213,10 @@ extension FeedbackWorker {
     func keepPosting() async {
         guard let store = await open("feedback-webhooks") else { return }
         let client = CurlClient()
-        let running = Mutex<Set<Int32>>([])
+        let running = RunningWebhooks()
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
-                for consumer in await webhooks(store) where running.withLock({ $0.insert(consumer).inserted }) {
+                for consumer in await webhooks(store) where running.begin(consumer) {
                     let poster = WebhookPoster(
                         store: store,
                         client: client,
@@ -220,7 +230,7 @@ extension FeedbackWorker {
                     )
                     group.addTask {
                         await poster.run()
-                        running.withLock { _ = $0.remove(consumer) }
+                        running.end(consumer)
                     }
                 }
                 try? await Task.sleep(for: Self.webhookInterval)

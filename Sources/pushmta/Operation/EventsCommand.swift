@@ -172,7 +172,7 @@ struct EventsReadCommand: PushMTACommand {
     func execute(_ loaded: LoadedSettings) async throws {
         let (name, rows, isJSON) = (name, limit.rows, json)
         guard follow else {
-            try await StoreSession.run(loaded.values) { store in
+            _ = try await StoreSession.run(loaded.values) { store in
                 try await store.readEvents(of: name, limit: rows) { try Self.show($0, json: isJSON) }
             }
             return
