@@ -584,8 +584,8 @@ BEGIN
     EXECUTE format($sql$
         WITH part AS MATERIALIZED (
             SELECT p.id, p.delivery_id, p.rest_status, a.service_id, t.first_sequence, t.last_sequence, t.sequences, t.subscription_ids,
-                -- The last numbers are those of seed addresses, which do not count. Those of an experiment's cells are above them.
-                (d.target - d.seeds)::integer AS last_counted
+                -- The last numbers are those of seed addresses, which do not count and have no cell.
+                CASE WHEN p.cell IS NULL THEN (d.target - d.seeds)::integer ELSE 2147483647 END AS last_counted
             FROM delivery_part p JOIN delivery_part_target t ON t.log_day = %1$L AND t.part_id = p.id
             JOIN delivery d ON d.id = p.delivery_id JOIN application a ON a.id = p.application_id
             WHERE p.id = ANY($1)
@@ -609,7 +609,7 @@ BEGIN
         SELECT array_agg(o.delivery_id), array_agg(o.service_id), array_agg(coalesce(s.person_id, s.id))
         FROM outcome o JOIN subscription s ON s.id = o.subscription_id
         -- 1: sent. 9: unknown, so perhaps seen.
-        WHERE o.status NOT IN (1, 9) AND (o.sequence <= o.last_counted OR o.sequence >= 1 << 27) $sql$, day)
+        WHERE o.status NOT IN (1, 9) AND o.sequence <= o.last_counted $sql$, day)
     INTO deliveries, services, persons USING unsent;
     PERFORM uncount_persons(deliveries, services, persons);
 END $$;

@@ -104,6 +104,49 @@ struct FrequencyCapTests {
         #expect(try await deliver(fixture).messages == 4)
     }
 
+    @Test("Whom an experiment holds out may get another message, and so may those whose variant ended unsent")
+    func heldOut() async throws {
+        let fixture = try await made([Self.daily])
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 200)
+        let id = try await fixture.store.createDelivery(
+            NewDelivery(
+                label: "Sale",
+                applications: ["shop-ios", "shop-android"],
+                content: #"{"ios": {"title": "a"}, "android": {"title": "a"}}"#
+            )
+        )
+        try await fixture.sql(
+            """
+            DO $$ BEGIN
+                PERFORM pushmta.set_experiment(\(id), '[{"percent": 25}, {"percent": 25}]', hold_out_percent => 50);
+            END $$
+            """
+        )
+        try await fixture.store.startDelivery(id)
+        try await fixture.prepare(partSize: 10)
+        let logged = "SELECT count(*) FROM pushmta.exclusion_log WHERE delivery_id = \(id) AND reason = 'hold_out'"
+        let heldOut = try #require(try await fixture.sql(logged))
+        #expect(heldOut > 0 && heldOut < 204)
+        #expect(try await deliver(fixture).messages == heldOut)
+        #expect(try await deliver(fixture).messages == 0)
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.delivery_part SET state = 'done', finished_at = now(), rest_status = 7 WHERE delivery_id = \(id)
+            """
+        )
+        while try await fixture.sql("SELECT pushmta_engine.count_parts(100)") ?? 0 > 0 {}
+        #expect(try await deliver(fixture).messages == 204 - heldOut)
+    }
+
+    @Test("A category stays as long as a cap names it")
+    func named() async throws {
+        let news = FrequencyCapRow(service: "shop", name: "news", maxMessages: 1, unit: .days, categories: ["news"])
+        let fixture = try await made([news])
+        #expect(await refusal { try await fixture.store.dropCategory("news", service: "shop") }?.sqlState == "PM151")
+        try await fixture.store.dropFrequencyCap("news", ofService: "shop")
+        try await fixture.store.dropCategory("news", service: "shop")
+    }
+
     @Test("Who is forgotten leaves the history")
     func forgotten() async throws {
         let fixture = try await made([Self.daily])
