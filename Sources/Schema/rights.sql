@@ -197,7 +197,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.code_exclusion '
             'pushmta.next_runs pushmta.pause_recurrence pushmta.remove_recurrence pushmta.run_recurrence pushmta.set_recurrence '
             'pushmta.start_recurrence pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs '
-            'pushmta.service_hours pushmta.set_plan pushmta_engine.api_plan pushmta_engine.api_waves')
+            'pushmta.service_hours pushmta.set_plan pushmta_engine.api_frequency_caps pushmta_engine.api_plan pushmta_engine.api_waves')
 ), wanted AS (
     SELECT g.role, g.kind, g.privileges, o.object FROM given g CROSS JOIN LATERAL string_to_table(g.objects, ' ') o(object)
 ), reader (function, owner, statements) AS (

@@ -890,3 +890,8 @@ FROM pushmta_engine.frequency_cap c JOIN pushmta_engine.service v ON v.id = c.se
 COMMENT ON VIEW pushmta.frequency_cap IS
     'How many messages a person of each service may get in a time: max_messages in length hours, days, or one day of the recipient '
     '(per), of these categories (null: all that are not transactional). Who is left out is in pushmta.exclusion_log, as frequency_cap.';
+
+CREATE FUNCTION pushmta_engine.api_frequency_caps(wanted text) RETURNS SETOF pushmta.frequency_cap
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT c.* FROM pushmta.frequency_cap c WHERE c.service = wanted ORDER BY c.name $$;
+COMMENT ON FUNCTION pushmta_engine.api_frequency_caps(text) IS 'pushmta.frequency_cap of one service.';

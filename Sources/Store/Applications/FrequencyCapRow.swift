@@ -44,12 +44,21 @@ package struct FrequencyCapRow: Sendable, Hashable {
 extension Store {
     /// The frequency caps of a service, or of all services, by service and name.
     package func frequencyCaps(ofService service: String? = nil) async throws -> [FrequencyCapRow] {
-        let result = try await query(
-            """
-            SELECT c.service, c.name, c.max_messages, c.per, c.length, c.categories FROM pushmta.frequency_cap c
-            WHERE $1::text IS NULL OR c.service = $1 ORDER BY c.service, c.name
-            """,
+        try await frequencyCaps(
+            from: "pushmta.frequency_cap c WHERE $1::text IS NULL OR c.service = $1 ORDER BY c.service, c.name",
             [.textOrNull(service)]
+        )
+    }
+
+    /// The frequency caps of a service by name, with the rights of the web process.
+    package func apiFrequencyCaps(ofService service: String) async throws -> [FrequencyCapRow] {
+        try await frequencyCaps(from: "pushmta_engine.api_frequency_caps($1) c", [.text(service)])
+    }
+
+    private func frequencyCaps(from source: String, _ parameters: [PostgresValue]) async throws -> [FrequencyCapRow] {
+        let result = try await query(
+            "SELECT c.service, c.name, c.max_messages, c.per, c.length, c.categories FROM \(source)",
+            parameters
         )
         return try all(result) { row in
             FrequencyCapRow(
