@@ -349,6 +349,7 @@ def walk_plan(api, delivery):
     service = api.get("/applications/sample-android")["service"]
     hours = api.get(f"/services/{service}/hours")
     require(hours["hours"] == [] and hours["timeZone"] == "UTC", f"the hours are {hours}")
+    require(api.get(f"/services/{service}/frequency-caps") == {"frequencyCaps": []}, "the service has frequency caps")
 
 
 def recall(api, delivery):

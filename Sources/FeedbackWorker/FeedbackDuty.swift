@@ -15,6 +15,7 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
     case oldChildren
     case oldForgotten
     case oldImports
+    case capHistory
 
     /// The time until the next look when nothing was left to do. Duties that users wait for run every second, which
     /// costs a few index look-ups. Late outcomes are rare. Old data has existed for months, and the database counts
@@ -30,7 +31,7 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
         // It begins a minute after the request.
         case .forgottenLogs: .seconds(60)
         case .partitions, .disabledSubscriptions, .oldTokenEvents, .oldTrackingSources, .oldDeliveryRows, .oldChildren,
-            .oldForgotten, .oldImports:
+            .oldForgotten, .oldImports, .capHistory:
             .seconds(600)
         }
     }
@@ -53,6 +54,7 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
         case .oldChildren: "old children deleted"
         case .oldForgotten: "old records of forgotten subscriptions deleted"
         case .oldImports: "records of old imports deleted"
+        case .capHistory: "rows of the history of frequency caps folded"
         }
     }
 }

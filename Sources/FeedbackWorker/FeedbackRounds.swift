@@ -20,6 +20,8 @@ struct FeedbackRounds: Sendable {
     /// The maximum number of forgotten subscriptions per pass over a day's logs; a pass compares each message with all
     /// of them.
     static let forgotten = 100
+    /// The maximum number of blocks of persons folded per transaction: a tenth of a second.
+    static let folded = 500
 
     /// Runs one piece of a duty, or two in parallel; nil if another worker acts.
     func run(_ duty: FeedbackDuty, inTwos: Bool) async throws -> FeedbackRound? {
@@ -75,6 +77,9 @@ struct FeedbackRounds: Sendable {
             return count.map { FeedbackRound(count: $0, isMore: $0 >= Self.deleted) }
         case .oldImports:
             let count = try await store.purgeImports(worker: worker, limit: Self.deleted)
+            return count.map { FeedbackRound(count: $0, isMore: $0 > 0) }
+        case .capHistory:
+            let count = try await store.keepCaps(worker: worker, blocks: Self.folded)
             return count.map { FeedbackRound(count: $0, isMore: $0 > 0) }
         }
     }

@@ -46,8 +46,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '
             'pushmta.event_consumer pushmta.event_gap pushmta.event_kind '
             'pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.exclusion_log '
-            'pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.recall_report pushmta.recurrence '
-            'pushmta.recurrence_run '
+            'pushmta.frequency_cap pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.recall_report '
+            'pushmta.recurrence pushmta.recurrence_run '
             'pushmta.seed pushmta.service pushmta.subscription pushmta.target_mapping pushmta.user_category_opt_out '
             'pushmta.user_opt_out '
             'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.sending_hours'),
@@ -108,7 +108,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.check_content pushmta.check_delivery pushmta.copy_delivery pushmta.count_target '
             'pushmta.set_delivery_rate pushmta.set_delivery_weight '
             'pushmta.set_retry_schedule '
-            'pushmta.create_delivery pushmta.set_one_time_code '
+            'pushmta.create_delivery pushmta.drop_frequency_cap pushmta.set_frequency_cap pushmta.set_one_time_code '
             'pushmta.create_delivery_from_template pushmta.create_exclusion_list pushmta.delivery_status pushmta.duplicate_template '
             'pushmta.explain_message_id '
             'pushmta.find_message pushmta.find_subscriptions pushmta.follow_signal pushmta.lift_quarantine pushmta.make_continuous '
@@ -197,7 +197,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.code_exclusion '
             'pushmta.next_runs pushmta.pause_recurrence pushmta.remove_recurrence pushmta.run_recurrence pushmta.set_recurrence '
             'pushmta.start_recurrence pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs '
-            'pushmta.service_hours pushmta.set_plan pushmta_engine.api_plan pushmta_engine.api_waves')
+            'pushmta.service_hours pushmta.set_plan pushmta_engine.api_frequency_caps pushmta_engine.api_plan pushmta_engine.api_waves')
 ), wanted AS (
     SELECT g.role, g.kind, g.privileges, o.object FROM given g CROSS JOIN LATERAL string_to_table(g.objects, ' ') o(object)
 ), reader (function, owner, statements) AS (

@@ -125,6 +125,9 @@ static const char events[] = {
 static const char webhooks[] = {
 #embed "version1/30-webhooks.sql" suffix(, 0)
 };
+static const char caps[] = {
+#embed "version1/31-caps.sql" suffix(, 0)
+};
 static const char experiments[] = {
 #embed "version1/33-experiments.sql" suffix(, 0)
 };
@@ -168,6 +171,7 @@ static const struct schema_file files[] = {
     {1, "29-signals.sql", signals},
     {1, "30-events.sql", events},
     {1, "30-webhooks.sql", webhooks},
+    {1, "31-caps.sql", caps},
     {1, "33-experiments.sql", experiments},
     {1, "90-roles.sql", roles},
     {0, 0, 0},

@@ -7,7 +7,7 @@
 // HOW IT IS USED
 //   Long-lived processes (see Processes): supervisor, mta-child (started only by a supervisor), feedback, web,
 //   console. Commands for people and scripts: top (Top); trace (Tracing); migrate, doctor, status, queue, explain,
-//   host, alarm, events, webhook, config, answers, metrics (Operation); service, account, app, credential, key
+//   host, alarm, events, webhook, config, answers, metrics (Operation); service, cap, account, app, credential, key
 //   (Applications); subscription, optout, category, exclusion, mapping, quarantine (Audience); delivery, approval,
 //   message, rate, signal, template, seed, content (Deliveries). Almost every command is a PushMTACommand: execute(_:)
 //   gets the loaded settings. --help documents each of them. Drills, benches and the quickstart belong to pushmta-lab.
@@ -59,7 +59,8 @@ struct PushMTA: AsyncParsableCommand {
             MigrateCommand.self, DoctorCommand.self,
             StatusCommand.self, TopCommand.self, TraceCommand.self, QueueCommand.self, ExplainCommand.self,
             HostCommand.self, AlarmCommand.self, EventsCommand.self, WebhookCommand.self,
-            ConfigCommand.self, ServiceCommand.self, MappingCommand.self, AccountCommand.self, ApplicationCommand.self,
+            ConfigCommand.self, ServiceCommand.self, CapCommand.self, MappingCommand.self, AccountCommand.self,
+            ApplicationCommand.self,
             CredentialCommand.self,
             SubscriptionCommand.self, OptOutCommand.self, CategoryCommand.self, ExclusionCommand.self,
             QuarantineCommand.self, AnswersCommand.self,

@@ -15,6 +15,10 @@ struct RecallTests {
     private func underWay(_ content: String = content) async throws -> (StoreFixture, Int64) {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 40)
+        // What replaces or removes a message goes out all the same.
+        try await fixture.store.setFrequencyCap(
+            FrequencyCapRow(service: "shop", name: "day", maxMessages: 1, unit: .days)
+        )
         let id = try await fixture.store.createDelivery(
             NewDelivery(label: "Sale", applications: ["shop-ios"], content: content)
         )

@@ -149,7 +149,7 @@ struct SchemaTests {
             PostgresStatement(
                 """
                 SELECT p.proname::text FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
-                WHERE n.nspname ~ '^pushmta' AND p.prosqlbody IS NULL
+                WHERE n.nspname ~ '^pushmta' AND p.prosqlbody IS NULL AND p.prokind <> 'a'
                     AND coalesce(array_to_string(p.proconfig, ','), '') !~ 'search_path=(pushmta_engine|pg_catalog), pg_temp'
                 ORDER BY 1
                 """,

@@ -123,6 +123,7 @@ extension Catalogue {
             case "unknown_subscription": .reasonUnknownSubscription
             case "exclusion_list": .reasonExclusionList
             case "condition_failed": .reasonConditionFailed
+            case "frequency_cap": .reasonFrequencyCap
             case "seed": .reasonSeed
             case "expired": .reasonExpired
             case "stopped": .reasonStopped

@@ -76,7 +76,7 @@ enum Phrase: String, Sendable, CaseIterable {
         outcomeCanceledMeaning, outcomeUnknown, outcomeUnknownMeaning
     // The product's own reasons.
     case reasonDisabled, reasonOptedOut, reasonQuarantine, reasonDuplicate, reasonUnknownSubscription,
-        reasonExclusionList, reasonConditionFailed, reasonSeed, reasonExpired, reasonStopped,
+        reasonExclusionList, reasonConditionFailed, reasonFrequencyCap, reasonSeed, reasonExpired, reasonStopped,
         reasonCategoryOptedOut, reasonRecalled
     // Alarms.
     case alarmsTitle, noAlarms, severityCritical, severityWarning, remedyLabel, sinceLabel

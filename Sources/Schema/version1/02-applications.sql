@@ -49,6 +49,25 @@ CREATE TABLE pushmta_engine.service (
 );
 COMMENT ON TABLE pushmta_engine.service IS 'Services: an app as marketing knows it, on all of its platforms.';
 
+CREATE TABLE pushmta_engine.frequency_cap (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    service_id integer NOT NULL REFERENCES pushmta_engine.service,
+    name text NOT NULL CHECK (name <> '') CONSTRAINT frequency_cap_name_form CHECK (pushmta_engine.is_name(name)),
+    max_messages integer NOT NULL CHECK (max_messages BETWEEN 1 AND 1000),
+    -- hours: that many hours. days: that many days of the service, the present one included. recipient_day: the day in the time zone of
+    -- the recipient.
+    per text NOT NULL CHECK (per IN ('hours', 'days', 'recipient_day')),
+    length integer NOT NULL,
+    -- The categories that it is for and counts; null for all that are not transactional, and deliveries without a category.
+    categories integer[] CHECK (cardinality(categories) > 0),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    changed_at timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT frequency_cap_name_key UNIQUE (service_id, name),
+    CHECK (length BETWEEN 1 AND CASE per WHEN 'hours' THEN 72 WHEN 'days' THEN 180 ELSE 1 END)
+);
+COMMENT ON TABLE pushmta_engine.frequency_cap IS
+    'How many messages a person of a service may get in a time. 31-caps.sql counts them.';
+
 CREATE FUNCTION pushmta_engine.service_named(service text) RETURNS integer LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE

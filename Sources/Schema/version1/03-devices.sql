@@ -39,6 +39,8 @@ CREATE TABLE pushmta_engine.subscription (
     quarantined_at timestamptz,
     -- When anything that pushmta.subscription shows of it last changed, except registered_at.
     changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- The number of its person: the lowest id of the subscriptions that its user had in its service when it was made. Null: its own id.
+    person_id bigint,
     -- No foreign key: checking it for each row would double the cost of a large import, and applications are never deleted.
     application_id integer NOT NULL,
     -- 0 valid, 1 with errors, 2 quarantine, 3 deny-listed. Messages are sent to 0 and 1.
@@ -194,6 +196,34 @@ CREATE TRIGGER subscription_changed BEFORE UPDATE ON pushmta_engine.subscription
             NEW.user_key, NEW.locale, NEW.time_zone, NEW.disabled_reason, NEW.quarantine_reason, NEW.device_id, NEW.recipient,
             NEW.parameters, NEW.device, NEW.extra))
     EXECUTE FUNCTION pushmta_engine.note_subscription_change();
+
+-- Registrations wait for each other, so they see each other's rows.
+CREATE FUNCTION pushmta_engine.number_persons() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+BEGIN
+    UPDATE subscription s SET person_id = f.person
+    FROM (SELECT a.id, (SELECT min(coalesce(o.person_id, o.id)) FROM subscription o WHERE o.user_key = a.user_key AND o.user_key <> ''
+            AND (SELECT x.service_id FROM application x WHERE x.id = o.application_id)
+                = (SELECT x.service_id FROM application x WHERE x.id = a.application_id)) AS person
+        FROM added a WHERE a.user_key <> '' OFFSET 0) f
+    WHERE s.id = f.id AND f.person < f.id;
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.number_persons() IS
+    'Gives new subscriptions the number of their person if the user already has one in the service.';
+
+CREATE TRIGGER subscription_person AFTER INSERT ON pushmta_engine.subscription
+    REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION pushmta_engine.number_persons();
+
+CREATE FUNCTION pushmta_engine.renumber_person() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    NEW.person_id := NULL;
+    RETURN NEW;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.renumber_person() IS 'Makes a subscription that no longer has its user a person of its own.';
+
+CREATE TRIGGER subscription_user_changed BEFORE UPDATE OF user_key ON pushmta_engine.subscription
+    FOR EACH ROW WHEN (OLD.user_key <> NEW.user_key AND OLD.person_id IS NOT NULL) EXECUTE FUNCTION pushmta_engine.renumber_person();
 
 CREATE VIEW pushmta.subscription AS
 SELECT s.id, a.name AS application, v.name AS service, a.platform, a.environment,

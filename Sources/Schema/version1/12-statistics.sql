@@ -237,7 +237,7 @@ BEGIN
                 ::pushmta_engine.delivery_statistic)
         FROM total t $sql$, day)
     INTO messages, counts USING picked;
-    PERFORM add_to_sums(picked);
+    PERFORM add_to_sums(picked), give_back(picked, day);
     PERFORM note_values(counts);
     PERFORM add_statistics(counts);
     -- Their late outcomes were among the counted rows.

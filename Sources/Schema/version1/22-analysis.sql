@@ -82,6 +82,9 @@ CREATE FUNCTION pushmta_engine.preparation_digest(delivery bigint) RETURNS text 
             WHERE x.delivery_id = d.id),
         (SELECT jsonb_agg(jsonb_build_array(l.id, l.changed_at) ORDER BY l.id)
             FROM delivery_exclusion_list x JOIN exclusion_list l ON l.id = x.list_id WHERE x.delivery_id = d.id),
+        (SELECT jsonb_agg(DISTINCT jsonb_build_array(c.id, c.max_messages, c.per, c.length, c.categories))
+            FROM delivery_application x JOIN application a ON a.id = x.application_id JOIN frequency_cap c ON c.service_id = a.service_id
+            WHERE x.delivery_id = d.id),
         (SELECT jsonb_build_array(p.local_time, p.on_past) FROM delivery_plan p WHERE p.delivery_id = d.id),
         (SELECT jsonb_agg(jsonb_build_array(w.number, w.share, w.size) ORDER BY w.number) FROM delivery_wave w WHERE w.delivery_id = d.id),
         (SELECT jsonb_agg(DISTINCT jsonb_build_array(v.id, v.time_zone, hours_rule(d.id, v.id) <> 'ignore'))
@@ -109,6 +112,7 @@ BEGIN
     DELETE FROM delivery_part_target t WHERE t.log_day = day AND t.part_id = ANY(parts);
     DELETE FROM delivery_part p WHERE p.id = ANY(parts);
     DELETE FROM exclusion_log x WHERE x.log_day = day AND x.delivery_id = delivery;
+    PERFORM drop_caps(delivery);
     DELETE FROM message_id_range r WHERE r.delivery_id = delivery;
     DELETE FROM delivery_longest l WHERE l.delivery_id = delivery;
     UPDATE delivery_plan p SET planned_through = 0, progress = 0 WHERE p.delivery_id = delivery;

@@ -86,6 +86,7 @@ CREATE FUNCTION pushmta.drop_category(service text, name text) RETURNS void LANG
 DECLARE
     dropped integer := (category_named(ARRAY[service_named(service)], name))[1];
 BEGIN
+    PERFORM FROM pushmta_engine.category k WHERE k.id = dropped FOR UPDATE;
     IF EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.category_id = dropped) THEN
         RAISE EXCEPTION 'Category "%" of service "%" belongs to a delivery.', name, service
             USING ERRCODE = 'PM151', HINT = 'It stays as long as its deliveries. Change its label with pushmta.set_category.';
@@ -93,12 +94,16 @@ BEGIN
         OR EXISTS (SELECT FROM user_category_opt_out u WHERE u.category_id = dropped) THEN
         RAISE EXCEPTION 'People have opted out of category "%" of service "%".', name, service
             USING ERRCODE = 'PM151', HINT = 'It stays, so that their choices are not lost.';
+    ELSIF EXISTS (SELECT FROM frequency_cap c WHERE dropped = ANY(c.categories)) THEN
+        RAISE EXCEPTION 'Category "%" of service "%" belongs to frequency cap "%".', name, service,
+                (SELECT min(c.name) FROM frequency_cap c WHERE dropped = ANY(c.categories))
+            USING ERRCODE = 'PM151', HINT = 'Change the cap first, with pushmta.set_frequency_cap or pushmta.drop_frequency_cap.';
     END IF;
     DELETE FROM pushmta_engine.category k WHERE k.id = dropped;
     PERFORM note_change('category.drop', service || '/' || name, '');
 END $$;
 COMMENT ON FUNCTION pushmta.drop_category(text, text) IS
-    'Removes a category of a service that no delivery has and nobody has opted out of.';
+    'Removes a category of a service that no delivery and no frequency cap has, and nobody has opted out of.';
 
 CREATE FUNCTION pushmta_engine.is_transactional(delivery bigint) RETURNS boolean LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$

@@ -98,9 +98,9 @@ BEGIN
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta.count_target(bigint) IS
-    'How many messages a delivery would make now, and how many people it would exclude, by application, without its seed addresses. The '
-    'first call asks a supervisor and returns the state ''requested''; a later one returns ''answered'' (in psql: \watch 1). problem says '
-    'why it was not counted; pushmta.analyze_delivery counts everything.';
+    'How many messages a delivery would make now, and how many people it would exclude, by application, without its seed addresses. It '
+    'does not ask frequency caps. The first call asks a supervisor and returns the state ''requested''; a later one returns ''answered'' '
+    '(in psql: \watch 1). problem says why it was not counted; pushmta.analyze_delivery counts everything.';
 
 CREATE FUNCTION pushmta_engine.take_look() RETURNS SETOF pushmta_engine.delivery_look LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$

@@ -85,6 +85,7 @@ COMMENT ON FUNCTION pushmta_engine.difference_words(text, bigint, bigint, text, 
 
 CREATE FUNCTION pushmta_engine.note_hold_out(delivery bigint, applications integer[], subscriptions bigint[]) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT uncount_subscriptions(note_hold_out.delivery, subscriptions);
     WITH gone AS MATERIALIZED (
         SELECT u.application_id, u.subscription_id FROM unnest(applications, subscriptions) u(application_id, subscription_id)
     ), logged AS (
@@ -99,7 +100,8 @@ CREATE FUNCTION pushmta_engine.note_hold_out(delivery bigint, applications integ
     UPDATE pushmta_engine.delivery d SET target = d.target - n.messages, excluded = d.excluded + n.messages
     FROM (SELECT count(*) AS messages FROM gone) n WHERE d.id = note_hold_out.delivery $$;
 COMMENT ON FUNCTION pushmta_engine.note_hold_out(bigint, integer[], bigint[]) IS
-    'Turns messages of a locked delivery, which its preparation has counted, into exclusions: their people are held out.';
+    'Turns messages of a locked delivery, which its preparation has counted, into exclusions: their people are held out. Frequency caps do '
+    'not count them.';
 
 -- What marketing sets.
 

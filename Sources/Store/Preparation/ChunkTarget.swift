@@ -13,6 +13,8 @@ struct ChunkTarget {
     var categorySQL: String?
     /// Whether seed addresses also get the message.
     var hasSeeds = false
+    /// Whether persons may get only so many messages in a time.
+    var caps = FrequencyCaps.none
     /// The kinds of exclusions that the delivery has.
     var exclusions: ExclusionSources = []
     /// The filter; nil selects everyone.
@@ -101,7 +103,7 @@ struct ChunkTarget {
     }
 
     /// Whether it goes to all subscribers, without any selection.
-    var isEverybody: Bool { condition == nil && !isGrouped && exclusions.isEmpty && !isOneTimeCode }
+    var isEverybody: Bool { condition == nil && !isGrouped && exclusions.isEmpty && !isOneTimeCode && caps == .none }
 
     /// Whether at most one subscription of a group gets the message.
     var isGrouped: Bool { onePerUser || hasSharedTokens }
@@ -154,6 +156,7 @@ struct ChunkTarget {
         }
         if readMapping != nil { columns.insert("user_key") }
         if isOneTimeCode { columns.formUnion(["enabled", "quarantine_status"]) }
+        if !isGrouped { columns.formUnion(caps.columns) }
         return (["id", "exclusion"] + columns.subtracting(["id", "exclusion"]).sorted()).map { "s.\($0)" }
             .joined(separator: ", ")
     }
@@ -171,7 +174,7 @@ extension ChunkTarget {
                 WHERE x.delivery_id = d.id),
             \(ExclusionSources.columnSQL), d.one_time_code, NOT d.one_time_code AND EXISTS (
                 SELECT FROM pushmta_engine.category_opt_out o WHERE o.category_id = d.category_id),
-            d.seed_names IS DISTINCT FROM '{}'
+            d.seed_names IS DISTINCT FROM '{}', pushmta_engine.cap_kind(d.id)
         """
 
     /// Reads ``columnsSQL``. The filter is returned as text; once it is parsed, ``choose(_:start:mapping:)`` compiles
@@ -188,6 +191,7 @@ extension ChunkTarget {
         target.isOneTimeCode = try row.bool()
         target.categorySQL = try row.bool() ? categoryOfDelivery : nil
         target.hasSeeds = try row.bool()
+        target.caps = FrequencyCaps(rawValue: try row.int16()) ?? .none
         return (target, text.map { Filter(text: $0, start: start) })
     }
 

@@ -41,9 +41,13 @@ extension PreparationChunk {
         ), apps AS MATERIALIZED (
             SELECT a.application_id, a.external_account_id, a.prepare_to
             FROM pushmta_engine.delivery_application a WHERE a.delivery_id = $1
-        ), \(target.isGrouped ? judgedGroups(target) : judgedRows(target)), \(explicitPartsSQL)
+        ), \(target.isGrouped ? judgedGroups(target) : judgedRows(target)),
+        \(target.caps.asked("judged", columns: judgedColumns))\(explicitPartsSQL)
         """
     }
+
+    /// The columns of `judged`, except the exclusion.
+    private static let judgedColumns = ["target_id", "has_variables", "id", "application_id", "external_account_id"]
 
     /// Numbers the messages and puts them into parts.
     private static let explicitPartsSQL = """
@@ -111,7 +115,7 @@ extension PreparationChunk {
     /// The named subscriptions, judged one by one.
     private static func judgedRows(_ target: ChunkTarget) -> String {
         """
-        judged AS MATERIALIZED (
+        \(target.caps.table("judged")) AS MATERIALIZED (
             SELECT n.target_id, n.has_variables, n.id, a.application_id, a.external_account_id,
                 CASE WHEN n.exclusion <> 0 THEN n.exclusion \(listed(target, "n"))
                     WHEN NOT d.allow_duplicates AND (
@@ -177,7 +181,7 @@ extension PreparationChunk {
             ), ranked AS MATERIALIZED (
                 SELECT s.*, row_number() OVER (PARTITION BY s.peer, s.result = 0 ORDER BY s.registered_at DESC, s.id DESC) AS place
                 FROM members s
-            ), judged AS MATERIALIZED (
+            ), \(target.caps.table("judged")) AS MATERIALIZED (
                 SELECT r.target_id, (SELECT e.variables IS NOT NULL FROM pushmta.delivery_target e WHERE e.id = r.target_id) AS has_variables,
                     r.id, r.application_id, r.external_account_id,
                     CASE WHEN r.result = 0 AND r.place > 1 THEN 5 ELSE r.result END AS exclusion

@@ -32,12 +32,12 @@ extension PreparationChunk {
                 row_number() OVER (PARTITION BY j.peer, j.exclusion = 0
                     ORDER BY j.in_range DESC, j.registered_at DESC, j.id DESC) AS place
             FROM judged j WHERE j.peer IS NOT NULL
-        ), scanned AS MATERIALIZED (
+        ), \(target.caps.table("scanned")) AS MATERIALIZED (
             SELECT j.id, j.application_id, j.exclusion FROM judged j WHERE j.peer IS NULL
             UNION ALL
             SELECT r.id, r.application_id, CASE WHEN r.exclusion = 0 AND r.place > 1 THEN 5::smallint ELSE r.exclusion END
             FROM ranked r WHERE r.in_range OR r.exclusion = 0 AND r.place = 1 AND r.has_replaced
-        ), \(partsSQL(target))
+        ), \(target.caps.asked("scanned", columns: ["id", "application_id"]))\(partsSQL(target))
         """
     }
 

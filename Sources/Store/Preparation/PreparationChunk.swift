@@ -142,7 +142,10 @@ struct PreparationChunk {
         var hasToGoOn = true
         while let application = next {
             let rest = min(share, limit - chunk.messages - chunk.excluded)
-            let goesOn = target.readMapping == nil && ContinuousClock.now - began < Self.quickTime
+            // Groups of persons are locked in one order, which the next application begins again: two deliveries could
+            // wait for each other.
+            let goesOn =
+                target.readMapping == nil && target.caps == .none && ContinuousClock.now - began < Self.quickTime
             guard rest > 0, hasToGoOn || goesOn else { return chunk }
             let (more, left) = try await run(
                 Self.subscribers(target),
@@ -355,14 +358,9 @@ extension PreparationChunk {
         ), slice AS (
             SELECT \(target.sliceColumns) FROM pushmta_engine.subscription s WHERE \(range(target)) LIMIT $2
         ), \(target.mappedSQL)scanned AS MATERIALIZED (
-            SELECT s.id, \(exclusion(target)) AS exclusion
+            SELECT s.id, \(exclusion(target)) AS exclusion\(target.caps.scannedColumns)
             FROM slice s \(target.mappedJoinSQL("s")) \(optOutJoin(target))
-        ), kept AS MATERIALIZED (
-            SELECT array_agg(id ORDER BY id) FILTER (WHERE exclusion = 0) AS ids,
-                count(*) FILTER (WHERE exclusion = 0)::integer AS size,
-                count(*) FILTER (WHERE exclusion > 0) AS excluded, count(*) AS scanned, max(id) AS through
-            FROM scanned
-        ), cut AS MATERIALIZED (
+        ), \(target.caps.keptSQL), cut AS MATERIALIZED (
             SELECT least($3, greatest($4, (kept.size + $5 - 1) / $5)) AS size, kept.size * 2 >= kept.scanned AS dense FROM kept
         ), numbered AS MATERIALIZED (
             SELECT nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')) AS part_id,
@@ -382,7 +380,7 @@ extension PreparationChunk {
         ), excluded AS (
             INSERT INTO pushmta_engine.exclusion_log (delivery_id, subscription_id, application_id, log_day, reason)
             SELECT d.id, s.id, d.application_id, d.log_day, pushmta_engine.exclusion_name(s.exclusion)
-            FROM scanned s, delivery d WHERE s.exclusion > 0
+            FROM scanned s, delivery d WHERE s.exclusion > 0 \(target.caps.exclusionRows)
         ), cursor AS (
             UPDATE pushmta_engine.delivery_application a SET prepared = kept.scanned < $2,
                 prepared_through = coalesce(kept.through, a.prepared_through), messages = a.messages + kept.size

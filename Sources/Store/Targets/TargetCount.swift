@@ -46,7 +46,7 @@ extension Store {
     }
 
     /// Counts what a delivery that has not begun would send now, by application, without its seed addresses. The rules
-    /// are those of its preparation.
+    /// are those of its preparation, except that it does not ask frequency caps.
     ///
     /// Throws ``StoreError`` of code `notFound`; `invalid` if its filter cannot be used, or if only an analysis can count
     /// it; `unavailable` if it takes too long.

@@ -1,6 +1,7 @@
 import PushCore
+import Store
 
-/// The schemas of plans and sending hours.
+/// The schemas of plans, sending hours and frequency caps.
 extension OpenAPISchemas {
     static let plans = #"""
         {
@@ -71,6 +72,22 @@ extension OpenAPISchemas {
                 }
               }
             }
+          },
+          "FrequencyCapList": {
+            "type": "object",
+            "examples": [{"frequencyCaps": [{"name": "week", "maxMessages": 3, "per": "days", "length": 7, "categories": ["news"]}]}],
+            "required": ["frequencyCaps"],
+            "properties": {"frequencyCaps": {"type": "array", "items": {
+              "type": "object",
+              "required": ["name", "maxMessages", "per", "length", "categories"],
+              "properties": {
+                "name": {"type": "string", "minLength": 1},
+                "maxMessages": {"type": "integer", "minimum": 1, "maximum": 1000},
+                "per": {"enum": \#(words(FrequencyCapRow.Unit.allCases)), "description": "What length counts: hours, days of the service, or the day of the recipient."},
+                "length": {"type": "integer", "minimum": 1, "maximum": 180},
+                "categories": {"type": ["array", "null"], "items": {"type": "string"}, "description": "null: all that are not transactional."}
+              }
+            }}}
           },
           "SendingHours": {
             "type": "object",

@@ -51,7 +51,7 @@ package final class WebAPI: Sendable {
             ApplicationRoutes(database: database).routes, DeviceRoutes(database: database).routes,
             CategoryRoutes(database: database).routes,
             DeliveryRoutes(database: database).routes, AnalysisRoutes(database: database).routes,
-            PlanRoutes(database: database).routes,
+            PlanRoutes(database: database).routes, CapRoutes(database: database).routes,
             ApprovalRoutes(database: database).routes, RecurrenceRoutes(database: database).routes,
             TargetRoutes(database: database).routes,
             RecallRoutes(database: database).routes, OutcomeRoutes(database: database).routes,

@@ -8,8 +8,8 @@ struct DeliveryCountCommand: PushMTACommand {
         commandName: "count",
         abstract: "Count how many messages a delivery would make now.",
         discussion: """
-            By application, without seed addresses, within ten seconds. `pushmta delivery analyze` makes the messages, and \
-            counts every target.
+            By application, within ten seconds, without seed addresses; frequency caps are not asked. `pushmta delivery \
+            analyze` makes the messages, and counts every target.
             """
     )
 

@@ -95,4 +95,29 @@ import Testing
         #expect(try await site.call("GET", "/services/none/hours", key: key).status == 404)
         try await site.finish()
     }
+
+    @Test func theFrequencyCapsOfAServiceAreShownToWhoMaySeeItsApplications() async throws {
+        let site = try await APISite.start()
+        let service = try #require(
+            try await site.web.value("SELECT service FROM pushmta_engine.api_applications() WHERE name = 'shop-ios'")
+        )
+        let cap = FrequencyCapRow(
+            service: service,
+            name: "week",
+            maxMessages: 3,
+            unit: .days,
+            length: 7,
+            categories: ["news"]
+        )
+        try await site.web.admin.setFrequencyCap(cap)
+        let key = try await site.key(.readApplications)
+        let read = try await site.call("GET", "/services/\(service)/frequency-caps", key: key)
+        #expect(
+            read["frequencyCaps"]
+                == #"[{"name":"week","maxMessages":3,"per":"days","length":7,"categories":["news"]}]"#,
+            "\(read.answer)"
+        )
+        #expect(try await site.call("GET", "/services/none/frequency-caps", key: key).status == 404)
+        try await site.finish()
+    }
 }

@@ -1,0 +1,897 @@
+-- Frequency caps: at most so many messages of some categories to a person of a service in a time.
+--
+-- A person is a user of a service, or a subscription without a user. Its number is the lowest id of its subscriptions
+-- (subscription.person_id), so 1,024 neighbours are a block. The history has a bit for each person of a block: one row for each block and
+-- delivery, and, for older days, rows for each block, category and day with bits of a binary number. Adding a bitmap to such a number
+-- and comparing it takes a few operations on 128 bytes for all 1,024 persons. Sums of eight days keep long times as cheap as short ones.
+--
+-- The table of the rules is in 02-applications.sql, the numbers of persons are in 03-devices.sql.
+
+-- Deliveries that count, until their day is folded.
+CREATE TABLE pushmta_engine.capped_delivery (
+    delivery_id bigint NOT NULL,
+    -- When its messages count: at its start, or when they were prepared if that was later or there is no start.
+    counts_at timestamptz NOT NULL,
+    service_id integer NOT NULL,
+    -- 0: none.
+    category_id integer NOT NULL,
+    -- The day of counts_at in the time zone of the service.
+    day date NOT NULL,
+    PRIMARY KEY (delivery_id, service_id)
+);
+COMMENT ON TABLE pushmta_engine.capped_delivery IS
+    'Deliveries whose messages count for frequency caps, with a row of the history for each block of persons that they reach.';
+CREATE INDEX capped_delivery_day ON pushmta_engine.capped_delivery (service_id, day);
+
+CREATE TABLE pushmta_engine.cap_history (
+    -- 0: a folded day. -1: the sum of eight folded days from this day on.
+    delivery_id bigint NOT NULL,
+    -- Null for folded days.
+    counts_at timestamptz,
+    service_id integer NOT NULL,
+    -- A person's number >> 10.
+    block integer NOT NULL,
+    day date NOT NULL,
+    category_id integer NOT NULL,
+    -- The bits of folded days are the digits of value 2 ^ digit. 0 for a delivery.
+    digit smallint NOT NULL,
+    -- Bit number & 1023: whether the delivery has a message to the person that has not ended unsent.
+    persons bit varying NOT NULL CHECK (length(persons) = 1024),
+    -- How many more such messages it has to the same person, the lowest digits first. Null for none.
+    more bit varying[],
+    -- The day first: what is new is at one place of the index, and neighbours of a day are read together.
+    PRIMARY KEY (service_id, day, block, category_id, delivery_id, digit)
+) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.05);
+COMMENT ON TABLE pushmta_engine.cap_history IS
+    'Which persons the deliveries of the last 180 days have messages to: a row for each block of 1,024 persons and delivery. Days that are '
+    'over are folded: a row for each block, category and digit of the number of deliveries. Of eight folded days there is the sum, too.';
+
+CREATE TABLE pushmta_engine.cap_lock (
+    service_id integer NOT NULL,
+    -- 16 blocks.
+    persons integer NOT NULL,
+    -- The delivery that asked last, and how often that was another one than before.
+    delivery_id bigint NOT NULL DEFAULT 0,
+    version bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (service_id, persons)
+) WITH (fillfactor = 50);
+COMMENT ON TABLE pushmta_engine.cap_lock IS
+    'Who asks for persons and counts them locks the rows of their groups first, in rising order, so that two deliveries at once cannot '
+    'both reach a person who may get one more message.';
+
+-- Subscriptions are prepared by id, and a person's devices may have any ids: a delivery asks for the same block many times. Unlogged:
+-- after a crash it is empty, and is made again.
+CREATE UNLOGGED TABLE pushmta_engine.cap_reached (
+    delivery_id bigint NOT NULL,
+    service_id integer NOT NULL,
+    block integer NOT NULL,
+    -- That of the block's lock. With another one, other deliveries have counted messages since.
+    version bigint NOT NULL,
+    persons bit varying NOT NULL,
+    PRIMARY KEY (delivery_id, service_id, block)
+);
+COMMENT ON TABLE pushmta_engine.cap_reached IS
+    'Whom a delivery in preparation may not reach, for each block of persons that it has asked for.';
+
+CREATE TABLE pushmta_engine.cap_sum (
+    service_id integer PRIMARY KEY,
+    -- The days before this one are summed up. A multiple of eight days since 2000.
+    through date NOT NULL,
+    -- Of the next eight days, the blocks up to this one are, too.
+    block integer NOT NULL DEFAULT -1
+);
+COMMENT ON TABLE pushmta_engine.cap_sum IS 'How far the history of frequency caps is summed up, for each service.';
+
+CREATE FUNCTION pushmta_engine.eighth_day(day date) RETURNS date LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN day + (7 - (day - date '2000-01-01' + 7) % 8);
+COMMENT ON FUNCTION pushmta_engine.eighth_day(date) IS 'The first day, from this one on, at which eight days begin that are summed up.';
+
+-- Numbers in bits: for 1,024 persons at once.
+
+CREATE AGGREGATE pushmta_engine.bits_at(place integer, value integer) (
+    SFUNC = pg_catalog.set_bit, STYPE = pg_catalog.bit,
+    -- 1,024 bits.
+    INITCOND = 'X000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'
+        '000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'
+        '0000000000000000');
+COMMENT ON AGGREGATE pushmta_engine.bits_at(integer, integer) IS 'A block of 1,024 bits with these values at these places.';
+
+CREATE FUNCTION pushmta_engine.no_bits() RETURNS bit varying LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 0::bit(1024);
+COMMENT ON FUNCTION pushmta_engine.no_bits() IS 'A block of 1,024 bits that are all 0.';
+
+CREATE FUNCTION pushmta_engine.any_bits(digits bit varying[]) RETURNS bit varying LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT coalesce(bit_or(d.bits::bit(1024)), no_bits()) FROM unnest(digits) d(bits) $$;
+COMMENT ON FUNCTION pushmta_engine.any_bits(bit varying[]) IS 'Which of 1,024 numbers are not 0. The lowest digits come first.';
+
+CREATE FUNCTION pushmta_engine.add_bits(digits bit varying[], bits bit varying, digit integer DEFAULT 0) RETURNS bit varying[]
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    none CONSTANT bit varying := no_bits();
+    sums bit varying[] := coalesce(digits, '{}');
+    carry bit varying := bits;
+    rest bit varying;
+    n integer := digit;
+BEGIN
+    WHILE carry <> none LOOP
+        WHILE cardinality(sums) <= n LOOP
+            sums := sums || none;
+        END LOOP;
+        n := n + 1;
+        rest := sums[n];
+        sums[n] := rest # carry;
+        carry := rest & carry;
+    END LOOP;
+    RETURN sums;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.add_bits(bit varying[], bit varying, integer) IS
+    'Adds a bit of value 2 ^ digit to each of 1,024 numbers.';
+
+CREATE FUNCTION pushmta_engine.less_bits(digits bit varying[], less bit varying[]) RETURNS bit varying[] LANGUAGE plpgsql
+    IMMUTABLE PARALLEL SAFE SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    none CONSTANT bit varying := no_bits();
+    rests bit varying[] := digits;
+    borrow bit varying := none;
+    old bit varying;
+    minus bit varying;
+BEGIN
+    FOR n IN 1..greatest(cardinality(digits), cardinality(less)) LOOP
+        old := coalesce(digits[n], none);
+        minus := coalesce(less[n], none);
+        rests[n] := old # minus # borrow;
+        borrow := ((~old) & (minus | borrow)) | (minus & borrow);
+    END LOOP;
+    -- Never below 0.
+    RETURN CASE WHEN borrow = none THEN rests ELSE ARRAY(SELECT r.bits & ~borrow FROM unnest(rests) WITH ORDINALITY r(bits, n)
+        ORDER BY r.n) END;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.less_bits(bit varying[], bit varying[]) IS
+    'Subtracts 1,024 numbers from 1,024 others; 0 where the first is greater. The lowest digits come first.';
+
+CREATE FUNCTION pushmta_engine.sum_bits(maps bit varying[], digits smallint[]) RETURNS bit varying[] LANGUAGE plpgsql
+    IMMUTABLE PARALLEL SAFE SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    none CONSTANT bit varying := no_bits();
+    -- Variables, because elements of an array take more than twice the time. Nearly all steps end at the first ones.
+    d0 bit varying := none; d1 bit varying := none;
+    d2 bit varying := none; d3 bit varying := none;
+    d4 bit varying := none; d5 bit varying := none;
+    higher bit varying[] := ARRAY[]::bit varying[];
+    digit smallint;
+    map bit varying; carry bit varying;
+    n integer := 0;
+BEGIN
+    FOREACH map IN ARRAY maps LOOP
+        n := n + 1;
+        digit := digits[n];
+        IF digit = 0 THEN
+            carry := d0 & map;
+            d0 := d0 # map;
+            CONTINUE WHEN carry = none;
+            map := carry;
+        END IF;
+        IF digit <= 1 THEN
+            carry := d1 & map;
+            d1 := d1 # map;
+            CONTINUE WHEN carry = none;
+            map := carry;
+        END IF;
+        IF digit <= 2 THEN
+            carry := d2 & map;
+            d2 := d2 # map;
+            CONTINUE WHEN carry = none;
+            map := carry;
+        END IF;
+        IF digit <= 3 THEN
+            carry := d3 & map;
+            d3 := d3 # map;
+            CONTINUE WHEN carry = none;
+            map := carry;
+        END IF;
+        IF digit <= 4 THEN
+            carry := d4 & map;
+            d4 := d4 # map;
+            CONTINUE WHEN carry = none;
+            map := carry;
+        END IF;
+        IF digit <= 5 THEN
+            carry := d5 & map;
+            d5 := d5 # map;
+            CONTINUE WHEN carry = none;
+            map := carry;
+        END IF;
+        digit := greatest(digit, 6);
+        higher := add_bits(higher, map, digit - 6);
+    END LOOP;
+    RETURN ARRAY[d0, d1, d2, d3, d4, d5] || higher;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.sum_bits(bit varying[], smallint[]) IS
+    'Adds up blocks of 1,024 bits, each a digit of value 2 ^ digit. Returns the digits of the 1,024 sums, the lowest first.';
+
+CREATE FUNCTION pushmta_engine.reached_bits(maps bit varying[], digits smallint[], most integer) RETURNS bit varying LANGUAGE plpgsql
+    IMMUTABLE PARALLEL SAFE SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    sums bit varying[];
+    above bit varying := no_bits();
+    equal bit varying := ~no_bits();
+BEGIN
+    IF maps IS NULL THEN
+        RETURN above;
+    END IF;
+    sums := sum_bits(maps, digits);
+    -- No sum is as large as 2 ^ cardinality(sums).
+    IF most >> cardinality(sums) > 0 THEN
+        RETURN above;
+    END IF;
+    FOR n IN REVERSE cardinality(sums)..1 LOOP
+        IF (most >> (n - 1)) & 1 = 1 THEN
+            equal := equal & sums[n];
+        ELSE
+            above := above | (equal & sums[n]);
+        END IF;
+    END LOOP;
+    RETURN above | equal;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.reached_bits(bit varying[], smallint[], integer) IS
+    'Which of the 1,024 sums of sum_bits are at least this number.';
+
+-- Rules.
+
+CREATE FUNCTION pushmta_engine.cap_rules(delivery bigint, service integer) RETURNS SETOF pushmta_engine.frequency_cap
+    LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    RETURN QUERY SELECT c.* FROM pushmta_engine.frequency_cap c JOIN pushmta_engine.delivery d ON d.id = delivery
+    WHERE c.service_id = service AND d.kind = 'batch' AND NOT d.proof AND NOT EXISTS (SELECT FROM recall r WHERE r.child_id = d.id)
+        AND CASE WHEN c.categories IS NULL THEN NOT d.one_time_code AND NOT is_transactional(d.id)
+            ELSE coalesce(d.category_id = ANY(c.categories), false) END
+    ORDER BY c.id;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.cap_rules(bigint, integer) IS
+    'The frequency caps of a service that a delivery is subject to. Proofs and deliveries that replace or remove recalled messages are '
+    'not; one-time codes and transactional deliveries only to caps that name their category.';
+
+CREATE FUNCTION pushmta_engine.cap_kind(delivery bigint) RETURNS smallint LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    kind smallint;
+BEGIN
+    -- Nearly all services have none.
+    IF NOT EXISTS (SELECT FROM frequency_cap) THEN
+        RETURN 0;
+    END IF;
+    SELECT max(CASE r.per WHEN 'recipient_day' THEN 2 ELSE 1 END) INTO kind
+    FROM (SELECT DISTINCT a.service_id FROM delivery_application x JOIN application a ON a.id = x.application_id
+        WHERE x.delivery_id = delivery) v
+    CROSS JOIN LATERAL cap_rules(delivery, v.service_id) r;
+    RETURN coalesce(kind, 0);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.cap_kind(bigint) IS
+    '0: no frequency cap applies to a delivery. 1: some do. 2: some do, and one is for the day of the recipient.';
+
+CREATE FUNCTION pushmta_engine.counted_categories(service integer, categories integer[]) RETURNS integer[] LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    RETURN coalesce(categories, ARRAY(SELECT k.id FROM pushmta_engine.category k
+        WHERE k.service_id = service AND NOT k.is_transactional) || 0);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.counted_categories(integer, integer[]) IS
+    'The categories that a frequency cap counts; 0 is none. If it names no categories: all that are not transactional.';
+
+-- Asking and counting.
+
+CREATE FUNCTION pushmta_engine.lock_persons(service integer, blocks integer[], delivery bigint) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_variable
+DECLARE
+    groups integer[] := ARRAY(SELECT DISTINCT b.n >> 4 FROM unnest(blocks) b(n) ORDER BY 1);
+    changed integer[];
+BEGIN
+    INSERT INTO cap_lock (service_id, persons) SELECT service, g.n FROM unnest(groups) g(n) ORDER BY g.n ON CONFLICT DO NOTHING;
+    changed := ARRAY(SELECT x.persons FROM (SELECT l.persons, l.delivery_id FROM cap_lock l
+        WHERE l.service_id = service AND l.persons = ANY(groups) ORDER BY l.persons FOR NO KEY UPDATE) x WHERE x.delivery_id <> delivery);
+    UPDATE cap_lock l SET delivery_id = delivery, version = l.version + 1 WHERE l.service_id = service AND l.persons = ANY(changed);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.lock_persons(integer, integer[], bigint) IS
+    'Locks the groups of persons in these blocks, in rising order, for a delivery (0: none). The caller''s next statement sees what was '
+    'counted before.';
+
+CREATE FUNCTION pushmta_engine.capped_delivery_of(delivery bigint, service integer) RETURNS pushmta_engine.capped_delivery
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    place capped_delivery;
+BEGIN
+    SELECT c.* INTO place FROM pushmta_engine.capped_delivery c WHERE c.delivery_id = delivery AND c.service_id = service;
+    IF NOT FOUND THEN
+        INSERT INTO pushmta_engine.capped_delivery (delivery_id, service_id, category_id, counts_at, day)
+        SELECT d.id, v.id, coalesce(d.category_id, 0), m.moment, (m.moment AT TIME ZONE v.time_zone)::date
+        FROM pushmta_engine.delivery d CROSS JOIN pushmta_engine.service v
+        -- Days before are soon folded.
+        CROSS JOIN LATERAL (SELECT greatest(d.filter_now, d.start_at, now() - interval '1 day')) m(moment)
+        WHERE d.id = delivery AND v.id = service
+        RETURNING * INTO place;
+    END IF;
+    RETURN place;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.capped_delivery_of(bigint, integer) IS
+    'When the messages of a delivery, which the caller has locked, count in a service, and as which category.';
+
+CREATE FUNCTION pushmta_engine.cap_windows(service integer, moment timestamptz, zones text[])
+    RETURNS TABLE (zone text, number integer, begins timestamptz, ends timestamptz) LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT w.given, dense_rank() OVER (ORDER BY w.begins, w.ends)::integer, w.begins, w.ends
+    FROM (SELECT g.given, date_trunc('day', moment AT TIME ZONE n.name) AT TIME ZONE n.name AS begins,
+            (date_trunc('day', moment AT TIME ZONE n.name) + interval '1 day') AT TIME ZONE n.name AS ends
+        FROM (SELECT DISTINCT u.given FROM unnest(zones) u(given)) g
+        JOIN pushmta_engine.service v ON v.id = service
+        LEFT JOIN time_zone z ON z.name = g.given
+        CROSS JOIN LATERAL (SELECT coalesce(z.name, v.time_zone)) n(name)) w $$;
+COMMENT ON FUNCTION pushmta_engine.cap_windows(integer, timestamptz, text[]) IS
+    'The day that contains a moment in each of these time zones. Zones with the same day have the same number. The service''s own stands '
+    'for a zone that is not known.';
+
+CREATE FUNCTION pushmta_engine.count_bits(place pushmta_engine.capped_delivery, blocks integer[], bits bit varying[]) RETURNS void
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+    INSERT INTO cap_history AS h (service_id, block, day, category_id, delivery_id, digit, counts_at, persons)
+    SELECT place.service_id, b.n, place.day, place.category_id, place.delivery_id, 0, place.counts_at, b.bits
+    FROM unnest(blocks, bits) b(n, bits) WHERE b.bits <> no_bits() ORDER BY b.n
+    ON CONFLICT ON CONSTRAINT cap_history_pkey DO UPDATE SET persons = h.persons | excluded.persons,
+        more = CASE WHEN h.persons & excluded.persons = no_bits() THEN h.more ELSE add_bits(h.more, h.persons & excluded.persons) END;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.count_bits(pushmta_engine.capped_delivery, integer[], bit varying[]) IS
+    'Counts a message of a delivery to each person whose bit is set.';
+
+CREATE FUNCTION pushmta_engine.count_more(place pushmta_engine.capped_delivery, persons bigint[], blocks integer[], bits bit varying[])
+    RETURNS void LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp SET enable_nestloop = off SET enable_mergejoin = off AS $$
+#variable_conflict use_column
+DECLARE
+    counts record;
+BEGIN
+    SELECT array_agg(r.block) AS blocks, array_agg(r.spot) AS spots, array_agg(r.n - 1) AS more, max(r.n - 1) AS most INTO counts
+    FROM (SELECT b.n AS block, (u.person & 1023)::integer AS spot, count(*) AS n
+        FROM unnest(persons) u(person) JOIN unnest(blocks, bits) b(n, bits) ON b.n = (u.person >> 10)::integer
+        WHERE get_bit(b.bits, (u.person & 1023)::integer) = 1 GROUP BY 1, 2 HAVING count(*) > 1) r;
+    -- Digit by digit: a user key that says nothing may belong to any number of devices.
+    FOR power IN 0..31 LOOP
+        EXIT WHEN counts.most IS NULL OR counts.most >> power = 0;
+        UPDATE cap_history h SET more = add_bits(h.more, m.bits, power)
+        FROM (SELECT c.block, bits_at(c.spot, 1)::bit varying AS bits
+            FROM unnest(counts.blocks, counts.spots, counts.more) c(block, spot, n) WHERE (c.n >> power) & 1 = 1 GROUP BY 1) m
+        WHERE h.service_id = place.service_id AND h.day = place.day AND h.block = ANY(counts.blocks) AND h.block = m.block
+            AND h.category_id = place.category_id AND h.delivery_id = place.delivery_id AND h.digit = 0;
+    END LOOP;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.count_more(pushmta_engine.capped_delivery, bigint[], integer[], bit varying[]) IS
+    'Counts the second and further messages of a delivery to persons of these blocks who have several of these elements and whose bit is '
+    'set. Their rows are there and locked.';
+
+CREATE FUNCTION pushmta_engine.cap_days(service integer, per text, length integer, start date)
+    RETURNS TABLE (day date, is_sum boolean) LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+    WITH span AS (
+        -- Caps in hours, and for the recipient's day, read moments, which folded days do not have: see day_to_fold.
+        SELECT f.day AS first, eighth_day(f.day) AS first_sum, greatest(eighth_day(f.day), s.through) AS summed,
+            (SELECT max(h.day) FROM cap_history h WHERE h.service_id = service) AS last
+        FROM (SELECT start + 1 - CASE per WHEN 'days' THEN length ELSE 5 END) f(day)
+        LEFT JOIN cap_sum s ON s.service_id = service
+    )
+    SELECT s.first + n, false FROM span s CROSS JOIN generate_series(0, s.last - s.first) n
+    WHERE s.first + n < s.first_sum OR s.first + n >= s.summed
+    UNION ALL
+    SELECT s.first_sum + n, true FROM span s CROSS JOIN generate_series(0, s.summed - s.first_sum - 8, 8) n $$;
+COMMENT ON FUNCTION pushmta_engine.cap_days(integer, text, integer, date) IS
+    'The days of the history that a frequency cap reads for a delivery of a day, or the first of eight days that are summed up.';
+
+CREATE FUNCTION pushmta_engine.reached_persons(place pushmta_engine.capped_delivery, rules pushmta_engine.frequency_cap[],
+    blocks integer[], zones text[]) RETURNS TABLE (block integer, begins timestamptz, persons bit varying) LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp SET enable_mergejoin = off SET enable_seqscan = off AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    WITH rule AS MATERIALIZED (
+        SELECT r.id, r.max_messages, r.per, r.length, counted_categories(r.service_id, r.categories) AS counts FROM unnest(rules) r
+    ), span AS MATERIALIZED (
+        SELECT DISTINCT a.block, w.begins, w.ends
+        FROM unnest(blocks, zones) a(block, zone) JOIN cap_windows(place.service_id, place.counts_at, zones) w ON w.zone = a.zone
+    ), neighbours AS MATERIALIZED (
+        SELECT min(g.block) AS first, max(g.block) AS last
+        FROM (SELECT e.block, count(*) FILTER (WHERE e.gap > 4) OVER (ORDER BY e.block) AS n
+            FROM (SELECT u.block, u.block - lag(u.block) OVER (ORDER BY u.block) AS gap
+                FROM (SELECT DISTINCT x.block FROM unnest(blocks) x(block)) u) e) g
+        GROUP BY g.n
+    ), found AS MATERIALIZED (
+        -- OFFSET 0: look-ups one by one, by the index.
+        SELECT r.id, h.block, h.counts_at, h.digit, h.persons
+        FROM rule r CROSS JOIN LATERAL cap_days(place.service_id, r.per, r.length, place.day) d CROSS JOIN neighbours n
+        CROSS JOIN LATERAL (SELECT x.* FROM cap_history x WHERE x.service_id = place.service_id AND x.day = d.day
+            AND x.block >= n.first AND x.block <= n.last AND x.category_id = ANY(r.counts) AND x.delivery_id <> place.delivery_id
+            AND (x.delivery_id = -1) = d.is_sum
+            AND (r.per <> 'hours' OR x.counts_at > place.counts_at - r.length * interval '1 hour') OFFSET 0) h
+    )
+    SELECT g.block, g.begins, bit_or(g.bits)::bit varying FROM (
+        SELECT h.block, NULL::timestamptz AS begins, reached_bits(array_agg(h.persons), array_agg(h.digit), r.max_messages) AS bits
+        FROM rule r JOIN found h ON h.id = r.id WHERE r.per <> 'recipient_day' GROUP BY r.id, r.max_messages, h.block
+        UNION ALL
+        SELECT h.block, s.begins, reached_bits(array_agg(h.persons), array_agg(h.digit), r.max_messages)
+        FROM rule r JOIN found h ON h.id = r.id
+        JOIN span s ON s.block = h.block AND h.counts_at >= s.begins AND h.counts_at < s.ends
+        WHERE r.per = 'recipient_day' GROUP BY r.id, r.max_messages, h.block, s.begins) g
+    GROUP BY 1, 2;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.reached_persons(pushmta_engine.capped_delivery, pushmta_engine.frequency_cap[], integer[], text[]) IS
+    'Which persons of these blocks have as many messages as a rule allows, apart from those of the delivery: in the time before it, or '
+    'planned for later. Days are those of the service, the delivery''s own included. begins: only in the zones whose day begins then.';
+
+CREATE FUNCTION pushmta_engine.known_reached(place pushmta_engine.capped_delivery, rules pushmta_engine.frequency_cap[], blocks integer[])
+    RETURNS TABLE (block integer, begins timestamptz, persons bit varying) LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_mergejoin = off SET enable_seqscan = off AS $$
+#variable_conflict use_column
+DECLARE
+    missing integer[] := ARRAY(SELECT b.block FROM unnest(blocks) b(block) CROSS JOIN LATERAL (SELECT l.version FROM cap_lock l
+            WHERE l.service_id = place.service_id AND l.persons = b.block >> 4 OFFSET 0) l
+        LEFT JOIN LATERAL (SELECT k.version FROM cap_reached k WHERE k.delivery_id = place.delivery_id
+            AND k.service_id = place.service_id AND k.block = b.block OFFSET 0) k ON true
+        WHERE k.version IS DISTINCT FROM l.version);
+BEGIN
+    IF missing <> '{}' THEN
+        INSERT INTO cap_reached AS c (delivery_id, service_id, block, version, persons)
+        SELECT place.delivery_id, place.service_id, m.block, l.version, coalesce(r.persons, no_bits())
+        FROM unnest(missing) m(block) JOIN cap_lock l ON l.service_id = place.service_id AND l.persons = m.block >> 4
+        LEFT JOIN reached_persons(place, rules, missing, NULL) r ON r.block = m.block
+        ON CONFLICT ON CONSTRAINT cap_reached_pkey DO UPDATE SET version = excluded.version, persons = excluded.persons;
+    END IF;
+    RETURN QUERY SELECT b.block, NULL::timestamptz, k.persons FROM unnest(blocks) b(block)
+        CROSS JOIN LATERAL (SELECT x.persons FROM cap_reached x WHERE x.delivery_id = place.delivery_id
+            AND x.service_id = place.service_id AND x.block = b.block OFFSET 0) k;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.known_reached(pushmta_engine.capped_delivery, pushmta_engine.frequency_cap[], integer[]) IS
+    'Does what reached_persons does without time zones, for locked blocks. What no other delivery has changed since is not computed again.';
+
+CREATE FUNCTION pushmta_engine.free_persons(place pushmta_engine.capped_delivery, rules pushmta_engine.frequency_cap[],
+    INOUT blocks integer[], zones text[], INOUT bits bit varying[], OUT are_all boolean) LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_mergejoin = off SET enable_seqscan = off AS $$
+#variable_conflict use_column
+BEGIN
+    WITH asked AS MATERIALIZED (
+        SELECT a.block, w.begins, bit_or(a.bits) AS bits
+        FROM unnest(blocks, zones, bits) a(block, zone, bits)
+        LEFT JOIN cap_windows(place.service_id, place.counts_at, zones) w ON w.zone = a.zone GROUP BY 1, 2
+    ), reached AS MATERIALIZED (
+        SELECT k.* FROM known_reached(place, rules, blocks) k WHERE zones IS NULL
+        UNION ALL
+        SELECT r.* FROM reached_persons(place, rules, blocks, zones) r WHERE zones IS NOT NULL
+    ), free AS MATERIALIZED (
+        -- Who has a message of this delivery already gets it on all devices.
+        SELECT a.block, bit_or(a.bits & (coalesce(own.persons, no_bits())
+            | ~(coalesce(m.persons, no_bits()) | coalesce(z.persons, no_bits())))) AS bits, bit_or(a.bits) AS asked
+        FROM asked a
+        LEFT JOIN reached m ON m.block = a.block AND m.begins IS NULL
+        LEFT JOIN reached z ON z.block = a.block AND z.begins = a.begins
+        LEFT JOIN LATERAL (SELECT x.persons FROM cap_history x WHERE x.service_id = place.service_id AND x.day = place.day
+            AND x.block = a.block AND x.category_id = place.category_id AND x.delivery_id = place.delivery_id AND x.digit = 0
+            OFFSET 0) own ON true
+        GROUP BY a.block
+    )
+    SELECT array_agg(f.block ORDER BY f.block), array_agg(f.bits ORDER BY f.block), bool_and(f.bits = f.asked)
+    INTO blocks, bits, are_all FROM free f;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.free_persons(pushmta_engine.capped_delivery, pushmta_engine.frequency_cap[], integer[], text[],
+    bit varying[]) IS 'Which of the persons with a set bit may get a message of a delivery, and whether all may.';
+
+CREATE FUNCTION pushmta_engine.ask_caps(delivery bigint, service integer, ids bigint[], persons bigint[], zones text[],
+    OUT passed bigint[], OUT capped bigint[]) LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp SET enable_nestloop = off
+    SET enable_mergejoin = off SET lock_timeout = '2s' AS $$
+#variable_conflict use_variable
+DECLARE
+    rules frequency_cap[] := ARRAY(SELECT r FROM cap_rules(delivery, service) r);
+    place capped_delivery;
+    asked record;
+    free record;
+    several integer[];
+BEGIN
+    IF ids IS NULL THEN
+        RETURN;
+    ELSIF rules = '{}' THEN
+        passed := ARRAY(SELECT unnest(ids) AS id ORDER BY id);
+        RETURN;
+    END IF;
+    -- Two lists in step take half the time of a table of both.
+    IF zones IS NULL THEN
+        SELECT array_agg(g.block) AS blocks, NULL::text[] AS zones, array_agg(g.bits) AS bits, array_agg(g.n) AS n INTO asked
+        FROM (SELECT (u.person >> 10)::integer AS block, bits_at((u.person & 1023)::integer, 1)::bit varying AS bits, count(*) AS n
+            FROM (SELECT unnest(persons) AS person) u GROUP BY 1) g;
+    ELSE
+        SELECT array_agg(g.block) AS blocks, array_agg(g.zone) AS zones, array_agg(g.bits) AS bits, array_agg(g.n) AS n INTO asked
+        FROM (SELECT (u.person >> 10)::integer AS block, u.zone, bits_at((u.person & 1023)::integer, 1)::bit varying AS bits,
+                count(*) AS n
+            FROM (SELECT unnest(persons) AS person, unnest(zones) AS zone) u GROUP BY 1, 2) g;
+    END IF;
+    PERFORM lock_persons(service, asked.blocks, delivery);
+    place := capped_delivery_of(delivery, service);
+    SELECT f.* INTO free FROM free_persons(place, rules, asked.blocks, asked.zones, asked.bits) f;
+    IF free.are_all THEN
+        passed := ARRAY(SELECT unnest(ids) AS id ORDER BY id);
+    ELSE
+        SELECT array_agg(t.id ORDER BY t.id) FILTER (WHERE t.passes), array_agg(t.id) FILTER (WHERE NOT t.passes)
+        INTO passed, capped
+        FROM (SELECT u.id, get_bit(f.bits, (u.person & 1023)::integer) = 1 AS passes
+            FROM (SELECT unnest(ids) AS id, unnest(persons) AS person) u
+            JOIN (SELECT unnest(free.blocks) AS block, unnest(free.bits) AS bits) f ON f.block = (u.person >> 10)::integer) t;
+    END IF;
+    PERFORM count_bits(place, free.blocks, free.bits);
+    -- Blocks in which a person has several of the devices.
+    several := ARRAY(SELECT a.block FROM unnest(asked.blocks, asked.bits, asked.n) a(block, bits, n) GROUP BY a.block
+        HAVING sum(a.n) > bit_count(bit_or(a.bits)::"bit"));
+    IF several <> '{}' THEN
+        PERFORM count_more(place, persons, array_agg(f.block), array_agg(f.bits)) FROM unnest(free.blocks, free.bits) f(block, bits)
+        WHERE f.block = ANY(several);
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.ask_caps(bigint, integer, bigint[], bigint[], text[]) IS
+    'Asks the frequency caps of a service for messages of a delivery, which the caller has locked, and counts those that may be sent: '
+    'the subscriptions (ids), their persons, and, if a cap is for the day of the recipient, their time zones. Returns the subscriptions '
+    'that get the message, in rising order, and those that do not.';
+
+-- Giving back.
+
+CREATE FUNCTION pushmta_engine.uncount_persons(deliveries bigint[], services integer[], persons bigint[]) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_column
+BEGIN
+    WITH person AS MATERIALIZED (
+        SELECT u.delivery, u.service, (u.person >> 10)::integer AS block, (u.person & 1023)::integer AS spot, count(*) AS n
+        FROM unnest(deliveries, services, persons) u(delivery, service, person) GROUP BY 1, 2, 3, 4
+    ), digit AS (
+        SELECT p.delivery, p.service, p.block, d.n, bits_at(p.spot, ((p.n >> d.n) & 1)::integer)::bit varying AS bits
+        FROM person p CROSS JOIN generate_series(0, (SELECT floor(log(2, max(x.n)))::integer FROM person x)) d(n) GROUP BY 1, 2, 3, 4
+    ), block AS MATERIALIZED (
+        SELECT d.delivery, d.service, d.block AS n, array_agg(d.bits ORDER BY d.n) AS numbers FROM digit d GROUP BY 1, 2, 3
+    ), found AS MATERIALIZED (
+        SELECT h.service_id, h.block, h.day, h.category_id, h.delivery_id, b.numbers
+        FROM block b JOIN capped_delivery c ON c.delivery_id = b.delivery AND c.service_id = b.service
+        JOIN cap_history h ON h.service_id = b.service AND h.block = b.n AND h.day = c.day AND h.category_id = c.category_id
+            AND h.delivery_id = b.delivery AND h.digit = 0
+        ORDER BY h.delivery_id, h.service_id, h.block FOR NO KEY UPDATE OF h
+    )
+    UPDATE cap_history h SET persons = any_bits(less_bits(add_bits(h.more, h.persons), f.numbers)),
+        more = CASE WHEN h.more IS NOT NULL THEN less_bits(less_bits(add_bits(h.more, h.persons), f.numbers),
+            ARRAY[any_bits(less_bits(add_bits(h.more, h.persons), f.numbers))]) END
+    FROM found f
+    WHERE h.service_id = f.service_id AND h.block = f.block AND h.day = f.day AND h.category_id = f.category_id
+        AND h.delivery_id = f.delivery_id AND h.digit = 0;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.uncount_persons(bigint[], integer[], bigint[]) IS
+    'Takes messages that ended unsent out of the history, one for each element. Folded days stay as they are.';
+
+CREATE FUNCTION pushmta_engine.give_back(parts bigint[], day date) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    unsent bigint[] := ARRAY(SELECT p.id FROM delivery_part p WHERE p.id = ANY(parts)
+        AND (p.ignored + p.failed + p.not_applicable + p.canceled > 0 OR p.rest_status <> 9)
+        AND EXISTS (SELECT FROM capped_delivery c WHERE c.delivery_id = p.delivery_id));
+    deliveries bigint[];
+    services integer[];
+    persons bigint[];
+BEGIN
+    IF unsent = '{}' THEN
+        RETURN;
+    END IF;
+    EXECUTE format($sql$
+        WITH part AS MATERIALIZED (
+            SELECT p.id, p.delivery_id, p.rest_status, a.service_id, t.first_sequence, t.last_sequence, t.sequences, t.subscription_ids,
+                -- The last numbers are those of seed addresses, which do not count and have no cell.
+                CASE WHEN p.cell IS NULL THEN (d.target - d.seeds)::integer ELSE 2147483647 END AS last_counted
+            FROM delivery_part p JOIN delivery_part_target t ON t.log_day = %1$L AND t.part_id = p.id
+            JOIN delivery d ON d.id = p.delivery_id JOIN application a ON a.id = p.application_id
+            WHERE p.id = ANY($1)
+        ), outcome AS (
+            SELECT p.delivery_id, p.service_id, b.subscription_id, b.sequence, p.last_counted, b.status
+            FROM part p JOIN broad_log b ON b.log_day = %1$L AND b.delivery_id = p.delivery_id
+                AND b.sequence BETWEEN p.first_sequence AND p.last_sequence AND b.part_id = p.id
+            WHERE p.sequences IS NULL
+            UNION ALL
+            SELECT p.delivery_id, p.service_id, b.subscription_id, b.sequence, p.last_counted, b.status
+            FROM part p CROSS JOIN LATERAL unnest(p.sequences) u(sequence)
+            JOIN broad_log b ON b.log_day = %1$L AND b.delivery_id = p.delivery_id AND b.sequence = u.sequence AND b.part_id = p.id
+            WHERE p.sequences IS NOT NULL
+            UNION ALL
+            SELECT p.delivery_id, p.service_id, u.subscription_id, n.sequence, p.last_counted, p.rest_status
+            FROM part p CROSS JOIN LATERAL unnest(p.subscription_ids) WITH ORDINALITY u(subscription_id, place)
+            CROSS JOIN LATERAL (SELECT coalesce(p.sequences[u.place], (p.first_sequence + u.place - 1)::integer)) n(sequence)
+            WHERE p.rest_status IS NOT NULL AND NOT EXISTS (SELECT FROM broad_log b
+                WHERE b.log_day = %1$L AND b.delivery_id = p.delivery_id AND b.sequence = n.sequence)
+        )
+        SELECT array_agg(o.delivery_id), array_agg(o.service_id), array_agg(coalesce(s.person_id, s.id))
+        FROM outcome o JOIN subscription s ON s.id = o.subscription_id
+        -- 1: sent. 9: unknown, so perhaps seen.
+        WHERE o.status NOT IN (1, 9) AND o.sequence <= o.last_counted $sql$, day)
+    INTO deliveries, services, persons USING unsent;
+    PERFORM uncount_persons(deliveries, services, persons);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.give_back(bigint[], date) IS
+    'Takes the messages of done parts of one day that ended unsent out of the history of frequency caps. The caller marks the parts as '
+    'counted in the same transaction, so this happens once for each.';
+
+CREATE FUNCTION pushmta_engine.uncount_subscriptions(delivery bigint, ids bigint[]) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    services integer[];
+    persons bigint[];
+BEGIN
+    IF NOT EXISTS (SELECT FROM pushmta_engine.capped_delivery c WHERE c.delivery_id = delivery) THEN
+        RETURN;
+    END IF;
+    SELECT array_agg(a.service_id), array_agg(coalesce(s.person_id, s.id)) INTO services, persons
+    FROM unnest(ids) u(id) JOIN subscription s ON s.id = u.id JOIN application a ON a.id = s.application_id;
+    PERFORM uncount_persons(array_fill(delivery, ARRAY[cardinality(persons)]), services, persons);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.uncount_subscriptions(bigint, bigint[]) IS
+    'Takes messages of a delivery out of the history that its preparation has counted and then not made, one for each element. The caller '
+    'is the transaction that asked the caps for them.';
+
+CREATE FUNCTION pushmta_engine.drop_caps(delivery bigint) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_variable
+BEGIN
+    DELETE FROM cap_history h USING pushmta_engine.capped_delivery c
+    WHERE c.delivery_id = delivery AND h.day = c.day AND h.service_id = c.service_id AND h.delivery_id = delivery;
+    DELETE FROM pushmta_engine.capped_delivery c WHERE c.delivery_id = delivery;
+    DELETE FROM cap_reached r WHERE r.delivery_id = delivery;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.drop_caps(bigint) IS
+    'Takes all messages of a delivery out of the history of frequency caps: they were prepared and dropped.';
+
+-- Keeping it compact.
+
+CREATE FUNCTION pushmta_engine.day_to_fold(moment timestamptz, OUT service integer, OUT day date) LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    -- Caps of up to three days read moments, which a folded day no longer has: those of the days before any delivery that is prepared
+    -- now.
+    SELECT c.service_id, c.day FROM capped_delivery c JOIN pushmta_engine.service v ON v.id = c.service_id
+    WHERE c.day < least((moment AT TIME ZONE v.time_zone)::date, (SELECT min(o.day) FROM capped_delivery o
+            JOIN delivery d ON d.id = o.delivery_id WHERE o.service_id = c.service_id AND NOT d.prepared
+                AND d.state IN ('analysing', 'pending', 'preparing', 'paused'))) - 4
+        AND NOT EXISTS (SELECT FROM capped_delivery o JOIN delivery d ON d.id = o.delivery_id
+            WHERE o.service_id = c.service_id AND o.day = c.day AND (d.state NOT IN ('finished', 'stopped', 'recalled')
+                OR EXISTS (SELECT FROM open_part p WHERE p.delivery_id = o.delivery_id)))
+    ORDER BY c.day, c.service_id LIMIT 1 $$;
+COMMENT ON FUNCTION pushmta_engine.day_to_fold(timestamptz) IS
+    'The oldest day of the history of frequency caps whose deliveries have all ended and been counted, and that no cap in hours reads.';
+
+CREATE FUNCTION pushmta_engine.fold_caps(most integer, moment timestamptz DEFAULT now()) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+DECLARE
+    goal record;
+    blocks integer[];
+    folded bigint;
+BEGIN
+    SELECT f.service, f.day INTO goal FROM day_to_fold(moment) f;
+    IF goal.day IS NULL THEN
+        RETURN 0;
+    END IF;
+    blocks := ARRAY(SELECT DISTINCT h.block FROM cap_history h
+        WHERE h.day = goal.day AND h.service_id = goal.service AND h.delivery_id > 0 ORDER BY 1 LIMIT most);
+    IF blocks = '{}' THEN
+        DELETE FROM capped_delivery c WHERE c.service_id = goal.service AND c.day = goal.day;
+        RETURN 1;
+    END IF;
+    PERFORM lock_persons(goal.service, blocks, 0);
+    WITH gone AS (
+        DELETE FROM cap_history h WHERE h.service_id = goal.service AND h.block = ANY(blocks) AND h.day = goal.day
+        RETURNING h.block, h.category_id, h.digit, h.persons
+    ), total AS (
+        SELECT g.block, g.category_id, sum_bits(array_agg(g.persons), array_agg(g.digit)) AS digits FROM gone g GROUP BY 1, 2
+    ), kept AS (
+        INSERT INTO cap_history (service_id, block, day, category_id, delivery_id, digit, persons)
+        SELECT goal.service, t.block, goal.day, t.category_id, 0, u.place - 1, u.bits
+        FROM total t CROSS JOIN LATERAL unnest(t.digits) WITH ORDINALITY u(bits, place)
+        WHERE u.bits <> no_bits() ORDER BY 2, 4, 6
+    )
+    SELECT count(*) INTO folded FROM gone;
+    RETURN folded;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.fold_caps(integer, timestamptz) IS
+    'Replaces the rows of deliveries of one day, for up to the given number of blocks of persons, by their sums. Returns how many rows it '
+    'read, 0 if there is nothing to fold.';
+
+CREATE FUNCTION pushmta_engine.service_to_sum(moment timestamptz) RETURNS integer LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+BEGIN
+    INSERT INTO cap_sum (service_id, through)
+    SELECT v.id, eighth_day(f.day - 7) FROM pushmta_engine.service v
+    CROSS JOIN LATERAL (SELECT min(h.day) AS day FROM cap_history h WHERE h.service_id = v.id) f
+    WHERE f.day IS NOT NULL AND NOT EXISTS (SELECT FROM cap_sum s WHERE s.service_id = v.id)
+        AND EXISTS (SELECT FROM cap_lock l WHERE l.service_id = v.id)
+    ON CONFLICT DO NOTHING;
+    RETURN (SELECT s.service_id FROM cap_sum s JOIN pushmta_engine.service v ON v.id = s.service_id
+        WHERE s.through + 12 < (moment AT TIME ZONE v.time_zone)::date
+            AND NOT EXISTS (SELECT FROM capped_delivery c WHERE c.service_id = s.service_id AND c.day < s.through + 8)
+        ORDER BY s.through LIMIT 1);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.service_to_sum(timestamptz) IS
+    'A service that has eight more folded days of the history of frequency caps.';
+
+CREATE FUNCTION pushmta_engine.sum_caps(most integer, moment timestamptz DEFAULT now()) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
+DECLARE
+    wanted integer := service_to_sum(moment);
+    goal cap_sum;
+    blocks integer[];
+    summed bigint;
+BEGIN
+    SELECT s.* INTO goal FROM cap_sum s WHERE s.service_id = wanted FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN 0;
+    END IF;
+    blocks := ARRAY(SELECT DISTINCT h.block FROM cap_history h WHERE h.day >= goal.through AND h.day < goal.through + 8
+        AND h.service_id = goal.service_id AND h.delivery_id = 0 AND h.block > goal.block ORDER BY 1 LIMIT most);
+    IF blocks = '{}' THEN
+        UPDATE cap_sum s SET through = s.through + 8, block = -1 WHERE s.service_id = goal.service_id;
+        RETURN 1;
+    END IF;
+    PERFORM lock_persons(goal.service_id, blocks, 0);
+    WITH total AS (
+        SELECT h.block, h.category_id, count(*) AS n, sum_bits(array_agg(h.persons), array_agg(h.digit)) AS digits
+        FROM cap_history h WHERE h.service_id = goal.service_id AND h.block = ANY(blocks) AND h.day >= goal.through
+            AND h.day < goal.through + 8 AND h.delivery_id = 0
+        GROUP BY 1, 2
+    ), kept AS (
+        INSERT INTO cap_history (service_id, block, day, category_id, delivery_id, digit, persons)
+        SELECT goal.service_id, t.block, goal.through, t.category_id, -1, u.place - 1, u.bits
+        FROM total t CROSS JOIN LATERAL unnest(t.digits) WITH ORDINALITY u(bits, place)
+        WHERE u.bits <> no_bits() ORDER BY 2, 4, 6
+    )
+    SELECT sum(t.n) INTO summed FROM total t;
+    UPDATE cap_sum s SET block = blocks[cardinality(blocks)] WHERE s.service_id = goal.service_id;
+    RETURN summed;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.sum_caps(integer, timestamptz) IS
+    'Adds the sums of eight folded days, for up to the given number of blocks of persons. Returns how many rows it read, 0 if there is '
+    'nothing to sum up.';
+
+CREATE FUNCTION pushmta_engine.purge_caps(most integer) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    -- The longest cap is 180 days, and sums are of eight days.
+    oldest CONSTANT date := (now() AT TIME ZONE 'UTC')::date - 190;
+    purged bigint;
+BEGIN
+    IF NOT retention_passes('history of frequency caps', EXISTS (SELECT FROM pushmta_engine.service v
+        JOIN cap_history h ON h.service_id = v.id AND h.day < oldest - 3), false) THEN
+        RETURN 0;
+    END IF;
+    DELETE FROM cap_history h WHERE h.ctid = ANY(ARRAY(SELECT x.ctid FROM pushmta_engine.service v
+        JOIN cap_history x ON x.service_id = v.id AND x.day < oldest AND x.delivery_id <= 0
+        ORDER BY x.service_id, x.day LIMIT most FOR UPDATE OF x SKIP LOCKED));
+    GET DIAGNOSTICS purged = ROW_COUNT;
+    PERFORM note_retention('history of frequency caps', purged);
+    RETURN purged;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.purge_caps(integer) IS
+    'Deletes up to the given number of rows of the history of frequency caps that no cap can read any more; returns how many. If one is '
+    'more than three days older, all are held for a day.';
+
+CREATE FUNCTION pushmta_engine.keep_caps(most integer) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
+DECLARE
+    changed bigint := fold_caps(most);
+BEGIN
+    DELETE FROM cap_reached r WHERE r.delivery_id = ANY(ARRAY(
+        SELECT x.delivery_id FROM (SELECT DISTINCT k.delivery_id FROM cap_reached k) x
+        JOIN pushmta_engine.delivery d ON d.id = x.delivery_id
+        WHERE d.prepared OR d.state NOT IN ('analysing', 'pending', 'preparing', 'paused')));
+    IF changed = 0 THEN
+        changed := sum_caps(most);
+    END IF;
+    IF changed = 0 THEN
+        changed := purge_caps(4 * most);
+    END IF;
+    RETURN changed;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.keep_caps(integer) IS
+    'Folds, sums up or deletes a piece of the history of frequency caps: about this many blocks of persons. Returns how many rows it read '
+    'or deleted, 0 if nothing is left to do.';
+
+CREATE FUNCTION pushmta_engine.forget_caps(apps integer[], ids bigint[]) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    found record;
+BEGIN
+    FOR found IN SELECT a.service_id AS service, array_agg(DISTINCT coalesce(s.person_id, s.id)) AS persons
+        FROM subscription s JOIN application a ON a.id = s.application_id
+        WHERE s.id = ANY(ids) AND s.application_id = ANY(apps) GROUP BY 1 ORDER BY 1
+    LOOP
+        CONTINUE WHEN NOT EXISTS (SELECT FROM cap_lock l WHERE l.service_id = found.service);
+        PERFORM lock_persons(found.service, ARRAY(SELECT (u.person >> 10)::integer FROM unnest(found.persons) u(person)), 0);
+        UPDATE cap_history h SET persons = h.persons & ~b.bits,
+            more = CASE WHEN h.more IS NOT NULL THEN ARRAY(SELECT m.bits & ~b.bits FROM unnest(h.more) WITH ORDINALITY m(bits, n)
+                ORDER BY m.n) END
+        FROM (SELECT (u.person >> 10)::integer AS n, bits_at((u.person & 1023)::integer, 1)::bit varying AS bits
+            FROM unnest(found.persons) u(person) GROUP BY 1) b
+        -- All days one by one, because they come first in the index.
+        WHERE h.service_id = found.service AND h.block = b.n AND h.persons & b.bits <> no_bits()
+            AND h.day = ANY(ARRAY(SELECT f.first + n FROM (SELECT min(x.day) AS first, max(x.day) AS last FROM cap_history x
+                WHERE x.service_id = found.service) f CROSS JOIN generate_series(0, f.last - f.first) n));
+    END LOOP;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.forget_caps(integer[], bigint[]) IS
+    'Takes the persons of subscriptions, which are forgotten now, out of the history of frequency caps.';
+
+-- What operators and marketing set for a service.
+
+CREATE FUNCTION pushmta.set_frequency_cap(service text, name text, max_messages integer, per text, length integer DEFAULT 1,
+    categories text[] DEFAULT NULL) RETURNS integer LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    of_service integer := service_named(service);
+    unknown text;
+    ids integer[];
+    made integer;
+BEGIN
+    PERFORM require_name('frequency cap', name, 'PM310');
+    IF max_messages IS NULL OR max_messages NOT BETWEEN 1 AND 1000 THEN
+        RAISE EXCEPTION 'Frequency cap "%" of service "%" allows % messages.', name, service, coalesce(max_messages::text, 'no number of')
+            USING ERRCODE = 'PM310', HINT = 'Give a number from 1 to 1,000.';
+    ELSIF per IS NULL OR per NOT IN ('hours', 'days', 'recipient_day') OR length IS NULL
+        OR length NOT BETWEEN 1 AND (CASE per WHEN 'hours' THEN 72 WHEN 'days' THEN 180 ELSE 1 END) THEN
+        RAISE EXCEPTION 'Frequency cap "%" of service "%" is for % %.', name, service, coalesce(length::text, '?'), coalesce(per, '?')
+            USING ERRCODE = 'PM310', HINT = 'Give 1 to 72 hours, 1 to 180 days, or recipient_day, which is one day.';
+    ELSIF categories IS NOT NULL THEN
+        -- So that they stay: drop_category looks for caps that name its category.
+        PERFORM FROM pushmta_engine.category k WHERE k.service_id = of_service AND k.name = ANY(categories) ORDER BY k.id FOR KEY SHARE;
+        SELECT array_agg(k.id ORDER BY k.id), min(c.name) FILTER (WHERE k.id IS NULL) INTO ids, unknown
+        FROM (SELECT DISTINCT u.name FROM unnest(categories) u(name)) c
+        LEFT JOIN pushmta_engine.category k ON k.service_id = of_service AND k.name = c.name;
+        IF ids IS NULL OR unknown IS NOT NULL OR array_position(categories, NULL) IS NOT NULL THEN
+            RAISE EXCEPTION 'Frequency cap "%" of service "%" names category "%", which the service does not have.', name, service,
+                coalesce(unknown, '') USING ERRCODE = 'PM310',
+                HINT = 'pushmta.category lists them; null means all that are not transactional.';
+        END IF;
+    END IF;
+    INSERT INTO frequency_cap AS c (service_id, name, max_messages, per, length, categories)
+    VALUES (of_service, name, max_messages, per, length, ids)
+    ON CONFLICT ON CONSTRAINT frequency_cap_name_key DO UPDATE SET max_messages = excluded.max_messages, per = excluded.per,
+        length = excluded.length, categories = excluded.categories, changed_at = now()
+    RETURNING c.id INTO made;
+    PERFORM note_change('cap.set', service || '/' || name, format('%s in %s %s, %s', max_messages, length, per,
+        coalesce(array_to_string(categories, ', '), 'all categories that are not transactional')));
+    RETURN made;
+END $$;
+COMMENT ON FUNCTION pushmta.set_frequency_cap(text, text, integer, text, integer, text[]) IS
+    'Adds a frequency cap to a service, or replaces it: at most so many messages to a person in so many hours or days, or on the day of '
+    'the recipient, in these categories. Null means all categories that are not transactional. Only messages of deliveries that a cap '
+    'applied to are counted, so one for a new category begins at 0. Returns its id.';
+
+CREATE FUNCTION pushmta.drop_frequency_cap(service text, name text) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    DELETE FROM frequency_cap c WHERE c.service_id = service_named(service) AND c.name = name;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'Service "%" has no frequency cap "%".', service, name
+            USING ERRCODE = 'PM311', HINT = 'pushmta.frequency_cap lists them.';
+    END IF;
+    PERFORM note_change('cap.drop', service || '/' || name, '');
+END $$;
+COMMENT ON FUNCTION pushmta.drop_frequency_cap(text, text) IS
+    'Removes a frequency cap of a service. Deliveries that are prepared from now on are not subject to it.';
+
+CREATE VIEW pushmta.frequency_cap AS
+SELECT c.id, v.name AS service, c.name, c.max_messages, c.per, c.length,
+    CASE WHEN c.categories IS NOT NULL THEN ARRAY(SELECT k.name FROM pushmta_engine.category k WHERE k.id = ANY(c.categories)
+        ORDER BY k.name) END AS categories, c.changed_at
+FROM pushmta_engine.frequency_cap c JOIN pushmta_engine.service v ON v.id = c.service_id;
+COMMENT ON VIEW pushmta.frequency_cap IS
+    'How many messages a person of each service may get in a time: max_messages in length hours, days, or one day of the recipient '
+    '(per), of these categories (null: all that are not transactional). Who is left out is in pushmta.exclusion_log, as frequency_cap.';
+
+CREATE FUNCTION pushmta_engine.api_frequency_caps(wanted text) RETURNS SETOF pushmta.frequency_cap
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT c.* FROM pushmta.frequency_cap c WHERE c.service = wanted ORDER BY c.name $$;
+COMMENT ON FUNCTION pushmta_engine.api_frequency_caps(text) IS 'pushmta.frequency_cap of one service.';
