@@ -1,0 +1,27 @@
+/// A consumer of events to create.
+package struct NewConsumer: Sendable, Hashable {
+    package var name: String
+    /// The kinds of events that it wants; nil for all.
+    package var kinds: [String]?
+    /// The service whose events it wants; nil for all.
+    package var service: String?
+    /// For how long it may be away without losing events.
+    package var maxAgeSeconds: Int64
+    /// How many bytes of events it may be behind without losing some.
+    package var maxBytes: Int64
+
+    /// A consumer with the usual bounds: three days and 10 GiB.
+    package init(
+        name: String,
+        kinds: [String]? = nil,
+        service: String? = nil,
+        maxAgeSeconds: Int64 = 259_200,
+        maxBytes: Int64 = 10_737_418_240
+    ) {
+        self.name = name
+        self.kinds = kinds
+        self.service = service
+        self.maxAgeSeconds = maxAgeSeconds
+        self.maxBytes = maxBytes
+    }
+}
