@@ -51,7 +51,7 @@ struct DeliveryApproveCommand: SentenceCommand {
             withdraw
                 ? "The approval of delivery \(id) is withdrawn."
                 : "Delivery \(id) is approved, with \(messages) messages. `pushmta delivery start \(id)` starts it.",
-            [("id", .integer(id)), ("messages", .integer(messages))]
+            [("id", .integer(id)), ("target", .integer(messages))]
         )
     }
 }

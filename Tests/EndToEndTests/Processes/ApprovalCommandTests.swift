@@ -77,7 +77,7 @@ import Testing
         try await run("approval", "person", "Anna", "--login", "anna", "--console", "anna")
         #expect(try await run("approval", "people").output.contains("console"))
         let approved = try await run("delivery", "approve", id, "--comment", "fine", "--json").json()
-        #expect(approved["messages"] as? Int == 50)
+        #expect(approved["target"] as? Int == 50)
         #expect(try await run("approval", "list", "--json").output.hasPrefix("[]"))
         try await run("delivery", "approve", id, "--withdraw")
         try await run("delivery", "start", id, expect: 65)
