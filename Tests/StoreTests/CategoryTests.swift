@@ -187,7 +187,7 @@ struct CategoryTests {
         let receipts = try await fixture.startContinuous { $0.category = "transactional" }
         try await fixture.send(sales, to: 0)
         try await fixture.store.setOptOut(2, category: "marketing", true)
-        for address in [Addressee.subscription(2), .userKey("user-1")] {
+        for address in [Addressee.subscription(2), .userKey("shop-ios-2")] {
             #expect(await fixture.refusal(sales, address) == "PM064")
             #expect(await fixture.refusal(receipts, address) == nil)
         }
@@ -236,8 +236,8 @@ struct CategoryTests {
     func users() async throws {
         let fixture = try await fixture(out: [])
         let store = fixture.store
-        #expect(try await store.setOptOut(ofUser: "user-0", service: "shop", category: "news", true) == 1)
-        let known = try await store.userOptOuts("user-0", applications: nil)
+        #expect(try await store.setOptOut(ofUser: "shop-ios-1", service: "shop", category: "news", true) == 1)
+        let known = try await store.userOptOuts("shop-ios-1", applications: nil)
         #expect(known.map(\.category) == ["news", "news"])
         #expect(Set(known.map(\.application)) == ["shop-ios", "shop-android"])
         let count = "SELECT count(*) FROM pushmta_engine.category_opt_out"
@@ -248,7 +248,7 @@ struct CategoryTests {
         options.age = .now
         options.bringsBack = Set(ImportState.allCases)
         let rows = [
-            ImportRow(line: 2, pushToken: String(repeating: "9a", count: 32), userKey: "user-0"),
+            ImportRow(line: 2, pushToken: String(repeating: "9a", count: 32), userKey: "shop-ios-1"),
             ImportRow(line: 3, pushToken: token, userKey: "someone"),
         ]
         let report = try await store.importSubscriptions(
@@ -267,7 +267,7 @@ struct CategoryTests {
                 SELECT string_agg(s.user_key || ' ' || o.category, ', ' ORDER BY s.user_key, s.id) FROM pushmta.category_opt_out o
                 JOIN pushmta_engine.subscription s ON s.id = o.subscription_id
                 """
-            ) == "someone marketing, user-0 news, user-0 news, user-1 marketing"
+            ) == "shop-ios-1 news, shop-ios-1 news, shop-ios-2 marketing, someone marketing"
         )
         // The only place that has the choice is not purged.
         try await fixture.sql(
@@ -278,9 +278,9 @@ struct CategoryTests {
         )
         #expect(try await fixture.sql("SELECT pushmta_engine.purge_subscriptions(10, interval '180 days')") == 1)
         #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.subscription WHERE id IN (1, 4)") == 1)
-        try await fixture.sql("SELECT count(*) FROM pushmta.forget_user('shop', 'user-0')")
+        try await fixture.sql("SELECT count(*) FROM pushmta.forget_user('shop', 'shop-ios-1')")
         #expect(try await fixture.sql(count) == 2)
-        #expect(try await store.userOptOuts("user-0", applications: nil).isEmpty)
+        #expect(try await store.userOptOuts("shop-ios-1", applications: nil).isEmpty)
     }
 
     @Test("If nobody opted out of a category, its statements are those of before")
