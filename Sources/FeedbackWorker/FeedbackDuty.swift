@@ -9,6 +9,7 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
     case disabledSubscriptions
     case oldTokenEvents
     case oldTrackingSources
+    case oldConversions
     case forgottenLogs
     case oldDeliveryRows
     case oldChildren
@@ -26,7 +27,8 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
         case .alarms: .seconds(10)
         // It begins a minute after the request.
         case .forgottenLogs: .seconds(60)
-        case .partitions, .disabledSubscriptions, .oldTokenEvents, .oldTrackingSources, .oldDeliveryRows, .oldChildren,
+        case .partitions, .disabledSubscriptions, .oldTokenEvents, .oldTrackingSources, .oldConversions,
+            .oldDeliveryRows, .oldChildren,
             .oldForgotten, .oldImports:
             .seconds(600)
         }
@@ -44,6 +46,7 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
         case .disabledSubscriptions: "disabled subscriptions deleted"
         case .oldTokenEvents: "old token events deleted"
         case .oldTrackingSources: "old tracking sources deleted"
+        case .oldConversions: "old conversions deleted"
         case .forgottenLogs: "forgotten subscriptions removed from a day's logs"
         case .oldDeliveryRows: "rows of old deliveries deleted"
         case .oldChildren: "old children deleted"

@@ -112,7 +112,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_begin_outcomes pushmta_engine.console_change_subscriber pushmta_engine.console_find_people '
             'pushmta_engine.console_forget pushmta_engine.console_history pushmta_engine.console_messages '
             'pushmta_engine.console_find_message '
-            'pushmta_engine.console_outcomes '
+            'pushmta_engine.console_next_number pushmta_engine.console_outcomes '
             'pushmta_engine.console_quarantine pushmta_engine.console_quarantined pushmta_engine.console_service_people '
             'pushmta_engine.console_categories pushmta_engine.console_set_category pushmta_engine.console_subscriber '
             -- For the composer.
@@ -147,7 +147,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.set_category_opt_out pushmta_engine.api_categories pushmta_engine.api_set_user_category_opt_out '
             'pushmta_engine.api_set_user_opt_out pushmta_engine.api_user_opt_outs pushmta_engine.device_categories '
             'pushmta_engine.api_applications pushmta_engine.api_create_delivery pushmta_engine.api_deliveries '
-            'pushmta_engine.api_device pushmta_engine.api_find_devices pushmta_engine.api_highest_number '
+            'pushmta_engine.api_device pushmta_engine.api_find_devices pushmta_engine.api_outcome_range '
             'pushmta_engine.api_outcomes pushmta_engine.busy_registrations pushmta_engine.current_tracking_keys '
             'pushmta_engine.parse_filter pushmta_engine.record_hits pushmta_engine.api_key_ids '
             'pushmta_engine.message_numbers_key pushmta_engine.note_web_certificate pushmta_engine.register_claims '

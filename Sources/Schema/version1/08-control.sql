@@ -390,6 +390,7 @@ BEGIN
         valid_until = end_of(d, begins)
     WHERE d.id = delivery;
     PERFORM check_plan(delivery, begins, (SELECT d.valid_until FROM pushmta_engine.delivery d WHERE d.id = delivery));
+    UPDATE experiment e SET look_at = begins WHERE e.delivery_id = delivery;
     IF at_once THEN
         -- Opened here, so that no session that sends messages has to, whose transaction all others would wait for.
         PERFORM open_day(delivery);
@@ -456,6 +457,7 @@ BEGIN
     UPDATE delivery_part p SET state = free_state(p) WHERE p.delivery_id = ANY(held) AND p.state = 'waiting';
     -- Whoever resumes a delivery that a guard has paused wants its next wave.
     UPDATE delivery_wave w SET passed_at = now() WHERE w.delivery_id = delivery AND w.held_at IS NOT NULL AND w.passed_at IS NULL;
+    UPDATE experiment e SET look_at = now() WHERE e.delivery_id = delivery AND e.decided_at IS NULL;
     PERFORM pg_notify('pushmta_wake', 'control');
 END $$;
 COMMENT ON FUNCTION pushmta.resume_delivery(bigint) IS

@@ -870,6 +870,16 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_begin_outcomes(pushmta_engine.console_caller, bigint) IS
     'Logs that a signed-in user exports the outcomes of a delivery, and returns the highest number of its messages.';
 
+CREATE FUNCTION pushmta_engine.console_next_number(caller pushmta_engine.console_caller, delivery bigint, low integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    PERFORM console_user_of(caller, ARRAY['operate', 'admin']);
+    RETURN number_from(delivery, low);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_next_number(pushmta_engine.console_caller, bigint, integer) IS
+    'The lowest number from the given one on that a message of a delivery may have, null if there is none, for a signed-in user who '
+    'exports its outcomes.';
+
 CREATE FUNCTION pushmta_engine.console_outcomes(caller pushmta_engine.console_caller, delivery bigint, lowest integer, highest integer)
     RETURNS TABLE (sequence integer, subscription_id bigint, application text, status text, http_status integer, reason text,
     failure_type text, failure_reason text, gateway_message_id text, attempt integer, logged_at timestamptz, received boolean,

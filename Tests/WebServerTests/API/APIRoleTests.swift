@@ -76,7 +76,7 @@ import Testing
             "message_numbers_key", "api_key_ids", "note_web_certificate", "current_tracking_keys",
             "tracking_position", "record_hits",
             "verify_api_key", "api_applications", "api_device", "api_find_devices", "api_deliveries", "api_outcomes",
-            "api_highest_number", "api_create_delivery", "add_targets", "unregister_device", "set_opt_out",
+            "api_outcome_range", "api_create_delivery", "add_targets", "unregister_device", "set_opt_out",
             "start_delivery",
             "pause_delivery", "resume_delivery", "stop_delivery", "send_message", "send_messages", "find_message",
             "explain_message_id", "follow_signal", "make_continuous", "set_delivery_rate", "api_set_user_opt_out",
