@@ -33,7 +33,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.application pushmta.category pushmta.category_opt_out pushmta.delivery_count pushmta.delivery_day '
             'pushmta.delivery_failures '
             'pushmta.delivery_problem pushmta.delivery_progress pushmta.delivery_proof pushmta.delivery_refusal pushmta.delivery_signal '
-            'pushmta.experiment pushmta.experiment_variant '
+            'pushmta.delivery_conversion pushmta.experiment pushmta.experiment_variant '
             'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '
             'pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.exclusion_log '
@@ -157,7 +157,8 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.check_delivery pushmta_engine.api_content pushmta_engine.api_failures pushmta_engine.api_forms '
             'pushmta.copy_delivery pushmta.count_target pushmta.reschedule_delivery pushmta.update_delivery pushmta_engine.api_analysis '
-            'pushmta.set_experiment pushmta.choose_winner pushmta.record_conversion '
+            'pushmta.set_experiment pushmta.choose_winner pushmta_engine.add_conversion pushmta_engine.api_experiment '
+            'pushmta_engine.api_experiment_variants '
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
             'pushmta_engine.api_proofs pushmta_engine.api_prove_delivery pushmta_engine.api_read_view pushmta_engine.api_reader '
             'pushmta_engine.api_reader_row pushmta_engine.api_statistics pushmta_engine.api_statistics_by '

@@ -322,7 +322,8 @@ BEGIN
     INSERT INTO delivery_analysis AS a (delivery_id, finished_at, messages, excluded, seeds, rendered, smallest, largest, refused,
         variants, samples)
     SELECT delivery, clock_timestamp(), whole.target, whole.excluded, whole.seeds, (report ->> 'rendered')::bigint,
-        (report ->> 'smallest')::integer, (report ->> 'largest')::integer, (report ->> 'refused')::bigint, coalesce(report -> 'variants', '[]'),
+        (report ->> 'smallest')::integer, (report ->> 'largest')::integer, (report ->> 'refused')::bigint,
+        coalesce(report -> 'variants', '[]'),
         -- Without those who were forgotten meanwhile.
         coalesce((SELECT jsonb_agg(e) FROM jsonb_array_elements(report -> 'samples') e WHERE NOT EXISTS (
             SELECT FROM forgotten_subscription f WHERE f.subscription_id = (e ->> 'subscription_id')::bigint)), '[]')
@@ -389,8 +390,9 @@ LEFT JOIN LATERAL (
     FROM pushmta_engine.delivery_pace q WHERE q.delivery_id = a.delivery_id ORDER BY q.seconds DESC LIMIT 1) p ON true;
 COMMENT ON VIEW pushmta.delivery_analysis IS
     'What the last analysis of a delivery found: exact numbers of messages, payload sizes in bytes of those that were rendered (also '
-    'by variant), three samples of each application, and how many seconds sending takes at least under the limit that binds; null without a limit. A start '
-    'until frozen_until sends these messages; it is null while they are made, and once they were dropped. The numbers stay.';
+    'by variant), three samples of each application, and how many seconds sending takes at least under the limit that binds; null '
+    'without a limit. A start until frozen_until sends these messages; it is null while they are made, and once they were dropped. The '
+    'numbers stay.';
 
 CREATE VIEW pushmta.delivery_count AS
 SELECT c.delivery_id, a.name AS application, c.locale, c.time_zone, c.wave, c.variant, c.messages

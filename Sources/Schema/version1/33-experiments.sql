@@ -65,8 +65,8 @@ COMMENT ON FUNCTION pushmta_engine.sure_winner(bigint[], bigint[], bigint, doubl
     'The place of the variant that is surely better than all others, from successes and sizes; null if none is. Without a difference it '
     'names one in at most 1 - certainty of experiments, however often one looks.';
 
-CREATE FUNCTION pushmta_engine.difference_words(name text, a bigint, of_a bigint, other text, b bigint, of_b bigint, error double precision)
-    RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.difference_words(name text, a bigint, of_a bigint, other text, b bigint, of_b bigint,
+    error double precision) RETURNS text LANGUAGE plpgsql IMMUTABLE SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
     difference double precision;
     margin double precision := mixture_margin(a, of_a, b, of_b, error);
@@ -153,8 +153,8 @@ BEGIN
     INSERT INTO experiment_cell (delivery_id, cell, label, share) SELECT delivery, 9, 'rest', rest / 100 WHERE rest > 0;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.keep_variants(bigint, jsonb, numeric) IS
-    'Stores the variants of a delivery''s experiment after checking their contents, and the rest, if it has a percentage. A variant without '
-    'a content has the delivery''s own.';
+    'Stores the variants of a delivery''s experiment after checking their contents, and the rest, if it has a percentage. A variant '
+    'without a content has the delivery''s own.';
 
 CREATE FUNCTION pushmta_engine.variants_problem(variants jsonb) RETURNS text LANGUAGE sql IMMUTABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -217,8 +217,8 @@ COMMENT ON FUNCTION pushmta.set_experiment(bigint, jsonb, text, interval, boolea
     'as soon as one is surely better (certainty_percent) and each variant has the least sample of sent messages. Without a winner then, '
     'the rest gets the first variant or waits for pushmta.choose_winner (if_undecided). The hold-out gets nothing. Null variants end it.';
 
-CREATE FUNCTION pushmta_engine.check_experiment(delivery bigint, begins timestamptz, until timestamptz) RETURNS void LANGUAGE plpgsql STABLE
-    SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.check_experiment(delivery bigint, begins timestamptz, until timestamptz) RETURNS void
+    LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     plan record;
@@ -463,26 +463,43 @@ COMMENT ON FUNCTION pushmta_engine.note_conversion(bigint, integer, text, numeri
     'Stores a conversion of a message. Returns recorded; repeated, if the message has one of this name; ignored, if it has ten, or its '
     'person was forgotten; unknown, if there is no such message with an outcome; invalid for a name or value that cannot be stored.';
 
-CREATE FUNCTION pushmta.record_conversion(message_id text, name text DEFAULT 'conversion', value numeric DEFAULT NULL) RETURNS boolean
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.add_conversion(message_id text, name text, value numeric, within bigint, only_applications integer[])
+    RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    outcome text := coalesce((SELECT o.outcome FROM message_readings(message_id, NULL) r
-        CROSS JOIN LATERAL note_conversion(r.delivery_id, r.sequence, name, value) o(outcome)
-        WHERE r.sequence IS NOT NULL AND o.outcome <> 'unknown' LIMIT 1), 'unknown');
+    place record;
+    outcome text := 'unknown';
 BEGIN
+    FOR place IN SELECT r.delivery_id, r.sequence FROM message_readings(message_id, within) r
+        JOIN pushmta_engine.delivery d ON d.id = r.delivery_id
+        WHERE r.sequence IS NOT NULL AND (within IS NULL OR within IN (d.id, d.parent_delivery_id))
+            AND (only_applications IS NULL OR NOT EXISTS (SELECT FROM delivery_application x
+                WHERE x.delivery_id = d.id AND NOT x.application_id = ANY(only_applications)))
+    LOOP
+        outcome := note_conversion(place.delivery_id, place.sequence, name, value);
+        EXIT WHEN outcome <> 'unknown';
+    END LOOP;
     IF outcome = 'unknown' THEN
         RAISE EXCEPTION 'No message with an outcome has the id "%".', left(message_id, 100)
-            USING ERRCODE = 'PM002', HINT = 'pushmta.explain_message_id says how an id is read.';
+            USING ERRCODE = 'PM330', HINT = 'pushmta.explain_message_id says how an id is read.';
     ELSIF outcome = 'invalid' THEN
         RAISE EXCEPTION 'The conversion has a name or a value that cannot be stored.'
             USING ERRCODE = 'PM007', HINT = 'A name has 1 to 100 bytes; a value is a number of at most a trillion.';
     END IF;
     RETURN outcome = 'recorded';
 END $$;
-COMMENT ON FUNCTION pushmta.record_conversion(text, text, numeric) IS
-    'Records that the recipient of a message did what it was sent for. The first of a name counts for each message, and at most ten names; '
-    'returns whether this one counts.';
+COMMENT ON FUNCTION pushmta_engine.add_conversion(text, text, numeric, bigint, integer[]) IS
+    'Does what pushmta.record_conversion does. Messages of deliveries to applications other than the given ones (null: all) count as '
+    'unknown.';
+
+CREATE FUNCTION pushmta.record_conversion(
+    message_id text, name text DEFAULT 'conversion', value numeric DEFAULT NULL, delivery bigint DEFAULT NULL
+) RETURNS boolean LANGUAGE sql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT add_conversion(message_id, name, value, delivery, NULL) $$;
+COMMENT ON FUNCTION pushmta.record_conversion(text, text, numeric, bigint) IS
+    'Records that the recipient of a message did what it was sent for. The id may be of any kind (pushmta.explain_message_id); the '
+    'delivery, if it is given, says where to look. The first of a name counts for each message, and at most ten names; returns whether '
+    'this one counts.';
 
 CREATE FUNCTION pushmta_engine.purge_conversions(most integer) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
@@ -505,9 +522,15 @@ COMMENT ON FUNCTION pushmta_engine.purge_conversions(integer) IS
 
 -- What there is to see.
 
+CREATE FUNCTION pushmta_engine.as_percent(share double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN round((share * 100)::numeric, 6)::double precision;
+COMMENT ON FUNCTION pushmta_engine.as_percent(double precision) IS 'A share from 0 to 1 as the percentage that was given for it.';
+
 CREATE VIEW pushmta.experiment AS
-SELECT e.delivery_id, e.metric, e.decide_after, e.early, e.least_sample, e.hold_out * 100 AS hold_out_percent, e.if_undecided,
-    e.certainty * 100 AS certainty_percent, CASE WHEN e.winner IS NOT NULL THEN 'decided' WHEN e.decided_at IS NOT NULL THEN 'undecided'
+SELECT e.delivery_id, e.metric, e.decide_after, e.early, e.least_sample,
+    pushmta_engine.as_percent(e.hold_out) AS hold_out_percent, e.if_undecided,
+    pushmta_engine.as_percent(e.certainty) AS certainty_percent,
+    CASE WHEN e.winner IS NOT NULL THEN 'decided' WHEN e.decided_at IS NOT NULL THEN 'undecided'
         WHEN d.started_at IS NULL THEN 'waiting' ELSE 'running' END AS state,
     e.winner, w.label AS winner_label, CASE WHEN e.decided_at IS NULL THEN d.started_at + e.decide_after END AS decides_at, e.decided_at,
     e.verdict, e.counted_at
@@ -519,7 +542,8 @@ COMMENT ON VIEW pushmta.experiment IS
     'undecided (its time is over: a person may choose).';
 
 CREATE VIEW pushmta.experiment_variant AS
-SELECT c.delivery_id, c.cell AS variant, c.label, c.share * 100 AS percent, c.messages, c.sent, c.received, c.clicked, c.converted,
+SELECT c.delivery_id, c.cell AS variant, c.label, pushmta_engine.as_percent(c.share) AS percent, c.messages, c.sent, c.received,
+    c.clicked, c.converted,
     CASE WHEN c.cell BETWEEN 2 AND 8 THEN pushmta_engine.difference_words(r.label, r.n, r.size, f.label, f.n, f.size,
         pushmta_engine.error_share(e.certainty, (SELECT count(*)::integer FROM pushmta_engine.experiment_cell k
             WHERE k.delivery_id = e.delivery_id AND k.cell < 9))) END AS against_first
@@ -535,3 +559,20 @@ CREATE VIEW pushmta.delivery_conversion AS
 SELECT v.delivery_id, v.name, count(*) AS messages, sum(v.value) AS value FROM pushmta_engine.conversion v GROUP BY v.delivery_id, v.name;
 COMMENT ON VIEW pushmta.delivery_conversion IS
     'How many messages of a delivery were followed by a conversion of each name, and the sum of the values.';
+
+-- What the API, the commands and the console read.
+
+CREATE FUNCTION pushmta_engine.api_experiment(wanted bigint) RETURNS SETOF pushmta.experiment
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT * FROM pushmta.experiment e WHERE e.delivery_id = wanted $$;
+COMMENT ON FUNCTION pushmta_engine.api_experiment(bigint) IS 'The experiment of one delivery, as the API shows it.';
+
+CREATE FUNCTION pushmta_engine.api_experiment_variants(wanted bigint)
+    RETURNS TABLE (variant smallint, label text, percent double precision, messages bigint, sent bigint, received bigint, clicked bigint,
+        converted bigint, against_first text, content text)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT v.variant, v.label, v.percent, v.messages, v.sent, v.received, v.clicked, v.converted, v.against_first, c.content::text
+        FROM pushmta.experiment_variant v JOIN experiment_cell c ON c.delivery_id = v.delivery_id AND c.cell = v.variant
+        WHERE v.delivery_id = wanted ORDER BY v.variant $$;
+COMMENT ON FUNCTION pushmta_engine.api_experiment_variants(bigint) IS
+    'The variants of one delivery''s experiment with their results and contents; variant 9 is the rest.';

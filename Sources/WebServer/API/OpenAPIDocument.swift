@@ -67,7 +67,7 @@ struct OpenAPIDocument {
         let entries = [
             OpenAPISchemas.common, OpenAPISchemas.devices, OpenAPISchemas.deliveries, OpenAPISchemas.messages,
             OpenAPISchemas.seeds, OpenAPISchemas.exclusions, OpenAPISchemas.templates,
-            OpenAPISchemas.analyses, OpenAPISchemas.recurrences,
+            OpenAPISchemas.analyses, OpenAPISchemas.recurrences, OpenAPISchemas.experiments,
             OpenAPISchemas.checks, OpenAPISchemas.proofs, OpenAPISchemas.statistics, OpenAPISchemas.previews,
         ]
         .flatMap { text -> [JSONEntry] in

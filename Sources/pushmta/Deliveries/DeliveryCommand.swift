@@ -12,7 +12,7 @@ struct DeliveryCommand: AsyncParsableCommand {
         subcommands: [
             DeliveryCreateCommand.self, DeliveryUpdateCommand.self, DeliveryCopyCommand.self,
             DeliveryCountCommand.self, DeliveryAnalyzeCommand.self, DeliveryStartCommand.self,
-            DeliveryRescheduleCommand.self, DeliveryRecurCommand.self,
+            DeliveryRescheduleCommand.self, DeliveryRecurCommand.self, DeliveryExperimentCommand.self,
             DeliveryStatusCommand.self,
             DeliveryWatchCommand.self, DeliveryListCommand.self, DeliveryPauseCommand.self,
             DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryRateCommand.self,
