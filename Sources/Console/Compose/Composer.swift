@@ -57,7 +57,7 @@ struct Composer: Sendable {
             ConsoleRoute(.get, Self.path, .role(.marketing)) { try await list($0) },
             ConsoleRoute(.post, Self.path, .role(.marketing)) { try await add($0) },
             ConsoleRoute(.post, Self.path + "/{id}/remove", .role(.marketing)) { try await remove($0) },
-        ] + applicationRoutes + targetRoutes + contentRoutes + previewRoutes + sendRoutes
+        ] + applicationRoutes + targetRoutes + contentRoutes + previewRoutes + sendRoutes + experimentRoutes
     }
 
     /// A route for a step of a draft.

@@ -47,6 +47,7 @@ struct ConsoleRoutes: Sendable {
             DeliveryDetailPage(responder: responder).routes,
             DeliveryFollowPage(responder: responder).routes,
             RecurrencePage(responder: responder).routes,
+            ExperimentPage(responder: responder).routes,
             AlarmsPage(responder: responder).routes,
             HostsPage(responder: responder).routes,
             AuditPage(responder: responder).routes,

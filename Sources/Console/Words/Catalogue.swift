@@ -169,6 +169,7 @@ extension Catalogue {
             case "delivery.edit": .auditEdit
             case "delivery.change": .auditChange
             case "delivery.samples": .auditSamples
+            case "delivery.winner": .auditWinner
             case "recurrence.set": .auditRecurrence
             case "recurrence.start": .auditRecurrenceStart
             case "recurrence.pause": .auditRecurrencePause

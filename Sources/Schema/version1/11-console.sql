@@ -1028,6 +1028,7 @@ CREATE FUNCTION pushmta_engine.console_drop_delivery(old bigint) RETURNS void LA
     SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
     PERFORM drop_analysis(old);
+    DELETE FROM delivery_plan p WHERE p.delivery_id = old;
     DELETE FROM delivery_exclusion_list x WHERE x.delivery_id = old;
     DELETE FROM delivery_application a WHERE a.delivery_id = old;
     DELETE FROM delivery d WHERE d.id = old;
@@ -1060,7 +1061,8 @@ DECLARE
     made bigint;
     wrong record;
     is_code boolean := coalesce((settings ->> 'one_time_code')::boolean, false);
-    chosen jsonb := settings - 'one_time_code';
+    experiment jsonb := settings -> 'experiment';
+    chosen jsonb := settings - 'one_time_code' - 'experiment';
 BEGIN
     SELECT p.* INTO wrong FROM setting_problem(chosen) p;
     IF wrong.problem IS NOT NULL THEN
@@ -1076,6 +1078,12 @@ BEGIN
     made := make_delivery(held.label, held.applications, content, chosen);
     PERFORM pushmta.set_target(made, coalesce(filter, ''), exclude);
     PERFORM keep_one_time_code(made, is_code);
+    IF experiment IS NOT NULL THEN
+        PERFORM keep_experiment(made, experiment -> 'variants', experiment ->> 'metric',
+            (experiment ->> 'decide_after_seconds')::bigint * interval '1 second', (experiment ->> 'early')::boolean,
+            (experiment ->> 'least_sample')::bigint, (experiment ->> 'hold_out_percent')::double precision,
+            experiment ->> 'if_undecided', (experiment ->> 'certainty_percent')::double precision);
+    END IF;
     SELECT c.subject, c.problem, c.remedy INTO wrong FROM pushmta.check_delivery(made) c LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'The delivery cannot be sent: %, %.', wrong.subject, rtrim(wrong.problem, '.')

@@ -171,11 +171,10 @@ CREATE FUNCTION pushmta_engine.variants_problem(variants jsonb) RETURNS text LAN
             GROUP BY variant_label(e.variant, e.number) HAVING count(*) > 1 LIMIT 1)) $$;
 COMMENT ON FUNCTION pushmta_engine.variants_problem(jsonb) IS 'What is wrong with the variants of an experiment; null if nothing is.';
 
-CREATE FUNCTION pushmta.set_experiment(
-    delivery bigint, variants jsonb, metric text DEFAULT 'clicks', decide_after interval DEFAULT NULL, early boolean DEFAULT true,
-    least_sample bigint DEFAULT 1000, hold_out_percent double precision DEFAULT 0, if_undecided text DEFAULT 'first',
-    certainty_percent double precision DEFAULT 95
-) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.keep_experiment(
+    delivery bigint, variants jsonb, metric text, decide_after interval, early boolean, least_sample bigint,
+    hold_out_percent double precision, if_undecided text, certainty_percent double precision
+) RETURNS void LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     wrong text := variants_problem(variants);
@@ -209,6 +208,18 @@ BEGIN
         PERFORM keep_variants(delivery, variants, rest);
     END IF;
     PERFORM forget_empty_plan(delivery);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.keep_experiment(bigint, jsonb, text, interval, boolean, bigint, double precision, text,
+    double precision) IS 'Does what pushmta.set_experiment does. The caller logs it.';
+
+CREATE FUNCTION pushmta.set_experiment(
+    delivery bigint, variants jsonb, metric text DEFAULT 'clicks', decide_after interval DEFAULT NULL, early boolean DEFAULT true,
+    least_sample bigint DEFAULT 1000, hold_out_percent double precision DEFAULT 0, if_undecided text DEFAULT 'first',
+    certainty_percent double precision DEFAULT 95
+) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    PERFORM keep_experiment(delivery, variants, metric, decide_after, early, least_sample, hold_out_percent, if_undecided,
+        certainty_percent);
     PERFORM note_change('delivery.plan', delivery::text, format('%s variants', coalesce(jsonb_array_length(variants), 0)));
 END $$;
 COMMENT ON FUNCTION pushmta.set_experiment(bigint, jsonb, text, interval, boolean, bigint, double precision, text, double precision) IS
@@ -576,3 +587,21 @@ CREATE FUNCTION pushmta_engine.api_experiment_variants(wanted bigint)
         WHERE v.delivery_id = wanted ORDER BY v.variant $$;
 COMMENT ON FUNCTION pushmta_engine.api_experiment_variants(bigint) IS
     'The variants of one delivery''s experiment with their results and contents; variant 9 is the rest.';
+
+CREATE FUNCTION pushmta_engine.console_choose_winner(caller pushmta_engine.console_caller, delivery bigint, variant integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(caller, ARRAY['marketing', 'operate', 'admin']);
+BEGIN
+    PERFORM lock_delivery(delivery);
+    IF NOT 'start' = ANY(console_actions(caller, delivery)) THEN
+        -- Raises the error for an insufficient role.
+        PERFORM console_user_of(caller, ARRAY['operate', 'admin']);
+    END IF;
+    -- First, so that it is not logged again under the console's login.
+    PERFORM note_audit(who, 'delivery.winner', delivery::text, 'variant ' || variant, caller.address);
+    PERFORM pushmta.choose_winner(delivery, variant);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_choose_winner(pushmta_engine.console_caller, bigint, integer) IS
+    'Ends the experiment of a delivery with a winner, for a signed-in user who may start the delivery.';

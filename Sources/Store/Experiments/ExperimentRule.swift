@@ -79,19 +79,34 @@ package struct ExperimentRule: Sendable, Hashable {
     /// The values of these arguments.
     var values: [PostgresValue] {
         [
-            .text(variantsJSON), .text(metric.rawValue), decideAfterSeconds.map { .int64($0) } ?? .null, .bool(isEarly),
+            .text(variantsJSON.compactText), .text(metric.rawValue), decideAfterSeconds.map { .int64($0) } ?? .null,
+            .bool(isEarly),
             .double(certaintyPercent), .int64(leastSample), .double(holdOutPercent), .text(ifUndecided.rawValue),
         ]
     }
 
-    private var variantsJSON: String {
+    /// As the console's functions take it.
+    var json: JSONValue {
+        .object([
+            JSONEntry(name: "variants", value: variantsJSON),
+            JSONEntry(name: "metric", value: .string(metric.rawValue)),
+            JSONEntry(name: "decide_after_seconds", value: decideAfterSeconds.map { .number(String($0)) } ?? .null),
+            JSONEntry(name: "early", value: .boolean(isEarly)),
+            JSONEntry(name: "certainty_percent", value: .number(String(certaintyPercent))),
+            JSONEntry(name: "least_sample", value: .number(String(leastSample))),
+            JSONEntry(name: "hold_out_percent", value: .number(String(holdOutPercent))),
+            JSONEntry(name: "if_undecided", value: .string(ifUndecided.rawValue)),
+        ])
+    }
+
+    private var variantsJSON: JSONValue {
         let objects = variants.map { variant -> JSONValue in
             var entries = [JSONEntry(name: "percent", value: .number(String(variant.percent)))]
             if let label = variant.label { entries.append(JSONEntry(name: "label", value: .string(label))) }
             if let content = variant.content { entries.append(JSONEntry(name: "content", value: Self.parsed(content))) }
             return .object(entries)
         }
-        return JSONValue.array(objects).compactText
+        return .array(objects)
     }
 
     /// The database refuses what is no object.

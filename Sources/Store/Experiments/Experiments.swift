@@ -24,6 +24,14 @@ extension Store {
         try await change("pushmta.choose_winner($1, $2)", [.int64(delivery), .int32(variant)])
     }
 
+    /// The same for a signed-in user who may start the delivery; it is logged in the same transaction.
+    package func chooseWinner(_ delivery: Int64, variant: Int32, by actor: ConsoleActor) async throws {
+        try await query(
+            "SELECT pushmta_engine.console_choose_winner(\(ConsoleActor.caller), $5, $6)",
+            actor.values + [.int64(delivery), .int32(variant)]
+        )
+    }
+
     /// The experiment of a delivery; nil if it is none.
     package func experiment(ofDelivery id: Int64) async throws -> ExperimentRow? {
         try await query(
