@@ -827,7 +827,7 @@ def test_experiment(site, browser):
     share(1, "80")
     share(2, "30")
     browser.find("[name='experiment.2.title']").send_keys("Spring!")
-    choose(browser, "experiment.undecided", "wait")
+    browser.find("[name='experiment.undecided'] option[value=wait]").click()
     browser.find("main form button.main").click()
     browser.has("The shares add up to more than 100 %")
     browser.judge_here("experiment-wrong")

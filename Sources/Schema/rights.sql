@@ -150,7 +150,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.api_applications pushmta_engine.api_create_delivery pushmta_engine.api_deliveries '
             'pushmta_engine.api_device pushmta_engine.api_find_devices pushmta_engine.api_outcome_range '
             'pushmta_engine.api_outcomes pushmta_engine.busy_registrations pushmta_engine.current_tracking_keys '
-            'pushmta_engine.parse_filter pushmta_engine.record_hits pushmta_engine.api_key_ids '
+            'pushmta_engine.parse_filter pushmta_engine.record_conversions pushmta_engine.record_hits pushmta_engine.api_key_ids '
             'pushmta_engine.message_numbers_key pushmta_engine.note_web_certificate pushmta_engine.register_claims '
             'pushmta_engine.registration_proof_keys pushmta_engine.registration_trust '
             'pushmta_engine.registrable_applications pushmta_engine.tracking_position '

@@ -512,6 +512,31 @@ COMMENT ON FUNCTION pushmta.record_conversion(text, text, numeric, bigint) IS
     'delivery, if it is given, says where to look. The first of a name counts for each message, and at most ten names; returns whether '
     'this one counts.';
 
+CREATE FUNCTION pushmta_engine.record_conversions(delivery_ids bigint[], other_ids bigint[], numbers bigint[], sequences integer[],
+    names text[], amounts text[]) RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    item record;
+    outcomes text[] := array_fill('unknown'::text, ARRAY[cardinality(names)]);
+BEGIN
+    FOR item IN SELECT g.n::integer AS n, coalesce(r.delivery_id, g.delivery_id) AS delivery_id,
+            CASE WHEN g.number IS NULL THEN g.sequence ELSE r.sequence END AS sequence, g.name, g.amount::numeric AS amount
+        FROM unnest(delivery_ids, other_ids, numbers, sequences, names, amounts)
+            WITH ORDINALITY g(delivery_id, other_id, number, sequence, name, amount, n)
+        LEFT JOIN LATERAL (SELECT d.id AS delivery_id, (g.number - m.first_id + 1)::integer AS sequence
+            FROM message_id_range m JOIN delivery d ON d.id = m.delivery_id
+            WHERE m.delivery_id IN (g.delivery_id, g.other_id) AND g.number BETWEEN m.first_id AND m.last_id
+                AND g.number - m.first_id < d.target LIMIT 1) r ON true
+        -- Always in this order, so that web processes do not block each other.
+        ORDER BY 2, 3, g.name, g.n
+    LOOP
+        outcomes[item.n] := note_conversion(item.delivery_id, item.sequence, item.name, item.amount);
+    END LOOP;
+    RETURN outcomes;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.record_conversions(bigint[], bigint[], bigint[], integer[], text[], text[]) IS
+    'Stores conversions that apps report, of messages by delivery and sequence or by number, and returns what note_conversion returns for '
+    'each.';
+
 CREATE FUNCTION pushmta_engine.purge_conversions(most integer) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 DECLARE
