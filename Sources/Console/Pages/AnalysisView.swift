@@ -42,7 +42,7 @@ struct AnalysisView {
             let bytes = catalogue.text(.analysisBytes, Figures.count(Int64(least)), Figures.count(Int64(most)))
             return ["name": .text("\(catalogue[.analysisSizes]): \(sizes.variant ?? "")"), "value": .text(bytes)]
         }
-        return pairs.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] } + variants
+        return pairs.map { pair -> PageValues in ["name": .text(catalogue[pair.0]), "value": .text(pair.1)] } + variants
     }
 
     private var groups: [PageValues] {

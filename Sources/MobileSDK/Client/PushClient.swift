@@ -6,10 +6,10 @@
 //
 // HOW IT IS USED
 //   At each start an app sets the hosts and the integration key on PushClient.shared. It calls registerDevice(...) for
-//   each token, track(_:_:) for notifications and recordConversion(_:value:) for what they lead to; see MobileSDK.docc/GettingStarted.md and Samples. Calls return at
-//   once, or await the outcome of the first attempt. The actor ClientCore handles them in order and carries out the
-//   actions of two values, RegistrationMachine and TrackingMachine. An app can supply its own transport, storage and
-//   clock.
+//   each token, track(_:_:) for notifications and recordConversion(_:value:) for what they lead to; see
+//   MobileSDK.docc/GettingStarted.md and Samples. Calls return at once, or await the outcome of the first attempt. The
+//   actor ClientCore handles them in order and carries out the actions of two values, RegistrationMachine and
+//   TrackingMachine. An app can supply its own transport, storage and clock.
 //
 // THREADS AND TASKS
 //   One task for each client handles its commands. Each request and each pause has its own task in parallel. At most
@@ -18,8 +18,9 @@
 //
 // STATE AND FILES
 //   registration.json (what the server has, and what is still to be sent), tracking.json (at most 100 hits) and
-//   opened.json (the last opened notification), in the folder PushMTA of the app's support folder. Each file is written as a whole before a request is sent. So an app
-//   that ends loses only the hosts and the key, which it sets again. Only one process at a time may use a folder.
+//   opened.json (the last opened notification), in the folder PushMTA of the app's support folder. Each file is written
+//   as a whole before a request is sent. So an app that ends loses only the hosts and the key, which it sets again.
+//   Only one process at a time may use a folder.
 //
 // FAILURES
 //   If the server is unreachable, busy or broken (3xx, 408, 425, 429, 5xx), the request is retried after 5 s, doubling

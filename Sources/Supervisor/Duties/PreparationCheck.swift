@@ -67,8 +67,11 @@ package enum PreparationCheck {
 
     /// The contents to check, each once: the delivery's own, and those of its variants.
     private static func contents(of job: PreparationJob) -> [(json: String, variant: PreparationJob.Variant?)] {
-        let own: (json: String, variant: PreparationJob.Variant?) = (job.content, nil)
-        return [own] + job.variants.filter { $0.content != job.content }.map { ($0.content, $0) }
+        var contents: [(json: String, variant: PreparationJob.Variant?)] = [(job.content, nil)]
+        for variant in job.variants where variant.content != job.content {
+            contents.append((variant.content, variant))
+        }
+        return contents
     }
 
     /// All problems at once, so that they can be corrected together.

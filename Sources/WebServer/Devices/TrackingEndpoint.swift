@@ -7,9 +7,6 @@ struct TrackingEndpoint: Sendable {
     let writer: TrackingWriter
     let conversions: ConversionWriter
 
-    /// The values of conversions that can be stored.
-    private static let values = -1e12...1e12
-
     /// Calls `answer` on any thread: with 200 only once the hit is in the database or on disk.
     func answer(
         _ request: HTTPRequest,
@@ -44,7 +41,7 @@ struct TrackingEndpoint: Sendable {
         guard (try? form.read(Array(query.utf8))) != nil else { return answer(.malformedConversion) }
         let typed = form["value"] ?? ""
         let value = Double(typed)
-        guard typed.isEmpty || value.map({ Self.values.contains($0) }) == true else {
+        guard typed.isEmpty || value.map({ ConversionBody.values.contains($0) }) == true else {
             return answer(.malformedConversion)
         }
         conversions.submit(id, name: form["name"] ?? ConversionBody.usualName, value: value) { outcome in
