@@ -124,7 +124,8 @@ let targets: [Target] = [
     module(
         "FeedbackWorker",
         [
-            "ProcessEvents", "TrackingSpools", "MetricsEndpoint", "LegacyGateways", "Gateways", "Store", "PushCore",
+            "ProcessEvents", "TrackingSpools", "MetricsEndpoint", "LegacyGateways", "Gateways", "Store", "CurlClient",
+            "PushCore",
             .nioPosix, .logging,
         ]
     ),

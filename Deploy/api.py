@@ -17,7 +17,10 @@ import urllib.request
 SEED = "14"
 # Requests for each operation and phase: about 2,300 in all, in 45 s.
 EXAMPLES = "15"
-SCOPES = "devices:write devices:read deliveries:write deliveries:read messages:send messages:read conversions:write applications:read exclusions:write exclusions:read"
+SCOPES = (
+    "devices:write devices:read deliveries:write deliveries:approve deliveries:read messages:send messages:read conversions:write "
+    "applications:read exclusions:write exclusions:read events:read"
+)
 
 CONFIGURATION = """
 # What the document cannot say, so that requests which fit it may be refused all the same:
@@ -42,6 +45,12 @@ checks.positive_data_acceptance.enabled = false
 include-name = "POST /deliveries/{{id}}/targets"
 checks.positive_data_acceptance.enabled = false
 parameters = {{ "path.id" = {explicit} }}
+
+[[operations]]
+# consumers are an operator's
+include-name = "GET /events"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "consumer" = "api" }}
 
 [[operations]]
 # the same
@@ -153,12 +162,26 @@ checks.positive_data_acceptance.enabled = false
 parameters = {{ "path.id" = {edited} }}
 
 [[operations]]
+# days exist, and shares add up to at most 100
+include-name = "PUT /deliveries/{{id}}/plan"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.id" = {edited} }}
+
+[[operations]]
+include-name = "GET /deliveries/{{id}}/plan"
+parameters = {{ "path.id" = {edited} }}
+
+[[operations]]
 include-name = "POST /deliveries/{{id}}/analysis"
 parameters = {{ "path.id" = {edited} }}
 
 [[operations]]
 include-name = "GET /deliveries/{{id}}/analysis"
 parameters = {{ "path.id" = {analysed} }}
+
+[[operations]]
+include-name = "GET /deliveries/{{id}}/recall"
+parameters = {{ "path.id" = {recalled} }}
 
 [[operations]]
 # a zone exists, dates are in order, and a rule has a moment
@@ -320,7 +343,49 @@ def walk(api, delivery):
     moved = api.post(f"/deliveries/{second}/reschedule", {"startAt": "2036-11-25T18:00:00Z"})
     require(moved["startAt"].startswith("2036-11-25T18"), f"the start stays: {moved}")
     require(api.post(f"/deliveries/{second}/reschedule", {"startAt": None})["state"] == "editing", "the start cannot be taken back")
+    walk_plan(api, first)
     return first, second
+
+
+def walk_plan(api, delivery):
+    """Sends a copy of a delivery in waves, and reads the hours of its service."""
+    planned = api.post(f"/deliveries/{delivery}/copy", {"label": "in waves"})["id"]
+    place = f"/deliveries/{planned}/plan"
+    require(api.get(place)["waves"] == [], "a new delivery has waves")
+    waves = [{"percent": 10, "maxFailed": 0.5}, {"percent": 50}, {}]
+    plan = api.call("PUT", place, {"waves": waves})
+    require([wave["percent"] for wave in plan["waves"]] == [10, 50, None], f"the plan is {plan}")
+    require(api.refusal("PUT", place, {"localTime": "2036-12-01T09:00"}) == 400, "nobody says what happens where the time has passed")
+    api.post(f"/deliveries/{planned}/start", {})
+    ended = api.until(f"/deliveries/{planned}", lambda answer: answer["state"] == "finished")
+    plan = api.get(place)
+    require(sum(wave["messages"] for wave in plan["waves"]) == ended["counts"]["target"], f"a message is in no wave: {plan}, {ended}")
+    require([wave["state"] for wave in plan["waves"]] == ["passed", "passed", "open"], f"the waves are {plan}")
+    service = api.get("/applications/sample-android")["service"]
+    hours = api.get(f"/services/{service}/hours")
+    require(hours["hours"] == [] and hours["timeZone"] == "UTC", f"the hours are {hours}")
+
+
+def recall(api, delivery):
+    """Recalls a delivery that has been sent; returns its id."""
+    content = {"android": {"title": "Sale", "tag": "sale"}}
+    sent = api.post("/deliveries", {**delivery, "content": content})["id"]
+    require(api.get(f"/deliveries/{sent}/approval")["above"] is None, "its service asks for approvals")
+    require(api.refusal("POST", f"/deliveries/{sent}/approve", {}) == 409, "what is not analysed can be approved")
+    require(api.refusal("POST", f"/deliveries/{sent}/recall", {"reason": "wrong"}) == 409, "what was not started can be recalled")
+    api.post(f"/deliveries/{sent}/start", {})
+    ended = api.until(f"/deliveries/{sent}", lambda answer: answer["state"] == "finished")
+    require(api.refusal("GET", f"/deliveries/{sent}/recall") == 404, "a delivery that was not recalled has a report")
+    wanted = {"reason": "wrong", "mode": "replace", "content": {"android": {"title": "Sorry"}}}
+    report = api.post(f"/deliveries/{sent}/recall", wanted)
+    require(report["target"] == ended["counts"]["target"] and report["replaced"] == 0, f"the recall gave {report}")
+    report = api.until(f"/deliveries/{sent}/recall", lambda answer: answer["recallState"] == "finished")
+    # Devices have opened some of the messages before.
+    require(report["replaced"] + report["tooLate"] == ended["counts"]["sent"], f"messages are missing: {report}, {ended}")
+    parts = ("pending", "unsent", "replaced", "removed", "tooLate")
+    require(sum(report[part] for part in parts) == report["target"], f"the report does not add up: {report}")
+    require(api.refusal("POST", f"/deliveries/{sent}/recall", wanted) == 409, "a delivery is recalled twice")
+    return sent
 
 
 def recur(api, delivery):
@@ -404,6 +469,22 @@ def consent(api, device, delivery):
     require(changed["category"] == "marketing", f"its category stays {changed['category']}")
 
 
+def read_events(api, delivery):
+    """Reads what happened to a delivery, as a consumer that asks for each page twice."""
+    page, events = None, []
+    while not any(event["deliveryId"] == delivery and event["state"] == "finished" for event in events):
+        path = "/events?consumer=api&limit=50" + (f"&processed={page}" if page else "")
+        answer = api.until(path, lambda answer: answer["page"])
+        again = api.get("/events?consumer=api&limit=50")
+        require(again == answer, f"a page changes before it is processed: {answer}, {again}")
+        page, events = answer["page"], events + answer["events"]
+    require(len({event["id"] for event in events}) == len(events), "an event is given twice")
+    states = [event["state"] for event in events if event["deliveryId"] == delivery and event["kind"] == "delivery.changed"]
+    require(states[-2:] == ["in_progress", "finished"], f"the states are {states}")
+    require(any(event["kind"] == "device.registered" and event["userKey"] == "ada" for event in events), "a registration is missing")
+    return [event for event in events if event["deliveryId"] == delivery and event["kind"].startswith("message.")]
+
+
 def things(api):
     """Makes what requests can be about, and returns their ids."""
     device = api.post(
@@ -412,9 +493,13 @@ def things(api):
     content = {"android": {"title": "Hello {{name}}"}}
     delivery = {"label": "api", "applications": ["sample-android"], "content": content}
     analysed, edited = walk(api, delivery)
+    recalled = recall(api, delivery)
     recurring = recur(api, delivery)
     tried = experiment(api, delivery)
     consent(api, device, delivery)
+    told = {event["sequence"] for event in read_events(api, analysed)}
+    target = api.get(f"/deliveries/{analysed}")["counts"]["target"]
+    require(told == set(range(1, target + 1)), f"events of {len(told)} of {target} messages")
     explicit = api.post("/deliveries", {**delivery, "explicitTargets": True})["id"]
     continuous = api.post("/deliveries", {**delivery, "kind": "continuous"})["id"]
     api.post(f"/deliveries/{continuous}/start", {})
@@ -434,6 +519,7 @@ def things(api):
         "device": device,
         "analysed": analysed,
         "edited": edited,
+        "recalled": recalled,
         "recurring": recurring,
         "experiment": tried,
         "explicit": explicit,
@@ -453,6 +539,7 @@ def main(programs, folder):
         key = json.loads(
             run(program, "key", "create", "api", "--json", "--scope", SCOPES, "--config", f"{folder}/pushmta.yaml")
         )["key"]
+        run(program, "events", "create", "api", "--config", f"{folder}/pushmta.yaml")
         base = site["web"] + "/api/v1"
         configuration = f"{folder}/schemathesis.toml"
         with open(configuration, "w") as file:

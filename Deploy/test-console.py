@@ -327,6 +327,7 @@ def pages(site):
         "drain": f"/hosts/{host}/drain",
         "recycle": f"/children/{child}/recycle",
         "settings": "/hosts/settings",
+        "events": "/events",
         "templates": "/templates",
         "template": f"/templates/{site.template}",
         "template-delete": f"/templates/{site.template}/delete",
@@ -641,7 +642,7 @@ def test_compose(site, browser):
     browser.find("#key").send_keys("customer-nobody")
     browser.find("form[action$='/reader'] button").click()
     browser.has("No one with this user key")
-    for step in ("applications", "target", "content", "preview", "send"):
+    for step in ("applications", "target", "content", "preview", "when", "send"):
         browser.judge(f"compose-{step}", f"{draft}/{step}")
     browser.judge("compose", "/compose")
     browser.open(draft + "/send")
@@ -682,7 +683,8 @@ def test_compose(site, browser):
 
 
 def test_analyse(site, browser):
-    """A delivery is duplicated and analysed; its page goes on to the numbers by itself. Its start is set, moved and taken back."""
+    """A delivery is duplicated and analysed; its page goes on to the numbers by itself. Its start is set, moved and taken back. A
+    large one is approved by somebody else, and recalled."""
 
     def analyse():
         browser.find("[formaction$='/analyse']").click()
@@ -747,11 +749,85 @@ def test_analyse(site, browser):
     browser.has("As the gateway gets them")
     check("Spring is here" in browser.driver.page_source, "there is no sample")
     browser.judge_here("delivery-samples")
+    # Somebody else approves it.
+    site.sql("SELECT pushmta.set_approval_rule(v.name, 0) FROM pushmta_engine.service v")
     browser.sign_in("marketing", site.passwords["marketing"])
     browser.has("Sending")
     browser.open(f"/deliveries/{delivery}")
+    browser.has("Somebody who did not make this delivery has to approve it")
+    check(not browser.driver.find_elements("css selector", "[formaction$='/approve']"), "its author may approve it")
+    check(not browser.driver.find_elements("css selector", "a[href$='/start']"), "it can be started without an approval")
+    browser.sign_in("operate", site.passwords["operate"])
+    browser.has("Sending")
+    browser.open(f"/deliveries/{delivery}")
+    browser.judge_here("delivery-approval")
+    browser.find("#words").send_keys("Checked")
+    browser.find("[formaction$='/approve']").click()
+    browser.has("The delivery is approved")
+    browser.sign_in("marketing", site.passwords["marketing"])
+    browser.has("Sending")
+    browser.open(f"/deliveries/{delivery}")
+    browser.has("Checked")
     go("a[href$='/start']")
     until("its messages leave", lambda: site.state(delivery) in ("preparing", "in_progress", "finished"))
+    site.sql("SELECT pushmta.set_approval_rule(v.name, NULL) FROM pushmta_engine.service v")
+    browser.open(f"/deliveries/{delivery}/recall")
+    browser.judge_here("delivery-recall")
+    browser.find("#field-reason").send_keys("Wrong price")
+    browser.find("form.declare button.main").click()
+    browser.has("The delivery is recalled")
+    check(site.state(delivery) == "recalled", f"it is {site.state(delivery)}")
+    browser.judge_here("delivery-recalled")
+
+
+def test_plan(site, browser):
+    """A delivery is sent in waves, and an operator gives a service sending hours."""
+    browser.sign_in("marketing", site.passwords["marketing"])
+    browser.has("Sending")
+    first = site.sql("SELECT max(id) FROM pushmta_engine.delivery WHERE label = 'Spring sale' AND NOT proof").strip()
+    browser.open(f"/deliveries/{first}")
+    browser.find("form[action$='/duplicate'] button").click()
+    browser.has("Save and continue")
+    draft = browser.driver.current_url.removeprefix(site.base).removesuffix("/applications")
+    browser.open(draft + "/when")
+    browser.find("[name='plan.wave.0.size']").send_keys("much")
+    browser.find("button[value=next]").click()
+    browser.has("A size is a share such as 5 %")
+    browser.judge_here("compose-when-wrong")
+    browser.find("[name='plan.wave.0.size']").clear()
+    browser.find("[name='plan.wave.0.size']").send_keys("50 %")
+    browser.find("[name='plan.rest.begins']").send_keys("1d")
+    browser.find("button[value=next]").click()
+    browser.find("#sending")
+    browser.has("50 % · The rest")
+    browser.find("button[value=start]").click()
+    browser.find("form[action$='/start'] button.main").click()
+    browser.has("Messages that wait for their time")
+    browser.has("under way")
+    browser.judge_here("delivery-waves")
+    delivery = browser.driver.current_url.rsplit("/", 1)[1].split("?")[0]
+    until("the first wave is sent", lambda: "t" == site.sql(
+        f"SELECT sent = messages AND messages > 0 FROM pushmta.delivery_wave WHERE delivery_id = {delivery} AND number = 1").strip())
+    browser.find("a[href$='/stop']").click()
+    browser.find(f"form[action='/deliveries/{delivery}/stop'] button").click()
+    until("it is stopped", lambda: site.state(delivery) == "stopped")
+    browser.sign_in("operate", site.passwords["operate"])
+    browser.has("Sending")
+    browser.open("/services")
+    browser.find("a[href^='/services/hours']").click()
+    browser.find("input[name='day.1']").send_keys("9")
+    browser.find("main form button.main").click()
+    browser.has("Write hours as in 09:00-18:00")
+    browser.judge_here("service-hours-wrong")
+    browser.find("input[name='day.1']").clear()
+    browser.find("input[name='day.1']").send_keys("00:00-24:00")
+    browser.find("main form button.main").click()
+    browser.has("The sending hours were changed")
+    browser.find("a[href^='/services/hours']").click()
+    check(browser.find("input[name='day.1']").get_attribute("value") == "00:00-24:00", "the hours are gone")
+    browser.find("input[name='day.1']").clear()
+    browser.find("main form button.main").click()
+    browser.has("The sending hours were changed")
 
 
 def test_recur(site, browser):
@@ -1389,7 +1465,7 @@ def main():
         browser = Browser(site, pictures)
         for test in (
             test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_compose, test_analyse,
-            test_recur, test_experiment, test_templates, test_audience, test_messages, test_services, test_change, test_signals, test_live, test_people, test_end,
+            test_recur, test_plan, test_experiment, test_templates, test_audience, test_messages, test_services, test_change, test_signals, test_live, test_people, test_end,
         ):
             test(site, browser)
             print(f"console: {test.__name__}: passed after {time.monotonic() - started:.0f} s", flush=True)

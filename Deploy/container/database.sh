@@ -8,6 +8,7 @@ CREATE ROLE pushmta_marketing NOLOGIN;
 CREATE ROLE pushmta_tokens NOLOGIN;
 CREATE ROLE pushmta_monitoring NOLOGIN;
 CREATE ROLE pushmta_raw_sql NOLOGIN;
+CREATE ROLE pushmta_events NOLOGIN;
 CREATE ROLE pushmta_web NOLOGIN;
 CREATE ROLE pushmta_console NOLOGIN;
 CREATE ROLE pushmta_reader NOLOGIN;

@@ -60,6 +60,9 @@ static const char alarms[] = {
 static const char alarm_list[] = {
 #embed "templates/alarm-list.mustache" suffix(, 0)
 };
+static const char events[] = {
+#embed "templates/events.mustache" suffix(, 0)
+};
 static const char hosts[] = {
 #embed "templates/hosts.mustache" suffix(, 0)
 };
@@ -128,6 +131,9 @@ static const char compose_content[] = {
 };
 static const char compose_preview[] = {
 #embed "templates/compose/compose-preview.mustache" suffix(, 0)
+};
+static const char compose_when[] = {
+#embed "templates/compose/compose-when.mustache" suffix(, 0)
 };
 static const char compose_send[] = {
 #embed "templates/compose/compose-send.mustache" suffix(, 0)
@@ -230,6 +236,7 @@ static const struct console_file files[] = {
     {"limit-table.mustache", limit_table},
     {"alarms.mustache", alarms},
     {"alarm-list.mustache", alarm_list},
+    {"events.mustache", events},
     {"hosts.mustache", hosts},
     {"audit.mustache", audit},
     {"find-message.mustache", find_message},
@@ -253,6 +260,7 @@ static const struct console_file files[] = {
     {"compose-template.mustache", compose_template},
     {"compose-content.mustache", compose_content},
     {"compose-preview.mustache", compose_preview},
+    {"compose-when.mustache", compose_when},
     {"compose-send.mustache", compose_send},
     {"phone-ios.mustache", phone_ios},
     {"phone-android.mustache", phone_android},

@@ -5,6 +5,7 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
     case lateOutcomes
     case hits
     case alarms
+    case events
     case partitions
     case disabledSubscriptions
     case oldTokenEvents
@@ -25,6 +26,8 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
         case .lateOutcomes: .seconds(5)
         // The same as in supervisors: an alarm must also be recorded when the only supervisor hangs.
         case .alarms: .seconds(10)
+        // So a consumer loses little more than it has to.
+        case .events: .seconds(30)
         // It begins a minute after the request.
         case .forgottenLogs: .seconds(60)
         case .partitions, .disabledSubscriptions, .oldTokenEvents, .oldTrackingSources, .oldConversions,
@@ -42,6 +45,7 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
         case .lateOutcomes: "late outcomes counted"
         case .hits: "hits counted"
         case .alarms: "alarms recorded"
+        case .events: "consumers of events that were away for too long, and days of events dropped"
         case .partitions: "partitions dropped"
         case .disabledSubscriptions: "disabled subscriptions deleted"
         case .oldTokenEvents: "old token events deleted"

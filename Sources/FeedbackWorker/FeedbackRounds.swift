@@ -40,6 +40,9 @@ struct FeedbackRounds: Sendable {
             // Does nothing if another process has just looked. It does not count as work done.
             try await store.noteAlarms()
             return .idle
+        case .events:
+            let count = try await store.keepEvents(worker: worker)
+            return count.map { FeedbackRound(count: $0, isMore: false) }
         case .partitions:
             return try await dropPartitions()
         case .disabledSubscriptions:

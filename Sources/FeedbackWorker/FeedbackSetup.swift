@@ -1,6 +1,7 @@
 import Logging
 import PushCore
 import Store
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
@@ -10,7 +11,7 @@ import Foundation
 /// The configuration of a feedback worker.
 package struct FeedbackSetup: Sendable {
     /// Opens one connection to the database. The role ("feedback-heartbeat", "feedback", "feedback-second",
-    /// "feedback-reader", "feedback-spools") becomes part of its application name.
+    /// "feedback-reader", "feedback-spools", "feedback-webhooks") becomes part of its application name.
     package typealias Connect = @Sendable (_ role: String) async throws -> Store
 
     /// The settings of all processes.

@@ -2,8 +2,8 @@
 //
 // WHAT IT DOES
 //   Applies what gateways reported about push tokens, counts outcomes and hits, and reads the feedback services of
-//   binary gateways. Loads hits that web processes of its host left on disk. Records alarms as supervisors do, and
-//   deletes data that is older than the settings allow.
+//   binary gateways. Loads hits that web processes of its host left on disk. Posts events to webhooks. Records alarms
+//   as supervisors do, and deletes data that is older than the settings allow.
 //
 // HOW IT IS USED
 //   `pushmta feedback` creates one from a FeedbackSetup and awaits run(); SIGTERM and SIGINT call drain(). Any number
@@ -11,10 +11,11 @@
 //   each piece of work by that decision.
 //
 // THREADS AND TASKS
-//   One task serves metrics. Four tasks have connections of their own. keepHeartbeat runs every 3 s. keepWorking runs
+//   One task serves metrics. Five tasks have connections of their own. keepHeartbeat runs every 3 s. keepWorking runs
 //   bounded pieces of the duties that FeedbackPlan chooses; a backlog of token events uses a second connection while
 //   nothing is sent. keepReading reads up to eight feedback services in parallel on shared event loops. keepLoading
-//   loads spools, also while the worker stands by, because no other worker reaches this host's files.
+//   loads spools, also while the worker stands by, because no other worker reaches this host's files. keepPosting has a
+//   task for each webhook, whose decisions are a WebhookPlan.
 //
 // STATE AND FILES
 //   Its row in feedback_worker and the data that the duties change. It reads the spools in web.workingPath and removes
@@ -33,7 +34,7 @@
 //   mta.master.dataBaseRetryDelaySec, credentialKeyFile.
 //
 // SEE ALSO
-//   FeedbackPlan.swift, FeedbackRounds.swift, FeedbackServiceRound.swift, SpoolDatabase.swift,
+//   FeedbackPlan.swift, FeedbackRounds.swift, FeedbackServiceRound.swift, SpoolDatabase.swift, WebhookPoster.swift,
 //   Sources/Store/Feedback/FeedbackWorkers.swift, Deploy/guide/data.md
 
 import Logging
@@ -84,6 +85,7 @@ package final class FeedbackWorker: Sendable {
                 group.addTask { await self.keepWorking() }
                 group.addTask { await self.keepReading() }
                 group.addTask { await self.keepLoading() }
+                group.addTask { await self.keepPosting() }
                 group.addTask { await self.serveMetrics() }
             }
         }

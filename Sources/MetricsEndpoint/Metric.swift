@@ -15,7 +15,7 @@ package enum Metric: Sendable, Hashable, CaseIterable {
     case figuresAge, figuresSeconds, alarms, deliveries, hosts, hostGone, readyMessages, claimedMessages, queueAge,
         circuit, trouble, quota, rateHolds,
         credentialExpiry,
-        feedbackActing, tokenEventAge, retentionHolds, replicationLag, replicas, oldestSnapshot, deadRows
+        feedbackActing, tokenEventAge, retentionHolds, eventLag, replicationLag, replicas, oldestSnapshot, deadRows
 
     // Feedback worker.
     case isActing, feedbackDone, spoolFiles, waitingSpoolBytes

@@ -565,6 +565,15 @@ extension MetricDefinition {
             action: "See the runbook of PushmtaRetentionHeld."
         ),
         .init(
+            .eventLag,
+            "pushmta_event_lag_seconds",
+            .gauge,
+            [],
+            .supervisor,
+            help: "How long ago the consumer of events that is furthest behind had read everything; 0 if all have.",
+            action: "Hours: see the runbook of PushmtaEventsWait."
+        ),
+        .init(
             .replicationLag,
             "pushmta_replication_lag_seconds",
             .gauge,
@@ -680,12 +689,14 @@ extension MetricDefinition {
             .web,
             help: """
                 Registrations: created, updated, disabled (opted out), unproven (without the proof that their \
-                service requires), cut (with more undeclared values than are kept), unknown_category (names of \
-                categories that changed nothing).
+                service requires), cut (with more undeclared values than are kept), unknown_zone (with a time zone that \
+                PostgreSQL does not know, which is not stored), unknown_category (names of categories that changed \
+                nothing).
                 """,
             action: """
                 unproven grows: a client registers for others, or an app lacks the proof. cut: declare what the app sends. \
-                unknown_category: compare what the app sends with pushmta category list.
+                unknown_zone: see what the app sends as timeZone. unknown_category: compare what the app sends with \
+                pushmta category list.
                 """
         ),
         .init(

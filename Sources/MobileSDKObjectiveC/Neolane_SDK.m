@@ -95,7 +95,15 @@
     [registration setObject:[NLSForm token:tokenString] forKey:NLSToken];
     [registration setObject:(userKey == nil ? @"" : [[userKey copy] autorelease]) forKey:NLSUserKey];
     if (parameters != nil) { [registration setObject:[NLSForm parametersXML:parameters] forKey:NLSParameters]; }
+    NSString *zone = [[NSTimeZone localTimeZone] name];
+    @synchronized(self) {
+        if (_sendsTimeZone && [zone length] > 0) { [registration setObject:[[zone copy] autorelease] forKey:NLSTimeZone]; }
+    }
     [self ask:_registrar :@selector(registerDevice:) :registration];
+}
+
+- (void)setSendsTimeZone:(BOOL)sends {
+    @synchronized(self) { _sendsTimeZone = sends; }
 }
 
 - (void)setOptOut:(BOOL)optedOut {

@@ -14,6 +14,7 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_tokens', 'schema', 'USAGE', 'pushmta'),
         ('pushmta_monitoring', 'schema', 'USAGE', 'pushmta'),
         ('pushmta_raw_sql', 'schema', 'USAGE', 'pushmta_raw'),
+        ('pushmta_events', 'schema', 'USAGE', 'pushmta'),
         ('pushmta_web', 'schema', 'USAGE', 'pushmta pushmta_engine'),
         ('pushmta_console', 'schema', 'USAGE', 'pushmta pushmta_engine'),
         -- No UPDATE or DELETE: a role that has one of them can lock the table, and so block all preparations and messages.
@@ -28,35 +29,53 @@ WITH given (role, kind, privileges, objects) AS (
         -- Without addresses, queries and errors, which name machines of others.
         ('pushmta_marketing', 'columns', 'name, kind, good, interval_seconds, reaction_seconds, stale_after_seconds, value, sampled_at, '
             'age_seconds, stale, deliveries', 'pushmta.health_signal'),
+        ('pushmta_events', 'relation', 'SELECT', 'pushmta.event_consumer pushmta.event_gap pushmta.event_kind'),
+        -- Addresses of webhooks may hold secrets of their receivers.
+        ('pushmta_console', 'columns', 'consumer, active, inactive_reason, accepted, accepted_at, attempts, trouble, dead_letters',
+            'pushmta.webhook'),
+        ('pushmta_monitoring', 'columns', 'consumer, max_events, active, inactive_reason, created_at, accepted_at, accepted, attempts, '
+            'next_at, http_status, trouble, dead_letters, earlier_secret_ends_at', 'pushmta.webhook'),
         ('pushmta_tokens', 'relation', 'SELECT', 'pushmta.delivery_exclusion pushmta.delivery_target pushmta.subscription_token'),
         ('pushmta_marketing', 'relation', 'SELECT',
-            'pushmta.application pushmta.category pushmta.category_opt_out pushmta.delivery_count pushmta.delivery_day '
+            'pushmta.application pushmta.approval pushmta.approval_rule pushmta.category pushmta.category_opt_out '
+            'pushmta.delivery_awaiting_approval pushmta.delivery_count pushmta.delivery_day '
             'pushmta.delivery_failures '
             'pushmta.delivery_problem pushmta.delivery_progress pushmta.delivery_proof pushmta.delivery_refusal pushmta.delivery_signal '
             'pushmta.delivery_conversion pushmta.experiment pushmta.experiment_variant '
             'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '
+            'pushmta.event_consumer pushmta.event_gap pushmta.event_kind '
             'pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.exclusion_log '
-            'pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.recurrence pushmta.recurrence_run '
+            'pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.recall_report pushmta.recurrence '
+            'pushmta.recurrence_run '
             'pushmta.seed pushmta.service pushmta.subscription pushmta.target_mapping pushmta.user_category_opt_out '
-            'pushmta.user_opt_out'),
+            'pushmta.user_opt_out '
+            'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.sending_hours'),
         ('pushmta_monitoring', 'relation', 'SELECT',
-            'pushmta.alarm pushmta.alarm_history pushmta.alarm_look pushmta.ambiguous_message pushmta.application pushmta.credential '
+            'pushmta.alarm pushmta.alarm_history pushmta.alarm_look pushmta.ambiguous_message pushmta.application pushmta.approval '
+            'pushmta.approval_rule pushmta.credential pushmta.delivery_awaiting_approval '
+            'pushmta.dead_letter '
             'pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof '
             'pushmta.delivery_refusal pushmta.delivery_signal pushmta.delivery_statistics '
             'pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version '
+            'pushmta.event_consumer pushmta.event_gap pushmta.event_kind '
             'pushmta.delivery_statistics_detail pushmta.feedback_backlog pushmta.feedback_service pushmta.feedback_worker '
             'pushmta.forgotten_subscription pushmta.gateway_trouble pushmta.health_signal pushmta.lock_alarm pushmta.lock_wait '
             'pushmta.message_status pushmta.mta_child '
-            'pushmta.mta_host pushmta.rate_limit pushmta.ready_work pushmta.recurrence pushmta.recurrence_run '
+            'pushmta.mta_host pushmta.rate_limit pushmta.recall_report pushmta.ready_work pushmta.recurrence pushmta.recurrence_run '
             'pushmta.retention_hold pushmta.retention_log '
-            'pushmta.schema_version pushmta.service pushmta.web_certificate'),
+            'pushmta.schema_version pushmta.service pushmta.web_certificate '
+            'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.experiment pushmta.experiment_variant '
+            'pushmta.sending_hours'),
         ('pushmta_web', 'relation', 'SELECT', 'pushmta.delivery_signal pushmta_engine.schema_version'),
         ('pushmta_web', 'columns', 'name, kind, good, interval_seconds, reaction_seconds, stale_after_seconds, value, sampled_at, '
             'age_seconds, stale, deliveries', 'pushmta.health_signal'),
         -- No push token, no credential, no key, and nothing of the console's own users.
         ('pushmta_console', 'relation', 'SELECT',
+            'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.experiment pushmta.experiment_variant '
+            'pushmta.sending_hours '
+            'pushmta.dead_letter pushmta.event_consumer pushmta.event_gap '
             'pushmta.alarm pushmta.alarm_history pushmta.application pushmta.delivery_count pushmta.delivery_day '
             'pushmta.delivery_failures pushmta.delivery_problem '
             'pushmta.delivery_progress pushmta.delivery_refusal pushmta.delivery_signal pushmta.delivery_statistics '
@@ -70,17 +89,22 @@ WITH given (role, kind, privileges, objects) AS (
             -- For the composer.
             'pushmta.category pushmta.delivery_template pushmta_engine.console_audience '
             -- For services and applications. pushmta.credential shows nothing secret.
-            'pushmta.credential pushmta.gateway_trouble pushmta.service pushmta.target_mapping pushmta_engine.service'),
+            'pushmta.credential pushmta.gateway_trouble pushmta.service pushmta.target_mapping pushmta_engine.service '
+            -- For plans.
+            'pushmta_engine.time_zone'),
         -- A view's functions run with the rights of its reader, and a trigger's condition with those of the user who changes the
         -- table.
         ('public', 'function', 'EXECUTE',
-            'pushmta_engine.circuit_of pushmta_engine.expiry_step pushmta_engine.expiry_text pushmta_engine.failure_reason '
-            'pushmta_engine.failure_type pushmta_engine.is_forgetting '
+            'pushmta_engine.as_percent pushmta_engine.circuit_of pushmta_engine.event_alarms pushmta_engine.event_names pushmta_engine.expiry_step '
+            'pushmta_engine.expiry_text pushmta_engine.difference_words pushmta_engine.error_share '
+            'pushmta_engine.failure_reason pushmta_engine.failure_type pushmta_engine.first_unread pushmta_engine.is_forgetting '
             'pushmta_engine.is_integration_key pushmta_engine.is_label pushmta_engine.is_name pushmta_engine.is_plain '
-            'pushmta_engine.is_push_token pushmta_engine.rate_at pushmta_engine.status_name '
+            'pushmta_engine.login_text pushmta_engine.uncounted '
+            'pushmta_engine.is_push_token pushmta_engine.plan_words pushmta_engine.rate_at pushmta_engine.status_name '
             'pushmta_engine.token_hash pushmta_engine.token_problem'),
         ('pushmta_marketing', 'function', 'EXECUTE',
             'pushmta.add_exclusions pushmta.add_seed pushmta.add_targets pushmta.add_template pushmta.analyze_delivery '
+            'pushmta.approve_delivery pushmta.recall_delivery pushmta.reject_delivery pushmta.withdraw_approval '
             'pushmta.applications_of '
             'pushmta.check_content pushmta.check_delivery pushmta.copy_delivery pushmta.count_target '
             'pushmta.set_delivery_rate pushmta.set_delivery_weight '
@@ -91,14 +115,17 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.find_message pushmta.find_subscriptions pushmta.follow_signal pushmta.lift_quarantine pushmta.make_continuous '
             'pushmta.pause_delivery pushmta.preview_message pushmta.proof_delivery '
             'pushmta.drop_category pushmta.set_category pushmta.set_category_opt_out pushmta.set_user_category_opt_out '
-            'pushmta.next_runs pushmta.pause_recurrence pushmta.remove_recurrence pushmta.run_recurrence pushmta.set_recurrence '
+            'pushmta.next_events pushmta.next_runs pushmta.pause_recurrence pushmta.remove_recurrence '
+            'pushmta.run_recurrence pushmta.set_recurrence '
             'pushmta.start_recurrence pushmta.reschedule_delivery pushmta.update_delivery '
             'pushmta.remove_delivery_exclusions pushmta.remove_exclusions pushmta.remove_seed pushmta.remove_targets '
             'pushmta.remove_template pushmta.resume_delivery pushmta.send_message '
             'pushmta.send_messages pushmta.set_opt_out pushmta.set_seeds pushmta.set_target pushmta.set_user_opt_out '
+            'pushmta.service_hours pushmta.set_hours_rule pushmta.set_local_time pushmta.set_plan pushmta.set_waves '
             'pushmta.start_delivery pushmta.stop_delivery pushmta.set_experiment pushmta.choose_winner pushmta.record_conversion '
             'pushmta.undo_token_effects pushmta.unregister_device pushmta_engine.token_bar'),
-        ('pushmta_monitoring', 'function', 'EXECUTE', 'pushmta.delivery_status pushmta.next_runs pushmta.queue'),
+        ('pushmta_monitoring', 'function', 'EXECUTE',
+            'pushmta.delivery_status pushmta.next_runs pushmta.queue pushmta.service_hours'),
         ('pushmta_console', 'function', 'EXECUTE',
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
             'pushmta_engine.console_drop_signal pushmta_engine.console_follow pushmta_engine.console_set_signal '
@@ -106,6 +133,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.api_experiment pushmta_engine.api_experiment_variants pushmta_engine.console_choose_winner '
             'pushmta_engine.console_set_recurrence pushmta_engine.console_control_recurrence '
             'pushmta_engine.console_acknowledge pushmta_engine.console_actions pushmta_engine.console_analysis '
+            'pushmta_engine.approval_of pushmta_engine.console_judge pushmta_engine.console_recall pushmta_engine.recall_of '
             'pushmta_engine.console_attempt pushmta_engine.console_audit pushmta_engine.console_begin '
             'pushmta_engine.console_choose_password pushmta_engine.console_control pushmta_engine.console_drain pushmta_engine.console_end '
             'pushmta_engine.console_open_sessions '
@@ -131,7 +159,10 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_add_account pushmta_engine.console_add_application pushmta_engine.console_add_service '
             'pushmta_engine.console_change_account pushmta_engine.console_change_application pushmta_engine.console_change_service '
             'pushmta_engine.console_credential_id pushmta_engine.console_resume pushmta_engine.console_save_credential '
-            'pushmta_engine.console_seeds pushmta_engine.console_test_push pushmta_engine.hold_credential_key pushmta_engine.version_of'),
+            'pushmta_engine.console_seeds pushmta_engine.console_test_push pushmta_engine.hold_credential_key pushmta_engine.version_of '
+            -- For plans.
+            'pushmta.service_hours pushmta_engine.api_plan pushmta_engine.api_waves pushmta_engine.console_change_hours'),
+        ('pushmta_events', 'function', 'EXECUTE', 'pushmta.next_events'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.explain_message_id '
@@ -146,7 +177,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.api_exclusion_lists pushmta_engine.api_find_exclusions pushmta_engine.api_remove_list '
             'pushmta_engine.api_seeds pushmta_engine.api_templates '
             'pushmta.set_category_opt_out pushmta_engine.api_categories pushmta_engine.api_set_user_category_opt_out '
-            'pushmta_engine.api_set_user_opt_out pushmta_engine.api_user_opt_outs pushmta_engine.device_categories '
+            'pushmta_engine.api_events pushmta_engine.api_set_user_opt_out pushmta_engine.api_user_opt_outs '
+            'pushmta_engine.device_categories '
             'pushmta_engine.api_applications pushmta_engine.api_create_delivery pushmta_engine.api_deliveries '
             'pushmta_engine.api_device pushmta_engine.api_find_devices pushmta_engine.api_outcome_range '
             'pushmta_engine.api_outcomes pushmta_engine.busy_registrations pushmta_engine.current_tracking_keys '
@@ -160,12 +192,15 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.copy_delivery pushmta.count_target pushmta.reschedule_delivery pushmta.update_delivery pushmta_engine.api_analysis '
             'pushmta.set_experiment pushmta.choose_winner pushmta_engine.add_conversion pushmta_engine.api_experiment '
             'pushmta_engine.api_experiment_variants '
+            'pushmta.approve_delivery pushmta.recall_delivery pushmta.reject_delivery pushmta.withdraw_approval '
+            'pushmta_engine.approval_of pushmta_engine.recall_of '
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
             'pushmta_engine.api_proofs pushmta_engine.api_prove_delivery pushmta_engine.api_read_view pushmta_engine.api_reader '
             'pushmta_engine.api_reader_row pushmta_engine.api_statistics pushmta_engine.api_statistics_by '
             'pushmta_engine.code_exclusion '
             'pushmta.next_runs pushmta.pause_recurrence pushmta.remove_recurrence pushmta.run_recurrence pushmta.set_recurrence '
-            'pushmta.start_recurrence pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs')
+            'pushmta.start_recurrence pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs '
+            'pushmta.service_hours pushmta.set_plan pushmta_engine.api_plan pushmta_engine.api_waves')
 ), wanted AS (
     SELECT g.role, g.kind, g.privileges, o.object FROM given g CROSS JOIN LATERAL string_to_table(g.objects, ' ') o(object)
 ), reader (function, owner, statements) AS (

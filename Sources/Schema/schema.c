@@ -110,8 +110,20 @@ static const char plans[] = {
 static const char recurrences[] = {
 #embed "version1/26-recurrence.sql" suffix(, 0)
 };
+static const char approval[] = {
+#embed "version1/27-approval.sql" suffix(, 0)
+};
+static const char recall[] = {
+#embed "version1/28-recall.sql" suffix(, 0)
+};
 static const char signals[] = {
 #embed "version1/29-signals.sql" suffix(, 0)
+};
+static const char events[] = {
+#embed "version1/30-events.sql" suffix(, 0)
+};
+static const char webhooks[] = {
+#embed "version1/30-webhooks.sql" suffix(, 0)
 };
 static const char experiments[] = {
 #embed "version1/33-experiments.sql" suffix(, 0)
@@ -151,7 +163,11 @@ static const struct schema_file files[] = {
     {1, "24-looks.sql", looks},
     {1, "25-plans.sql", plans},
     {1, "26-recurrence.sql", recurrences},
+    {1, "27-approval.sql", approval},
+    {1, "28-recall.sql", recall},
     {1, "29-signals.sql", signals},
+    {1, "30-events.sql", events},
+    {1, "30-webhooks.sql", webhooks},
     {1, "33-experiments.sql", experiments},
     {1, "90-roles.sql", roles},
     {0, 0, 0},

@@ -40,6 +40,7 @@
 
 import PostgresClient
 import PushCore
+import Synchronization
 
 /// The product's database: every SQL statement is behind a function of this type.
 ///
@@ -53,6 +54,8 @@ package final class Store: Sendable {
     let views: ViewReader
     /// Called for events of its connection, and of its listener's.
     let onEvent: @Sendable (ReconnectingConnectionEvent) -> Void
+    /// Which events consumers wanted when this store last looked; nil before its first look.
+    let wantedEvents = Mutex<WantedEvents?>(nil)
 
     /// How long a process that holds leases, or maintains them, waits for a lock. Renewals share its connection and
     /// wait after such a wait: another session's open transaction, with the lock of one delivery, must not cost the

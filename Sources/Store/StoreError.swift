@@ -92,11 +92,13 @@ extension StoreError {
         let code: Code =
             switch state {
             case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070", "PM071", "PM080", "PM094",
-                "PM110", "PM140", "PM150", "PM172", "PM290", "PM330":
+                "PM110", "PM140", "PM160", "PM164", "PM166", "PM150", "PM172", "PM290", "PM330":
                 .notFound
             case "PM003", "PM006", "PM008", "PM010", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
                 "PM083", "PM084", "PM093", "PM111", "PM113", "PM120", "PM130", "PM131",
-                "PM132", "PM133", "PM134", "PM135", "PM151", "PM171", "PM291":
+                "PM132", "PM133", "PM134", "PM135", "PM162", "PM163", "PM151", "PM171", "PM180", "PM181", "PM182",
+                "PM183", "PM185",
+                "PM291":
                 .conflict
             default: .invalid
             }
@@ -147,6 +149,11 @@ extension StoreError {
         "PM130":
             "set the certificate of that environment; --both-environments allows one that Apple issued for both",
         "PM131": "choose another one",
+        "PM180": "analyse it first (pushmta delivery analyze), and start it when it is ready",
+        "PM181": "somebody who did not make it approves it: pushmta delivery approve",
+        "PM182": "pushmta approval list shows the deliveries that wait for an approval",
+        "PM183": "pushmta approval list shows who made which delivery",
+        "PM185": "pushmta delivery recall ID shows what became of a recalled delivery",
         "PM132": "load the page again, and repeat what you changed",
         "PM133":
             "change the format when pushmta delivery list shows no unfinished delivery of the application",
@@ -158,6 +165,13 @@ extension StoreError {
         "PM150": "pushmta category list shows them; pushmta category set adds one",
         "PM151": "pushmta category set changes its label",
         "PM152": "an opt-out from everything also stops transactional deliveries",
+        "PM160": "pushmta events list shows the consumers; pushmta events create creates one",
+        "PM161": "pushmta events kinds lists them",
+        "PM162": "choose another name; pushmta events list shows the consumers",
+        "PM163": "end the other reader, or create a consumer for each",
+        "PM164": "pushmta webhook list shows them",
+        "PM165": "give an https:// address without a user name and a fragment",
+        "PM166": "pushmta webhook dead lists them",
         "PM134": "an integration key belongs to one application; pushmta app list shows whose it is",
         "PM050": "pushmta exclusion list shows the lists; pushmta exclusion create creates one",
         "PM051": "choose another name, or add to that list",

@@ -14,10 +14,10 @@
 //
 // THREADS AND TASKS
 //   One task processes the events. Each duty, each child and the probe of the journals' disk has its own task. There
-//   are five connections: for the host itself, for preparation, for slow preparation, for listening, and for reading
-//   metrics. While a delivery follows a health signal there is a sixth, and libcurl's thread. Metrics are served from memory. A session waits at most 2 s for another session's lock, so a locked
-//   delivery does not stop the others. A round of a duty waits for the database without a limit. A look for work that
-//   takes 5 s reports the database to the plan as unavailable.
+//   are five connections: for the host itself, preparation, slow preparation, listening and metrics; a sixth, and
+//   libcurl's thread, while a delivery follows a health signal. Metrics are served from memory. A session waits at most
+//   2 s for another session's lock, so a locked delivery does not stop the others. A round of a duty waits for the
+//   database without a limit. A look for work that takes 5 s reports the database to the plan as unavailable.
 //
 // STATE AND FILES
 //   The folder mta.workingPath: host-id (the identity of the host), supervisor.lock (a flock held while it runs), and a

@@ -105,8 +105,13 @@ extension SupervisorLoop {
             duty("Finishing deliveries", event: events.finish) {
                 try await self.finishDeliveries(stores.preparation)
                 _ = try await stores.preparation.dropOldAnalyses()
+                try await stores.preparation.openGates()
                 try await self.lookForOpenDeliveries(stores.preparation)
                 return self.pollInterval
+            },
+            duty("Listing recalled messages") {
+                let isMore = try await stores.preparation.listRecalled()
+                return isMore ? .zero : self.pollInterval
             },
             duty("Releasing planned messages", event: events.plan) { try await self.advancePlans(stores.preparation) },
             // Not with the preparation: the copy of a long list of targets must not delay the chunks of others.

@@ -156,6 +156,7 @@ extension SupervisorLoop {
         page.add(.feedbackActing, figures.isFeedbackActing)
         page.add(.tokenEventAge, figures.tokenEventSeconds)
         page.add(.retentionHolds, figures.retentionHolds)
+        page.add(.eventLag, figures.eventLagSeconds)
         for replica in figures.database.replicas { page.add(.replicationLag, replica.lagSeconds, replica.name) }
         page.add(.replicas, figures.database.replicas.count(where: \.isSynchronous), "yes")
         page.add(.replicas, figures.database.replicas.count { !$0.isSynchronous }, "no")

@@ -271,8 +271,8 @@ extension SupervisorLoop {
 /// The database connections of one host's supervisor.
 ///
 /// Each runs its statements in order, so separate ones are needed: a chunk of preparation must not delay a heartbeat, a
-/// slow chunk must not delay other deliveries, and reading metrics or signals must delay nothing. A connection that listens cannot
-/// do anything else.
+/// slow chunk must not delay other deliveries, and reading metrics or signals must delay nothing. A connection that
+/// listens cannot do anything else.
 struct HostStores: Sendable {
     let main: Store
     let preparation: Store

@@ -7,10 +7,10 @@
 // HOW IT IS USED
 //   Long-lived processes (see Processes): supervisor, mta-child (started only by a supervisor), feedback, web,
 //   console. Commands for people and scripts: top (Top); trace (Tracing); migrate, doctor, status, queue, explain,
-//   host, config, answers, metrics (Operation); service, account, app, credential, key (Applications); subscription,
-//   optout, category, exclusion, mapping, quarantine (Audience); delivery, message, rate, signal, template, seed,
-//   content (Deliveries). Almost every command is a PushMTACommand: execute(_:) gets the loaded settings. --help
-//   documents each of them. Drills, benches and the quickstart belong to pushmta-lab.
+//   host, alarm, events, webhook, config, answers, metrics (Operation); service, account, app, credential, key
+//   (Applications); subscription, optout, category, exclusion, mapping, quarantine (Audience); delivery, approval,
+//   message, rate, signal, template, seed, content (Deliveries). Almost every command is a PushMTACommand: execute(_:)
+//   gets the loaded settings. --help documents each of them. Drills, benches and the quickstart belong to pushmta-lab.
 //
 // THREADS AND TASKS
 //   A command is one task. Processes handle their signals (UnixSignalsSequence) in a separate task, which calls
@@ -58,14 +58,14 @@ struct PushMTA: AsyncParsableCommand {
             SupervisorCommand.self, FeedbackCommand.self, WebCommand.self, ConsoleCommand.self, MTAChildCommand.self,
             MigrateCommand.self, DoctorCommand.self,
             StatusCommand.self, TopCommand.self, TraceCommand.self, QueueCommand.self, ExplainCommand.self,
-            HostCommand.self, AlarmCommand.self,
+            HostCommand.self, AlarmCommand.self, EventsCommand.self, WebhookCommand.self,
             ConfigCommand.self, ServiceCommand.self, MappingCommand.self, AccountCommand.self, ApplicationCommand.self,
             CredentialCommand.self,
             SubscriptionCommand.self, OptOutCommand.self, CategoryCommand.self, ExclusionCommand.self,
             QuarantineCommand.self, AnswersCommand.self,
             MetricsCommand.self,
-            DeliveryCommand.self, MessageCommand.self, RateCommand.self, SignalCommand.self, TemplateCommand.self,
-            SeedCommand.self,
+            DeliveryCommand.self, ApprovalCommand.self, MessageCommand.self, RateCommand.self, SignalCommand.self,
+            TemplateCommand.self, SeedCommand.self,
             KeyCommand.self,
             ContentCommand.self,
         ]

@@ -162,6 +162,77 @@ import Testing
         await site.close()
     }
 
+    @Test func somebodyElseApprovesALargeDelivery() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        try await site.sql("SELECT pushmta.set_approval_rule(v.name, 3) FROM pushmta_engine.service v")
+        let id = try await analyse(mia, draft)
+        try await prepare(site, AnalysisFindings())
+        let path = "/deliveries/\(id)"
+        let own = try await mia.get(path).text
+        #expect(own.contains("its 7 messages need the approval") && own.contains("user mia"))
+        #expect(!own.contains("\(path)/approve") && !own.contains("\(path)/start") && own.contains("\(path)/reject"))
+        #expect(try await mia.post("\(path)/approve").status == .conflict)
+        #expect(try await mia.post("\(path)/start").status == .conflict)
+        let reader = try await site.session(.read)
+        #expect(try await !reader.get(path).text.contains("\(path)/reject"))
+        #expect(try await reader.post("\(path)/approve").status == .forbidden)
+        let eve = try await site.session(.marketing, name: "eve")
+        #expect(try await eve.get(path).text.contains("formaction=\"\(path)/approve\""))
+        let approved = try await eve.post("\(path)/approve", form: ["words": "Checked"])
+        #expect(approved.headers[.location] == "\(path)?done=approve", "\(approved.text)")
+        let page = try await mia.get(path).text
+        for words in ["user eve", "Checked", "\(path)/withdraw", "\(path)/start"] {
+            #expect(page.contains(words), "\(words)")
+        }
+        #expect(try await mia.post("\(path)/start").headers[.location] == "\(path)?done=start")
+        let audit = try await site.session(.admin).get("/audit").text
+        #expect(audit.contains("approved a delivery") && audit.contains("eve"))
+        await site.close()
+    }
+
+    @Test func aRejectedDeliveryIsADraftAgain() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        try await site.sql("SELECT pushmta.set_approval_rule(v.name, 3) FROM pushmta_engine.service v")
+        let id = try await analyse(mia, draft)
+        try await prepare(site, AnalysisFindings())
+        let eve = try await site.session(.marketing, name: "eve")
+        #expect(try await eve.post("/deliveries/\(id)/reject").status != .seeOther)
+        let rejected = try await eve.post("/deliveries/\(id)/reject", form: ["words": "Too loud"])
+        #expect(rejected.headers[.location] == "/deliveries/\(id)?done=reject", "\(rejected.text)")
+        let page = try await mia.get("/deliveries/\(id)").text
+        #expect(page.contains("user eve rejected it: Too loud") && page.contains("href=\"\(draft)/send\""))
+        await site.close()
+    }
+
+    @Test func aDeliveryIsRecalled() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        let id = try await analyse(mia, draft)
+        try await prepare(site, AnalysisFindings())
+        let path = "/deliveries/\(id)"
+        #expect(try await !mia.get(path).text.contains("\(path)/recall"))
+        _ = try await mia.post("\(path)/start")
+        #expect(try await mia.get(path).text.contains("href=\"\(path)/recall\""))
+        let question = try await mia.get("\(path)/recall").text
+        #expect(question.contains("Recall this delivery?") && question.contains("7 messages have no outcome yet"))
+        #expect(
+            try await mia.post("\(path)/recall", form: ["reason": "", "mode": "stop"]).status == .unprocessableContent
+        )
+        let eve = try await site.session(.marketing, name: "eve")
+        #expect(try await eve.post("\(path)/recall", form: ["reason": "x", "mode": "stop"]).status == .forbidden)
+        let form = ["reason": "Wrong price", "mode": "remove", "title": "", "body": ""]
+        let recalled = try await mia.post("\(path)/recall", form: form)
+        #expect(recalled.headers[.location] == "\(path)?done=recall", "\(recalled.text)")
+        let page = try await mia.get(path).text
+        for words in ["recalled", "Wrong price", "user mia", "Delivery that replaces or removes it:", "Too late"] {
+            #expect(page.contains(words), "\(words)")
+        }
+        #expect(try await site.session(.admin).get("/audit").text.contains("recalled a delivery"))
+        await site.close()
+    }
+
     @Test func aDeliveryIsDuplicatedAsADraft() async throws {
         let site = try await ConsoleSite.start()
         let delivery = try await site.delivery()

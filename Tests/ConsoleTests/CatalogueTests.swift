@@ -57,8 +57,8 @@ import Testing
     @Test(arguments: Language.allCases)
     func theAuditLogNamesKindsInWords(language: Language) {
         let kinds = [
-            "account", "application", "credential", "host", "key", "list", "mapping", "rate", "seed", "service",
-            "signal", "template",
+            "account", "application", "consumer", "credential", "host", "key", "list", "mapping", "rate", "seed",
+            "service", "signal", "template", "webhook",
         ]
         Language.$current.withValue(language) {
             let catalogue = Catalogue.current
@@ -71,7 +71,8 @@ import Testing
                 "delivery.add", "delivery.weight", "delivery.analyze", "delivery.reschedule", "delivery.edit",
                 "delivery.change", "delivery.samples", "delivery.winner", "delivery.preview", "delivery.follow",
                 "rate.add", "rate.change",
-                "key.add", "recurrence.set",
+                "key.add", "webhook.secret", "webhook.enable",
+                "webhook.disable", "webhook.resend", "recurrence.set",
                 "recurrence.start",
                 "recurrence.pause", "recurrence.run", "recurrence.remove",
             ] {

@@ -209,6 +209,33 @@ import Testing
         #expect(dispatch.isEmpty)
     }
 
+    @Test func afterItsSendingHoursWhatHasNotLeftGoesBack() throws {
+        var dispatch = dispatch()
+        let delivery = try DispatchFixture.delivery()
+        var part = DispatchFixture.part(1, size: 3, delivery: delivery)
+        part.claimed = DispatchFixture.claimed(1, size: 3, closesAtMilliseconds: now + 100)
+        send(&dispatch, part)
+        send(&dispatch, DispatchFixture.part(2, size: 1, delivery: delivery))
+        #expect(!leaves(&dispatch, 100, at: now + 100), "the hours have ended")
+        #expect(leaves(&dispatch, 200, at: now + 101), "another part of the delivery has no hours")
+        let actions = dispatch.handle(.resolved(batchID: 100, outcomes: unsent(3)), now: now + 101)
+        #expect(actions.contains { if case .release(let claim, _) = $0 { claim.part == 1 } else { false } })
+        _ = dispatch.handle(.resolved(batchID: 200, outcomes: [accepted(0)]), now: now + 102)
+        let (batch, _) = try #require(store(&dispatch, closed: [2]))
+        #expect(batch.count == 1 && batch.closing.map(\.claim.part) == [2], "the first part does not end")
+        #expect(dispatch.isEmpty && dispatch.window.unresolved == 0)
+    }
+
+    @Test func aPartWhoseHoursHaveEndedWhenItIsLoadedGoesBack() throws {
+        var dispatch = dispatch()
+        var part = DispatchFixture.part(1, size: 1, delivery: try DispatchFixture.delivery())
+        part.claimed = DispatchFixture.claimed(1, size: 1, closesAtMilliseconds: now - 1)
+        let actions = dispatch.handle(.prepared(part), now: now)
+        #expect(!actions.contains { if case .mark = $0 { true } else { false } })
+        #expect(actions.contains { if case .release = $0 { true } else { false } })
+        #expect(dispatch.isEmpty)
+    }
+
     @Test func anUrgentPartPassesThoseThatWait() throws {
         var dispatch = DispatchState(
             window: DispatchWindow(size: 2, maxBytes: .max),

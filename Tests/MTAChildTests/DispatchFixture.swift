@@ -74,7 +74,8 @@ enum DispatchFixture {
         attempt: Int16 = 1,
         refusals: Int16 = 0,
         waitsFor: String? = nil,
-        validUntilMilliseconds: Int64? = nil
+        validUntilMilliseconds: Int64? = nil,
+        closesAtMilliseconds: Int64? = nil
     ) -> ClaimedPart {
         ClaimedPart(
             id: id,
@@ -97,7 +98,8 @@ enum DispatchFixture {
             isAlone: isAlone,
             othersPass: othersPass,
             waitsFor: waitsFor,
-            validUntil: validUntilMilliseconds.map { DatabaseTime(microsecondsSince1970: $0 * 1_000) }
+            validUntil: validUntilMilliseconds.map { DatabaseTime(microsecondsSince1970: $0 * 1_000) },
+            closesAt: closesAtMilliseconds.map { DatabaseTime(microsecondsSince1970: $0 * 1_000) }
         )
     }
 

@@ -34,7 +34,9 @@ struct DeliveryLookTests {
         try await fixture.store.startDelivery(id)
         try await fixture.prepare()
         let made = try await fixture.store.applicationProgress(delivery: id)
-        #expect(counts.map(\.messages).filter { $0 > 0 } == made.map(\.target).filter { $0 > 0 }, "\(counts)")
+        let counted: [Int64] = counts.map(\.messages).filter { $0 > 0 }
+        let prepared: [Int64] = made.map(\.target).filter { $0 > 0 }
+        #expect(counted == prepared, "\(counts)")
         let progress = try await fixture.store.deliveryProgress(id)
         #expect(counts.reduce(0) { $0 + $1.messages } == progress.target && progress.target > 0)
         #expect(counts.reduce(0) { $0 + $1.excluded } == progress.excluded)

@@ -153,7 +153,7 @@ import Testing
         let figures = try await fixture.store.engineFigures()
         func names(_ health: String) -> [String] { figures.hosts.filter { $0.health == health }.map(\.name) }
         #expect(names("gone") == ["lost"] && names("stopped") == ["ended"] && names("alive").contains("here"))
-        #expect(!figures.isFeedbackActing && figures.retentionHolds == 0)
+        #expect(!figures.isFeedbackActing && figures.retentionHolds == 0 && figures.eventLagSeconds == 0)
         #expect(figures.database.deadRows["delivery_part"] != nil && figures.database.replicas.isEmpty)
         // Partitions count as part of their table.
         #expect(!figures.database.deadRows.keys.contains { $0.contains("_20") }, "\(figures.database.deadRows.keys)")

@@ -29,7 +29,7 @@ import Testing
         let site = try await WebSite.start()
         let sent = try await site.send(messages: 2)
         try await end(site, sent.delivery)
-        let path = "/r/?id=h\(sent.uuid(1)),\(sent.hexDelivery),3"
+        let path = "/r/?id=h\(sent.uuid(1)),\(sent.hexDelivery),4"
         #expect(try await site.get("\(path)&name=bought%20it&value=19.99").status == 200)
         #expect(try await site.get("\(path)&name=bought%20it&value=5").status == 200)
         #expect(try await site.get(path).status == 200)
@@ -40,7 +40,7 @@ import Testing
             "h\(sent.uuid(2)),\(sent.hexDelivery)", "hd828,\(sent.hexDelivery)",
             "h6b6499a8-9d43-4bc5-acf0-b6aeb96846f6,\(sent.hexDelivery)", "h\(sent.uuid(1)),\(other.hexDelivery)",
         ] {
-            let answer = try await site.get("/r/?id=\(id),3&name=a")
+            let answer = try await site.get("/r/?id=\(id),4&name=a")
             #expect(answer.status == 404, "\(id): \(answer)")
         }
         for query in ["name=", "name=a&value=many", "name=a&value=nan", "name=a&value=1e13", "name=%zz"] {
@@ -67,7 +67,7 @@ import Testing
             key: stride(from: 2, to: key.utf8.count, by: 2).compactMap { UInt8(key.dropFirst($0).prefix(2), radix: 16) }
         )
         let id = String(numbers.id(of: first), radix: 16)
-        #expect(try await site.get("/r/?id=h\(id),\(sent.hexDelivery),3&name=buy").status == 200)
+        #expect(try await site.get("/r/?id=h\(id),\(sent.hexDelivery),4&name=buy").status == 200)
         #expect(try await recorded(site) == "1 buy ")
         try await site.drain()
     }

@@ -47,6 +47,26 @@ import Testing
         try await site.drain()
     }
 
+    /// What an SDK sends as `timeZone`; an application may declare a parameter for it, which then counts.
+    @Test func aTimeZoneIsKeptAndAnUnknownOneIsCounted() async throws {
+        let site = try await WebSite.start()
+        let body = "registrationToken=70757368546f6b656e&mobileAppUuid=integrationKey&userKey=u"
+        func zone() async throws -> String? {
+            try await site.value("SELECT time_zone FROM pushmta.subscription WHERE user_key = 'u' AND enabled")
+        }
+        #expect(try await site.registerIOS(body + "&timeZone=Europe%2FParis").status == 200)
+        #expect(try await zone() == "Europe/Paris")
+        #expect(try await site.registerIOS(body + "&timeZone=Europe%2FNowhere").status == 200)
+        #expect(try await site.registerIOS(body).status == 200)
+        #expect(try await zone() == "Europe/Paris", "who says nothing that is known changes nothing")
+        let counted = "pushmta_registrations_total{result=\"unknown_zone\"} 1"
+        #expect(site.server.metricsPage().contains(counted), "\(site.server.metricsPage())")
+        #expect(try await site.registerIOS(body + "&timeZone=" + String(repeating: "x", count: 201)).status == 400)
+        let kept = try await site.value("SELECT extra::text LIKE '%timeZone%' FROM pushmta_engine.subscription")
+        #expect(kept != "true" && kept != "t", "it is no undeclared value")
+        try await site.drain()
+    }
+
     /// One application's declarations have a newer program's form: the others keep working, before and after a start.
     @Test func unreadableDeclarationsCostNobodyElse() async throws {
         let first = try await WebSite.start()

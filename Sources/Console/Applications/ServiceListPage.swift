@@ -46,6 +46,7 @@ struct ServiceListPage: Sendable {
             case "service": .serviceDone
             case "pair": .pairDone
             case "changed": .serviceChanged
+            case "hours": .hoursChanged
             default: nil
             }
         if let done { values["done"] = .text(catalogue[done]) }
@@ -67,6 +68,7 @@ struct ServiceListPage: Sendable {
                 "mapping": .text(line.mapping ?? catalogue[.mappingStandard]), "trust": .text(words.trust(line.trust)),
                 "subscribers": .text(ServiceSubscribersPage.path(line.service)),
                 "query": .text(SignIn.encoded(line.service)), "mayDeclare": .flag(call.mayDeclare),
+                "hoursPath": .text(ServiceHoursPage.path(line.service)), "mayOperate": .flag(call.mayOperate),
                 "applications": .list(applications.map { row($0, icons) }),
                 "hasApplications": .flag(!applications.isEmpty),
             ])

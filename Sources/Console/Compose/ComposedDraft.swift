@@ -45,6 +45,7 @@ struct ComposedDraft: Sendable {
     static func fields(content: String, settings: String, _ target: TemplateTarget) -> [String: String] {
         var fields = ContentForm.values(json: content)
         fields.merge(SettingsForm.values(json: settings)) { _, setting in setting }
+        fields.merge(PlanForm.values(json: settings)) { _, planned in planned }
         if !target.filter.isEmpty { fields[Name.filter] = target.filter }
         if !target.excludedLists.isEmpty { fields[Name.lists] = target.excludedLists.joined(separator: "\n") }
         return fields

@@ -7,7 +7,7 @@ import Store
 struct Composer: Sendable {
     /// The steps, in order.
     enum Step: String, Sendable, CaseIterable {
-        case applications, target, content, preview, send
+        case applications, target, content, preview, when, send
 
         var name: Phrase {
             switch self {
@@ -15,6 +15,7 @@ struct Composer: Sendable {
             case .target: .stepTarget
             case .content: .stepContent
             case .preview: .stepPreview
+            case .when: .stepWhen
             case .send: .stepSend
             }
         }
@@ -57,7 +58,8 @@ struct Composer: Sendable {
             ConsoleRoute(.get, Self.path, .role(.marketing)) { try await list($0) },
             ConsoleRoute(.post, Self.path, .role(.marketing)) { try await add($0) },
             ConsoleRoute(.post, Self.path + "/{id}/remove", .role(.marketing)) { try await remove($0) },
-        ] + applicationRoutes + targetRoutes + contentRoutes + previewRoutes + sendRoutes + experimentRoutes
+        ] + applicationRoutes + targetRoutes + contentRoutes + previewRoutes + whenRoutes + sendRoutes
+            + experimentRoutes
     }
 
     /// A route for a step of a draft.

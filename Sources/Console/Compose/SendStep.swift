@@ -47,9 +47,14 @@ extension Composer {
             (.countLabel, audience.words), (.listsLabel, composed.excludedLists.joined(separator: ", ")),
             (.experimentTitle, experiment(composed).summary),
         ]
+        let planned = plan(composed).facts.map { fact -> PageValues in
+            ["name": .text(fact.name), "value": .text(fact.value)]
+        }
         var values: PageValues = [
             "facts": .list(
-                facts.filter { !$0.1.isEmpty }.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }
+                facts.filter { !$0.1.isEmpty }.map { fact -> PageValues in
+                    ["name": .text(catalogue[fact.0]), "value": .text(fact.1)]
+                } + planned
             ),
             "seeds": .list(rows), "hasSeeds": .flag(!rows.isEmpty), "missing": .list(missing),
             "isReady": .flag(missing.isEmpty), "settings": .list(settings(composed).fields),
@@ -79,6 +84,9 @@ extension Composer {
                 "words": .text(catalogue.text(.missingList, $0)),
                 "path": .text(path(composed.draft, .target)),
             ]
+        }
+        if plan(composed).isWrong {
+            rows.append(["words": .text(catalogue[.missingPlan]), "path": .text(path(composed.draft, .when))])
         }
         if settings(composed).isWrong {
             rows.append(["words": .text(catalogue[.missingSettings]), "path": "#sending"])
@@ -137,6 +145,7 @@ extension Composer {
         let (json, _, problems) = composed.compiled()
         guard problems.isEmpty else { throw .conflict(catalogue[.missingContent]) }
         guard !settings(composed).isWrong else { throw .conflict(catalogue[.missingSettings]) }
+        guard !plan(composed).isWrong else { throw .conflict(catalogue[.missingPlan]) }
         var delivery = delivery(composed, content: json)
         do {
             delivery.experiment = try experiment(composed).rule()
@@ -153,7 +162,7 @@ extension Composer {
             content: content,
             filter: composed.filterText,
             excludedLists: composed.excludedLists,
-            settings: settings(composed).json
+            settings: settings(composed).json(with: plan(composed).plan)
         )
     }
 
@@ -216,9 +225,8 @@ extension Composer {
                     "when": .text(when), "moment": .text(moment == nil ? "" : text),
                     "applications": .text(composed.draft.applications.joined(separator: ", ")),
                     "settings": .list(
-                        (experimentFacts(composed) + settings(composed).facts).map {
-                            ["name": .text($0.name), "value": .text($0.value)]
-                        }
+                        (experimentFacts(composed) + settings(composed).facts + plan(composed).facts)
+                            .map { ["name": .text($0.name), "value": .text($0.value)] }
                     ),
                 ]),
                 "startPath": .text("\(Self.path)/\(composed.draft.id)/start"),

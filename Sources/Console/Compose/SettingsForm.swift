@@ -165,10 +165,14 @@ struct SettingsForm: Sendable {
     }
 
     /// The settings as JSON for a template, without defaults and invalid values.
-    var json: String {
-        let entries = Setting.allCases.compactMap { setting in
+    var json: String { json(with: DeliveryPlan()) }
+
+    /// The same, with the delivery's plan if it says something.
+    func json(with plan: DeliveryPlan) -> String {
+        var entries = Setting.allCases.compactMap { setting in
             value(setting).map { JSONEntry(name: setting.name, value: $0) }
         }
+        if plan != DeliveryPlan() { entries.append(JSONEntry(name: "plan", value: plan.json)) }
         return JSONValue.object(entries).compactText
     }
 

@@ -50,7 +50,9 @@ struct AnalysisView {
             ("application", .byApplicationTitle, \.application), ("locale", .byLocaleTitle, \.locale),
             ("zone", .byTimeZoneTitle, \.timeZone),
         ]
-        return tables.map { table -> PageValues in
+        let waves: [(id: String, title: Phrase, key: KeyPath<DeliveryCountRow, String>)] =
+            counts.contains { $0.wave > 0 } ? [("wave", .byWaveTitle, \.waveName)] : []
+        return (tables + waves).map { table -> PageValues in
             let rows = counts.sums(by: table.key).prefix(Self.maxRows).map { row -> PageValues in
                 [
                     "name": .text(row.name.isEmpty ? catalogue[.nobodyKnown] : row.name),

@@ -56,6 +56,7 @@ struct AuditPage: Sendable {
         case "template": TemplatesPage.path
         case "host", "child": "/hosts"
         case "alarm": AlarmsPage.path
+        case "consumer", "webhook": EventsPage.path
         default: nil
         }
     }

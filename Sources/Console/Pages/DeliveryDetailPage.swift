@@ -15,6 +15,8 @@ struct DeliveryDetailPage: Sendable {
         TestPushPage.done: .testDone, Composer.started: .doneStart, DeliveryAction.pause.rawValue: .donePause,
         DeliveryAction.resume.rawValue: .doneResume, DeliveryAction.stop.rawValue: .doneStop,
         DeliveryAction.reschedule.rawValue: .doneReschedule, DeliveryAction.edit.rawValue: .doneEdit,
+        ApprovalDecision.approve.rawValue: .doneApprove, ApprovalDecision.reject.rawValue: .doneReject,
+        ApprovalDecision.withdraw.rawValue: .doneWithdraw, DeliveryAction.recall.rawValue: .doneRecall,
         DeliveryFollowPage.done: .doneFollow, ExperimentPage.done: .doneWinner,
     ]
     /// The actions for which a page asks for confirmation.
@@ -50,12 +52,28 @@ struct DeliveryDetailPage: Sendable {
                 try await confirm($0, action)
             }
         }
-        let actions = DeliveryAction.allCases.map { action in
+        // The recall has a form of its own: RecallPage.
+        let actions = DeliveryAction.allCases.filter { $0 != .recall }.map { action in
             ConsoleRoute(.post, "/deliveries/{id}/\(action.rawValue)", .role(.marketing)) {
                 try await control($0, action)
             }
         }
-        return pages + questions + actions
+        // The database knows who made it.
+        let decisions = ApprovalDecision.allCases.map { decision in
+            ConsoleRoute(.post, "/deliveries/{id}/\(decision.rawValue)", .role(.marketing)) {
+                try await decide($0, decision)
+            }
+        }
+        return pages + questions + actions + decisions
+    }
+
+    private func decide(_ call: ConsoleCall, _ decision: ApprovalDecision) async throws -> ConsoleReply {
+        let id = try call.number("id")
+        let words = call.form[ApprovalView.wordsField] ?? ""
+        try await responder.database.run {
+            try await $0.decide(decision, delivery: id, words: words, by: call.actor)
+        }
+        return .redirect("/deliveries/\(id)?done=\(decision.rawValue)")
     }
 
     private func control(_ call: ConsoleCall, _ action: DeliveryAction) async throws -> ConsoleReply {
@@ -128,7 +146,7 @@ struct DeliveryDetailPage: Sendable {
             return (.startTitle, row.state == .ready ? "\(start) \(count)" : start, .startButton)
         case .reschedule: return (.moveTitle, start, .moveButton)
         case .edit: return (.editTitle, catalogue[.editText], .editButton)
-        case .stop, .pause, .resume, .duplicate:
+        case .stop, .pause, .resume, .recall, .duplicate:
             return (.stopTitle, catalogue.text(.stopText, count: row.pending, pending), .stopButton)
         }
     }
@@ -168,6 +186,8 @@ struct DeliveryDetailPage: Sendable {
             // A recurring delivery is not started itself.
             let offered = recurrence["recurs"] == nil ? allowed : allowed.subtracting([.start])
             values.merge(actions(facts.progress, offered)) { _, new in new }
+            values.merge(try await approval(call, facts.progress)) { _, new in new }
+            values.merge(try await recall(facts.progress)) { _, new in new }
         }
         // A continuous delivery has no messages of its own; each of its days has.
         values["hasMessages"] = .flag(!words.isInDays && facts.progress.target > 0)
@@ -208,8 +228,30 @@ struct DeliveryDetailPage: Sendable {
             }
             if let draft = try await draftPath(call, id) { values["draft"] = .group(["draftPath": .text(draft)]) }
             return values
-        case .preparing, .inProgress, .paused, .finished, .stopped: return [:]
+        case .preparing, .inProgress, .paused, .finished, .stopped, .recalled: return [:]
         }
+    }
+
+    /// Who has to approve a delivery that has not begun, or who did. Until then it cannot be started.
+    private func approval(_ call: ConsoleCall, _ progress: DeliveryProgress) async throws -> PageValues {
+        guard [.ready, .pending].contains(progress.state) else { return [:] }
+        let approval = try await responder.database.run { try await $0.approval(ofDelivery: progress.id) }
+        let view = ApprovalView(approval: approval, reader: call.session, catalogue: catalogue)
+        guard !view.isEmpty else { return [:] }
+        var values: PageValues = ["approval": .group(view.values)]
+        if approval.isAwaited, progress.state == .ready {
+            values["mayStart"] = .flag(false)
+            values["schedule"] = .flag(false)
+        }
+        return values
+    }
+
+    /// What became of the messages of a recalled delivery.
+    private func recall(_ progress: DeliveryProgress) async throws -> PageValues {
+        guard progress.state == .recalled,
+            let report = try await responder.database.run({ try await $0.recallReport(ofDelivery: progress.id) })
+        else { return [:] }
+        return ["recall": .group(RecallView(report: report, catalogue: catalogue).values)]
     }
 
     /// When a delivery recurs; the recurring delivery of a run; nothing for others that cannot recur.
@@ -251,9 +293,10 @@ struct DeliveryDetailPage: Sendable {
         switch state {
         case .analysing, .ready: [.start, .edit, .duplicate]
         case .pending: [.pause, .stop, .reschedule, .edit, .duplicate]
-        case .preparing, .inProgress: [.pause, .stop, .duplicate]
-        case .paused: [.resume, .stop, .duplicate]
-        case .editing, .finished, .stopped: [.duplicate]
+        case .preparing, .inProgress: [.pause, .stop, .recall, .duplicate]
+        case .paused: [.resume, .stop, .recall, .duplicate]
+        case .finished, .stopped, .recalled: [.recall, .duplicate]
+        case .editing: [.duplicate]
         }
     }
 
@@ -265,6 +308,7 @@ struct DeliveryDetailPage: Sendable {
         var values: PageValues = [
             "mayPause": .flag(offered.contains(.pause)), "mayResume": .flag(offered.contains(.resume)),
             "mayStop": .flag(offered.contains(.stop)), "mayStart": .flag(offered.contains(.start)),
+            "mayRecall": .flag(offered.contains(.recall) && row.kind == .batch),
             "mayEdit": .flag(offered.contains(.edit)), "mayDuplicate": .flag(offered.contains(.duplicate)),
             "mayFollow": .flag(mayFollow),
             "hasActions": .flag(true), "hasBar": .flag(true),

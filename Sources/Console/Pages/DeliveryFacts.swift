@@ -20,6 +20,8 @@ struct DeliveryFacts: Sendable {
         let failures: [FailureCount]
         let words: [DeliveryRefusal]
         let exclusions: (counts: [BoundedCount], isPartial: Bool)
+        /// Nil if it has none.
+        let plan: DeliveryPlanRow?
         let limits: [LimitRow]
         /// The health signal that its rate follows; nil if it follows none, or has ended.
         let signal: DeliverySignalRow?
@@ -77,6 +79,7 @@ struct DeliveryFacts: Sendable {
             failures: try await store.failureCounts(deliveries: all, limit: maxReasons),
             words: try await store.refusals(deliveries: all),
             exclusions: try await store.boundedExclusions(delivery: progress.id),
+            plan: try await store.plan(ofDelivery: progress.id),
             limits: progress.state.isFinal || progress.state == .editing
                 ? [] : try await store.limits(of: .delivery(progress.id)),
             signal: signal

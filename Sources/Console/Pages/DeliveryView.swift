@@ -13,7 +13,8 @@ struct DeliveryView {
 
     var values: PageValues {
         var values = DeliveryWords(row: facts.progress, catalogue: catalogue).summary
-        for part in [head, outcomes, days, reasons, LimitTables.values(facts.reasons.limits)] {
+        let plan = facts.reasons.plan.map { PlanView(plan: $0, catalogue: catalogue).values } ?? [:]
+        for part in [head, outcomes, days, plan, reasons, LimitTables.values(facts.reasons.limits)] {
             values.merge(part) { _, new in new }
         }
         return values

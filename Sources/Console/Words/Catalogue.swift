@@ -70,6 +70,7 @@ extension Catalogue {
         case .paused: self[.statePaused]
         case .finished: self[.stateFinished]
         case .stopped: self[.stateStopped]
+        case .recalled: self[.stateRecalled]
         }
     }
 
@@ -125,6 +126,9 @@ extension Catalogue {
             case "seed": .reasonSeed
             case "expired": .reasonExpired
             case "stopped": .reasonStopped
+            case "local_time_over": .reasonLocalTimeOver
+            case "outside_hours": .reasonOutsideHours
+            case "recalled": .reasonRecalled
             default: nil
             }
         return phrase.map { self[$0] }
@@ -167,15 +171,23 @@ extension Catalogue {
             case "delivery.analyze": .auditAnalyse
             case "delivery.reschedule": .auditReschedule
             case "delivery.edit": .auditEdit
+            case "delivery.plan": .auditPlan
+            case "service.hours": .auditHours
             case "delivery.change": .auditChange
             case "delivery.samples": .auditSamples
             case "delivery.winner": .auditWinner
+            case "delivery.approve": .auditApprove
+            case "delivery.reject": .auditReject
+            case "delivery.withdraw": .auditWithdraw
+            case "delivery.recall": .auditRecall
+            case "service.approval": .auditApprovalRule
+            case "person.set": .auditPerson
             case "recurrence.set": .auditRecurrence
             case "recurrence.start": .auditRecurrenceStart
             case "recurrence.pause": .auditRecurrencePause
             case "recurrence.run": .auditRecurrenceRun
             case "recurrence.remove": .auditRecurrenceRemove
-            case "delivery.preview": .auditPreview
+            case "delivery.preview": .auditMessagePreview
             case "host.drain": .auditDrain
             case "child.recycle": .auditRecycle
             case "subscriber.find": .auditFind
@@ -225,6 +237,10 @@ extension Catalogue {
             case "import.undo": .auditImportUndo
             case "token.confirm": .auditTokenConfirm
             case "token.undo": .auditTokenUndo
+            case "webhook.secret": .auditWebhookSecret
+            case "webhook.enable": .auditWebhookEnable
+            case "webhook.disable": .auditWebhookDisable
+            case "webhook.resend": .auditWebhookResend
             default: nil
             }
         if let phrase { return self[phrase] }
@@ -253,6 +269,8 @@ extension Catalogue {
         case "host": self[.auditKindHost]
         case "rate": self[.auditKindRate]
         case "signal": self[.auditKindSignal]
+        case "consumer": self[.auditKindConsumer]
+        case "webhook": self[.auditKindWebhook]
         default: name
         }
     }

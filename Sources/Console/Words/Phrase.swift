@@ -29,7 +29,7 @@ enum Phrase: String, Sendable, CaseIterable {
         unnamedDelivery, notStarted, pagesLabel
     // States of deliveries.
     case stateEditing, stateAnalysing, stateReady, statePending, statePreparing, stateInProgress, stateWaiting,
-        statePaused, stateFinished, stateStopped
+        statePaused, stateFinished, stateStopped, stateRecalled
     // One delivery.
     case factNumber, factApplications, factKind, kindBatch, kindContinuous, factStarted, factFinished, factDuration,
         dayOf, daysTitle, daysNote, daysOlder, daysNewest, columnDay, waitsBecause, stateBecause, actionsTitle,
@@ -49,7 +49,7 @@ enum Phrase: String, Sendable, CaseIterable {
         analysisRunning, analysisNote, analysisDropped, analysisCount, analysisRendered, analysisSizes, analysisBytes,
         analysisRefused, analysisTakes, byLocaleTitle, byTimeZoneTitle, analysisSamples, analysisSamplesNote,
         problemsTitle, columnPlace, columnProblem, auditAnalyse, auditReschedule, auditEdit, auditChange,
-        auditSamples, auditPreview
+        auditSamples, auditMessagePreview
     // Recurring deliveries.
     case recurrenceTitle, recurrenceText, recurrenceNone, recurrenceEditing, recurrenceActive, recurrencePaused,
         recurrenceFinished, recurrenceEvery, recurrenceUnit, unitHour, unitDay, unitWeek, unitMonth, recurrenceTimes,
@@ -71,6 +71,14 @@ enum Phrase: String, Sendable, CaseIterable {
         experimentDecided, experimentOpen, experimentDecides, experimentDecidedAt, experimentWinner,
         experimentCounted, experimentRest, columnVariant, columnConverted, experimentChoose, chooseTitle, chooseText,
         doneWinner, auditWinner
+    // The recall of a delivery.
+    case recallTitle, recallText, recallButton, recallReason, recallMode, recallStop, recallReplace, recallRemove,
+        recallNewTitle, recallNewBody, recallOnlyReplace, doneRecall, auditRecall, recalledTitle, recalledBy,
+        recalledReason, recallUnsent, recallReplaced, recallRemoved, recallTooLate, recallChild
+    // The approval of a delivery.
+    case approvalTitle, approvalAwaited, approvalAbove, approvalMakers, approvalBy, approvalAt, approvalMessages,
+        approvalComment, approvalWords, approveButton, rejectButton, withdrawButton, doneApprove, doneReject,
+        doneWithdraw, auditApprove, auditReject, auditWithdraw, auditApprovalRule, auditPerson
     // Outcomes of messages.
     case countedSent, countedIgnored, countedCanceled, countedUnknown
     case outcomeSent, outcomeSentMeaning, outcomeFailed, outcomeFailedMeaning, outcomePending, outcomePendingMeaning,
@@ -79,7 +87,7 @@ enum Phrase: String, Sendable, CaseIterable {
     // The product's own reasons.
     case reasonDisabled, reasonOptedOut, reasonQuarantine, reasonDuplicate, reasonUnknownSubscription,
         reasonExclusionList, reasonConditionFailed, reasonSeed, reasonExpired, reasonStopped,
-        reasonCategoryOptedOut
+        reasonCategoryOptedOut, reasonRecalled
     // Alarms.
     case alarmsTitle, noAlarms, severityCritical, severityWarning, remedyLabel, sinceLabel
     case alarmsUnseen, alarmSeen, alarmAcknowledge, doneAcknowledge, alarmsOver, alarmBegan, alarmEnded, alarmSeenBy
@@ -230,6 +238,18 @@ enum Phrase: String, Sendable, CaseIterable {
         settingSeeds, settingSeedsHint, settingSeedsNo, settingSeedsAll, factSeeds,
         factCode, auditOneTimeCode, auditNoCode, settingUnknown, settingNoNumber, settingSeparator, readerKey, noReader,
         readerExcluded, readerViewSlow, readerViewProblem, localeSaysNothing, soundDefault
+    // When messages leave: the recipient's time, waves, sending hours.
+    case stepWhen, whenText, missingPlan, localTimeTitle, localTimeText, localTimeMoment, localTimePast, localTimeWrong,
+        pastChoose, pastMissing, pastNow, pastNextDay, pastSkip, wavesTitle, wavesText, wavesHint, waveNumber, waveSize,
+        waveSizeWrong, waveBegins, waveBeginsWrong, waveFirst, waveFailed, waveTokens, waveOptOuts, waveShareWrong,
+        waveRest, hoursTitle, hoursText, hoursRuleLabel, hoursAsService, hoursPostpone, hoursDrop, hoursIgnore,
+        planTitle,
+        planWaiting, planNext, waveWaiting, waveOpen, wavePassed, waveHeld, byWaveTitle, reasonLocalTimeOver,
+        reasonOutsideHours, auditPlan, auditHours
+    // The sending hours of a service.
+    case hoursFormTitle, hoursFormText, hoursLineHint, hoursLineWrong, dayOne, dayTwo, dayThree, dayFour, dayFive,
+        daySix,
+        daySeven, daysOffLabel, daysOffHint, fieldTimeZone, timeZoneHint, hoursChanged
     // Finding a message.
     case findMessageTitle, findMessageNote, findMessageID, findMessageDelivery, findMessageDeliveryHint, findNoMessage,
         findDeliveryWrong, columnTakenFor, columnGatewayID, idOfMessage, idUUID, idDecimal, idHexadecimal, idOfGateway,
@@ -262,4 +282,12 @@ enum Phrase: String, Sendable, CaseIterable {
         columnAge, signalUnused, signalStale, signalFresh, followTitle, followText, followNone, followTarget,
         followTargetHint, followTargetWrong, followFloor, followFloorHint, followCeiling, followCeilingHint,
         followSaveButton, doneFollow, auditFollow, auditKindSignal
+    // Events.
+    case eventsTitle, eventsNote, eventsConsumers, eventsAllServices, eventsNeverRead, noConsumers,
+        columnConsumer, columnService, columnEventKinds, columnBehind, columnGiven, columnLost, columnRead,
+        webhooksTitle, webhookActive, webhookInactive, columnAccepted, columnAcceptedAt, columnAttempts,
+        deadLettersTitle, deadLettersNote, columnNumber, columnEvents, gapsTitle, gapFrom, gapThrough, gapAge, gapSize,
+        gapRestored
+    case auditKindConsumer, auditKindWebhook, auditWebhookSecret, auditWebhookEnable, auditWebhookDisable,
+        auditWebhookResend
 }

@@ -129,6 +129,8 @@ extension ApplicationDeclarations {
     }
 
     private func problem(_ given: JSONEntry, _ path: String) -> ContentProblem? {
+        // The SDK reads it, not the app.
+        guard given.name != ApplicationVariable.recall else { return nil }
         guard !variables.isEmpty, given.value != .null else { return nil }
         let key = "\(path).variables.\(given.name)"
         guard let variable = variables.first(where: { $0.name == given.name }) else {

@@ -77,6 +77,9 @@ package struct ApplicationVariable: Sendable, Hashable, Codable {
         return validator.problems.first
     }
 
+    /// The variable of the messages that remove a recalled delivery: the delivery's id in hexadecimal.
+    package static let recall = "_recall"
+
     /// Names count against a message's 4 KiB.
     private static let maxNameBytes = 64
 
@@ -87,9 +90,10 @@ package struct ApplicationVariable: Sendable, Hashable, Codable {
     /// Why a name is reserved on the platform; nil if it is not.
     ///
     /// APNs: `aps` is the system's dictionary. FCM refuses `from`, `message_type` and names that begin with `google` or
-    /// `gcm` (firebase.google.com, "Message.data"). `_mId` and `_dId` are this product's own, for tracking.
+    /// `gcm` (firebase.google.com, "Message.data"). `_mId`, `_dId` and `_recall` are this product's own.
     private static func reserved(_ name: String, _ platform: Platform) -> String? {
         if name == "_mId" || name == "_dId" { return "the name is reserved for a tracking id" }
+        if name == recall { return "the name is reserved for recalls" }
         switch platform {
         case .ios:
             return name == "aps" ? "the name is reserved by Apple" : nil

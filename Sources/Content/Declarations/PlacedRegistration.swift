@@ -42,7 +42,7 @@ package struct PlacedRegistration: Sendable, Hashable {
         userKey = registration.userKey
         deviceID = DeviceIdentity.kept(registration.deviceID)
         locale = registration.locale
-        timeZone = ""
+        timeZone = registration.timeZone
         var recipientFields: [String: String] = [:]
         var parameterFields: [String: String] = [:]
         if declarations.parameters.isEmpty {

@@ -215,12 +215,3 @@ extension DrillSite {
         return randomElement(of: found) ?? 0
     }
 }
-
-enum DrillSignal {
-    /// Ends a process at once; it cannot catch this.
-    static let kill = SIGKILL
-    /// Suspends a process.
-    static let stop = SIGSTOP
-    /// Resumes a suspended process.
-    static let resume = SIGCONT
-}

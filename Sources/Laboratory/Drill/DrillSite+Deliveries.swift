@@ -56,6 +56,11 @@ extension DrillSite {
         return delivery
     }
 
+    /// Watches a delivery that the engine has made, and includes it in the reconciliation.
+    func watch(_ delivery: DrillDelivery) {
+        state.withLock { $0.deliveries.append(delivery) }
+    }
+
     /// Starts a delivery to this audience. While faults still wait for load, another delivery starts whenever all are
     /// over. So the number of faults that land does not depend on the machine's speed.
     ///

@@ -1,5 +1,4 @@
 import Administration
-import Foundation
 import PushCore
 import Store
 
@@ -42,7 +41,7 @@ struct ControlDrill: Drill {
         }
         try await site.untilOver()
         try await expectEnds(site, controlled)
-        try expectSilence(site, controlled)
+        try site.expectSilence(controlled)
     }
 
     private func start(_ site: DrillSite, _ audience: [String]) async throws -> ControlledDelivery {
@@ -136,10 +135,13 @@ struct ControlDrill: Drill {
         let ended = Set(stopped.map(\.delivery.id))
         try await site.expectAllSent(site.deliveries.filter { !ended.contains($0.id) }, attempts: 1...1)
     }
+}
 
-    private func expectSilence(_ site: DrillSite, _ controlled: [ControlledDelivery]) throws {
+extension DrillSite {
+    /// Expects that no message of a delivery arrived while it was held.
+    func expectSilence(_ controlled: [ControlledDelivery]) throws {
         var times: [[Double]] = Array(repeating: [], count: controlled.count)
-        for arrival in try site.arrivals() {
+        for arrival in try arrivals() {
             guard let uuid = MessageUUID(arrival.id) else { continue }
             // Decryption with another delivery's key gives no number.
             if let index = controlled.firstIndex(where: { $0.codec.sequence(of: uuid) != nil }) {
@@ -150,67 +152,16 @@ struct ControlDrill: Drill {
         for (one, times) in zip(controlled, times) {
             let found = one.arrivals(times)
             before += found.before
-            site.expect(
+            expect(
                 found.late.isEmpty,
                 "delivery \(one.delivery.id): \(found.late.count) messages arrived more than "
                     + "\(ControlledDelivery.limit) s after "
                     + "the order, the last after \(found.late.max() ?? 0) s"
             )
         }
-        site.expect(
+        expect(
             before > 1_000,
             "only \(before) messages arrived in the second before an order: nothing was interrupted"
         )
-    }
-}
-
-/// A delivery that is paused, resumed and stopped, and the times during which none of its messages may reach a gateway.
-struct ControlledDelivery: Sendable {
-    /// The maximum time until an order has taken effect, in seconds.
-    static let limit = 1.0
-
-    let delivery: DrillDelivery
-    /// The codec that recognises its messages.
-    let codec: MessageIDCodec
-    /// Whether it is currently paused.
-    private(set) var isPaused = false
-    private(set) var isStopped = false
-    /// When it was paused or stopped, and until when, in seconds since 1970.
-    private(set) var quiet: [(order: Double, end: Double)] = []
-
-    init(_ delivery: DrillDelivery, codec: MessageIDCodec) {
-        self.delivery = delivery
-        self.codec = codec
-    }
-
-    /// Records that it was just paused or stopped.
-    mutating func held(forGood: Bool) {
-        isStopped = forGood
-        let now = Date().timeIntervalSince1970
-        // A stop of a paused delivery extends the pause.
-        if isPaused { quiet[quiet.count - 1].end = .infinity } else { quiet.append((now, .infinity)) }
-        isPaused = !forGood
-    }
-
-    /// Records that it is about to be resumed.
-    mutating func resumed() {
-        isPaused = false
-        quiet[quiet.count - 1].end = Date().timeIntervalSince1970
-    }
-
-    /// Counts the messages that arrived around the orders.
-    ///
-    /// - Returns: The arrivals while it was paused or stopped, in seconds after the order, and the number of arrivals
-    ///   in the second before an order.
-    func arrivals(_ times: [Double]) -> (late: [Double], before: Int) {
-        var late: [Double] = []
-        var before = 0
-        for time in times {
-            for (order, end) in quiet {
-                if time > order + Self.limit, time < end { late.append(time - order) }
-                if time > order - 1, time <= order { before += 1 }
-            }
-        }
-        return (late, before)
     }
 }

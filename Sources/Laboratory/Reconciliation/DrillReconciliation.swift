@@ -142,8 +142,9 @@ struct DeliveryAccount: Sendable {
         if progress.target != messages {
             faults.append("\(name) has \(messages) messages, its target is \(progress.target)")
         }
-        // The database's own counts also agree if subscribers were skipped. Only a stop may end a preparation early.
-        if progress.state != .stopped, progress.target != delivery.messages {
+        // The database's own counts also agree if subscribers were skipped. Only a stop or a recall ends a preparation
+        // early.
+        if ![.stopped, .recalled].contains(progress.state), progress.target != delivery.messages {
             faults.append("\(name) has target \(progress.target), its audience has \(delivery.messages)")
         }
         let duplicates = count(.duplicate) - sentAgain.subtracting(ambiguousMessages).count

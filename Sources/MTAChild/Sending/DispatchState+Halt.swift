@@ -7,7 +7,7 @@ extension DispatchState.Halt {
         switch state {
         case .preparing, .inProgress: return nil
         case .paused, .editing, .analysing, .ready, .pending: self = .giveBack
-        case .stopped: self = .close(.canceled, reason: state.rawValue)
+        case .stopped, .recalled: self = .close(.canceled, reason: state.rawValue)
         // A delivery cannot finish with an open part; whatever the cause, this child does not continue.
         case .finished: self = .giveBack
         }

@@ -19,6 +19,7 @@ actor ClientCore {
     /// What the tracking path of the last opened notification has before its tag; nil if none was opened.
     private var opened: String?
     private var calls: UInt64 = 0
+    private var sendsTimeZone = false
     private var registrationReplies: [UInt64: @Sendable (RegistrationOutcome) -> Void] = [:]
     private var trackingReplies: [UInt64: @Sendable (TrackingOutcome) -> Void] = [:]
 
@@ -47,8 +48,10 @@ actor ClientCore {
         case .integrationKey(let text): await perform(registration.handle(.integrationKey(text)))
         case .trackingHost(let text): perform(tracking.handle(.trackingHost(text)))
         case .delegate(let delegate): self.delegate = delegate
+        case .sendsTimeZone(let sends): sendsTimeZone = sends
         case .register(let token, let userKey, let parametersXML, let reply):
-            let device = await device()
+            var device = await device()
+            if sendsTimeZone, device.timeZone == nil { device.timeZone = TimeZone.autoupdatingCurrent.identifier }
             calls &+= 1
             registrationReplies[calls] = reply
             let wanted = WantedRegistration(
@@ -150,6 +153,7 @@ enum ClientCommand: Sendable {
     case trackingHost(String?)
     case integrationKey(String?)
     case delegate(WeakDelegate)
+    case sendsTimeZone(Bool)
     case register(
         token: String,
         userKey: String,

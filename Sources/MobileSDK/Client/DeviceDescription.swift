@@ -16,14 +16,24 @@ public struct DeviceDescription: Sendable, Equatable, Codable {
     public var systemVersion: String
     /// The language and region, with a hyphen: `en-US`.
     public var language: String
+    /// The time zone, such as `Europe/Paris`; nil if it is not sent. It tells where a person is, so it is personal data.
+    public var timeZone: String?
 
     /// Describes a device. An underscore in `language` becomes a hyphen, as the server expects it.
-    public init(name: String, model: String, systemName: String, systemVersion: String, language: String) {
+    public init(
+        name: String,
+        model: String,
+        systemName: String,
+        systemVersion: String,
+        language: String,
+        timeZone: String? = nil
+    ) {
         self.name = name
         self.model = model
         self.systemName = systemName
         self.systemVersion = systemVersion
         self.language = language.replacingOccurrences(of: "_", with: "-")
+        self.timeZone = timeZone
     }
 }
 

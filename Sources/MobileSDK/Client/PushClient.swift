@@ -108,6 +108,14 @@ public final class PushClient: Sendable {
         commands.yield(.delegate(WeakDelegate(delegate: delegate)))
     }
 
+    /// Sends the device's time zone with later registrations, so that messages can arrive at the user's own time of day.
+    ///
+    /// By default it is not sent: a time zone tells where a person is, so it is personal data. Say so in the app's
+    /// privacy notice. A device that moves to another zone tells the server with its next `registerDevice`.
+    public func setSendsTimeZone(_ sends: Bool) {
+        commands.yield(.sendsTimeZone(sends))
+    }
+
     /// Records that the user wants no messages (true), or wants them again (false).
     ///
     /// The choice is kept on the device and sent with the registration of that user key, at once if there is one. The

@@ -14,6 +14,8 @@ public struct PushMessage: Sendable, Equatable {
     public var mediaURL: String?
     /// The category, which selects the content extension.
     public var category: String?
+    /// The delivery whose notifications are to be removed, in the form of ``deliveryID``: it was recalled.
+    public var recalledDeliveryID: String?
 
     /// Parses a notification's `userInfo`, or the part of the launch options that contains one.
     ///
@@ -26,6 +28,12 @@ public struct PushMessage: Sendable, Equatable {
         isSilent = isContentAvailable && aps["alert"] == nil && aps["sound"] == nil && aps["badge"] == nil
         mediaURL = userInfo["mediaUrl"] as? String
         category = aps["category"] as? String
+        recalledDeliveryID = userInfo["_recall"] as? String
+    }
+
+    /// Whether this message asks to remove another one that is shown.
+    public func recalls(_ shown: PushMessage) -> Bool {
+        recalledDeliveryID != nil && recalledDeliveryID == shown.deliveryID
     }
 }
 
@@ -35,12 +43,15 @@ public enum TrackingAction: Sendable, Equatable {
     case receive
     /// The user clicked or opened it.
     case click
+    /// It was removed, because its delivery was recalled.
+    case remove
 
     /// The last part of the tracking URL.
     var tag: Int {
         switch self {
         case .receive: 1
         case .click: 2
+        case .remove: 3
         }
     }
 }
@@ -66,7 +77,7 @@ enum TrackingPath {
 
     /// The end of the path that reports a conversion of an opened notification.
     static func conversion(_ name: String, _ value: Double?) -> String {
-        let named = "3&name=" + PercentEncoding.encode(name)
+        let named = "4&name=" + PercentEncoding.encode(name)
         guard let value, value.isFinite else { return named }
         return named + "&value=" + PercentEncoding.encode("\(value)")
     }

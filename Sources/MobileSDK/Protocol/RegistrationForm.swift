@@ -18,8 +18,9 @@ enum RegistrationForm {
                 ("deviceBrand", "Apple"), ("deviceManufacturer", "Apple"), ("osName", device.systemName),
                 ("osVersion", "\(device.systemName) \(device.systemVersion)"), ("osLanguage", device.language),
                 ("additionalParams", registration.parametersXML),
-                // Without an opt-out the form is that of Adobe's SDK.
+                // Without an opt-out and a time zone the form is that of Adobe's SDK.
             ] + (registration.optOut.map { [("optOut", "\($0)")] } ?? [])
+            + (device.timeZone.map { [("timeZone", $0)] } ?? [])
         return (fields + categories(registration)).map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
     }
 
@@ -31,11 +32,12 @@ enum RegistrationForm {
         }
     }
 
-    /// SHA-256 of token, user key, encoded parameters and opt-out choices. Registrations with the same hash have the
-    /// same contents.
+    /// SHA-256 of token, user key, encoded parameters, opt-out choices and time zone. Registrations with the same hash
+    /// have the same contents.
     static func hash(_ registration: Registration) -> String {
         let word = registration.optOut.map { $0 ? "out" : "in" } ?? ""
-        let words = ([word] + categories(registration).map { " \($0)=\($1)" }).joined()
+        let zone = registration.device.timeZone.map { [("timeZone", $0)] } ?? []
+        let words = ([word] + (zone + categories(registration)).map { " \($0)=\($1)" }).joined()
         let text = registration.token + registration.userKey + PercentEncoding.encode(registration.parametersXML)
         return SHA256Digest.hex(Array((text + words).utf8))
     }
@@ -52,35 +54,6 @@ enum RegistrationForm {
             return digits.count < 2 ? "0" + digits : digits
         }.joined()
     }
-}
-
-/// A complete registration.
-struct Registration: Sendable, Equatable, Codable {
-    /// The APNs token in lower-case hexadecimal.
-    var token: String
-    /// The key that links the device to a recipient; empty if the app has none.
-    var userKey: String
-    /// The document of subscription parameters that is sent.
-    var parametersXML: String
-    var device: DeviceDescription
-    /// The user's opt-out choice: true for out, false for in again, nil for no choice.
-    var optOut: Bool?
-    /// The user's choices by category, as for everything; nil for none.
-    var categories: [String: Bool]?
-
-    /// A copy with other opt-out choices.
-    func saying(_ word: Bool?, _ categories: [String: Bool]?) -> Registration {
-        var said = self
-        said.optOut = word
-        said.categories = categories.flatMap { $0.isEmpty ? nil : $0 }
-        return said
-    }
-
-    /// The categories that the user wants again.
-    var categoriesIn: [String] { (categories ?? [:]).filter { !$0.value }.map { $0.key } }
-
-    /// A copy without opt-ins, which are sent only once.
-    var settled: Registration { saying(optOut == false ? nil : optOut, categories?.filter { $0.value }) }
 }
 
 /// A registration as the app requests it, before omitted parameters are filled in.

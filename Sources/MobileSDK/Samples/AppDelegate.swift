@@ -63,6 +63,7 @@ final class AppDelegate: UIResponder, UIApplicationDelegate, UNUserNotificationC
         guard message.isSilent else { return completionHandler(.noData) }
         Task {
             // Await it before the completion handler; otherwise the system may suspend the app first.
+            await PushClient.shared.removeRecalled(message)
             await PushClient.shared.track(message, .receive)
             completionHandler(.noData)
         }

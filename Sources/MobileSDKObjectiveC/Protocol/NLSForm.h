@@ -6,6 +6,8 @@ extern NSString *const NLSUserKey;
 extern NSString *const NLSParameters;
 /// The user's opt-out choice: `true`, `false`, or absent for no choice.
 extern NSString *const NLSOptOut;
+/// The time zone; absent if it is not sent.
+extern NSString *const NLSTimeZone;
 /// The categories that the user does not want, and wants again: names with commas between them, or absent for none.
 extern NSString *const NLSCategoriesOut;
 extern NSString *const NLSCategoriesIn;

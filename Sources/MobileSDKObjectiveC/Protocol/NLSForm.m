@@ -10,6 +10,7 @@ NSString *const NLSToken = @"registrationToken";
 NSString *const NLSUserKey = @"userKey";
 NSString *const NLSParameters = @"additionalParams";
 NSString *const NLSOptOut = @"optOut";
+NSString *const NLSTimeZone = @"timeZone";
 NSString *const NLSCategoriesOut = @"categoriesOptOut";
 NSString *const NLSCategoriesIn = @"categoriesOptIn";
 
@@ -171,8 +172,8 @@ static NSString *proofElement(NSString *document) {
     NSMutableArray *names = [NSMutableArray arrayWithObjects:
         NLSToken, @"mobileAppUuid", NLSUserKey, @"deviceName", @"deviceModel", @"deviceBrand", @"deviceManufacturer", @"osName",
         @"osVersion", @"osLanguage", NLSParameters, nil];
-    // Without an opt-out the form is that of Adobe's SDK.
-    NSArray *words = [NSArray arrayWithObjects:NLSOptOut, NLSCategoriesOut, NLSCategoriesIn, nil];
+    // Without an opt-out and a time zone the form is that of Adobe's SDK.
+    NSArray *words = [NSArray arrayWithObjects:NLSOptOut, NLSTimeZone, NLSCategoriesOut, NLSCategoriesIn, nil];
     for (NSUInteger index = 0; index < [words count]; index++) {
         NSString *word = [words objectAtIndex:index];
         if ([registration objectForKey:word] != nil) { [names addObject:word]; }
@@ -212,7 +213,7 @@ static NSString *proofElement(NSString *document) {
 }
 
 + (NSString *)conversion:(NSString *)name value:(NSNumber *)value {
-    NSString *end = [NSString stringWithFormat:@"3&name=%@", [self encode:name keeping:""]];
+    NSString *end = [NSString stringWithFormat:@"4&name=%@", [self encode:name keeping:""]];
     if (![value isKindOfClass:[NSNumber class]] || !isfinite([value doubleValue])) { return end; }
     return [end stringByAppendingFormat:@"&value=%@", [self encode:[value stringValue] keeping:""]];
 }

@@ -200,6 +200,8 @@ static NSDictionary *registration(id value) {
         NSString *choice = [registration objectForKey:[choices objectAtIndex:index]];
         [mark addObject:(choice == nil ? @"" : choice)];
     }
+    NSString *zone = [registration objectForKey:NLSTimeZone];
+    if (zone != nil) { [mark addObject:[@"in " stringByAppendingString:zone]]; }
     return mark;
 }
 

@@ -55,6 +55,7 @@ typedef NS_ENUM(NSInteger, NLTrackAction) {
     NLSRegistrar *_registrar;
     NLSTracker *_tracker;
     id _delegate;
+    BOOL _sendsTimeZone;
 }
 
 /// The delegate that gets the outcomes of registrations; not retained. If the Objective-C runtime has no weak
@@ -72,6 +73,11 @@ typedef NS_ENUM(NSInteger, NLTrackAction) {
 
 /// Sets the key that names the application to the server.
 - (void)setIntegrationKey:(NSString * NEOLANE_NULLABLE)key;
+
+/// Sends the device's time zone with later registrations, so that messages can arrive at the user's own time of day. By
+/// default it is not sent: a time zone tells where a person is, so it is personal data. Say so in the app's privacy
+/// notice. A device that moves to another zone tells the server with its next `registerDevice`.
+- (void)setSendsTimeZone:(BOOL)sends;
 
 /// Registers the device. Call it at each start and for each new token: a request is sent only if token, user key, parameters,
 /// server or integration key changed.

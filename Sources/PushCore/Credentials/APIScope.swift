@@ -6,6 +6,9 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
     case readDevices = "devices:read"
     /// Creates and controls deliveries; manages templates and seed addresses.
     case writeDeliveries = "deliveries:write"
+    /// Approves and rejects deliveries that others made. Separate, so that a system which creates deliveries cannot
+    /// release them.
+    case approveDeliveries = "deliveries:approve"
     /// Reads deliveries and their outcomes, templates and seed addresses.
     case readDeliveries = "deliveries:read"
     /// Sends single messages.
@@ -20,6 +23,8 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
     case writeExclusions = "exclusions:write"
     /// Reads exclusion lists and looks up people on them.
     case readExclusions = "exclusions:read"
+    /// Reads the events of consumers.
+    case readEvents = "events:read"
 
     /// What it allows, as shown to people.
     package var meaning: String {
@@ -28,6 +33,7 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
         case .readDevices: "Read devices, including their push tokens."
         case .writeDeliveries:
             "Create, change, analyse, start, pause, resume and stop deliveries; manage templates and seed addresses."
+        case .approveDeliveries: "Approve and reject deliveries that others made."
         case .readDeliveries: "Read deliveries and their outcomes, templates and seed addresses."
         case .sendMessages: "Send single messages."
         case .readMessages: "Look up single messages."
@@ -35,6 +41,7 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
         case .readApplications: "Read applications."
         case .writeExclusions: "Create and delete exclusion lists, and change the people on them."
         case .readExclusions: "Read exclusion lists, and look up people on them."
+        case .readEvents: "Read the events of consumers, and say what was processed."
         }
     }
 }

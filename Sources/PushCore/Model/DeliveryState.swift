@@ -1,5 +1,6 @@
 /// The states of a delivery:
-/// `editing → (analysing → ready) → pending → preparing → in_progress ⇄ paused → finished | stopped`.
+/// `editing → (analysing → ready) → pending → preparing → in_progress ⇄ paused → finished | stopped`, and
+/// `recalled` from any state after its start.
 package enum DeliveryState: String, Sendable, Hashable, Codable, CaseIterable {
     case editing
     /// Its messages are prepared and held, and a sample is rendered.
@@ -13,11 +14,13 @@ package enum DeliveryState: String, Sendable, Hashable, Codable, CaseIterable {
     case paused
     case finished
     case stopped
+    /// What had not left was stopped, and what was sent may be replaced or removed.
+    case recalled
 
-    /// Whether a delivery never leaves this state.
+    /// Whether nothing more of a delivery is sent once it is in this state.
     package var isFinal: Bool {
         switch self {
-        case .finished, .stopped: true
+        case .finished, .stopped, .recalled: true
         case .editing, .analysing, .ready, .pending, .preparing, .inProgress, .paused: false
         }
     }

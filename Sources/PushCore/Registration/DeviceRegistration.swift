@@ -12,6 +12,8 @@ package struct DeviceRegistration: Sendable, Hashable {
     package var deviceID: String?
     /// `osLanguage`: a language tag, not validated.
     package var locale: String
+    /// `timeZone`, such as `Europe/Paris`; "" if the app sends none. The database decides whether it knows the name.
+    package var timeZone: String
     /// The parameters that describe the device, by name.
     package var device: [String: String]
     /// The app's own values from `additionalParams`.
@@ -31,7 +33,7 @@ package struct DeviceRegistration: Sendable, Hashable {
     /// The maximum length of a user key or device id in bytes. Both are indexed, and PostgreSQL limits an index entry
     /// to a third of a page.
     package static let maxKeyLength = 1_000
-    /// The maximum length of a locale in bytes; a locale is a few subtags.
+    /// The maximum length of a locale or a time zone in bytes; each is a few words.
     package static let maxLocaleLength = 200
     /// The maximum length of a list of categories in bytes: a service has a handful, each of at most 50 bytes.
     package static let maxCategoriesLength = 1_000
@@ -42,6 +44,7 @@ package struct DeviceRegistration: Sendable, Hashable {
     ]
     private static let otherNames: Set<String> = [
         "registrationToken", "mobileAppUuid", "userKey", "deviceImei", "deviceUuid", "additionalParams", "optOut",
+        "timeZone",
         outName, inName,
     ]
     /// The parameters with categories that the user does not want, and wants again.
@@ -59,6 +62,7 @@ package struct DeviceRegistration: Sendable, Hashable {
         userKey = KeyText.trimmed(form["userKey"] ?? "")
         deviceID = [form["deviceImei"], form["deviceUuid"]].compactMap(\.self).first { !$0.isEmpty }
         locale = form["osLanguage"] ?? ""
+        timeZone = form["timeZone"] ?? ""
         device = form.values.filter { Self.deviceNames.contains($0.key) && !$0.value.isEmpty }
         extra = form.values.filter { !Self.deviceNames.contains($0.key) && !Self.otherNames.contains($0.key) }
         switch form["optOut"] ?? "" {
@@ -81,6 +85,7 @@ package struct DeviceRegistration: Sendable, Hashable {
         try Self.check("userKey", userKey, Self.maxKeyLength)
         try Self.check("deviceImei", deviceID ?? "", Self.maxKeyLength)
         try Self.check("osLanguage", locale, Self.maxLocaleLength)
+        try Self.check("timeZone", timeZone, Self.maxLocaleLength)
         for name in [Self.outName, Self.inName] { try Self.check(name, form[name] ?? "", Self.maxCategoriesLength) }
     }
 
@@ -110,6 +115,7 @@ extension DeviceRegistration {
         self.userKey = userKey
         self.deviceID = deviceID
         self.locale = locale
+        timeZone = ""
         self.device = device
         self.parameters = parameters ?? [:]
         saysParameters = parameters != nil

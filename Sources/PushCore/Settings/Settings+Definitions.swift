@@ -199,6 +199,14 @@ extension Settings {
             unit: "days",
             .integer(\.feedback.retention.disabledSubscriptionDays, days)
         ),
+        .init("feedback.webhooks.allowedHosts", unit: "addresses", .text(\.feedback.webhooks.allowedHosts)),
+        .init(
+            "feedback.webhooks.allowPrivateAddresses",
+            unit: "true or false",
+            .flag(\.feedback.webhooks.allowPrivateAddresses)
+        ),
+        .init("feedback.webhooks.timeoutSec", unit: "seconds", .integer(\.feedback.webhooks.timeoutSec, 1...60)),
+        .init("feedback.webhooks.caFile", unit: "path", .text(\.feedback.webhooks.caFile)),
     ]
 }
 

@@ -70,6 +70,23 @@ package struct FeedbackSettings: Sendable, Equatable {
     package var shareWhileSendingPercent = 20
     /// How long records are kept.
     package var retention = FeedbackRetentionSettings()
+    /// Where events may be posted.
+    package var webhooks = FeedbackWebhookSettings()
+
+    /// Creates the settings with their defaults.
+    package init() {}
+}
+
+/// Where the feedback worker may post events, and how.
+package struct FeedbackWebhookSettings: Sendable, Equatable {
+    /// The hosts that webhooks may post to, separated by commas or spaces; empty = none.
+    package var allowedHosts = ""
+    /// Whether these hosts may have addresses of private networks.
+    package var allowPrivateAddresses = false
+    /// The maximum time for a request, in seconds.
+    package var timeoutSec = 10
+    /// A PEM file with the only authorities that are trusted; empty = the system's.
+    package var caFile = ""
 
     /// Creates the settings with their defaults.
     package init() {}

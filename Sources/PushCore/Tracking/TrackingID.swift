@@ -24,14 +24,14 @@ package struct TrackingID: Sendable, Hashable {
         self.init(message: message, deliveries: deliveries, kind: kind)
     }
 
-    /// Parses the id of a conversion: the same with the tag 3. Its kind means nothing.
+    /// Parses the id of a conversion: the same with the tag 4. Its kind means nothing.
     package init?(conversion text: String) {
         guard let (message, deliveries, tag) = Self.parts(text), tag == Self.conversionTag else { return nil }
         self.init(message: message, deliveries: deliveries, kind: .clicked)
     }
 
     /// The tag of a conversion, which is no hit.
-    private static let conversionTag: Int16 = 3
+    private static let conversionTag: Int16 = 4
 
     private static func parts(_ text: String) -> (message: TrackedMessageID, deliveries: [Int64], tag: Int16)? {
         let bytes = Array(text.utf8)
@@ -59,4 +59,6 @@ package enum TrackingKind: Int16, Sendable, Hashable, CaseIterable {
     case received = 1
     /// It was clicked or opened (tag 2; the Android SDK also sends it for a dismissal).
     case clicked = 2
+    /// The device removed it, because its delivery was recalled (tag 3, PushMTA's own).
+    case removed = 3
 }

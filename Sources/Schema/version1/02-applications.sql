@@ -49,6 +49,19 @@ CREATE TABLE pushmta_engine.service (
 );
 COMMENT ON TABLE pushmta_engine.service IS 'Services: an app as marketing knows it, on all of its platforms.';
 
+CREATE FUNCTION pushmta_engine.service_named(service text) RETURNS integer LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    found_id integer := (SELECT v.id FROM pushmta_engine.service v WHERE v.name = service_named.service);
+BEGIN
+    IF found_id IS NULL THEN
+        RAISE EXCEPTION 'There is no service "%".', coalesce(service, '')
+            USING ERRCODE = 'PM071', HINT = 'pushmta.service lists them.';
+    END IF;
+    RETURN found_id;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.service_named(text) IS 'The id of the service with a name; an error if there is none.';
+
 CREATE TABLE pushmta_engine.category (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     service_id integer NOT NULL REFERENCES pushmta_engine.service,
@@ -313,9 +326,10 @@ COMMENT ON FUNCTION pushmta_engine.api_key_ids() IS
 CREATE VIEW pushmta.service AS
 SELECT v.id, v.name, v.label, v.type, m.name AS mapping,
     ARRAY(SELECT a.name FROM pushmta_engine.application a WHERE a.service_id = v.id ORDER BY a.platform DESC, a.environment DESC, a.name)
-        AS applications, v.created_at
+        AS applications, v.created_at, v.time_zone, v.outside_hours
 FROM pushmta_engine.service v LEFT JOIN pushmta_engine.target_mapping m ON m.id = v.target_mapping_id;
-COMMENT ON VIEW pushmta.service IS 'Services and their target mappings.';
+COMMENT ON VIEW pushmta.service IS
+    'Services, their target mappings, their time zones, and what happens outside of their hours (pushmta.sending_hours).';
 
 CREATE VIEW pushmta.target_mapping AS
 SELECT m.id, m.name, m.label, m.view_name, m.key_column, m.created_at FROM pushmta_engine.target_mapping m;
@@ -451,7 +465,7 @@ BEGIN
     IF message_id_format <> earlier.message_id_format AND EXISTS (
         SELECT FROM delivery_application x JOIN delivery d ON d.id = x.delivery_id
         WHERE x.application_id = application AND (d.state IN ('pending', 'preparing', 'in_progress', 'paused')
-            OR d.state = 'stopped' AND d.finished_at IS NULL))
+            OR d.state IN ('stopped', 'recalled') AND d.finished_at IS NULL))
     THEN
         RAISE EXCEPTION 'A delivery to application "%" is under way, and its message ids have the present format.', earlier.name
             USING ERRCODE = 'PM133', HINT = 'Change the format when no delivery of the application is unfinished.';
@@ -532,17 +546,13 @@ CREATE FUNCTION pushmta_engine.console_add_application(caller pushmta_engine.con
 #variable_conflict use_variable
 DECLARE
     who text := console_user_of(caller, ARRAY['admin']);
-    found_service integer;
+    found_service integer := service_named(service);
     found_account integer;
     original pushmta_engine.application;
     made integer;
 BEGIN
     PERFORM require_name('application', name, 'PM052');
     PERFORM require_label('application', label, 'PM052');
-    SELECT v.id INTO found_service FROM pushmta_engine.service v WHERE v.name = service;
-    IF found_service IS NULL THEN
-        RAISE EXCEPTION 'There is no service "%".', service USING ERRCODE = 'PM071', HINT = 'Declare it first.';
-    END IF;
     IF account <> '' THEN
         SELECT e.id INTO found_account FROM external_account e
         WHERE e.name = account AND (e.connector LIKE 'ios%') = (platform = 'ios');

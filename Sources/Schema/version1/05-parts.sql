@@ -28,7 +28,7 @@ CREATE TABLE pushmta_engine.delivery_part (
     journal_length bigint NOT NULL DEFAULT 0,
     -- When the messages of a part made by send_message expire. Null for all others, which expire with their delivery.
     valid_until timestamptz,
-    -- When its sending hours end: its owner gives it back then.
+    -- When its sending hours end: its owner gives it back then. Of a planned part: it waits for hours, which end then.
     closes_at timestamptz,
     application_id integer NOT NULL,
     external_account_id integer NOT NULL,
@@ -97,8 +97,10 @@ CREATE INDEX delivery_part_parent ON pushmta_engine.delivery_part (parent_part_i
 -- Parts of deliveries that have not started, in the order of their release. They are in no index that a claim reads.
 CREATE INDEX delivery_part_held ON pushmta_engine.delivery_part (delivery_id, application_id, id) WHERE state = 'held';
 -- Parts that may not leave yet, and ready ones that may leave only for a while.
-CREATE INDEX delivery_part_planned ON pushmta_engine.delivery_part (application_id, external_account_id, not_before, id)
-    WHERE state = 'planned';
+CREATE INDEX delivery_part_planned ON pushmta_engine.delivery_part
+    (application_id, external_account_id, priority DESC, not_before, id) WHERE state = 'planned';
+-- Supervisors ask every second whether a wave was tried.
+CREATE INDEX delivery_part_wave ON pushmta_engine.delivery_part (delivery_id, wave) WHERE wave IS NOT NULL AND state <> 'done';
 CREATE INDEX delivery_part_closing ON pushmta_engine.delivery_part (closes_at) WHERE state = 'ready' AND closes_at IS NOT NULL;
 -- Parts that wait with a paused delivery, also those of ended deliveries. There are usually few, and a duty searches for them every second.
 CREATE INDEX delivery_part_waiting ON pushmta_engine.delivery_part (delivery_id) WHERE state = 'waiting';
@@ -416,6 +418,14 @@ CREATE FUNCTION pushmta_engine.queued_parts(most integer)
                 AND p.external_account_id = k.external_account_id AND p.priority = k.priority
             ORDER BY p.not_before LIMIT most) r
         GROUP BY r.application_id, r.external_account_id, k.priority
+        UNION ALL
+        -- Planned parts are due later.
+        SELECT l.application_id, l.external_account_id, NULL, false, NULL, NULL, NULL, NULL, NULL, NULL, sum(l.rest), NULL, NULL, false
+        FROM (SELECT p.application_id, p.external_account_id,
+                p.size - p.handed_over - p.sent - p.failed - p.ignored - p.not_applicable - p.canceled - p.unknown AS rest
+            FROM pushmta_engine.delivery_part p WHERE p.state = 'planned'
+            ORDER BY p.application_id, p.external_account_id, p.priority DESC, p.not_before LIMIT most) l
+        GROUP BY l.application_id, l.external_account_id
         UNION ALL
         SELECT p.application_id, p.external_account_id, NULL, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
             sum(p.size - p.handed_over - p.sent - p.failed - p.ignored - p.not_applicable - p.canceled - p.unknown), NULL, false

@@ -43,13 +43,14 @@ CREATE TABLE pushmta_engine.tracking_log (
     tracked_at timestamptz NOT NULL DEFAULT now(),
     sequence integer NOT NULL,
     log_day date NOT NULL,
-    kind smallint NOT NULL CHECK (kind IN (1, 2)),
+    kind smallint NOT NULL CHECK (kind IN (1, 2, 3)),
     first boolean NOT NULL DEFAULT true,
     address inet,
     platform text,
     user_agent text
 ) PARTITION BY RANGE (log_day);
-COMMENT ON TABLE pushmta_engine.tracking_log IS 'Receipts (1) and clicks (2) of devices. log_day is the delivery''s.';
+COMMENT ON TABLE pushmta_engine.tracking_log IS
+    'Receipts (1), clicks (2) and removals after a recall (3) of devices. log_day is the delivery''s.';
 
 CREATE TABLE pushmta_engine.exclusion_log (
     delivery_id bigint NOT NULL,
@@ -114,13 +115,18 @@ BEGIN
                 'CREATE INDEX ON pushmta_engine.%I (delivery_id, status, reason) WHERE status <> 1'])::int
             + make_partition('tracking_log', day, ARRAY[
                 'CREATE UNIQUE INDEX ON pushmta_engine.%I (delivery_id, sequence, kind) WHERE first',
+                -- Almost always empty: removals after a recall.
+                'CREATE INDEX ON pushmta_engine.%I (delivery_id, sequence) WHERE first AND kind = 3',
                 -- Only a few: a session that stores another one counts them.
                 'CREATE INDEX ON pushmta_engine.%I (delivery_id, sequence, kind) WHERE NOT first'])::int
             + make_partition('delivery_part_target', day, ARRAY[
                 'CREATE UNIQUE INDEX ON pushmta_engine.%I (part_id)'])::int
+            + make_partition('event', day, ARRAY[
+                'CREATE INDEX ON pushmta_engine.%I (id)', 'CREATE INDEX ON pushmta_engine.%I (xid)'])::int
             + make_partition('exclusion_log', day, ARRAY[
                 'CREATE INDEX ON pushmta_engine.%I (delivery_id, reason)'])::int;
     END LOOP;
+    PERFORM note_event_days();
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.ensure_partitions(date, date) IS
@@ -250,7 +256,14 @@ BEGIN
             CASE WHEN p.is_kept THEN p.address::inet END, CASE WHEN p.platform IN ('ios', 'android') THEN p.platform END,
             CASE WHEN p.is_kept THEN left(p.agent, 300) END
         FROM placed p WHERE p.place <= most ORDER BY p.n
-        RETURNING 1
+        RETURNING delivery_id, subscription_id, tracked_at, sequence, kind
+    ), told AS (
+        INSERT INTO event (delivery_id, application_id, log_day, n, kind, sequences, subscription_ids, times)
+        SELECT a.delivery_id, a.application_id, event_day(), count(*), a.kind + 9, array_agg(a.sequence), array_agg(a.subscription_id),
+            array_agg(a.tracked_at)
+        FROM (SELECT h.*, hit_application(h.delivery_id, h.subscription_id) AS application_id FROM added h) a
+        WHERE (SELECT s.kinds FROM event_switch s WHERE s.id = 1) >> a.kind + 9 & 1 = 1
+        GROUP BY a.delivery_id, a.application_id, a.kind
     ), counted AS (
         -- As note_hits does for stored hits.
         INSERT INTO tracking_uncounted (delivery_id, hour, log_day, measure, sequences)

@@ -174,7 +174,7 @@ BEGIN
         RETURN 0;
     END IF;
     WITH part AS MATERIALIZED (
-        SELECT p.id, p.delivery_id, p.log_day, p.attempt, p.parent_part_id, t.first_sequence,
+        SELECT p.id, p.delivery_id, p.application_id, p.log_day, p.attempt, p.parent_part_id, t.first_sequence,
             t.sequences || '{}'::integer[] AS sequences, t.subscription_ids || '{}'::bigint[] AS subscription_ids
         FROM delivery_part p
         JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
@@ -200,7 +200,12 @@ BEGIN
         WHERE x.place BETWEEN 1 AND cardinality(p.subscription_ids)
         ORDER BY p.delivery_id, n.sequence
         ON CONFLICT DO NOTHING
-        RETURNING broad_log.part_id
+        RETURNING broad_log.part_id, broad_log.sequence, broad_log.subscription_id
+    ), told AS (
+        INSERT INTO event (delivery_id, application_id, log_day, n, kind, reason, sequences, subscription_ids)
+        SELECT p.delivery_id, p.application_id, event_day(), count(*), 9, words, array_agg(m.sequence ORDER BY m.sequence),
+            array_agg(m.subscription_id ORDER BY m.sequence)
+        FROM made m JOIN part p ON p.id = m.part_id WHERE records_event(9) GROUP BY p.id, p.delivery_id, p.application_id
     ), counted AS (
         UPDATE delivery_part p SET unknown = p.unknown + m.n
         FROM (SELECT part_id, count(*)::integer AS n FROM made GROUP BY part_id) m
@@ -213,7 +218,7 @@ COMMENT ON FUNCTION pushmta_engine.record_unknown(bigint[], text) IS
     'Records the ambiguous messages of parts as unknown, if they have no outcome. An earlier send may have arrived, whatever the answer '
     'to a later one was. The caller holds the parts or has locked them. Returns how many it recorded.';
 
-CREATE FUNCTION pushmta_engine.cancel_parts(delivery bigint) RETURNS boolean LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.cancel_parts(delivery bigint, words text DEFAULT 'stopped') RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -222,15 +227,15 @@ DECLARE
 BEGIN
     -- Waits for a claim under way and leaves its part to the child.
     UPDATE delivery_part p SET state = 'done', finished_at = now(), fencing_token = p.fencing_token + 1,
-        rest_status = 7, rest_reason = 'stopped'
+        rest_status = 7, rest_reason = words
     WHERE p.id = ANY(ARRAY(SELECT unnest(open) EXCEPT SELECT unnest(ambiguous_parts(open)) ORDER BY 1))
         AND p.state IN ('held', 'planned', 'ready', 'waiting');
     UPDATE delivery_part p SET state = 'waiting' WHERE p.delivery_id = delivery AND p.state IN ('planned', 'ready');
     RETURN NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = delivery AND p.state <> 'done');
 END $$;
-COMMENT ON FUNCTION pushmta_engine.cancel_parts(bigint) IS
-    'Ends the parts of a locked delivery that no child holds, without a row for each message. Parts with ambiguous messages are held '
-    'back, and a duty finishes them. Returns whether no part is left.';
+COMMENT ON FUNCTION pushmta_engine.cancel_parts(bigint, text) IS
+    'Ends the parts of a locked delivery that no child holds, for this reason, without a row for each message. Parts with ambiguous '
+    'messages are held back, and a duty finishes them. Returns whether no part is left.';
 
 CREATE FUNCTION pushmta_engine.stop_days(delivery bigint) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -274,6 +279,7 @@ DECLARE
     found_state text;
     is_expired boolean;
     ends boolean;
+    words text;
     picked bigint[];
 BEGIN
     SELECT d.state, coalesce(d.started_at IS NOT NULL AND d.valid_until <= now(), false) INTO found_state, is_expired
@@ -281,7 +287,8 @@ BEGIN
     IF NOT FOUND THEN
         RETURN 0;
     END IF;
-    ends := is_expired OR found_state = 'stopped';
+    ends := is_expired OR found_state IN ('stopped', 'recalled');
+    words := CASE WHEN found_state IN ('stopped', 'recalled') THEN found_state ELSE 'expired' END;
     picked := ARRAY(SELECT p.id FROM delivery_part p
         WHERE p.delivery_id = delivery AND p.state IN ('held', 'planned', 'ready', 'waiting') AND (ends
             OR p.state IN ('planned', 'ready') AND found_state = 'paused'
@@ -291,11 +298,9 @@ BEGIN
         RETURN 0;
     END IF;
     IF ends THEN
-        PERFORM record_unknown(picked, 'no answer was recorded before the end: '
-            || CASE WHEN found_state = 'stopped' THEN 'stopped' ELSE 'expired' END);
+        PERFORM record_unknown(picked, 'no answer was recorded before the end: ' || words);
         UPDATE delivery_part p SET state = 'done', finished_at = now(), fencing_token = p.fencing_token + 1,
-            rest_status = CASE WHEN found_state = 'stopped' THEN 7 ELSE 0 END,
-            rest_reason = CASE WHEN found_state = 'stopped' THEN 'stopped' ELSE 'expired' END
+            rest_status = CASE words WHEN 'expired' THEN 0 ELSE 7 END, rest_reason = words
         WHERE p.id = ANY(picked);
     ELSE
         UPDATE delivery_part p SET state = CASE WHEN found_state = 'paused' THEN 'waiting' ELSE free_state(p) END
@@ -304,9 +309,9 @@ BEGIN
     RETURN cardinality(picked);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.finish_delivery(bigint, integer) IS
-    'Ends up to the given number of parts of a stopped or expired delivery that no child holds. Corrects parts whose state (ready '
-    'or waiting) does not fit the delivery''s state. Any number of hosts may call it; it never waits. Returns the number of parts it '
-    'changed.';
+    'Ends up to the given number of parts of a stopped, recalled or expired delivery that no child holds. Corrects parts whose state '
+    '(ready or waiting) does not fit the delivery''s state. Any number of hosts may call it; it never waits. Returns the number of parts '
+    'it changed.';
 
 CREATE FUNCTION pushmta_engine.start_moment(delivery bigint, start_at timestamptz) RETURNS timestamptz LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -387,8 +392,9 @@ BEGIN
         started_at = CASE WHEN at_once OR is_released THEN now() END,
         prepared = at_once OR is_frozen AND d.prepared, prepare_to = CASE WHEN at_once THEN 0 WHEN is_frozen THEN d.prepare_to END,
         log_day = CASE WHEN is_frozen THEN d.log_day ELSE (begins AT TIME ZONE 'UTC')::date END,
-        valid_until = end_of(d, begins)
+        valid_until = end_of(d, begins), gate = CASE WHEN NOT is_frozen AND is_gated(delivery) THEN uncounted() ELSE '' END
     WHERE d.id = delivery;
+    PERFORM require_release(delivery, current_state);
     PERFORM check_plan(delivery, begins, (SELECT d.valid_until FROM pushmta_engine.delivery d WHERE d.id = delivery));
     UPDATE experiment e SET look_at = begins WHERE e.delivery_id = delivery;
     IF at_once THEN
@@ -405,7 +411,7 @@ COMMENT ON FUNCTION pushmta.start_delivery(bigint, timestamptz) IS
     'Starts a delivery, now (null) or at a time, which must not be more than 60 s in the past. From then on its list of targets stays as '
     'it is. If it was analysed, and the analysis still holds, its messages leave at once; if not, they are prepared first. A '
     'continuous delivery that starts now accepts messages at once, even in the same transaction. It has no end of its own: its validity '
-    'is that of each message.';
+    'is that of each message. If its service asks for approvals, it is analysed first and, above the size, approved.';
 
 CREATE FUNCTION pushmta.pause_delivery(delivery bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -455,9 +461,13 @@ BEGIN
             WHERE h.delivery_id = d.id AND h.state = 'held') THEN 'in_progress' ELSE 'preparing' END
     WHERE d.id = ANY(held);
     UPDATE delivery_part p SET state = free_state(p) WHERE p.delivery_id = ANY(held) AND p.state = 'waiting';
-    -- Whoever resumes a delivery that a guard has paused wants its next wave.
+    -- To resume a delivery that a guard has paused means to begin its next wave.
     UPDATE delivery_wave w SET passed_at = now() WHERE w.delivery_id = delivery AND w.held_at IS NOT NULL AND w.passed_at IS NULL;
     UPDATE experiment e SET look_at = now() WHERE e.delivery_id = delivery AND e.decided_at IS NULL;
+    -- The rest of an experiment whose winner was chosen while it was paused.
+    PERFORM let_go(delivery, array_agg(p.id), now()) FROM delivery_part p
+    WHERE p.delivery_id = delivery AND p.state = 'planned' AND p.cell = 9 AND p.variant IS NOT NULL AND p.not_before = 'infinity'
+    HAVING count(*) > 0;
     PERFORM pg_notify('pushmta_wake', 'control');
 END $$;
 COMMENT ON FUNCTION pushmta.resume_delivery(bigint) IS
@@ -471,7 +481,7 @@ DECLARE
     complete boolean;
 BEGIN
     PERFORM refuse_day(delivery);
-    IF found_state = 'stopped' THEN
+    IF found_state IN ('stopped', 'recalled') THEN
         RETURN;
     END IF;
     IF found_state = 'finished' THEN

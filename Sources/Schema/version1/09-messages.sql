@@ -151,7 +151,7 @@ BEGIN
     FOR place IN SELECT c.id FROM (SELECT substr(c.relname, 16)::bigint AS id FROM pg_class c
             WHERE c.relnamespace = 'pushmta_engine'::regnamespace AND c.relkind = 'S' AND c.relname ~ '^message_number_[0-9]{1,18}$') c
         LEFT JOIN delivery d ON d.id = c.id
-        WHERE d.id IS NULL OR d.state IN ('finished', 'stopped') AND d.log_day < message_day() - 2
+        WHERE d.id IS NULL OR d.state IN ('finished', 'stopped', 'recalled') AND d.log_day < message_day() - 2
     LOOP
         IF try_day(place.id) THEN
             PERFORM drop_message_numbers(place.id);

@@ -105,7 +105,7 @@ BEGIN
         SELECT c.application_id, v.kind, v.value, sum(c.n) AS n,
             row_number() OVER (PARTITION BY c.application_id, v.kind ORDER BY sum(c.n) DESC, v.value) AS place
         FROM unnest(counts) c CROSS JOIN LATERAL (VALUES (1::smallint, c.app_version), (2, c.locale)) v(kind, value)
-        WHERE v.value <> '' AND c.application_id <> 0 AND c.measure NOT IN (18, 20) GROUP BY 1, 2, 3
+        WHERE v.value <> '' AND c.application_id <> 0 AND c.measure NOT IN (18, 20, 22) GROUP BY 1, 2, 3
     )
     INSERT INTO statistic_value AS s (application_id, kind, value, n, counted_at)
     SELECT t.application_id, t.kind, t.value, t.n, now() FROM told t WHERE t.place <= most ORDER BY 1, 2, 3
@@ -374,7 +374,7 @@ BEGIN
             INSERT INTO application_growth AS g (application_id, kind, hour, n)
             SELECT t.application_id, 2, date_trunc('hour', now(), 'UTC'), sum(t.n) FROM total t
             -- Hits of messages that already had one.
-            WHERE t.measure IN (18, 20) AND t.application_id <> 0 GROUP BY t.application_id ORDER BY 1
+            WHERE t.measure IN (18, 20, 22) AND t.application_id <> 0 GROUP BY t.application_id ORDER BY 1
             ON CONFLICT (application_id, kind, hour) DO UPDATE SET n = g.n + excluded.n
         )
         SELECT coalesce(sum(t.n), 0), array_agg(ROW(t.*)::pushmta_engine.delivery_statistic) FROM total t $sql$, day)

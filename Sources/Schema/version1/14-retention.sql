@@ -190,6 +190,21 @@ COMMENT ON FUNCTION pushmta_engine.fold_parts(bigint[]) IS
     'Folds done parts into one for each delivery, application and account. Messages that a part handed over are in the size of another '
     'part. Messages without an outcome of their own count under the outcome with which their part ended.';
 
+CREATE FUNCTION pushmta_engine.purge_notes(delivery bigint) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    DELETE FROM message_id_range r WHERE r.delivery_id = delivery;
+    PERFORM forget_findings(delivery);
+    -- The numbers of an experiment stay, as all counts do.
+    DELETE FROM delivery_plan n WHERE n.delivery_id = delivery
+        AND NOT EXISTS (SELECT FROM experiment e WHERE e.delivery_id = n.delivery_id);
+    UPDATE pushmta_engine.delivery d SET purged = true WHERE d.id = delivery;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.purge_notes(bigint) IS
+    'Deletes what is known about an ended delivery whose parts are folded: its analysis, its plan without an experiment, and '
+    'numbers of int32 message ids.';
+
 CREATE FUNCTION pushmta_engine.purge_unstarted_targets(most bigint, before date) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 DECLARE
@@ -225,7 +240,7 @@ BEGIN
     FOR place IN SELECT d.id FROM delivery d
         WHERE NOT d.purged AND d.finished_at IS NOT NULL
             AND coalesce(d.log_day, (d.finished_at AT TIME ZONE 'UTC')::date) = ANY(days)
-            AND d.state IN ('finished', 'stopped')
+            AND d.state IN ('finished', 'stopped', 'recalled')
             AND NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = d.id AND p.state <> 'done')
             AND NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = d.id AND p.state = 'done' AND NOT p.counted)
             AND NOT EXISTS (SELECT FROM delivery c WHERE c.parent_delivery_id = d.id AND c.finished_at IS NULL)
@@ -252,9 +267,7 @@ BEGIN
         PERFORM note_retention('parts', cardinality(parts));
         purged_rows := purged_rows + cardinality(parts);
         CONTINUE WHEN purged_rows >= most;
-        DELETE FROM message_id_range r WHERE r.delivery_id = place.id;
-        PERFORM forget_findings(place.id);
-        UPDATE delivery d SET purged = true WHERE d.id = place.id;
+        PERFORM purge_notes(place.id);
         purged_rows := purged_rows + 1;
     END LOOP;
     purged_rows := purged_rows + purge_unstarted_targets(most - purged_rows, before);
@@ -262,10 +275,10 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.purge_delivery_rows(integer, date) IS
     'Deletes the rows of ended deliveries of days before the given one, up to about the given number of rows: targets and exclusions, '
-    'parts (folded into one for each application and account, with their sums), records of lost owners, and numbers of int32 message ids. '
-    'Their counts stay. Skips days whose outcomes are still there: an unfinished delivery and the statistics may need them, and a clock '
-    'that jumps ahead does not drop them at once. Also deletes targets of the same age of deliveries that were never started. Returns how '
-    'many rows it deleted.';
+    'parts (folded into one for each application and account, with their sums), records of lost owners, plans, and numbers of int32 '
+    'message ids. Their counts stay. Skips days whose outcomes are still there: an unfinished delivery and the statistics may need them, '
+    'and a clock that jumps ahead does not drop them at once. Also deletes targets of the same age of deliveries that were never started. '
+    'Returns how many rows it deleted.';
 
 CREATE FUNCTION pushmta_engine.purge_children(most integer, older interval) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
@@ -456,19 +469,16 @@ CREATE FUNCTION pushmta_engine.forget_person(service text, user_key text)
 #variable_conflict use_column
 DECLARE
     person CONSTANT text := forget_person.user_key;
+    of_service CONSTANT integer := service_named(forget_person.service);
     apps integer[];
     ids bigint[];
     tokens text[];
 BEGIN
-    IF NOT EXISTS (SELECT FROM pushmta_engine.service v WHERE v.name = forget_person.service) THEN
-        RAISE EXCEPTION 'There is no service "%".', forget_person.service
-            USING ERRCODE = 'PM071', HINT = 'pushmta.service lists them.';
-    ELSIF coalesce(person, '') = '' THEN
+    IF coalesce(person, '') = '' THEN
         RAISE EXCEPTION 'The user key of the user to forget is empty.'
             USING ERRCODE = 'PM072', HINT = 'Give a user key, or a device with pushmta.unregister_device.';
     END IF;
-    apps := ARRAY(SELECT a.id FROM application a JOIN pushmta_engine.service v ON v.id = a.service_id
-        WHERE v.name = forget_person.service);
+    apps := ARRAY(SELECT a.id FROM application a WHERE a.service_id = of_service);
     SELECT p.ids, p.tokens INTO ids, tokens FROM lock_person(person, apps) p;
     SELECT t.targets, t.exclusions INTO targets, exclusions FROM forget_targets(person, apps, ids, tokens) t;
     DELETE FROM pushmta_engine.seed d WHERE d.subscription_id = ANY(ids);
@@ -498,6 +508,7 @@ BEGIN
     INSERT INTO pushmta_engine.forgotten_subscription AS f (subscription_id, left_through)
     SELECT u.id, (now() AT TIME ZONE 'UTC')::date + 1 FROM unnest(ids) u(id)
     ON CONFLICT (subscription_id) DO UPDATE SET forgotten_at = clock_timestamp(), left_through = excluded.left_through;
+    PERFORM note_devices(20, ids, '');
     device := (SELECT min(u.id) FROM unnest(ids) u(id));
     RETURN NEXT;
 END $$;

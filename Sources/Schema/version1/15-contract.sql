@@ -36,6 +36,7 @@ SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority,
     d.created_at, d.start_at, d.started_at, d.finished_at, d.valid_until, now() AS snapshot_at,
     CASE WHEN d.kind = 'continuous' THEN d.parent_delivery_id END AS parent_delivery_id, d.proof,
     CASE WHEN d.state IN ('analysing', 'pending', 'preparing') AND d.wait_reason <> '' THEN d.wait_reason
+        WHEN d.state = 'pending' AND d.gate <> '' AND (d.analysed OR d.start_at <= now()) THEN d.gate
         WHEN c.load_error IS NOT NULL THEN c.load_error
         WHEN d.state IN ('preparing', 'in_progress') THEN coalesce((
             SELECT string_agg(o.words, ' ' ORDER BY o.application, o.account) FROM pushmta_engine.obstacle o

@@ -87,6 +87,40 @@ WHERE coalesce(w.since, CASE WHEN w.stands THEN '-infinity' ELSE w.waits_since E
 COMMENT ON VIEW pushmta.lock_alarm IS
     'The lock alarms of pushmta.alarm: locks that have blocked PushMTA for 10 s. It can be read while tables are locked.';
 
+-- The tables that it reads are created later.
+CREATE FUNCTION pushmta_engine.event_alarms() RETURNS TABLE (severity text, code text, subject_kind text, subject text, text text,
+    remedy text, since timestamptz, delivery_id bigint) LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    SELECT 'warning', 'consumer_away', 'consumer', c.name,
+        format('it has not read its events for %s min; from %s UTC on it loses some', floor(c.lag_seconds / 60)::bigint,
+            to_char((c.position_at + c.max_age) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')),
+        format('let its reader run again, or remove it: pushmta events drop %s', c.name), c.position_at, NULL::bigint
+    FROM pushmta.event_consumer c WHERE c.is_behind AND c.lag_seconds > extract(epoch FROM c.max_age) / 4
+    UNION ALL
+    SELECT 'warning', 'events_lost', 'consumer', g.consumer,
+        format('it has lost events up to %s UTC (%s are counted), because %s',
+            to_char(max(g.through_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), sum(g.lost),
+            CASE WHEN bool_and(g.why = 'restored') THEN 'the database was restored from a dump' ELSE 'it was away for too long' END),
+        'pushmta.event_gap says which; compare the reader''s data with the views of schema pushmta', min(g.noted_at), NULL
+    FROM pushmta.event_gap g WHERE g.noted_at > now() - interval '1 day' GROUP BY g.consumer
+    UNION ALL
+    SELECT 'warning', 'webhook_failing', 'consumer', w.consumer,
+        CASE WHEN NOT w.active THEN 'its webhook was disabled: ' || w.inactive_reason
+            WHEN w.dead_letters > 0 THEN format('%s batches of its webhook are dead letters, because the receiver did not accept them',
+                w.dead_letters)
+            ELSE format('the receiver of its webhook did not accept a batch in %s attempts: %s', w.attempts, w.trouble) END,
+        CASE WHEN NOT w.active THEN 'pushmta webhook enable ' || w.consumer WHEN w.dead_letters > 0
+            THEN 'pushmta webhook dead lists them; pushmta webhook resend posts one again, or drop the webhook'
+            ELSE 'see the receiver''s log; it is tried again' END, NULL, NULL
+    FROM pushmta.webhook w WHERE NOT w.active AND w.inactive_reason <> '' OR w.dead_letters > 0 OR w.attempts >= 4;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.event_alarms() IS
+    'The alarms of consumers of events: they have not read for a quarter of the time for which events are kept, or have lost some, or '
+    'their webhook does not get through.';
+
 -- Each branch returns the same columns. It reads the view of its subject where there is one, so that a fact is defined once.
 CREATE VIEW pushmta.alarm AS
 -- Gateways and applications.
@@ -287,8 +321,16 @@ SELECT 'warning', 'deliveries_unprepared', 'deliveries', '',
     'pushmta status shows whether a supervisor runs; a large delivery that is being prepared holds up others',
     min(d.start_at), NULL
 FROM pushmta_engine.delivery d
-WHERE d.state = 'pending' AND d.start_at < now() - interval '1 minute' AND d.wait_reason = '' AND d.parent_delivery_id IS NULL
+WHERE d.state = 'pending' AND d.start_at < now() - interval '1 minute' AND d.wait_reason = '' AND d.gate = ''
+    AND d.parent_delivery_id IS NULL
 HAVING count(*) > 0
+UNION ALL
+-- From an hour before their start, when somebody can still approve them in time.
+SELECT CASE WHEN d.start_at <= now() THEN 'critical' ELSE 'warning' END, 'delivery_unapproved', 'delivery', d.id::text,
+    format('it %s at %s UTC and is held: %s', CASE WHEN d.start_at <= now() THEN 'was to begin' ELSE 'begins' END,
+        to_char(d.start_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI'), d.gate),
+    format('somebody who did not make it can approve it: pushmta delivery approve %s', d.id), NULL, d.id
+FROM pushmta_engine.delivery d WHERE d.state = 'pending' AND d.gate <> '' AND d.analysed AND d.start_at < now() + interval '1 hour'
 UNION ALL
 -- Deliveries that wait for the same thing raise one alarm.
 SELECT 'warning', 'delivery_waiting', 'delivery', min(d.id)::text,
@@ -377,6 +419,8 @@ SELECT 'warning', 'retention_held', 'retention', h.what,
         'active for days, the data is deleted automatically in %s h', floor(extract(epoch FROM h.goes_in) / 3600)::bigint + 1), h.since,
     NULL
 FROM pushmta.retention_hold h WHERE h.held
+UNION ALL
+SELECT e.severity, e.code, e.subject_kind, e.subject, e.text, e.remedy, e.since, e.delivery_id FROM pushmta_engine.event_alarms() e
 UNION ALL
 SELECT l.severity, l.code, l.subject_kind, l.subject, l.text, l.remedy, l.since, l.delivery_id FROM pushmta.lock_alarm l;
 COMMENT ON VIEW pushmta.alarm IS

@@ -122,7 +122,8 @@ BEGIN
     WHERE a.delivery_id = delivery;
     UPDATE pushmta_engine.delivery d SET frozen_at = NULL, frozen_until = NULL, frozen_digest = '', filter_now = NULL, analysed = false,
         preparation = d.preparation + 1, message_id_base = NULL, target = 0, excluded = 0, seeds = 0, first_seed = 1,
-        prepared_through = 0, prepare_to = NULL, prepared = false, preparing_host = '', changed_at = now()
+        prepared_through = 0, prepare_to = NULL, prepared = false, preparing_host = '', changed_at = now(),
+        gate = CASE WHEN d.gate = '' THEN '' ELSE uncounted() END
     WHERE d.id = delivery;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.drop_preparation(bigint) IS
@@ -301,7 +302,7 @@ CREATE FUNCTION pushmta_engine.is_analysis(delivery bigint, preparation integer)
     SET search_path = pushmta_engine, pg_temp AS $$
     SELECT EXISTS (SELECT FROM pushmta_engine.delivery d
         WHERE d.id = is_analysis.delivery AND d.prepared AND d.preparation = is_analysis.preparation
-            AND (d.state = 'analysing' OR d.state = 'pending' AND d.start_at > now())) $$;
+            AND (d.state = 'analysing' OR d.state = 'pending' AND (d.start_at > now() OR d.gate <> ''))) $$;
 COMMENT ON FUNCTION pushmta_engine.is_analysis(bigint, integer) IS
     'Whether the messages of a delivery are complete, held, and those of this number of its preparation.';
 
@@ -334,6 +335,7 @@ BEGIN
     UPDATE pushmta_engine.delivery d SET analysed = true, preparing_host = '', changed_at = now(),
         state = CASE WHEN found_state = 'analysing' THEN 'ready' ELSE d.state END
     WHERE d.id = delivery;
+    PERFORM close_gate(delivery);
     RETURN CASE WHEN found_state = 'analysing' THEN 'ready' ELSE found_state END;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.end_analysis(bigint, jsonb, jsonb, integer) IS
@@ -419,7 +421,7 @@ CREATE FUNCTION pushmta_engine.api_analysis_counts(wanted bigint, most integer) 
         SELECT * FROM pushmta.delivery_count c WHERE c.delivery_id = wanted
         ORDER BY c.messages DESC, c.application, c.locale, c.time_zone, c.wave, c.variant LIMIT most $$;
 COMMENT ON FUNCTION pushmta_engine.api_analysis_counts(bigint, integer) IS
-    'The messages of one analysed delivery by application, locale and time zone, the largest numbers first.';
+    'The messages of one analysed delivery by application, locale, time zone, wave and variant, the largest numbers first.';
 
 CREATE FUNCTION pushmta_engine.api_exclusion_counts(wanted bigint) RETURNS TABLE (reason text, messages bigint)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

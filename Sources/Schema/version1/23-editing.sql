@@ -100,7 +100,9 @@ BEGIN
         retry_period_seconds numeric, retry_schedule text)
     WHERE d.id = delivery;
     UPDATE pushmta_engine.delivery d SET valid_until = end_of(d, d.start_at) WHERE d.id = delivery AND d.start_at IS NOT NULL;
+    PERFORM check_plan(delivery, d.start_at, d.valid_until) FROM pushmta_engine.delivery d WHERE d.id = delivery AND d.start_at IS NOT NULL;
     UPDATE console_draft c SET delivery_id = NULL, delivery_version = NULL WHERE c.delivery_id = delivery;
+    PERFORM close_gate(delivery);
     PERFORM note_change('delivery.change', delivery::text, name);
 END $$;
 COMMENT ON FUNCTION pushmta.update_delivery(
@@ -144,8 +146,8 @@ BEGIN
     SELECT made, w.number, w.share, w.size, CASE WHEN w.starts_at > now() THEN w.starts_at END, w.starts_after, w.max_failed,
         w.max_token_errors, w.max_opt_outs
     FROM delivery_wave w WHERE w.delivery_id = delivery;
-    INSERT INTO experiment (delivery_id, metric, decide_after, early, least_sample, hold_out, if_undecided)
-    SELECT made, e.metric, e.decide_after, e.early, e.least_sample, e.hold_out, e.if_undecided FROM experiment e
+    INSERT INTO experiment (delivery_id, metric, decide_after, early, least_sample, hold_out, if_undecided, certainty)
+    SELECT made, e.metric, e.decide_after, e.early, e.least_sample, e.hold_out, e.if_undecided, e.certainty FROM experiment e
     WHERE e.delivery_id = delivery;
     INSERT INTO experiment_cell (delivery_id, cell, label, share, content)
     SELECT made, c.cell, c.label, c.share, c.content FROM experiment_cell c WHERE c.delivery_id = delivery;
@@ -154,6 +156,8 @@ BEGIN
     WHERE r.delivery_id = delivery AND NOT EXISTS (SELECT FROM delivery_signal f WHERE f.delivery_id = delivery);
     PERFORM keep_signal(made, s.name, f.target, f.floor, f.ceiling)
     FROM delivery_signal f JOIN health_signal s ON s.id = f.signal_id WHERE f.delivery_id = delivery;
+    -- Who made what recurs has made its runs.
+    INSERT INTO delivery_maker (delivery_id, kind, name) SELECT made, m.kind, m.name FROM delivery_maker m WHERE m.delivery_id = recurring;
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.duplicate_delivery(bigint, text, bigint) IS
@@ -201,6 +205,7 @@ BEGIN
             wait_until = NULL, changed_at = now(),
             log_day = CASE WHEN is_frozen THEN d.log_day ELSE (begins AT TIME ZONE 'UTC')::date END
         WHERE d.id = delivery;
+        PERFORM close_gate(delivery);
         PERFORM check_plan(delivery, begins, (SELECT d.valid_until FROM pushmta_engine.delivery d WHERE d.id = delivery));
     END IF;
     IF NOT is_audited('delivery', 'reschedule', delivery::text, '') THEN

@@ -30,19 +30,6 @@ JOIN pushmta_engine.service v ON v.id = a.service_id;
 COMMENT ON VIEW pushmta.user_category_opt_out IS
     'Users who opted out of a category as a whole, by application. Devices that they register later do not get it, either.';
 
-CREATE FUNCTION pushmta_engine.service_named(service text) RETURNS integer LANGUAGE plpgsql STABLE
-    SET search_path = pushmta_engine, pg_temp AS $$
-DECLARE
-    found_id integer := (SELECT v.id FROM pushmta_engine.service v WHERE v.name = service_named.service);
-BEGIN
-    IF found_id IS NULL THEN
-        RAISE EXCEPTION 'There is no service "%".', coalesce(service, '')
-            USING ERRCODE = 'PM071', HINT = 'pushmta.service lists them.';
-    END IF;
-    RETURN found_id;
-END $$;
-COMMENT ON FUNCTION pushmta_engine.service_named(text) IS 'The id of the service with a name; an error if there is none.';
-
 CREATE FUNCTION pushmta_engine.category_named(service_ids integer[], category text) RETURNS integer[] LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE

@@ -18,10 +18,22 @@ COMMENT ON FUNCTION pushmta_engine.local_moment(timestamp, text, timestamptz, te
     'When a recipient in a time zone gets a message of a delivery that begins at a moment; null: never. A time that the clock skips or '
     'repeats is the moment that AT TIME ZONE gives.';
 
-CREATE FUNCTION pushmta_engine.next_hours(service integer, zone text, moment timestamptz, OUT opens timestamptz, OUT closes timestamptz)
-    LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.usable_zone(zone text) RETURNS text LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    PERFORM now() AT TIME ZONE zone;
+    RETURN zone;
+EXCEPTION WHEN invalid_parameter_value THEN
+    RETURN 'UTC';
+END $$;
+COMMENT ON FUNCTION pushmta_engine.usable_zone(text) IS
+    'A time zone, or UTC if this server does not know it: it may have been stored on a server with other time zones.';
+
+CREATE FUNCTION pushmta_engine.next_hours(service integer, time_zone text, moment timestamptz, OUT opens timestamptz,
+    OUT closes timestamptz) LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
+    zone text := usable_zone(time_zone);
     today date := (moment AT TIME ZONE zone)::date;
 BEGIN
     -- A year of days off is the longest that is looked at.
@@ -31,7 +43,9 @@ BEGIN
                 -- 24:00 is the next day.
                 (today + ahead + s.closes) AT TIME ZONE zone AS to_moment
             FROM sending_hours s WHERE s.service_id = service AND s.weekday = extract(isodow FROM today + ahead)) h
-        WHERE h.to_moment > moment AND NOT EXISTS (SELECT FROM day_off o WHERE o.service_id = service AND o.day = today + ahead)
+        -- The clock may skip all of them.
+        WHERE h.to_moment > greatest(moment, h.from_moment)
+            AND NOT EXISTS (SELECT FROM day_off o WHERE o.service_id = service AND o.day = today + ahead)
         ORDER BY h.from_moment LIMIT 1;
         EXIT WHEN FOUND;
     END LOOP;
@@ -47,12 +61,14 @@ BEGIN
     INSERT INTO delivery_plan (delivery_id)
     SELECT d.id FROM pushmta_engine.delivery d
     WHERE d.id = delivery AND d.kind = 'batch' AND NOT d.proof AND EXISTS (SELECT FROM delivery_application x
-        JOIN application a ON a.id = x.application_id WHERE x.delivery_id = d.id AND hours_rule(d.id, a.service_id) <> 'ignore')
+            JOIN application a ON a.id = x.application_id WHERE x.delivery_id = d.id AND hours_rule(d.id, a.service_id) <> 'ignore')
+        -- What replaces or removes a message goes out at any hour.
+        AND NOT EXISTS (SELECT FROM recall r WHERE r.child_id = d.id)
     ON CONFLICT DO NOTHING;
     RETURN EXISTS (SELECT FROM delivery_plan p WHERE p.delivery_id = delivery);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.keep_plan(bigint) IS
-    'Gives a delivery whose services have sending hours a plan. Returns whether it has one.';
+    'Gives a delivery whose services have sending hours a plan, unless it recalls another one. Returns whether it has one.';
 
 -- Parts.
 
@@ -62,7 +78,7 @@ CREATE FUNCTION pushmta_engine.wave_sizes(delivery bigint, more bigint, done dou
         CASE WHEN w.number = max(w.number) OVER () THEN more ELSE least(more, sum(q.n) OVER (ORDER BY w.number))::bigint END
     FROM delivery_wave w
     CROSS JOIN (SELECT coalesce(sum(a.messages), 0) + more AS messages FROM delivery_wave a WHERE a.delivery_id = wave_sizes.delivery) t
-    CROSS JOIN LATERAL (SELECT greatest(0, CASE WHEN w.share IS NOT NULL THEN floor(w.share * t.messages) - w.messages
+    CROSS JOIN LATERAL (SELECT greatest(0, CASE WHEN w.share IS NOT NULL THEN floor(w.share * t.messages + 0.000001) - w.messages
         -- A little more than its share of the chunk: the last chunks may be small.
         WHEN w.size IS NOT NULL THEN least(w.size - w.messages, ceil((w.size - w.messages) * least(1,
             1.1 * (at_once - done) / greatest(1 - done, 0.000001)))) END) AS n) q
@@ -74,7 +90,9 @@ COMMENT ON FUNCTION pushmta_engine.wave_sizes(bigint, bigint, double precision, 
 CREATE FUNCTION pushmta_engine.prepared_share(delivery bigint) RETURNS double precision LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
     SELECT CASE WHEN d.target_kind = 'explicit' THEN
-            CASE WHEN d.prepared_through >= coalesce(d.prepare_to, 0) THEN 1 ELSE d.prepared_through::double precision / d.prepare_to END
+            -- The author of the list may number its rows, even below zero.
+            CASE WHEN d.prepared_through >= coalesce(d.prepare_to, 0) THEN 1 WHEN d.prepare_to > 0
+                THEN d.prepared_through::double precision / d.prepare_to ELSE 0 END
         ELSE (SELECT avg(CASE WHEN a.prepared OR coalesce(a.prepare_to, 0) = 0 THEN 1
             ELSE a.prepared_through::double precision / a.prepare_to END) FROM delivery_application a WHERE a.delivery_id = d.id) END
     FROM pushmta_engine.delivery d WHERE d.id = prepared_share.delivery $$;
@@ -130,12 +148,14 @@ COMMENT ON FUNCTION pushmta_engine.placed_messages(bigint, bigint[], integer, bo
 CREATE FUNCTION pushmta_engine.cut_parts(
     delivery bigint, fresh bigint[], part_size integer, to_seeds boolean, so_far double precision
 ) RETURNS TABLE (id bigint, part_id bigint, application_id integer, wave smallint, zone text, cell smallint, size integer,
-        sequences integer[], subscription_ids bigint[], target_ids bigint[], variables jsonb[]) LANGUAGE sql VOLATILE
+        sequences integer[], subscription_ids bigint[], target_ids bigint[], variables jsonb[], has_targets boolean,
+        has_variables boolean) LANGUAGE sql VOLATILE
     SET search_path = pushmta_engine, pg_temp AS $$
     SELECT nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')), g.*
     FROM (SELECT min(c.part_id) AS part_id, c.application_id, c.wave, c.zone, c.cell, count(*)::integer AS size,
             array_agg(c.number ORDER BY c.number) AS sequences, array_agg(c.subscription_id ORDER BY c.number) AS subscription_ids,
-            array_agg(c.target_id ORDER BY c.number) AS target_ids, array_agg(c.variables ORDER BY c.number) AS variables
+            array_agg(c.target_id ORDER BY c.number) AS target_ids, array_agg(c.variables ORDER BY c.number) AS variables,
+            bool_or(c.target_id IS NOT NULL) AS has_targets, bool_or(c.variables IS NOT NULL) AS has_variables
         FROM (SELECT m.*, CASE WHEN x.delivery_id IS NULL OR m.cell = 0 THEN m.sequence ELSE (coalesce(m.cell::bigint << 27, 0)
                 + coalesce(e.messages, 0) + row_number() OVER (PARTITION BY m.cell
                     ORDER BY m.application_id, m.wave, m.zone, m.line, m.sequence))::integer END AS number
@@ -160,7 +180,7 @@ BEGIN
         INSERT INTO delivery_part (id, delivery_id, application_id, external_account_id, log_day, size, priority, has_variables, dense,
             state, wave, time_zone, cell, variant)
         SELECT c.id, p.delivery_id, p.application_id, p.external_account_id, p.log_day, c.size, p.priority,
-            c.target_ids[1] IS NOT NULL OR to_seeds AND p.has_variables,
+            c.has_targets OR c.has_variables,
             -- Half of the ids in its range, as for parts without a plan.
             p.dense AND c.size * 2 >= c.subscription_ids[c.size] - c.subscription_ids[1] + 1, 'held', c.wave, c.zone, c.cell,
             -- The rest waits for the winner. Seed addresses get the first variant.
@@ -172,7 +192,7 @@ BEGIN
             target_ids, message_variables)
         SELECT c.id, p.delivery_id, p.log_day, c.sequences[1], c.sequences[c.size],
             CASE WHEN c.sequences[c.size] - c.sequences[1] + 1 <> c.size THEN c.sequences END, c.subscription_ids,
-            CASE WHEN c.target_ids[1] IS NOT NULL THEN c.target_ids END, CASE WHEN to_seeds AND p.has_variables THEN c.variables END
+            CASE WHEN c.has_targets THEN c.target_ids END, CASE WHEN c.has_variables THEN c.variables END
         FROM cut c JOIN delivery_part p ON p.id = c.part_id WHERE c.cell IS DISTINCT FROM 0
     ), waves AS (
         UPDATE delivery_wave w SET messages = w.messages + n.messages
@@ -200,46 +220,120 @@ COMMENT ON FUNCTION pushmta_engine.split_parts(bigint, bigint[], integer, boolea
     'Replaces new parts of a delivery with held ones that each have one wave, one time zone and one variant. The caller''s transaction has '
     'made them, so nobody else knows them. Seed addresses are in the first wave, at its beginning. Returns the parts.';
 
-CREATE FUNCTION pushmta_engine.plan_parts(delivery bigint, part_size integer, to_seeds boolean) RETURNS integer LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.cut_part(part bigint, size integer) RETURNS bigint LANGUAGE sql
+    SET search_path = pushmta_engine, pg_temp AS $$
+    WITH whole AS MATERIALIZED (
+        SELECT p.id, p.log_day, t.subscription_ids AS ids, t.target_ids, t.message_variables AS variables,
+            coalesce(t.sequences, ARRAY(SELECT generate_series(t.first_sequence, t.last_sequence))) AS numbers
+        FROM delivery_part p JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id WHERE p.id = cut_part.part
+    ), made AS (
+        INSERT INTO delivery_part (delivery_id, application_id, external_account_id, log_day, size, priority, has_variables, dense, state,
+            not_before, wave, time_zone, cell, variant, released_as)
+        SELECT p.delivery_id, p.application_id, p.external_account_id, p.log_day, cut_part.size, p.priority, p.has_variables, false,
+            p.state, p.not_before, p.wave, p.time_zone, p.cell, p.variant, p.released_as
+        FROM delivery_part p WHERE p.id = cut_part.part
+        RETURNING id, delivery_id, log_day
+    ), target AS (
+        INSERT INTO delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence, sequences, subscription_ids,
+            target_ids, message_variables)
+        SELECT m.id, m.delivery_id, m.log_day, w.numbers[1], w.numbers[cut_part.size], w.numbers[:cut_part.size], w.ids[:cut_part.size],
+            w.target_ids[:cut_part.size], w.variables[:cut_part.size]
+        FROM made m, whole w
+    ), rest AS (
+        UPDATE delivery_part p SET size = p.size - cut_part.size, dense = false WHERE p.id = cut_part.part
+    ), rest_target AS (
+        UPDATE delivery_part_target t SET first_sequence = w.numbers[cut_part.size + 1], sequences = w.numbers[cut_part.size + 1:],
+            subscription_ids = w.ids[cut_part.size + 1:], target_ids = w.target_ids[cut_part.size + 1:],
+            message_variables = w.variables[cut_part.size + 1:]
+        FROM whole w WHERE t.log_day = w.log_day AND t.part_id = w.id
+    )
+    SELECT m.id FROM made m $$;
+COMMENT ON FUNCTION pushmta_engine.cut_part(bigint, integer) IS
+    'Moves the first messages of a part that nobody has claimed yet into a new part, and returns it.';
+
+CREATE FUNCTION pushmta_engine.fill_waves(delivery bigint) RETURNS bigint[] LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    short record;
+    donor record;
+    lacking bigint;
+    moved bigint;
+    filled bigint[] := ARRAY[]::bigint[];
+BEGIN
+    FOR short IN SELECT w.number, w.size - w.messages AS lacking FROM delivery_wave w
+        WHERE w.delivery_id = delivery AND w.size > w.messages ORDER BY w.number
+    LOOP
+        lacking := short.lacking;
+        FOR donor IN SELECT p.id, p.size, p.wave FROM delivery_part p JOIN delivery_wave w ON w.delivery_id = p.delivery_id
+            AND w.number = p.wave AND w.opened_at IS NULL
+            WHERE p.delivery_id = delivery AND p.state IN ('held', 'planned') AND p.wave > short.number ORDER BY p.wave DESC, p.id
+        LOOP
+            EXIT WHEN lacking = 0;
+            moved := CASE WHEN donor.size <= lacking THEN donor.id ELSE cut_part(donor.id, lacking::integer) END;
+            UPDATE delivery_part p SET wave = short.number WHERE p.id = moved;
+            UPDATE delivery_wave w SET messages = w.messages + CASE w.number WHEN donor.wave THEN -1 ELSE 1 END * least(donor.size, lacking)
+            WHERE w.delivery_id = delivery AND w.number IN (donor.wave, short.number);
+            lacking := lacking - least(donor.size, lacking);
+            filled := filled || moved;
+        END LOOP;
+    END LOOP;
+    IF filled <> '{}' THEN
+        -- They were counted in another wave.
+        UPDATE delivery_analysis a SET counted_through = 0 WHERE a.delivery_id = delivery;
+        DELETE FROM delivery_longest l WHERE l.delivery_id = delivery;
+    END IF;
+    RETURN filled;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.fill_waves(bigint) IS
+    'Moves messages of later waves into waves of a fixed size that have fewer, because the last chunks of the target were smaller than '
+    'expected. Returns the parts that it moved.';
+
+CREATE FUNCTION pushmta_engine.plan_parts(delivery bigint, part_size integer, is_last boolean) RETURNS integer LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     fresh bigint[] := ARRAY(SELECT p.id FROM delivery_plan n JOIN delivery_part p ON p.delivery_id = n.delivery_id
         WHERE n.delivery_id = delivery AND p.id > n.planned_through AND p.parent_part_id IS NULL);
-    made bigint[];
+    made bigint[] := CASE WHEN is_last THEN fill_waves(delivery) ELSE '{}' END;
 BEGIN
-    IF fresh = '{}' THEN
-        RETURN 0;
+    IF fresh <> '{}' THEN
+        -- The last parts are those of seed addresses.
+        made := made || split_parts(delivery, fresh, part_size, is_last);
     END IF;
-    made := split_parts(delivery, fresh, part_size, to_seeds);
-    IF (SELECT d.state = 'preparing' FROM pushmta_engine.delivery d WHERE d.id = delivery) THEN
+    IF made <> '{}' AND (SELECT d.state = 'preparing' FROM pushmta_engine.delivery d WHERE d.id = delivery) THEN
+        -- A chunk after the other locks the delivery, so advance_waves might find it free only at the end.
+        PERFORM open_wave(delivery, now());
         PERFORM let_go(delivery, made, now());
     END IF;
     RETURN cardinality(made);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.plan_parts(bigint, integer, boolean) IS
-    'Applies the plan of a locked delivery to the parts that were made since the last call. Returns how many parts they are now.';
+    'Applies the plan of a locked delivery to the parts that were made since the last call. is_last: its target has been read to the end, '
+    'and new parts are of seed addresses. Returns how many parts it made or moved.';
 
 CREATE FUNCTION pushmta_engine.let_go(delivery bigint, parts bigint[], moment timestamptz) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     plan delivery_plan;
+    began timestamptz := coalesce((SELECT d.started_at FROM pushmta_engine.delivery d WHERE d.id = delivery), moment);
     number bigint := nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id'));
 BEGIN
     SELECT p.* INTO plan FROM delivery_plan p WHERE p.delivery_id = delivery;
     WITH zone AS MATERIALIZED (
-        SELECT z.time_zone, CASE WHEN plan.local_time IS NULL THEN moment
-            ELSE local_moment(plan.local_time, z.time_zone, moment, plan.on_past) END AS due
-        FROM (SELECT DISTINCT p.time_zone FROM delivery_part p WHERE p.id = ANY(parts)) z
+        -- Whether a local time has passed is decided at the start of the delivery, or of the wave: preparation takes time.
+        SELECT z.wave, z.time_zone, z.is_open, CASE WHEN plan.local_time IS NULL OR z.time_zone IS NULL THEN moment
+            ELSE local_moment(plan.local_time, usable_zone(z.time_zone), coalesce(z.opened_at, began), plan.on_past) END AS due
+        FROM (SELECT DISTINCT p.wave, p.time_zone, w.opened_at, p.wave IS NULL OR w.opened_at IS NOT NULL AS is_open
+            FROM delivery_part p LEFT JOIN delivery_wave w ON w.delivery_id = p.delivery_id AND w.number = p.wave
+            WHERE p.id = ANY(parts)) z
     ), goal AS MATERIALIZED (
-        SELECT p.id, p.wave IS NOT NULL OR p.time_zone IS NOT NULL OR p.cell = 9 AND p.variant IS NULL AS is_planned,
-            plan.local_time IS NOT NULL AND p.time_zone IS NOT NULL AND z.due IS NULL AS is_over,
-            CASE WHEN p.wave IS NOT NULL AND w.opened_at IS NULL OR p.cell = 9 AND p.variant IS NULL THEN 'infinity'
-                ELSE coalesce(z.due, moment) END AS due
-        FROM delivery_part p
-        LEFT JOIN zone z ON z.time_zone IS NOT DISTINCT FROM p.time_zone
-        LEFT JOIN delivery_wave w ON w.delivery_id = p.delivery_id AND w.number = p.wave
+        SELECT p.id, p.wave IS NOT NULL OR p.time_zone IS NOT NULL OR r.is_undecided AS is_planned, z.is_open AND z.due IS NULL AS is_over,
+            CASE WHEN z.is_open AND NOT r.is_undecided THEN z.due ELSE 'infinity' END AS due
+        FROM delivery_part p JOIN zone z ON (z.wave, z.time_zone) IS NOT DISTINCT FROM (p.wave, p.time_zone)
+        -- The rest of an experiment waits for the winner.
+        CROSS JOIN LATERAL (SELECT coalesce(p.cell = 9, false) AND p.variant IS NULL AS is_undecided) r
         WHERE p.id = ANY(parts)
     )
     UPDATE delivery_part p SET not_before = CASE WHEN g.is_over THEN moment ELSE g.due END,
@@ -257,24 +351,37 @@ CREATE FUNCTION pushmta_engine.due_planned(enough integer, most integer, moment 
     id bigint, delivery_id bigint, service_id integer, time_zone text) LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
     WITH RECURSIVE kind AS (
-        (SELECT p.application_id, p.external_account_id FROM delivery_part p WHERE p.state = 'planned'
-            ORDER BY p.application_id, p.external_account_id LIMIT 1)
+        (SELECT p.application_id, p.external_account_id, p.priority FROM delivery_part p WHERE p.state = 'planned'
+            ORDER BY p.application_id, p.external_account_id, p.priority DESC LIMIT 1)
         UNION ALL
-        SELECT n.application_id, n.external_account_id FROM kind k CROSS JOIN LATERAL (
-            SELECT p.application_id, p.external_account_id FROM delivery_part p
-            WHERE p.state = 'planned' AND (p.application_id, p.external_account_id) > (k.application_id, k.external_account_id)
-            ORDER BY p.application_id, p.external_account_id LIMIT 1) n
+        SELECT n.application_id, n.external_account_id, n.priority FROM kind k CROSS JOIN LATERAL (
+            (SELECT p.application_id, p.external_account_id, p.priority FROM delivery_part p
+                WHERE p.state = 'planned' AND p.application_id = k.application_id AND p.external_account_id = k.external_account_id
+                    AND p.priority < k.priority ORDER BY p.priority DESC LIMIT 1)
+            UNION ALL
+            (SELECT p.application_id, p.external_account_id, p.priority FROM delivery_part p
+                WHERE p.state = 'planned' AND p.application_id = k.application_id AND p.external_account_id > k.external_account_id
+                ORDER BY p.external_account_id, p.priority DESC LIMIT 1)
+            UNION ALL
+            (SELECT p.application_id, p.external_account_id, p.priority FROM delivery_part p
+                WHERE p.state = 'planned' AND p.application_id > k.application_id
+                ORDER BY p.application_id, p.external_account_id, p.priority DESC LIMIT 1)
+            LIMIT 1) n
     )
     SELECT p.id, p.delivery_id, a.service_id, p.time_zone
     FROM kind k
     JOIN application a ON a.id = k.application_id
+    -- Only those that had a plan: the parts of a large delivery without one do not hold them up.
     CROSS JOIN LATERAL (SELECT count(*) AS n FROM (SELECT FROM delivery_part r WHERE r.state = 'ready'
-        AND r.application_id = k.application_id AND r.external_account_id = k.external_account_id LIMIT enough) r) ready
+        AND r.application_id = k.application_id AND r.external_account_id = k.external_account_id AND r.priority = k.priority
+        AND (r.wave IS NOT NULL OR r.time_zone IS NOT NULL) LIMIT enough) r) ready
     CROSS JOIN LATERAL (SELECT f.id, f.delivery_id, f.time_zone FROM delivery_part f
         WHERE f.state = 'planned' AND f.application_id = k.application_id AND f.external_account_id = k.external_account_id
-            AND f.not_before <= moment ORDER BY f.not_before, f.id LIMIT least(most, enough - ready.n)) p $$;
+            AND f.priority = k.priority AND f.not_before <= moment
+        ORDER BY f.not_before, f.id LIMIT least(most, enough - ready.n)) p $$;
 COMMENT ON FUNCTION pushmta_engine.due_planned(integer, integer, timestamptz) IS
-    'Planned parts that are due, by application and account, the oldest first: as many as there is room for beside those that are ready.';
+    'Planned parts that are due, by application, account and priority, the oldest first: as many as there is room for beside those with a '
+    'plan that are ready. Its cost does not depend on the number of parts.';
 
 CREATE FUNCTION pushmta_engine.release_planned(enough integer, most integer, moment timestamptz DEFAULT now()) RETURNS integer
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
@@ -294,8 +401,10 @@ BEGIN
     number := nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id'));
     WITH hours AS MATERIALIZED (
         SELECT z.*, h.opens, h.closes
-        FROM (SELECT DISTINCT p.delivery_id, p.time_zone, a.service_id, hours_rule(p.delivery_id, a.service_id) AS rule
-            FROM delivery_part p JOIN application a ON a.id = p.application_id WHERE p.id = ANY(due) AND p.time_zone IS NOT NULL) z
+        FROM (SELECT x.*, hours_rule(x.delivery_id, x.service_id) AS rule
+            FROM (SELECT DISTINCT p.delivery_id, p.time_zone, a.service_id
+                FROM delivery_part p JOIN application a ON a.id = p.application_id
+                WHERE p.id = ANY(due) AND p.time_zone IS NOT NULL) x) z
         LEFT JOIN LATERAL next_hours(z.service_id, z.time_zone, moment) h ON z.rule <> 'ignore'
     ), goal AS MATERIALIZED (
         SELECT p.id, coalesce(h.rule, 'ignore') AS rule, h.opens, h.closes, coalesce(h.rule, 'ignore') = 'ignore'
@@ -307,7 +416,7 @@ BEGIN
         UPDATE delivery_part p SET state = CASE WHEN g.is_open THEN 'ready' ELSE 'planned' END,
             -- Now, not when it was due: other deliveries of its application have their turn.
             not_before = CASE WHEN g.is_open THEN moment ELSE coalesce(g.opens, 'infinity') END,
-            closes_at = CASE WHEN g.is_open THEN g.closes END, released_as = number
+            closes_at = CASE WHEN g.is_open THEN g.closes ELSE coalesce(g.closes, 'infinity') END, released_as = number
         FROM goal g WHERE p.id = g.id AND (g.is_open OR g.rule = 'postpone')
     )
     SELECT array_agg(g.id ORDER BY g.id) INTO dropped FROM goal g WHERE NOT g.is_open AND g.rule = 'drop';
@@ -340,15 +449,12 @@ COMMENT ON FUNCTION pushmta_engine.close_hours(integer, timestamptz) IS
 
 -- Waves.
 
-CREATE FUNCTION pushmta_engine.wave_results(delivery bigint, wave smallint)
-    RETURNS TABLE (is_tried boolean, sent bigint, failed bigint, unknown bigint) LANGUAGE sql STABLE
+CREATE FUNCTION pushmta_engine.is_wave_tried(delivery bigint, wave smallint) RETURNS boolean LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
     -- A message that is retried was tried once.
-    SELECT coalesce(bool_and(p.state = 'done') FILTER (WHERE p.parent_part_id IS NULL), true), coalesce(sum(p.sent), 0)::bigint,
-        coalesce(sum(p.failed), 0)::bigint, coalesce(sum(p.unknown), 0)::bigint
-    FROM delivery_part p WHERE p.delivery_id = wave_results.delivery AND p.wave = wave_results.wave $$;
-COMMENT ON FUNCTION pushmta_engine.wave_results(bigint, smallint) IS
-    'Whether each message of a wave was tried once, and how many were sent, have failed, or have an unknown outcome.';
+    SELECT NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = is_wave_tried.delivery AND p.wave = is_wave_tried.wave
+        AND p.state <> 'done' AND p.parent_part_id IS NULL) $$;
+COMMENT ON FUNCTION pushmta_engine.is_wave_tried(bigint, smallint) IS 'Whether each message of a wave was tried once.';
 
 CREATE FUNCTION pushmta_engine.wave_opt_outs(delivery bigint, wave smallint, since timestamptz) RETURNS bigint LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -372,7 +478,7 @@ COMMENT ON FUNCTION pushmta_engine.wave_opt_outs(bigint, smallint, timestamptz) 
 CREATE FUNCTION pushmta_engine.guard_words(what text, n bigint, tried bigint, bound double precision) RETURNS text LANGUAGE sql IMMUTABLE
     -- Fewer than 10 prove nothing, as for the guard against mass failures.
     RETURN CASE WHEN n >= 10 AND n > bound * tried
-        THEN format('%s of %s messages %s, more than %s %%', n, tried, what, round((bound * 100)::numeric, 2)) END;
+        THEN format('%s of %s messages %s, more than %s %%', n, tried, what, trim_scale(round((bound * 100)::numeric, 2))) END;
 COMMENT ON FUNCTION pushmta_engine.guard_words(text, bigint, bigint, double precision) IS
     'Why a guard of a wave does not let the next one begin; null if it does.';
 
@@ -386,7 +492,8 @@ DECLARE
     words text;
 BEGIN
     SELECT w.* INTO rule FROM delivery_wave w WHERE w.delivery_id = delivery AND w.number = wave;
-    SELECT r.* INTO result FROM wave_results(delivery, wave) r;
+    SELECT coalesce(sum(p.sent), 0) AS sent, coalesce(sum(p.failed), 0) AS failed, coalesce(sum(p.unknown), 0) AS unknown INTO result
+    FROM delivery_part p WHERE p.delivery_id = delivery AND p.wave = wave;
     tried := result.sent + result.failed + result.unknown;
     words := guard_words('have failed', result.failed, tried, rule.max_failed);
     IF words IS NULL AND rule.max_token_errors IS NOT NULL THEN
@@ -415,7 +522,7 @@ BEGIN
         RETURN false;
     ELSIF last.number IS NOT NULL AND last.passed_at IS NULL THEN
         IF NOT (SELECT d.prepared FROM pushmta_engine.delivery d WHERE d.id = delivery)
-            OR NOT (SELECT r.is_tried FROM wave_results(delivery, last.number) r) THEN
+            OR NOT is_wave_tried(delivery, last.number) THEN
             RETURN false;
         END IF;
         words := wave_verdict(delivery, last.number);
@@ -446,14 +553,20 @@ BEGIN
         WHERE d.id IN (SELECT w.delivery_id FROM delivery_wave w WHERE w.opened_at IS NULL) AND d.state IN ('preparing', 'in_progress')
         ORDER BY d.id FOR NO KEY UPDATE SKIP LOCKED
     LOOP
-        IF open_wave(wanted, moment) THEN
-            opened := opened + 1;
-        END IF;
+        BEGIN
+            IF open_wave(wanted, moment) THEN
+                opened := opened + 1;
+            END IF;
+        EXCEPTION WHEN lock_not_available THEN
+            -- Only its pause needs a lock of its own. The next call tries again.
+            CONTINUE;
+        END;
     END LOOP;
     RETURN opened;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.advance_waves(timestamptz) IS
-    'Begins the waves whose time has come. Any number of hosts may call it; it never waits. Returns how many have begun.';
+    'Begins the waves whose time has come. Any number of hosts may call it; it waits only if it has to pause a delivery, for at most 2 s. '
+    'Returns how many have begun.';
 
 -- What marketing sets.
 
@@ -470,21 +583,37 @@ BEGIN
     PERFORM drop_analysis(delivery);
     UPDATE pushmta_engine.delivery d SET changed_at = now(),
         state = CASE WHEN found_state IN ('analysing', 'ready') THEN 'editing' ELSE d.state END,
-        log_day = CASE WHEN found_state IN ('analysing', 'ready') THEN NULL ELSE d.log_day END
+        log_day = CASE WHEN found_state IN ('analysing', 'ready') THEN NULL ELSE d.log_day END,
+        -- The draft that it was made from says something else.
+        draft = NULL
     WHERE d.id = delivery;
+    UPDATE console_draft c SET delivery_id = NULL, delivery_version = NULL WHERE c.delivery_id = delivery;
     INSERT INTO delivery_plan (delivery_id) VALUES (delivery) ON CONFLICT DO NOTHING;
+    PERFORM note_maker(delivery);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.open_plan(bigint) IS
     'Locks a delivery of which nothing has left, for a change of its plan. Its analysis is dropped: its parts will be others.';
 
-CREATE FUNCTION pushmta_engine.forget_empty_plan(delivery bigint) RETURNS void LANGUAGE sql SET search_path = pushmta_engine, pg_temp AS $$
-    DELETE FROM delivery_plan p WHERE p.delivery_id = forget_empty_plan.delivery AND p.local_time IS NULL AND p.hours IS NULL
+CREATE FUNCTION pushmta_engine.close_plan(delivery bigint) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    whole pushmta_engine.delivery;
+BEGIN
+    SELECT d.* INTO whole FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    DELETE FROM delivery_plan p WHERE p.delivery_id = delivery AND p.local_time IS NULL AND p.hours IS NULL
         AND NOT EXISTS (SELECT FROM delivery_wave w WHERE w.delivery_id = p.delivery_id)
-        AND NOT EXISTS (SELECT FROM experiment e WHERE e.delivery_id = p.delivery_id) $$;
-COMMENT ON FUNCTION pushmta_engine.forget_empty_plan(bigint) IS 'Deletes a plan that says nothing.';
+        AND NOT EXISTS (SELECT FROM experiment e WHERE e.delivery_id = p.delivery_id);
+    IF whole.start_at IS NOT NULL THEN
+        PERFORM keep_plan(delivery);
+        PERFORM check_plan(delivery, whole.start_at, whole.valid_until);
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.close_plan(bigint) IS
+    'Ends a change of a plan: deletes a plan that says nothing, and checks that of a scheduled delivery.';
 
-CREATE FUNCTION pushmta.set_local_time(delivery bigint, local_time timestamp, on_past text DEFAULT NULL) RETURNS void LANGUAGE plpgsql
-    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.put_local_time(delivery bigint, local_time timestamp, on_past text) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 BEGIN
     IF local_time IS NOT NULL AND (on_past IS NULL OR on_past NOT IN ('now', 'next_day', 'skip')) THEN
@@ -495,19 +624,15 @@ BEGIN
             USING ERRCODE = 'PM007', HINT = 'Give a date and a time of day without a zone, as in 2026-12-01 09:00.';
     END IF;
     PERFORM open_plan(delivery);
-    UPDATE delivery_plan p SET local_time = set_local_time.local_time,
-        on_past = CASE WHEN set_local_time.local_time IS NOT NULL THEN set_local_time.on_past END
+    UPDATE delivery_plan p SET local_time = put_local_time.local_time,
+        on_past = CASE WHEN put_local_time.local_time IS NOT NULL THEN put_local_time.on_past END
     WHERE p.delivery_id = delivery;
-    PERFORM forget_empty_plan(delivery);
-    PERFORM note_change('delivery.plan', delivery::text, coalesce(format('local time %s, %s', local_time, on_past), 'no local time'));
+    PERFORM close_plan(delivery);
 END $$;
-COMMENT ON FUNCTION pushmta.set_local_time(bigint, timestamp, text) IS
-    'Sends a delivery to each recipient at a moment of the recipient''s clock, by the time zone of the subscription, or else of the '
-    'service. on_past says what happens where that moment has passed at the start: now sends at once, next_day sends at that time of the '
-    'next day, skip does not send. A null time removes it.';
+COMMENT ON FUNCTION pushmta_engine.put_local_time(bigint, timestamp, text) IS 'Sets the local time of a delivery that may be changed.';
 
-CREATE FUNCTION pushmta.set_hours_rule(delivery bigint, rule text) RETURNS void LANGUAGE plpgsql
-    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.put_hours_rule(delivery bigint, rule text) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 BEGIN
     IF rule NOT IN ('postpone', 'drop', 'ignore') THEN
@@ -516,12 +641,10 @@ BEGIN
     END IF;
     PERFORM open_plan(delivery);
     UPDATE delivery_plan p SET hours = rule WHERE p.delivery_id = delivery;
-    PERFORM forget_empty_plan(delivery);
-    PERFORM note_change('delivery.plan', delivery::text, 'sending hours: ' || coalesce(rule, 'as the service'));
+    PERFORM close_plan(delivery);
 END $$;
-COMMENT ON FUNCTION pushmta.set_hours_rule(bigint, text) IS
-    'What happens to messages of a delivery outside of the sending hours: postpone (they wait), drop (they are not sent), ignore (they '
-    'are sent all the same), or null for what the service says.';
+COMMENT ON FUNCTION pushmta_engine.put_hours_rule(bigint, text) IS
+    'Sets what happens to messages of a delivery that may be changed outside of the sending hours.';
 
 CREATE FUNCTION pushmta_engine.wave_problem(wave jsonb, number bigint, last bigint) RETURNS text LANGUAGE plpgsql IMMUTABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -541,14 +664,42 @@ BEGIN
         WHEN jsonb_typeof(wave -> 'count') <> 'number' OR (wave ->> 'count')::numeric NOT BETWEEN 1 AND 2147483647
             OR (wave ->> 'count')::numeric % 1 <> 0 THEN 'its count is not a whole number of messages'
         WHEN wave ? 'at' AND wave ? 'after' THEN 'it has both a moment (at) and a pause (after)'
+        WHEN number = 1 AND wave ? 'after' THEN 'the first wave has none before it, so it has no pause (after)'
         WHEN EXISTS (SELECT FROM jsonb_each(wave) g(key, value) WHERE g.key LIKE 'max%' AND CASE jsonb_typeof(g.value)
             WHEN 'null' THEN false WHEN 'number' THEN (g.value #>> '{}')::numeric NOT BETWEEN 0 AND 1 ELSE true END)
             THEN 'a guard is not a share between 0 and 1' END;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.wave_problem(jsonb, bigint, bigint) IS 'What is wrong with the n-th of some waves; null if nothing is.';
 
-CREATE FUNCTION pushmta.set_waves(delivery bigint, waves jsonb) RETURNS void LANGUAGE plpgsql
-    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.check_plan(delivery bigint, begins timestamptz, until timestamptz) RETURNS void LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    -- No zone is further behind.
+    last timestamptz := (SELECT p.local_time AT TIME ZONE 'Etc/GMT+12' FROM delivery_plan p WHERE p.delivery_id = delivery);
+    wave delivery_wave;
+BEGIN
+    IF last >= until THEN
+        RAISE EXCEPTION 'Delivery % ends at % UTC, before its local time has come everywhere (% UTC).', delivery,
+                to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), to_char(last AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
+            USING ERRCODE = 'PM009', HINT = 'Give it a longer validity, or an earlier local time.';
+    END IF;
+    last := begins;
+    FOR wave IN SELECT w.* FROM delivery_wave w WHERE w.delivery_id = delivery ORDER BY w.number LOOP
+        last := greatest(last + coalesce(wave.starts_after, interval '0'), wave.starts_at);
+    END LOOP;
+    IF last >= until THEN
+        RAISE EXCEPTION 'Delivery % ends at % UTC, before its last wave begins.', delivery,
+                to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
+            USING ERRCODE = 'PM009', HINT = 'Give it a longer validity, or earlier waves.';
+    END IF;
+    PERFORM check_experiment(delivery, begins, until);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.check_plan(bigint, timestamptz, timestamptz) IS
+    'Refuses a plan of a delivery that does not fit into its validity.';
+
+CREATE FUNCTION pushmta_engine.put_waves(delivery bigint, waves jsonb) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     wanted jsonb := coalesce(waves, '[]');
@@ -572,17 +723,50 @@ BEGIN
     DELETE FROM delivery_wave w WHERE w.delivery_id = delivery;
     INSERT INTO delivery_wave (delivery_id, number, share, size, starts_at, starts_after, max_failed, max_token_errors, max_opt_outs)
     SELECT delivery, e.number, CASE WHEN e.number < jsonb_array_length(wanted) THEN (e.wave ->> 'percent')::double precision / 100 END,
-        (e.wave ->> 'count')::bigint, (e.wave ->> 'at')::timestamptz, (e.wave ->> 'after')::interval,
+        (e.wave ->> 'count')::numeric::bigint, (e.wave ->> 'at')::timestamptz, (e.wave ->> 'after')::interval,
         (e.wave ->> 'max_failed')::double precision,
         -- By default the first wave has the limit of the guard against mass failures: one in five.
         CASE WHEN e.wave ? 'max_token_errors' OR e.number > 1 THEN (e.wave ->> 'max_token_errors')::double precision ELSE 0.2 END,
         (e.wave ->> 'max_opt_outs')::double precision
     FROM jsonb_array_elements(wanted) WITH ORDINALITY e(wave, number);
-    PERFORM forget_empty_plan(delivery);
-    PERFORM note_change('delivery.plan', delivery::text, format('%s waves', jsonb_array_length(wanted)));
+    PERFORM close_plan(delivery);
 EXCEPTION WHEN invalid_datetime_format OR datetime_field_overflow OR check_violation THEN
     RAISE EXCEPTION 'The waves of delivery % cannot be used: a time or a pause is not valid.', delivery
         USING ERRCODE = 'PM007', HINT = 'at is a moment with its zone, as in 2026-12-01 09:00+01; after is an interval, as in 2 hours.';
+END $$;
+COMMENT ON FUNCTION pushmta_engine.put_waves(bigint, jsonb) IS 'Sets the waves of a delivery that may be changed.';
+
+CREATE FUNCTION pushmta.set_local_time(delivery bigint, local_time timestamp, on_past text DEFAULT NULL) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM put_local_time(delivery, local_time, on_past);
+    PERFORM note_change('delivery.plan', delivery::text,
+        CASE WHEN local_time IS NULL THEN 'no local time' ELSE format('local time %s, %s', local_time, on_past) END);
+END $$;
+COMMENT ON FUNCTION pushmta.set_local_time(bigint, timestamp, text) IS
+    'Sends a delivery to each recipient at a moment of the recipient''s clock, by the time zone of the subscription, or else of the '
+    'service. on_past says what happens where that moment has passed at the start: now sends at once, next_day sends at that time of the '
+    'next day, skip does not send. A null time removes it.';
+
+CREATE FUNCTION pushmta.set_hours_rule(delivery bigint, rule text) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM put_hours_rule(delivery, rule);
+    PERFORM note_change('delivery.plan', delivery::text, 'sending hours: ' || coalesce(rule, 'as the service'));
+END $$;
+COMMENT ON FUNCTION pushmta.set_hours_rule(bigint, text) IS
+    'What happens to messages of a delivery outside of the sending hours: postpone (they wait), drop (they are not sent), ignore (they '
+    'are sent all the same), or null for what the service says. Transactional deliveries and those of one-time codes ignore them unless '
+    'this says otherwise.';
+
+CREATE FUNCTION pushmta.set_waves(delivery bigint, waves jsonb) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM put_waves(delivery, waves);
+    PERFORM note_change('delivery.plan', delivery::text, format('%s waves', coalesce(jsonb_array_length(waves), 0)));
 END $$;
 COMMENT ON FUNCTION pushmta.set_waves(bigint, jsonb) IS
     'Sends a delivery in waves. Each has a size (percent or count; the last one is the rest), and may begin at a moment (at) or so long '
@@ -590,32 +774,168 @@ COMMENT ON FUNCTION pushmta.set_waves(bigint, jsonb) IS
     'before kept to its guards: the shares of failures (max_failed), bad push tokens (max_token_errors) and opt-outs (max_opt_outs) '
     'among its messages. If not, the delivery is paused and says why; resuming it begins the next wave. Null removes the waves.';
 
-CREATE FUNCTION pushmta_engine.check_plan(delivery bigint, begins timestamptz, until timestamptz) RETURNS void LANGUAGE plpgsql STABLE
+CREATE FUNCTION pushmta_engine.put_plan(delivery bigint, plan jsonb) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    -- No zone is further behind.
-    last timestamptz := (SELECT p.local_time AT TIME ZONE 'Etc/GMT+12' FROM delivery_plan p WHERE p.delivery_id = delivery);
+    unknown text;
+    moment timestamp;
 BEGIN
-    IF last >= until THEN
-        RAISE EXCEPTION 'Delivery % ends at % UTC, before its local time has come everywhere (% UTC).', delivery,
-                to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), to_char(last AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
-            USING ERRCODE = 'PM009', HINT = 'Give it a longer validity, or an earlier local time.';
+    IF jsonb_typeof(plan) <> 'object' THEN
+        RAISE EXCEPTION 'The plan of delivery % is not an object.', delivery
+            USING ERRCODE = 'PM007', HINT = 'As in {"local_time": "2026-12-01 09:00", "on_past": "next_day"}; {} removes it.';
     END IF;
-    -- A wave begins after those before it.
-    SELECT max(greatest(w.starts_at, begins)) + coalesce(sum(w.starts_after), interval '0') INTO last
-    FROM delivery_wave w WHERE w.delivery_id = delivery;
-    IF last >= until THEN
-        RAISE EXCEPTION 'Delivery % ends at % UTC, before its last wave begins.', delivery,
-                to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
-            USING ERRCODE = 'PM009', HINT = 'Give it a longer validity, or earlier waves.';
+    SELECT k.key INTO unknown FROM jsonb_object_keys(plan) k(key) WHERE k.key NOT IN ('local_time', 'on_past', 'hours', 'waves') LIMIT 1;
+    IF unknown IS NOT NULL THEN
+        RAISE EXCEPTION 'The plan of delivery % has the unknown key "%".', delivery, unknown
+            USING ERRCODE = 'PM007', HINT = 'Known are local_time, on_past, hours and waves.';
     END IF;
-    PERFORM check_experiment(delivery, begins, until);
+    BEGIN
+        moment := (plan ->> 'local_time')::timestamp;
+        -- Otherwise a zone would be ignored.
+        IF plan ->> 'local_time' !~ '^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?$' THEN
+            RAISE invalid_datetime_format;
+        END IF;
+    EXCEPTION WHEN invalid_datetime_format OR datetime_field_overflow THEN
+        RAISE EXCEPTION 'Delivery % cannot have the local time "%".', delivery, plan ->> 'local_time'
+            USING ERRCODE = 'PM007', HINT = 'Give a date and a time of day without a zone, as in 2026-12-01 09:00.';
+    END;
+    PERFORM put_local_time(delivery, moment, plan ->> 'on_past');
+    PERFORM put_hours_rule(delivery, plan ->> 'hours');
+    PERFORM put_waves(delivery, nullif(plan -> 'waves', 'null'));
 END $$;
-COMMENT ON FUNCTION pushmta_engine.check_plan(bigint, timestamptz, timestamptz) IS
-    'Refuses a plan of a delivery that does not fit into its validity.';
+COMMENT ON FUNCTION pushmta_engine.put_plan(bigint, jsonb) IS 'Replaces the whole plan of a delivery that may be changed.';
+
+CREATE FUNCTION pushmta.set_plan(delivery bigint, plan jsonb) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM put_plan(delivery, coalesce(plan, '{}'));
+    PERFORM note_change('delivery.plan', delivery::text, left(coalesce(nullif(plan, '{}')::text, 'none'), 1000));
+END $$;
+COMMENT ON FUNCTION pushmta.set_plan(bigint, jsonb) IS
+    'Replaces the whole plan of a delivery: local_time and on_past (see set_local_time), hours (see set_hours_rule) and waves (see '
+    'set_waves). Null or {} removes it.';
 
 -- What operators set for a service.
+
+CREATE FUNCTION pushmta_engine.reconsider_hours(service integer) RETURNS integer LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    moved integer;
+BEGIN
+    -- Each branch has its index. release_planned decides what becomes of them. What a child has claimed keeps its hours.
+    UPDATE delivery_part p SET state = 'planned', not_before = now()
+    WHERE p.id = ANY(ARRAY(SELECT f.id FROM delivery_part f
+        WHERE f.id = ANY(ARRAY(SELECT r.id FROM application a JOIN delivery_part r ON r.application_id = a.id AND r.state = 'ready'
+                WHERE a.service_id = service AND r.time_zone IS NOT NULL
+            UNION ALL
+            SELECT w.id FROM application a JOIN delivery_part w ON w.application_id = a.id AND w.state = 'planned'
+                WHERE a.service_id = service AND w.closes_at IS NOT NULL))
+            AND f.state IN ('ready', 'planned')
+        ORDER BY f.id FOR NO KEY UPDATE SKIP LOCKED));
+    GET DIAGNOSTICS moved = ROW_COUNT;
+    PERFORM pg_notify('pushmta_wake', 'control');
+    RETURN moved;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.reconsider_hours(integer) IS
+    'After a change of a service''s sending hours: the parts that may leave now, and those that wait for hours, are judged again. Returns '
+    'how many.';
+
+CREATE FUNCTION pushmta_engine.put_hours(service integer, hours jsonb) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    wrong text := CASE WHEN jsonb_typeof(hours) <> 'array' THEN 'they are not a list' END;
+BEGIN
+    IF wrong IS NULL AND EXISTS (SELECT FROM jsonb_array_elements(hours) e(line)
+        WHERE jsonb_typeof(e.line -> 'weekdays') IS DISTINCT FROM 'array') THEN
+        wrong := 'one of them has no list of weekdays';
+    END IF;
+    DELETE FROM sending_hours h WHERE h.service_id = service;
+    BEGIN
+        INSERT INTO sending_hours (service_id, weekday, opens, closes)
+        SELECT service, d.day::smallint, (e.line ->> 'opens')::time, (e.line ->> 'closes')::time
+        FROM jsonb_array_elements(CASE WHEN wrong IS NULL THEN hours ELSE '[]' END) e(line)
+        CROSS JOIN LATERAL jsonb_array_elements_text(e.line -> 'weekdays') d(day);
+    EXCEPTION WHEN invalid_datetime_format OR datetime_field_overflow OR check_violation OR not_null_violation OR unique_violation
+        OR invalid_text_representation OR numeric_value_out_of_range OR invalid_parameter_value THEN
+        wrong := 'a weekday is not a number from 1 to 7, or hours do not end after they begin';
+    END;
+    IF wrong IS NULL AND EXISTS (SELECT FROM sending_hours h JOIN sending_hours o ON o.service_id = h.service_id
+        AND o.weekday = h.weekday AND o.opens > h.opens AND o.opens < h.closes WHERE h.service_id = service) THEN
+        wrong := 'some of them overlap';
+    END IF;
+    IF wrong IS NOT NULL THEN
+        RAISE EXCEPTION 'The sending hours cannot be used: %.', wrong USING ERRCODE = 'PM007',
+            HINT = 'As in [{"weekdays": [1, 2, 3, 4, 5], "opens": "09:00", "closes": "18:00"}]; 1 is Monday. Hours that cross midnight '
+                'are two: until 24:00, and from 00:00 of the next day.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.put_hours(integer, jsonb) IS 'Replaces the sending hours of a service.';
+
+CREATE FUNCTION pushmta_engine.put_days_off(service integer, days jsonb) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    DELETE FROM day_off o WHERE o.service_id = service;
+    INSERT INTO day_off (service_id, day)
+    SELECT DISTINCT service, d.day::date FROM jsonb_array_elements_text(days) d(day) WHERE isfinite(d.day::date);
+EXCEPTION WHEN invalid_datetime_format OR datetime_field_overflow OR invalid_parameter_value THEN
+    RAISE EXCEPTION 'The days off cannot be used: one of them is not a date.'
+        USING ERRCODE = 'PM007', HINT = 'Give dates, as in ["2026-12-25"].';
+END $$;
+COMMENT ON FUNCTION pushmta_engine.put_days_off(integer, jsonb) IS 'Replaces the days off of a service.';
+
+CREATE FUNCTION pushmta_engine.put_service_hours(service text, document jsonb) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    wanted integer := service_named(service);
+    unknown text;
+BEGIN
+    IF document IS NULL OR jsonb_typeof(document) <> 'object' THEN
+        RAISE EXCEPTION 'The sending hours of service "%" are not an object.', service
+            USING ERRCODE = 'PM007', HINT = 'Its members are hours, days_off, outside and time_zone.';
+    END IF;
+    SELECT k.key INTO unknown FROM jsonb_object_keys(document) k(key)
+    WHERE k.key NOT IN ('hours', 'days_off', 'outside', 'time_zone') LIMIT 1;
+    IF unknown IS NOT NULL THEN
+        RAISE EXCEPTION 'The sending hours of service "%" have the unknown key "%".', service, unknown
+            USING ERRCODE = 'PM007', HINT = 'Known are hours, days_off, outside and time_zone.';
+    ELSIF document ->> 'outside' NOT IN ('postpone', 'drop') THEN
+        RAISE EXCEPTION '"%" is not a policy for sending hours.', document ->> 'outside'
+            USING ERRCODE = 'PM007', HINT = 'Use postpone or drop.';
+    ELSIF document ? 'time_zone' AND NOT EXISTS (SELECT FROM time_zone z WHERE z.name = document ->> 'time_zone') THEN
+        RAISE EXCEPTION 'PostgreSQL knows no time zone "%".', document ->> 'time_zone'
+            USING ERRCODE = 'PM007', HINT = 'Use a name of pg_timezone_names, as in Europe/Berlin.';
+    END IF;
+    -- Two changes of one service do not mix.
+    UPDATE pushmta_engine.service v SET time_zone = coalesce(document ->> 'time_zone', v.time_zone),
+        outside_hours = coalesce(document ->> 'outside', v.outside_hours), changed_at = now()
+    WHERE v.id = wanted;
+    IF document ? 'hours' THEN
+        PERFORM put_hours(wanted, document -> 'hours');
+    END IF;
+    IF document ? 'days_off' THEN
+        PERFORM put_days_off(wanted, document -> 'days_off');
+    END IF;
+    PERFORM reconsider_hours(wanted);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.put_service_hours(text, jsonb) IS
+    'Changes sending hours, days off, policy and time zone of a service; what is absent stays.';
+
+CREATE FUNCTION pushmta.set_service_hours(service text, document jsonb) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM put_service_hours(service, document);
+    PERFORM note_change('service.hours', service, left(document::text, 1000));
+END $$;
+COMMENT ON FUNCTION pushmta.set_service_hours(text, jsonb) IS
+    'Changes what decides when messages of a service may leave, all at once: hours (a list of weekdays, opens and closes; an empty one '
+    'removes them), days_off, outside (postpone or drop) and time_zone. What is absent stays as it is.';
 
 CREATE FUNCTION pushmta.set_sending_hours(service text, weekdays integer[], opens time, closes time) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -634,6 +954,7 @@ BEGIN
         AND (opens IS NULL OR h.opens < closes AND h.closes > opens);
     INSERT INTO sending_hours (service_id, weekday, opens, closes)
     SELECT DISTINCT wanted, w.day, set_sending_hours.opens, set_sending_hours.closes FROM unnest(weekdays) w(day) WHERE opens IS NOT NULL;
+    PERFORM reconsider_hours(wanted);
     PERFORM note_change('service.hours', service, format('weekdays %s: %s', array_to_string(weekdays, ', '),
         coalesce(format('%s to %s', opens, closes), 'none')));
 END $$;
@@ -649,6 +970,7 @@ DECLARE
 BEGIN
     DELETE FROM day_off o WHERE o.service_id = wanted;
     INSERT INTO day_off (service_id, day) SELECT DISTINCT wanted, d.day FROM unnest(days) d(day) WHERE isfinite(d.day);
+    PERFORM reconsider_hours(wanted);
     PERFORM note_change('service.hours', service, format('days off: %s', coalesce(nullif(array_to_string(days, ', '), ''), 'none')));
 END $$;
 COMMENT ON FUNCTION pushmta.set_days_off(text, date[]) IS 'Replaces the days on which a service has no sending hours.';
@@ -663,6 +985,7 @@ BEGIN
         RAISE EXCEPTION '"%" is not a policy for sending hours.', outside USING ERRCODE = 'PM007', HINT = 'Use postpone or drop.';
     END IF;
     UPDATE pushmta_engine.service v SET outside_hours = outside, changed_at = now() WHERE v.id = wanted;
+    PERFORM reconsider_hours(wanted);
     PERFORM note_change('service.hours', service, 'outside of the hours: ' || outside);
 END $$;
 COMMENT ON FUNCTION pushmta.set_hours_policy(text, text) IS
@@ -706,8 +1029,9 @@ COMMENT ON VIEW pushmta.delivery_plan IS
     'when the next of them leave. Its waves are in pushmta.delivery_wave.';
 
 CREATE VIEW pushmta.delivery_wave AS
-SELECT w.delivery_id, w.number, w.share * 100 AS percent, w.size AS count, w.starts_at, w.starts_after, w.max_failed, w.max_token_errors,
-    w.max_opt_outs, w.messages, CASE WHEN w.passed_at IS NOT NULL THEN 'passed' WHEN w.held_at IS NOT NULL THEN 'held'
+SELECT w.delivery_id, w.number, trim_scale(round((w.share * 100)::numeric, 6)) AS percent, w.size AS count, w.starts_at,
+    w.starts_after, w.max_failed, w.max_token_errors, w.max_opt_outs, w.messages,
+    CASE WHEN w.passed_at IS NOT NULL THEN 'passed' WHEN w.held_at IS NOT NULL THEN 'held'
         WHEN w.opened_at IS NOT NULL THEN 'open' ELSE 'waiting' END AS state,
     w.opened_at, coalesce(r.sent, 0) AS sent, coalesce(r.failed, 0) AS failed, coalesce(r.unknown, 0) AS unknown
 FROM pushmta_engine.delivery_wave w
@@ -716,3 +1040,67 @@ LEFT JOIN LATERAL (SELECT sum(p.sent)::bigint AS sent, sum(p.failed)::bigint AS 
 COMMENT ON VIEW pushmta.delivery_wave IS
     'The waves of deliveries: their size, when they begin, their guards, and what has become of their messages. state: waiting, open, '
     'passed (it kept to its guards), held (it did not: the delivery is paused).';
+
+-- The same, as documents that set_plan and set_service_hours accept.
+
+CREATE FUNCTION pushmta_engine.plan_document(delivery bigint) RETURNS jsonb LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT coalesce((SELECT jsonb_strip_nulls(jsonb_build_object('local_time', to_char(p.local_time, 'YYYY-MM-DD"T"HH24:MI:SS'),
+            'on_past', p.on_past, 'hours', p.hours))
+            || coalesce((SELECT jsonb_build_object('waves', jsonb_agg(jsonb_strip_nulls(jsonb_build_object('percent', w.percent,
+                    'count', w.count, 'at', CASE WHEN w.starts_at > now()
+                        THEN to_char(w.starts_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') END,
+                    'after', extract(epoch FROM w.starts_after)::bigint || ' seconds', 'max_failed', w.max_failed,
+                    'max_token_errors', w.max_token_errors, 'max_opt_outs', w.max_opt_outs))
+                -- The first wave without this guard has to say so.
+                || CASE WHEN w.number = 1 THEN jsonb_build_object('max_token_errors', w.max_token_errors) ELSE '{}' END ORDER BY w.number))
+            FROM pushmta.delivery_wave w WHERE w.delivery_id = p.delivery_id HAVING count(*) > 0), '{}')
+        FROM delivery_plan p WHERE p.delivery_id = plan_document.delivery), '{}') $$;
+COMMENT ON FUNCTION pushmta_engine.plan_document(bigint) IS
+    'The plan of a delivery as set_plan accepts it, for a copy: a moment that has passed is left out. {} if it has none.';
+
+CREATE FUNCTION pushmta.service_hours(service text) RETURNS jsonb LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT jsonb_build_object('time_zone', v.time_zone, 'outside', v.outside_hours,
+        'hours', coalesce((SELECT jsonb_agg(jsonb_build_object('weekdays', h.weekdays, 'opens',
+                regexp_replace(h.opens::text, ':00$', ''), 'closes', regexp_replace(h.closes::text, ':00$', ''))
+                ORDER BY h.weekdays, h.opens)
+            FROM (SELECT array_agg(s.weekday ORDER BY s.weekday) AS weekdays, s.opens, s.closes FROM sending_hours s
+                WHERE s.service_id = v.id GROUP BY s.opens, s.closes) h), '[]'),
+        'days_off', coalesce((SELECT jsonb_agg(o.day ORDER BY o.day) FROM day_off o WHERE o.service_id = v.id), '[]'))
+    FROM pushmta_engine.service v WHERE v.id = service_named(service_hours.service) $$;
+COMMENT ON FUNCTION pushmta.service_hours(text) IS
+    'What decides when messages of a service may leave, as set_service_hours accepts it: hours, days_off, outside and time_zone.';
+
+-- For the web process, which has no right to read the views.
+
+CREATE FUNCTION pushmta_engine.api_plan(wanted bigint) RETURNS SETOF pushmta.delivery_plan
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT * FROM pushmta.delivery_plan p WHERE p.delivery_id = wanted $$;
+COMMENT ON FUNCTION pushmta_engine.api_plan(bigint) IS 'The plan of one delivery.';
+
+CREATE FUNCTION pushmta_engine.api_waves(wanted bigint) RETURNS SETOF pushmta.delivery_wave
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT * FROM pushmta.delivery_wave w WHERE w.delivery_id = wanted ORDER BY w.number $$;
+COMMENT ON FUNCTION pushmta_engine.api_waves(bigint) IS 'The waves of one delivery, in their order.';
+
+-- For the console.
+
+CREATE FUNCTION pushmta_engine.console_change_hours(caller pushmta_engine.console_caller, name text, expected bigint, document jsonb)
+    RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(caller, ARRAY['operate', 'admin']);
+    earlier pushmta_engine.service;
+BEGIN
+    SELECT v.* INTO earlier FROM pushmta_engine.service v WHERE v.name = console_change_hours.name FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There is no service "%".', name USING ERRCODE = 'PM071', HINT = 'pushmta service list shows them.';
+    END IF;
+    PERFORM require_version(format('Service "%s"', name), earlier.changed_at, NULL, expected);
+    PERFORM put_service_hours(name, document);
+    PERFORM note_audit(who, 'service.hours', name, left(document::text, 1000), caller.address);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_change_hours(pushmta_engine.console_caller, text, bigint, jsonb) IS
+    'Changes sending hours, days off, policy and time zone of a service, for a signed-in operator. Fails if the service was changed after '
+    'the form was loaded.';

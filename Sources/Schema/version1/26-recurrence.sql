@@ -81,7 +81,7 @@ CREATE FUNCTION pushmta_engine.rule_problem(rule pushmta_engine.recurrence, OUT 
             'Give hours, days, weeks or months.'),
         (rule.every IS NULL OR rule.every NOT BETWEEN 1 AND CASE rule.unit WHEN 'hours' THEN 720 WHEN 'days' THEN 366 WHEN 'weeks' THEN 52
             ELSE 12 END, 'every: it is out of range', 'Give 1 to 720 hours, 366 days, 52 weeks or 12 months.'),
-        (rule.time_zone IS NULL OR NOT EXISTS (SELECT FROM pg_timezone_names z WHERE z.name = rule.time_zone),
+        (rule.time_zone IS NULL OR NOT EXISTS (SELECT FROM pushmta_engine.time_zone z WHERE z.name = rule.time_zone),
             'time_zone: there is no such zone', 'Give a name such as Europe/Berlin or UTC.'),
         (rule.times IS NULL OR cardinality(rule.times) NOT BETWEEN 1 AND CASE rule.unit WHEN 'hours' THEN 1 ELSE 48 END
             OR EXISTS (SELECT FROM unnest(rule.times) t(time) WHERE t.time IS NULL OR t.time > '23:59'
@@ -233,6 +233,7 @@ BEGIN
         state = CASE WHEN r.state = 'finished' THEN 'editing' ELSE r.state END,
         reason = CASE WHEN r.state = 'finished' THEN '' ELSE r.reason END,
         next_run = CASE WHEN r.state = 'active' THEN rule.next_run END, look_at = CASE WHEN r.state = 'active' THEN rule.next_run END;
+    PERFORM note_maker(delivery);
     PERFORM note_recurrence('set', delivery);
     RETURN rule.next_run;
 END $$;
@@ -259,7 +260,7 @@ BEGIN
             USING ERRCODE = 'PM170', HINT = 'Set a later end with pushmta.set_recurrence.';
     END IF;
     UPDATE recurrence r SET state = 'active', reason = '', next_run = following, look_at = following, changed_at = now(),
-        -- A run that failed before says nothing about the next one.
+        -- A run that ended before says nothing about the next one.
         last_run = CASE WHEN is_run_open(r.last_run) THEN r.last_run END
     WHERE r.delivery_id = delivery;
     PERFORM note_recurrence('start', delivery);
@@ -317,6 +318,9 @@ DECLARE
             to_char(planned AT TIME ZONE rule.time_zone, 'YYYY-MM-DD HH24:MI'))
         FROM pushmta_engine.delivery d WHERE d.id = rule.delivery_id), rule.delivery_id);
 BEGIN
+    -- Its recipients get it at this time on their clocks, on the day of the run.
+    UPDATE delivery_plan p SET local_time = (planned AT TIME ZONE rule.time_zone)::date + p.local_time::time
+    WHERE p.delivery_id = made AND p.local_time IS NOT NULL;
     PERFORM pushmta.start_delivery(made);
     UPDATE recurrence r SET last_run = made WHERE r.delivery_id = rule.delivery_id;
     PERFORM note_run(rule.delivery_id, planned, at, 'started', made, words);
@@ -368,13 +372,13 @@ BEGIN
         WHERE d.recurrence_of IS NOT NULL AND d.state = 'editing' AND d.state_reason <> ''
         ORDER BY d.id LIMIT most FOR NO KEY UPDATE SKIP LOCKED
     LOOP
-        UPDATE delivery d SET state = 'failed', finished_at = now(), changed_at = now() WHERE d.id = returned.id;
+        UPDATE delivery d SET state = 'stopped', finished_at = now(), changed_at = now() WHERE d.id = returned.id;
         PERFORM halt_recurrence(returned.recurrence_of, at, format('run %s could not be prepared: %s', returned.id,
             returned.state_reason));
     END LOOP;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.end_returned_runs(integer, timestamptz) IS
-    'Ends runs that could not be prepared, and pauses their recurrences: what is to be corrected is the recurring delivery.';
+    'Stops runs that could not be prepared, and pauses their recurrences: what is to be corrected is the recurring delivery.';
 
 CREATE FUNCTION pushmta_engine.decide_run(rule pushmta_engine.recurrence, at timestamptz, OUT run bigint, OUT outcome text)
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
@@ -397,7 +401,7 @@ BEGIN
         outcome := 'finished';
         RETURN;
     END IF;
-    SELECT d.state_reason INTO last_words FROM delivery d WHERE d.id = rule.last_run AND d.state = 'failed';
+    SELECT d.state_reason INTO last_words FROM delivery d WHERE d.id = rule.last_run AND d.state = 'stopped' AND d.state_reason <> '';
     IF FOUND THEN
         PERFORM halt_recurrence(rule.delivery_id, at, format('run %s has failed: %s', rule.last_run, last_words));
         outcome := 'failed';

@@ -151,7 +151,7 @@ BEGIN
     followed := (SELECT s.id FROM health_signal s WHERE s.name = signal FOR KEY SHARE);
     IF followed IS NULL THEN
         RAISE EXCEPTION 'There is no signal "%".', signal USING ERRCODE = 'PM290', HINT = 'pushmta.health_signal lists them.';
-    ELSIF EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery AND d.state IN ('finished', 'failed', 'stopped')) THEN
+    ELSIF EXISTS (SELECT FROM pushmta_engine.delivery d WHERE d.id = delivery AND d.state IN ('finished', 'stopped', 'recalled')) THEN
         RAISE EXCEPTION 'Delivery % has ended.', delivery USING ERRCODE = 'PM291', HINT = 'Only an open delivery follows a signal.';
     ELSIF coalesce(target <= 0 OR target IN ('NaN', 'Infinity'), true) THEN
         RAISE EXCEPTION '%: the target of signal "%" must be a number above 0.', subject, signal
@@ -202,7 +202,7 @@ DECLARE
     moment CONSTANT timestamptz := clock_timestamp();
 BEGIN
     UPDATE delivery_signal f SET ended = true FROM delivery d
-    WHERE NOT f.ended AND d.id = f.delivery_id AND d.state IN ('finished', 'failed', 'stopped');
+    WHERE NOT f.ended AND d.id = f.delivery_id AND d.state IN ('finished', 'stopped', 'recalled');
     RETURN QUERY UPDATE health_signal s SET look = s.look + 1, next_at = moment + make_interval(secs => s.interval_seconds)
         WHERE s.id IN (
             SELECT x.id FROM health_signal x

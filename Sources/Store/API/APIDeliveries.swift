@@ -35,8 +35,8 @@ extension Store {
 
     /// Adds targets to a delivery with explicit targets, all or none; returns how many were added.
     package func addDeliveryTargets(_ targets: [ExplicitTarget], to id: Int64) async throws -> Int64 {
-        try await query(
-            "SELECT pushmta.add_targets($1, $2, $3, $4, $5)",
+        try await change(
+            "pushmta.add_targets($1, $2, $3, $4, $5)",
             [
                 .int64(id), .textArray(targets.map(\.addressee.userKey)),
                 .int64ArrayWithNulls(targets.map(\.addressee.subscriptionID)),

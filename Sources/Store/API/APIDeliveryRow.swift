@@ -55,8 +55,8 @@ package struct APIDeliveryRow: Sendable {
     package let parentID: Int64?
     /// Whether it also goes to people who opted out.
     package let isOneTimeCode: Bool
-    /// The health signal that its rate follows, nil if it follows none.
-    package let signal: DeliverySignalRow?
     /// The name of its category; nil if it has none.
     package let category: String?
+    /// The health signal that its rate follows, nil if it follows none.
+    package let signal: DeliverySignalRow?
 }

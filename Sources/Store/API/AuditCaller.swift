@@ -4,6 +4,8 @@ import PostgresClient
 package enum AuditCaller {
     /// As shown to people, without a secret, such as the name of a key and an address. Nil if the login is enough.
     @TaskLocal package static var current: String?
+    /// The name of the API key; nil if there is none. Nobody approves with another key what the same person made.
+    @TaskLocal package static var key: String?
 }
 
 extension Store {
@@ -12,10 +14,14 @@ extension Store {
     @discardableResult
     func change(_ call: String, _ parameters: [PostgresValue]) async throws -> PostgresResult {
         guard let caller = AuditCaller.current else { return try await query("SELECT \(call)", parameters) }
-        // Triggers read it at the end of the transaction.
+        // The function reads the key; triggers read the caller at the end of the transaction.
+        let (first, second) = (parameters.count + 1, parameters.count + 2)
         return try await query(
-            "SELECT \(call) FROM (SELECT set_config('pushmta.caller', $\(parameters.count + 1), true)) named",
-            parameters + [.text(caller)]
+            """
+            SELECT \(call)
+            FROM (SELECT set_config('pushmta.caller', $\(first), true), set_config('pushmta.api_key', $\(second), true)) named
+            """,
+            parameters + [.text(caller), .text(AuditCaller.key ?? "")]
         )
     }
 }

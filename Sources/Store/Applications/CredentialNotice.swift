@@ -109,8 +109,8 @@ extension Store {
         return try all(result, CredentialNotice.init)
     }
 
-    /// All sealed items: credentials, and the secrets of services' proofs of user keys. Their ids come from one
-    /// sequence.
+    /// All sealed items: credentials, and the secrets of services' proofs of user keys and of webhooks. Their ids come
+    /// from one sequence.
     package func sealedItems() async throws -> [SealedItem] {
         let result = try await query("\(Self.sealedSQL) ORDER BY 1")
         return try all(result, Self.sealedItem)
@@ -132,6 +132,9 @@ extension Store {
         UNION ALL
         SELECT k.id, k.seal_key_id, k.sealed, 'proof key ' || k.key_id || ' of service ' || v.name
         FROM pushmta_engine.service_proof_key k JOIN pushmta_engine.service v ON v.id = k.service_id WHERE k.sealed IS NOT NULL
+        UNION ALL
+        SELECT s.id, s.seal_key_id, s.sealed, 'secret of the webhook of consumer ' || c.name
+        FROM pushmta_engine.webhook_secret s JOIN pushmta_engine.event_consumer c ON c.id = s.consumer_id
         """
 
     private static func sealedItem(_ row: inout RowReader) throws -> SealedItem {
@@ -165,8 +168,11 @@ extension Store {
             ), secret AS (
                 UPDATE pushmta_engine.service_proof_key SET sealed = $4, seal_key_id = $3
                 WHERE id = $1 AND seal_key_id = $2 RETURNING 1
+            ), webhook AS (
+                UPDATE pushmta_engine.webhook_secret SET sealed = $4, seal_key_id = $3
+                WHERE id = $1 AND seal_key_id = $2 RETURNING 1
             )
-            SELECT (SELECT count(*) FROM credential) + (SELECT count(*) FROM secret)
+            SELECT (SELECT count(*) FROM credential) + (SELECT count(*) FROM secret) + (SELECT count(*) FROM webhook)
             """,
             [.int64(id), .text(oldKeyID), .text(keyID), .bytes(sealed)]
         ).one { try $0.int64() > 0 }

@@ -34,6 +34,24 @@ extension Store {
         )
     }
 
+    /// Replaces the sending hours of a service, its days off, its policy and its time zone.
+    ///
+    /// Throws `notFound`, `conflict` with `sqlState` `PM132` if the service was changed since, or `invalid` for hours that
+    /// it cannot have.
+    ///
+    /// - Parameter version: the result of ``serviceFacts(_:)`` when the form was loaded.
+    package func changeSendingHours(
+        ofService name: String,
+        _ hours: SendingHours,
+        version: Int64,
+        by actor: ConsoleActor
+    ) async throws {
+        try await query(
+            "SELECT pushmta_engine.console_change_hours(\(ConsoleActor.caller), $5, $6, $7::text::jsonb)",
+            actor.values + [.text(name), .int64(version), .text(try JSONBody.text(hours))]
+        )
+    }
+
     /// Adds an external account.
     ///
     /// Throws `conflict` if the name is taken, `invalid` if the host is not valid.

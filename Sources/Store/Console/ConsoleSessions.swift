@@ -172,6 +172,8 @@ package enum DeliveryAction: String, Sendable, CaseIterable {
     case reschedule
     /// Before its start it is edited again.
     case edit
+    /// What has not left stops, and what was sent may be replaced or removed.
+    case recall
     /// A new draft says the same.
     case duplicate
 }
@@ -203,8 +205,8 @@ extension Store {
         return try result.one { row in Set(try row.textArray().compactMap(DeliveryAction.init(rawValue:))) }
     }
 
-    /// Does anything but ``DeliveryAction/duplicate`` to a delivery for a signed-in user, and logs it in the same
-    /// transaction.
+    /// Does anything but ``DeliveryAction/duplicate`` and ``DeliveryAction/recall`` to a delivery for a signed-in user,
+    /// and logs it in the same transaction.
     ///
     /// Throws ``StoreError`` with `sqlState` `PM090` if the session has ended, `PM091` if its role may not do this,
     /// otherwise as the action does.

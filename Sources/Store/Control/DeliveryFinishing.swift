@@ -2,7 +2,7 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// Ends parts that will not be sent any more. Unclaimed parts of stopped deliveries are canceled, and
+    /// Ends parts that will not be sent any more. Unclaimed parts of stopped and recalled deliveries are canceled, and
     /// those past their validity are ignored as expired; their ambiguous messages are first recorded as unknown.
     ///
     /// It also corrects parts whose state (ready or waiting) does not fit their delivery's, corrects times that a step
@@ -61,7 +61,7 @@ extension Store {
             WHERE state IN ('pending', 'preparing', 'in_progress', 'paused')
             ORDER BY priority DESC, start_at, id LIMIT 100000
         )
-        SELECT d.id FROM pushmta_engine.delivery d WHERE d.state = 'stopped' AND d.finished_at IS NULL
+        SELECT d.id FROM pushmta_engine.delivery d WHERE d.state IN ('stopped', 'recalled') AND d.finished_at IS NULL
         UNION
         SELECT d.id FROM pushmta_engine.delivery d
         WHERE d.id = ANY(ARRAY(SELECT w.delivery_id FROM waiting w))
@@ -79,9 +79,9 @@ extension Store {
     /// hold up the others.
     private static let endedSQL = """
         UPDATE pushmta_engine.delivery d SET finished_at = now(), changed_at = now()
-        WHERE d.state = 'stopped' AND d.finished_at IS NULL AND d.id = ANY(ARRAY(
+        WHERE d.state IN ('stopped', 'recalled') AND d.finished_at IS NULL AND d.id = ANY(ARRAY(
             SELECT e.id FROM pushmta_engine.delivery e
-            WHERE e.state = 'stopped' AND e.finished_at IS NULL AND NOT EXISTS (
+            WHERE e.state IN ('stopped', 'recalled') AND e.finished_at IS NULL AND NOT EXISTS (
                 SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = e.id AND p.state <> 'done')
                 AND NOT EXISTS (SELECT FROM pushmta_engine.delivery c WHERE c.parent_delivery_id = e.id AND c.kind = 'continuous'
                     AND c.finished_at IS NULL)
@@ -121,10 +121,11 @@ extension Store {
             OR EXISTS (SELECT FROM pushmta_engine.delivery_part u WHERE \(waitsTooLong("u")))
         """
 
-    /// A part that could not be loaded does not record when that was, but no part waits longer than the longest wait.
+    /// A part that could not be loaded does not record when that was, but no part waits longer than the longest wait,
+    /// except for the sending hours of its time zone.
     private static func waitsTooLong(_ part: String) -> String {
         """
-        \(part).load_failures > 0 AND \(part).state <> 'done'
+        \(part).load_failures > 0 AND \(part).state <> 'done' AND (\(part).time_zone IS NULL OR \(part).state = 'ready')
             AND \(part).not_before > now() + \(slew) + \(LoadProblem.maxWait) * interval '1 second'
         """
     }
@@ -137,7 +138,7 @@ extension Store {
 
     private static let stepBackPartsSQL = """
         UPDATE pushmta_engine.delivery_part p
-        SET created_at = now(), not_before = CASE WHEN p.wave IS NOT NULL OR p.time_zone IS NOT NULL THEN p.not_before
+        SET created_at = now(), not_before = CASE WHEN p.state = 'planned' OR NOT isfinite(p.not_before) THEN p.not_before
                 ELSE now() + greatest(p.not_before - p.created_at, interval '0') END
         WHERE p.id = ANY(ARRAY(SELECT f.id FROM pushmta_engine.delivery_part f
             WHERE f.state <> 'done' AND f.created_at > now() + \(slew) ORDER BY f.id FOR NO KEY UPDATE SKIP LOCKED))

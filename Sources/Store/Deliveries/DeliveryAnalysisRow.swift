@@ -90,11 +90,11 @@ extension Store {
         )
     }
 
-    /// The messages of an analysed delivery by application, locale and time zone, the most first.
+    /// The messages of an analysed delivery by application, locale, time zone, wave and variant, the most first.
     package func counts(ofDelivery id: Int64, limit: Int32 = 1_000) async throws -> [DeliveryCountRow] {
         let result = try await query(
             """
-            SELECT c.application, c.locale, c.time_zone, c.messages
+            SELECT c.application, c.locale, c.time_zone, c.wave, c.variant, c.messages
             FROM pushmta_engine.api_analysis_counts($1, $2::integer) c
             """,
             [.int64(id), .int32(limit)]

@@ -26,23 +26,21 @@ extension Store {
     /// The maximum number of experiments that are looked at in one second.
     private static let experimentsAtOnce = 10
 
-    /// Sends a delivery to each recipient at a moment of the recipient's clock; nil removes it.
+    /// Replaces the plan of a delivery of which nothing has left; an empty one removes it. An analysis is dropped.
     ///
-    /// - Parameter localTime: a date and a time of day without a zone, as in `2026-12-01 09:00`.
-    package func setLocalTime(of delivery: Int64, _ localTime: String?, onPast: String?) async throws {
-        try await change(
-            "pushmta.set_local_time($1, $2::text::timestamp, $3)",
-            [.int64(delivery), .textOrNull(localTime), .textOrNull(onPast)]
-        )
+    /// Throws ``StoreError`` of code `notFound`, `conflict` if it has begun, or `invalid` for a plan that it cannot have.
+    package func setPlan(ofDelivery id: Int64, _ plan: DeliveryPlan) async throws {
+        try await change("pushmta.set_plan($1, $2::text::jsonb)", [.int64(id), .text(plan.json.compactText)])
     }
 
-    /// Sends a delivery in waves, JSON as `pushmta.set_waves` takes it; nil removes them.
-    package func setWaves(of delivery: Int64, _ waves: String?) async throws {
-        try await change("pushmta.set_waves($1, $2::text::jsonb)", [.int64(delivery), .textOrNull(waves)])
-    }
-
-    /// What happens to messages of a delivery outside of the sending hours; nil for what the service says.
-    package func setHoursRule(of delivery: Int64, _ rule: String?) async throws {
-        try await change("pushmta.set_hours_rule($1, $2)", [.int64(delivery), .textOrNull(rule)])
+    /// The plan of a delivery; nil if it has none.
+    package func plan(ofDelivery id: Int64) async throws -> DeliveryPlanRow? {
+        let results = try await group([
+            PostgresStatement("SELECT \(DeliveryPlanRow.columns) FROM pushmta_engine.api_plan($1) p", [.int64(id)]),
+            PostgresStatement("SELECT \(DeliveryWaveRow.columns) FROM pushmta_engine.api_waves($1) w", [.int64(id)]),
+        ])
+        guard var row = try results[0].oneOrNil(DeliveryPlanRow.init) else { return nil }
+        row.waves = try all(results[1], DeliveryWaveRow.init)
+        return row
     }
 }

@@ -60,6 +60,7 @@ struct ConflictPath {
     private struct Inserted {
         var message: Message
         var status: MessageStatus
+        var subscriptionID: Int64
     }
 
     func run(_ transaction: PostgresTransaction) async throws -> StoreReport {
@@ -82,6 +83,7 @@ struct ConflictPath {
         try await count(inserted, homes, late, transaction)
         try await note(inserted.filter { found[$0.message.part]?.state == .done }, transaction)
         try await insertTokenEvents(inserted, transaction)
+        try await tell(rows, inserted, transaction)
         var report = StoreReport()
         report.late = inserted.count { late.contains($0.message) }
         describe(all, inserted, found, &report)
@@ -177,7 +179,7 @@ struct ConflictPath {
             guard let status = MessageStatus(rawValue: try row.int16()) else {
                 throw StoreError(.unexpectedAnswer, "A stored outcome has a status that this program does not know.")
             }
-            return Inserted(message: message, status: status)
+            return Inserted(message: message, status: status, subscriptionID: try row.int64())
         }
     }
 
@@ -198,7 +200,7 @@ struct ConflictPath {
         WHERE x.place BETWEEN 1 AND cardinality(t.subscription_ids)
         ORDER BY t.delivery_id, o.sequence
         ON CONFLICT DO NOTHING
-        RETURNING part_id, sequence, status
+        RETURNING part_id, sequence, status, subscription_id
         """
 
     private func count(
@@ -259,6 +261,31 @@ struct ConflictPath {
         let messages = Set(inserted.map(\.message))
         let effects = batch.effects.filter { messages.contains(Message(part: $0.claim.part, sequence: $0.sequence)) }
         if !effects.isEmpty { try await transaction.execute(TokenEventInsert.statement(effects, ofHeldParts: false)) }
+    }
+
+    /// Stores the events of the rows that were really inserted, if a consumer wants them.
+    private func tell(
+        _ rows: [OutcomeBatch.Row],
+        _ inserted: [Inserted],
+        _ transaction: PostgresTransaction
+    ) async throws {
+        guard !inserted.isEmpty else { return }
+        let kinds = try await transaction.execute(PostgresStatement("SELECT \(EventInsert.kindsSQL)"))
+            .one { try $0.int32() }
+        guard kinds != 0 else { return }
+        let stored = Dictionary(inserted.map { ($0.message, $0) }) { first, _ in first }
+        var told: Set<Message> = []
+        let new = rows.compactMap { row -> OutcomeBatch.Row? in
+            let message = Message(part: row.claim.part, sequence: row.sequence)
+            // A journal may have a message twice, and has no subscriptions.
+            guard let found = stored[message], found.status == row.status, told.insert(message).inserted else {
+                return nil
+            }
+            var row = row
+            row.subscriptionID = found.subscriptionID
+            return row
+        }
+        for statement in EventInsert.statements(new, kinds: kinds) { try await transaction.execute(statement) }
     }
 
     private func describe(

@@ -1,5 +1,6 @@
 import PostgresClient
 import PushCore
+import Synchronization
 
 extension Store {
     /// Stores outcomes and ends parts, in one transaction and, in normal cases, in one round trip.
@@ -49,7 +50,8 @@ extension Store {
         let fences = batch.counts.sorted { ($0.key.part, $0.key.token) < ($1.key.part, $1.key.token) }
         let locks = PartClosing.lock(batch.closing)
         let fence = fences.isEmpty ? [] : [PartFence.statement(fences, journalLength: batch.journalLength)]
-        var last: [PostgresStatement] = []
+        // Before the parts end.
+        var last = EventInsert.statements(batch, kinds: try await wantedEventKinds())
         if !batch.effects.isEmpty { last.append(TokenEventInsert.statement(batch.effects, ofHeldParts: true)) }
         last += TokenRefusalInsert.statements(batch)
         last += batch.acceptances.sorted { $0.key < $1.key }.map { SubscriptionAcceptance.noting($1, of: $0) }
@@ -67,17 +69,32 @@ extension Store {
                 )
             }
             held = try PartFence.read(results.first.last)
+            try noteEventKinds(results.first.last)
             report.inserted = Int(results.copied)
             closed = results.last.last
         } else {
             let inserts = BroadLogInsert.statements(batch)
             let results = try await group(locks + fence + inserts + last).dropFirst(locks.count)
             held = try fence.isEmpty ? [:] : PartFence.read(results.first)
+            if !fence.isEmpty { try noteEventKinds(results.first) }
             report.inserted = results.dropFirst(fence.count).prefix(inserts.count).reduce(0) { $0 + $1.affectedRows }
             closed = results.last
         }
         if !batch.closing.isEmpty, let closed { try PartClosing.read(closed, into: &report) }
         return try await finish(report, batch, held: held)
+    }
+
+    /// The kinds of events to store with outcomes. While there are many, each batch says what the next one needs.
+    private func wantedEventKinds() async throws -> Int32 {
+        if let known = wantedEvents.withLock({ $0 }), known.isFresh { return known.kinds }
+        let kinds = try await query("SELECT \(EventInsert.kindsSQL)").one { try $0.int32() }
+        wantedEvents.withLock { $0 = WantedEvents(kinds: kinds) }
+        return kinds
+    }
+
+    private func noteEventKinds(_ fence: PostgresResult?) throws {
+        guard let kinds = try PartFence.eventKinds(fence) else { return }
+        wantedEvents.withLock { $0 = WantedEvents(kinds: kinds) }
     }
 
     /// Handles parts that the plain path could not: fenced ones, and those whose end did not add up because a late fact
@@ -132,13 +149,19 @@ enum PartFence {
         return held
     }
 
+    /// The kinds of events that consumers want, a bit for each; nil if no claim holds.
+    static func eventKinds(_ result: PostgresResult?) throws -> Int32? {
+        guard let result, result.rowCount > 0 else { return nil }
+        return try result.int32(0, 4)
+    }
+
     /// The arrays are read as in the statement of the marks.
     static let sql = """
         UPDATE pushmta_engine.delivery_part p
         SET \(sums), journal_length = greatest(p.journal_length, $\(StatusCounts.columns.count + 4))
         WHERE p.id = ANY($1::bigint[]) AND p.fencing_token = ($2::bigint[])[width_bucket(p.id, $1)]
             AND p.state = $\(StatusCounts.columns.count + 3)
-        RETURNING p.id, p.fencing_token, p.delivery_id, p.log_day - DATE '2000-01-01'
+        RETURNING p.id, p.fencing_token, p.delivery_id, p.log_day - DATE '2000-01-01', \(EventInsert.kindsSQL)
         """
 
     private static let sums = StatusCounts.columns.enumerated().map { place, column in

@@ -62,6 +62,7 @@ extension Store {
         """
         FROM pushmta_engine.delivery_part p
             WHERE p.state = 'ready' AND p.application_id = $1 AND p.external_account_id = $2 AND p.not_before <= now()
+                AND (p.closes_at IS NULL OR p.closes_at > now())
                 \(more)
                 AND EXISTS (SELECT FROM pushmta_engine.external_account e WHERE e.id = $2 AND e.active)
                 AND NOT EXISTS (SELECT FROM pushmta_engine.application_health h WHERE h.application_id = $1 AND \(CircuitSQL.isOpen))

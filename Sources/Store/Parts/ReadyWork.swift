@@ -170,7 +170,7 @@ extension Store {
             """
             SELECT EXISTS (SELECT FROM pushmta_engine.delivery
                 WHERE state IN ('analysing', 'preparing', 'in_progress') OR state = 'pending' AND start_at < now() + interval '1 minute'
-                    OR state = 'stopped' AND finished_at IS NULL)
+                    OR state IN ('stopped', 'recalled') AND finished_at IS NULL)
             """
         ).one { try $0.bool() }
     }

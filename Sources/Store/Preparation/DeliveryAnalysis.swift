@@ -108,6 +108,13 @@ extension Store {
         return try first(result, orThrow: "There is no delivery \(job.deliveryID).") { row in try row.choice() }
     }
 
+    /// Lets deliveries go that waited for an approval and have it, or no longer need one. Returns how many.
+    @discardableResult
+    package func openGates(limit: Int = 100) async throws -> Int {
+        try await change("pushmta_engine.open_gates($1)", [.int32(Int32(clamping: limit))])
+            .one { Int(try $0.int32()) }
+    }
+
     /// Drops the messages of deliveries that were analysed long ago and not started. Returns how many deliveries.
     package func dropOldAnalyses(limit: Int = 1) async throws -> Int {
         try await change("pushmta_engine.drop_old_analyses($1)", [.int32(Int32(clamping: limit))])

@@ -184,8 +184,10 @@ struct PreparationChunk {
     }
 
     /// Applies the delivery's plan, if it has one, to the parts that were created.
-    private func plan(toSeeds: Bool = false) -> [PostgresStatement] {
-        let parameters: [PostgresValue] = [.int64(deliveryID), .int32(partSize), .bool(toSeeds)]
+    ///
+    /// - Parameter isLast: the target has been read to its end, and new parts are of seed addresses.
+    private func plan(isLast: Bool = false) -> [PostgresStatement] {
+        let parameters: [PostgresValue] = [.int64(deliveryID), .int32(partSize), .bool(isLast)]
         return hasPlan ? [PostgresStatement("SELECT pushmta_engine.plan_parts($1, $2, $3)", parameters)] : []
     }
 
@@ -216,8 +218,7 @@ struct PreparationChunk {
         let results = try await transaction.execute(statements)
         CrashPoint.midChunk.reached()
         let countsFailures = target.triesEach && results[0].columnCount > 4
-        let chunk = try results[0].one { row in try made(&row, countsFailures: countsFailures) }
-        return (chunk, results[1])
+        return (try results[0].one { row in try made(&row, countsFailures: countsFailures) }, results[1])
     }
 
     /// Reads the columns that all statements of chunks return, and the one that some add.
@@ -254,13 +255,13 @@ struct PreparationChunk {
         var (messages, parts) = (chunk?.messages ?? 0, chunk?.parts ?? 0)
         if target.hasSeeds {
             let seeds = PostgresStatement(Self.seeds(target), [.int64(deliveryID), .int32(partSize)])
-            let made = try await transaction.execute([seeds] + plan(toSeeds: true) + countHeld + [end])[0].one { row in
+            let made = try await transaction.execute([seeds] + plan(isLast: true) + countHeld + [end])[0].one { row in
                 (messages: try row.int64(), parts: Int(try row.int64()))
             }
             messages += made.messages
             parts += made.parts
         } else {
-            try await transaction.execute(end)
+            try await transaction.execute(plan(isLast: true) + countHeld + [end])
         }
         return ChunkResult(
             messages: messages,
@@ -277,7 +278,7 @@ struct PreparationChunk {
         SELECT d.state, d.target_kind, d.prepared_through >= coalesce(d.prepare_to, 0), d.prepared,
             d.state = 'preparing' AND d.frozen_until IS NOT NULL AND EXISTS (
                 SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = d.id AND p.state = 'held'),
-            d.preparation, d.state = 'pending' AND d.start_at <= now(),
+            d.preparation, d.state = 'pending' AND d.start_at <= now() AND d.gate = '',
             EXISTS (SELECT FROM pushmta_engine.delivery_plan n WHERE n.delivery_id = d.id),
             d.state = 'preparing' AND NOT d.analysed AND (d.target = 0 OR d.frozen_until IS NOT NULL AND NOT EXISTS (
                 SELECT FROM pushmta_engine.delivery_part p WHERE p.delivery_id = d.id AND p.state <> 'held'))

@@ -126,9 +126,27 @@ extension Store {
                     own[place].isDropped = true
                 }
             }
+            try await self.holdUnapproved(&own, transaction)
             let new = own.filter { !$0.resumed }
             if !new.isEmpty { try await self.freeze(new, freeze, transaction) }
             return Dictionary(own.map { ($0.id, $0) }) { first, _ in first }
+        }
+    }
+
+    /// Holds those of the deliveries that begin now and may not leave: one whose messages are not counted yet is
+    /// prepared and counted first; one that lacks an approval waits for it, and is no longer this host's.
+    private func holdUnapproved(_ own: inout [Own], _ transaction: PostgresTransaction) async throws {
+        let beginning = own.filter(\.mayNeedApproval).map(\.id)
+        guard !beginning.isEmpty else { return }
+        let held = try await transaction.execute(
+            PostgresStatement(
+                "SELECT h.delivery, h.is_counted FROM pushmta_engine.hold_unapproved($1) h",
+                [.int64Array(beginning)]
+            )
+        )
+        for (id, isCounted) in try all(held, { row in (try row.int64(), try row.bool()) }) {
+            guard let place = own.firstIndex(where: { $0.id == id }) else { continue }
+            if isCounted { own.remove(at: place) } else { own[place].state = .pending }
         }
     }
 
@@ -137,7 +155,9 @@ extension Store {
         let id: Int64
         /// Whether its preparation had begun before.
         var resumed: Bool
-        let state: DeliveryState
+        var state: DeliveryState
+        /// Whether it starts now, and services ask for approvals.
+        let mayNeedApproval: Bool
         /// Whether it starts now, and messages that were prepared before its start may not leave.
         let isStale: Bool
         let preparation: Int32
@@ -148,6 +168,7 @@ extension Store {
             id = try row.int64()
             resumed = try row.bool()
             state = try row.choice()
+            mayNeedApproval = try row.bool()
             isStale = try row.bool()
             preparation = try row.int32()
         }
@@ -187,21 +208,22 @@ extension Store {
     ///
     /// The cost of the look does not depend on how many deliveries are due, under way or scheduled: for each priority
     /// it reads the first due ones, each with one index step. Postponed deliveries, and those being prepared, have
-    /// indexes of their own. If all of the first ones are locked, which may last for hours, the second column says that
-    /// more have to be read.
+    /// indexes of their own, and so have those that are due and have to be counted before they may leave. If all of the
+    /// first ones are locked, which may last for hours, the second column says that more have to be read.
     static let pickSQL = """
         WITH RECURSIVE level AS (
-            (SELECT d.priority FROM pushmta_engine.delivery d WHERE d.state = 'pending' AND d.wait_until IS NULL
+            (SELECT d.priority FROM pushmta_engine.delivery d WHERE d.state = 'pending' AND d.wait_until IS NULL AND d.gate = ''
                 ORDER BY d.priority DESC LIMIT 1)
             UNION ALL
             SELECT (SELECT d.priority FROM pushmta_engine.delivery d
-                WHERE d.state = 'pending' AND d.wait_until IS NULL AND d.priority < l.priority ORDER BY d.priority DESC LIMIT 1)
+                WHERE d.state = 'pending' AND d.wait_until IS NULL AND d.gate = '' AND d.priority < l.priority
+                ORDER BY d.priority DESC LIMIT 1)
             FROM level l WHERE l.priority > $3
         ), first AS MATERIALIZED (
             SELECT c.id, l.priority, 1 AS line FROM level l CROSS JOIN LATERAL (
                 SELECT d.id FROM pushmta_engine.delivery d
-                WHERE d.state = 'pending' AND d.wait_until IS NULL AND d.priority = l.priority AND d.start_at <= now()
-                    AND d.id <> ALL($2::bigint[])
+                WHERE d.state = 'pending' AND d.wait_until IS NULL AND d.gate = '' AND d.priority = l.priority
+                    AND d.start_at <= now() AND d.id <> ALL($2::bigint[])
                 ORDER BY d.start_at, d.id LIMIT $4 + $5) c
             UNION ALL
             (SELECT d.id, NULL, 2 FROM pushmta_engine.delivery d
@@ -218,6 +240,11 @@ extension Store {
                 WHERE d.state = 'pending' AND NOT d.analysed AND d.kind = 'batch' AND d.wait_until IS NULL AND $3 = \(Int16.min)
                     AND d.start_at > now() AND d.start_at <= now() + $6 * interval '1 second'
                     AND d.id <> ALL($2::bigint[] || $7::bigint[])
+                ORDER BY d.start_at, d.id LIMIT $4 + $5)
+            UNION ALL
+            (SELECT d.id, NULL, 5 FROM pushmta_engine.delivery d
+                WHERE d.state = 'pending' AND d.gate <> '' AND NOT d.analysed AND d.wait_until IS NULL AND $3 = \(Int16.min)
+                    AND d.start_at <= now() AND d.id <> ALL($2::bigint[] || $7::bigint[])
                 ORDER BY d.start_at, d.id LIMIT $4 + $5)
         ), picked AS MATERIALIZED (
             SELECT id, priority, start_at FROM pushmta_engine.delivery
@@ -237,11 +264,11 @@ extension Store {
     /// Reading more would cost more than it is worth.
     private static let maxBeyond: Int32 = 30_000
 
-    /// A delivery that starts soon is prepared, too. Once it is due, its preparing host is left at once: any other may
-    /// release what is held.
+    /// A delivery that starts soon is prepared, too, and one that is due and may not leave yet. Once it may, its
+    /// preparing host is left at once: any other may release what is held.
     private static func claimable(freeze: String) -> String {
         """
-        (state = 'pending' AND start_at <= now()
+        (state = 'pending' AND start_at <= now() AND gate = ''
             OR state = 'pending' AND kind = 'batch' AND NOT analysed AND start_at <= now() + \(freeze) * interval '1 second'
                 AND (preparing_host IN ($1, '') OR changed_at < now() - interval '5 seconds')
             OR state IN ('preparing', 'analysing')
@@ -254,13 +281,14 @@ extension Store {
         SELECT FROM pushmta_engine.delivery WHERE id = ANY($2::bigint[]) AND \(claimable(freeze: "$3")) FOR NO KEY UPDATE SKIP LOCKED
         """
 
-    /// Also returns whether each preparation had already begun, its state, and whether its messages are to be dropped.
-    /// That may take long, so at most one of those is claimed at a time.
+    /// Also returns whether each preparation had already begun, its state, whether its approval is to be checked, and
+    /// whether its messages are to be dropped. That may take long, so at most one of those is claimed at a time.
     private static let ownSQL = """
         WITH free AS MATERIALIZED (
             SELECT id, coalesce(frozen_at, started_at) IS NOT NULL AS resumed,
-                CASE WHEN state = 'pending' AND start_at <= now() THEN 'preparing' ELSE state END AS state,
-                started_at IS NULL AND frozen_until IS NOT NULL AND state = 'pending' AND start_at <= now()
+                CASE WHEN \(begins) THEN 'preparing' ELSE state END AS state,
+                \(begins) AND EXISTS (SELECT FROM pushmta_engine.approval_rule) AS is_checked,
+                started_at IS NULL AND frozen_until IS NOT NULL AND \(begins)
                     AND pushmta_engine.analysis_fault(id, \(beginning)) IS NOT NULL AS is_stale
             FROM pushmta_engine.delivery
             WHERE id = ANY($2::bigint[]) AND \(claimable(freeze: "$3")) FOR NO KEY UPDATE SKIP LOCKED
@@ -272,8 +300,10 @@ extension Store {
             filter_now = coalesce(d.filter_now, greatest(d.start_at, now())),
             started_at = CASE WHEN b.state = 'preparing' THEN coalesce(d.started_at, now()) ELSE d.started_at END,
             changed_at = now()
-        FROM before b WHERE d.id = b.id RETURNING d.id, b.resumed, b.state, b.is_stale, d.preparation
+        FROM before b WHERE d.id = b.id RETURNING d.id, b.resumed, b.state, b.is_checked, b.is_stale, d.preparation
         """
+
+    private static let begins = "state = 'pending' AND start_at <= now() AND gate = ''"
 
     /// Records where preparations end, so that later rows are not included, and reserves what else they need. Each
     /// begins at its first target, because the author of the list may number the rows, even below zero.
@@ -286,6 +316,8 @@ extension Store {
             WHERE a.delivery_id = ANY($1::bigint[])
             """,
             "SELECT pushmta_engine.freeze_targets(d.id) FROM unnest($1::bigint[]) d(id)",
+            // Its service may have got sending hours since it was scheduled.
+            "SELECT pushmta_engine.keep_plan(d.id) FROM unnest($1::bigint[]) d(id)",
             """
             SELECT pushmta_engine.ensure_partitions(d.log_day, d.log_day)
             FROM (SELECT DISTINCT log_day FROM pushmta_engine.delivery WHERE id = ANY($1::bigint[])) d

@@ -79,6 +79,8 @@ package struct EngineFigures: Sendable {
     package let tokenEventSeconds: Double
     /// Kinds of data that are held for a day before they are deleted.
     package let retentionHolds: Int64
+    /// How long ago the consumer of events that is furthest behind had read everything, in seconds; 0 if all have.
+    package let eventLagSeconds: Double
     /// The figures of the database itself.
     package let database: DatabaseFigures
 }
@@ -100,6 +102,7 @@ extension Store {
             isFeedbackActing: general.isActing,
             tokenEventSeconds: general.tokenEventSeconds,
             retentionHolds: general.holds,
+            eventLagSeconds: general.eventLagSeconds,
             database: try await databaseFigures()
         )
     }
@@ -198,7 +201,9 @@ extension Store {
         return try result.one { row in try states.map { state in (state: state, count: try row.int64()) } }
     }
 
-    private func generalFigures() async throws -> (isActing: Bool, tokenEventSeconds: Double, holds: Int64) {
+    private func generalFigures() async throws -> (
+        isActing: Bool, tokenEventSeconds: Double, holds: Int64, eventLagSeconds: Double
+    ) {
         let result = try await query(
             """
             SELECT pushmta_engine.feedback_is_acting($1 * interval '1 second'),
@@ -208,10 +213,11 @@ extension Store {
                     (SELECT e.created_at FROM pushmta_engine.token_event e
                         WHERE e.state = 'pending' AND e.kind IN ('canonical', 'soft_error', 'success') ORDER BY e.id LIMIT 1)
                 )), 0)::double precision,
-                (SELECT count(*) FROM pushmta.retention_hold h WHERE h.held)
+                (SELECT count(*) FROM pushmta.retention_hold h WHERE h.held),
+                (SELECT coalesce(max(c.lag_seconds), 0) FROM pushmta.event_consumer c)
             """,
             [.int32(Int32(Self.feedbackSilenceSeconds))]
         )
-        return try result.one { row in (try row.bool(), max(0, try row.double()), try row.int64()) }
+        return try result.one { row in (try row.bool(), max(0, try row.double()), try row.int64(), try row.double()) }
     }
 }

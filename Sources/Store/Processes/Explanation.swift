@@ -96,6 +96,13 @@ extension Store {
                 WHERE w.delivery_id <> d.id AND NOT (x.kind = 'continuous' AND x.parent_delivery_id IS NOT DISTINCT FROM d.id)),
             'where others of its priority are due too, each has as many messages as its weight says'
         FROM pushmta_engine.delivery d WHERE d.id = $1::bigint
+        UNION ALL
+        SELECT 1, format('delivery %s', p.delivery_id), 'plan', format('%s messages wait', p.planned_messages), '',
+            format('pushmta delivery plan %s', p.delivery_id), NOT EXISTS (SELECT FROM pushmta_engine.delivery_part o
+                WHERE o.delivery_id = p.delivery_id AND o.state IN ('ready', 'claimed')),
+            coalesce(to_char(p.next_at AT TIME ZONE 'UTC', '"the next leave at" YYYY-MM-DD HH24:MI:SS "UTC"'),
+                'for a wave that has not begun, the winner of its experiment, or sending hours')
+        FROM pushmta.delivery_plan p WHERE p.delivery_id = $1::bigint AND p.planned_messages > 0
         """
 
     private static let applicationLimitsSQL = """

@@ -92,6 +92,8 @@ struct Migrator {
                 prepare: false
             )
         )
+        // The files have just read them for a new schema.
+        if installed.number > 0 { try await connection.execute(PostgresStatement(Self.timeZones, prepare: false)) }
         let grants = try await SchemaRoles.missingRights(connection)
         if !grants.isEmpty { try await connection.run(script: grants.joined(separator: ";\n")) }
         return MigrationReport(
@@ -145,6 +147,9 @@ struct Migrator {
         SELECT pushmta_engine.ensure_partitions(
             (now() AT TIME ZONE 'UTC')::date - 1, (now() AT TIME ZONE 'UTC')::date + $1)
         """
+
+    /// A newer server, or a newer system, may know more of them.
+    private static let timeZones = "SELECT pushmta_engine.read_time_zones()"
 
     /// The rules of this program by which the database checks contents, filters and settings of deliveries.
     private static let inputRules = """

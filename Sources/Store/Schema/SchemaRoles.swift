@@ -8,6 +8,7 @@ enum SchemaRoles {
     /// Their names, in the order in which they are created.
     static let names = [
         "pushmta_runtime", "pushmta_marketing", "pushmta_tokens", "pushmta_monitoring", "pushmta_raw_sql",
+        "pushmta_events",
         Store.webRole, Store.consoleRole, ViewReader.role, ViewReader.signalRole,
     ]
 

@@ -185,7 +185,11 @@ enum ImportStatements {
             WHERE i.kind NOT IN ('kept', 'busy') AND i.target IS NULL
             ORDER BY i.line
             ON CONFLICT DO NOTHING
-            RETURNING id, push_token)
+            RETURNING id, push_token
+        ), told AS (
+            INSERT INTO pushmta_engine.event (application_id, log_day, n, kind, subscription_ids)
+            SELECT $1, pushmta_engine.event_day(), count(*), 12, array_agg(m.id ORDER BY m.id)
+            FROM made m WHERE pushmta_engine.records_event(12) HAVING count(*) > 0)
         INSERT INTO pushmta_engine.subscription_import_change (import_id, subscription_id, changed_by, line_time)
         SELECT $2, m.id, xid(pg_current_xact_id()), i.registered_at FROM made m JOIN pg_temp.pushmta_import i ON i.push_token = m.push_token
         ORDER BY m.id

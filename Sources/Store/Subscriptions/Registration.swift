@@ -55,7 +55,7 @@ extension Store {
     package func register(_ registrations: [PlacedRegistration]) async throws -> RegistrationReport {
         let result = try await query(
             """
-            SELECT r.created, r.updated, r.disabled, r.unknown_categories
+            SELECT r.created, r.updated, r.disabled, r.unknown_zones, r.unknown_categories
             FROM pushmta_engine.register_claims($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::text[], $14::text[]) r
             """,
             [
@@ -75,6 +75,7 @@ extension Store {
                 created: Int(try row.int32()),
                 updated: Int(try row.int32()),
                 disabled: Int(try row.int32()),
+                unknownZones: Int(try row.int32()),
                 unknownCategories: Int(try row.int32())
             )
         }
@@ -94,13 +95,16 @@ package struct RegistrationReport: Sendable, Hashable {
     package var updated: Int
     /// Subscriptions whose token went to another user, or whose device has a new token.
     package var disabled: Int
+    /// Time zones that PostgreSQL does not know, and that were not stored.
+    package var unknownZones: Int
     /// Names of categories that changed nothing: their service has none of that name, or nobody can opt out of it.
     package var unknownCategories: Int
 
-    package init(created: Int, updated: Int, disabled: Int, unknownCategories: Int = 0) {
+    package init(created: Int, updated: Int, disabled: Int, unknownZones: Int = 0, unknownCategories: Int = 0) {
         self.created = created
         self.updated = updated
         self.disabled = disabled
+        self.unknownZones = unknownZones
         self.unknownCategories = unknownCategories
     }
 }

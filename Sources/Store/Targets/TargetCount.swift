@@ -132,15 +132,21 @@ extension ChunkTarget {
         WITH app AS MATERIALIZED (
             SELECT x.application_id, a.name FROM pushmta_engine.delivery_application x
             JOIN pushmta_engine.application a ON a.id = x.application_id WHERE x.delivery_id = $1
+        ), experiment AS MATERIALIZED (
+            SELECT e.seed, pushmta_engine.cell_bounds(e.delivery_id) AS bounds FROM pushmta_engine.experiment e
+            WHERE e.delivery_id = $1 AND e.hold_out > 0
         ), chosen AS (
-            SELECT s.application_id, s.exclusion, \(place) AS place FROM (
+            SELECT s.application_id, s.exclusion, \(place) AS place, (SELECT pushmta_engine.cell_at(
+                pushmta_engine.person_share(coalesce(nullif(s.user_key, ''), s.id::text), e.seed), e.bounds) = 0
+                FROM experiment e) IS TRUE AS is_held_out
+            FROM (
                 SELECT s.application_id, s.id, s.user_key, s.registered_at,
                     CASE \(PreparationChunk.exclusionCases(self).joined(separator: " ")) ELSE 0 END AS exclusion
                 FROM \(source)
             ) s WHERE s.exclusion >= 0
         )
-        SELECT x.name, count(c.application_id) FILTER (WHERE c.exclusion = 0 AND c.place = 1),
-            count(c.application_id) FILTER (WHERE c.exclusion > 0 OR c.place > 1)
+        SELECT x.name, count(c.application_id) FILTER (WHERE c.exclusion = 0 AND c.place = 1 AND NOT c.is_held_out),
+            count(c.application_id) FILTER (WHERE c.exclusion > 0 OR c.place > 1 OR c.is_held_out)
         FROM app x LEFT JOIN chosen c ON c.application_id = x.application_id GROUP BY x.name ORDER BY x.name
         """
     }

@@ -44,6 +44,8 @@ struct APIText: Sendable {
     /// A locale whose content is shown.
     static let localeTag = APIText(DeviceSetting.longest, pattern: "^[A-Za-z0-9_@=;.-]*$")
     static let filter = APIText(TargetFilter.maxBytes)
+    /// What a person says about a decision; a character has at most four bytes.
+    static let words = APIText(2_000, maxBytes: 8_000, pattern: storable)
     /// A value that an app registers.
     static let value = APIText(8_192)
     /// An index holds them.
@@ -55,6 +57,8 @@ struct APIText: Sendable {
     static let conversion = APIText(100, pattern: plain)
     /// A moment of RFC 3339.
     static let moment = APIText(40)
+    /// A date and a time of day without a zone.
+    static let localTime = APIText(19, pattern: "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?$")
     /// A word of a short list.
     static let word = APIText(20)
 

@@ -67,8 +67,10 @@ struct OpenAPIDocument {
         let entries = [
             OpenAPISchemas.common, OpenAPISchemas.devices, OpenAPISchemas.deliveries, OpenAPISchemas.messages,
             OpenAPISchemas.seeds, OpenAPISchemas.exclusions, OpenAPISchemas.templates,
-            OpenAPISchemas.analyses, OpenAPISchemas.recurrences, OpenAPISchemas.experiments,
+            OpenAPISchemas.analyses, OpenAPISchemas.approvals, OpenAPISchemas.plans, OpenAPISchemas.recalls,
+            OpenAPISchemas.recurrences, OpenAPISchemas.experiments,
             OpenAPISchemas.checks, OpenAPISchemas.proofs, OpenAPISchemas.statistics, OpenAPISchemas.previews,
+            OpenAPISchemas.events,
         ]
         .flatMap { text -> [JSONEntry] in
             guard case .object(let entries) = JSONValue.stored(text) else { return [] }

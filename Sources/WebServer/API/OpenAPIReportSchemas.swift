@@ -1,6 +1,6 @@
 import PushCore
 
-/// The schemas of checks, analyses, proofs, statistics and previews.
+/// The schemas of checks, analyses, approvals, recalls, events, proofs, statistics and previews.
 extension OpenAPISchemas {
     static let checks = #"""
         {
@@ -41,7 +41,7 @@ extension OpenAPISchemas {
         {
           "DeliveryAnalysis": {
             "type": "object",
-            "examples": [{"deliveryId": 100, "state": "ready", "requestedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": "2026-11-24T18:00:02.000000Z", "validUntil": "2026-11-24T19:00:00.000000Z", "messages": 3, "excluded": 1, "counts": [{"application": "shop-android", "locale": "fr", "timeZone": "Europe/Paris", "messages": 3}], "exclusions": [{"reason": "opted_out", "messages": 1}], "rendered": 3, "smallest": 120, "largest": 130, "refused": 0, "variants": [], "samples": [{"application": "shop-android", "variant": null, "deviceId": 70, "locale": "fr", "bytes": 120, "limit": 4096, "payload": {"message": {"token": "(push token)", "notification": {"title": "Hello Ada"}}}}], "problems": [], "seconds": 0.03, "limitedBy": "delivery: 100 messages a second", "remadeBecause": null}],
+            "examples": [{"deliveryId": 100, "state": "ready", "requestedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": "2026-11-24T18:00:02.000000Z", "validUntil": "2026-11-24T19:00:00.000000Z", "messages": 3, "excluded": 1, "counts": [{"application": "shop-android", "locale": "fr", "timeZone": "Europe/Paris", "wave": null, "variant": null, "messages": 3}], "exclusions": [{"reason": "opted_out", "messages": 1}], "rendered": 3, "smallest": 120, "largest": 130, "refused": 0, "variants": [], "samples": [{"application": "shop-android", "variant": null, "deviceId": 70, "locale": "fr", "bytes": 120, "limit": 4096, "payload": {"message": {"token": "(push token)", "notification": {"title": "Hello Ada"}}}}], "problems": [], "seconds": 0.03, "limitedBy": "delivery: 100 messages a second", "remadeBecause": null}],
             "required": ["deliveryId", "state", "requestedAt", "finishedAt", "validUntil", "messages", "excluded", "counts", "exclusions", "rendered",
               "smallest", "largest", "refused", "variants", "samples", "problems", "seconds", "limitedBy", "remadeBecause"],
             "properties": {
@@ -54,14 +54,16 @@ extension OpenAPISchemas {
               "excluded": {"type": "integer", "minimum": 0, "description": "People who were excluded."},
               "counts": {
                 "type": "array",
-                "description": "The messages by application, locale and time zone; the 1000 largest numbers.",
+                "description": "The messages by application, locale, time zone, wave and variant; the 1000 largest numbers.",
                 "items": {
                   "type": "object",
-                  "required": ["application", "locale", "timeZone", "messages"],
+                  "required": ["application", "locale", "timeZone", "wave", "variant", "messages"],
                   "properties": {
                     "application": {"type": "string", "minLength": 1},
                     "locale": {"$ref": "#/components/schemas/TextOrNull"},
                     "timeZone": {"$ref": "#/components/schemas/TextOrNull"},
+                    "wave": {"type": ["integer", "null"], "minimum": 1, "description": "null without waves."},
+                    "variant": {"type": ["integer", "null"], "minimum": 1, "maximum": 8, "description": "null for the rest, and if the delivery is no experiment."},
                     "messages": {"type": "integer", "minimum": 1}
                   }
                 }
@@ -139,6 +141,122 @@ extension OpenAPISchemas {
                 }
               },
               "problem": {"$ref": "#/components/schemas/TextOrNull", "description": "Why it was not counted. An analysis counts every target."}
+            }
+          }
+        }
+        """#
+
+    static let approvals = #"""
+        {
+          "Approve": {
+            "type": "object",
+            "examples": [{"comment": "Checked with legal", "startAt": "2036-11-25T18:00:00Z"}],
+            "additionalProperties": false,
+            "properties": {
+              "comment": \#(APIText.words.schema()),
+              "startAt": {"type": ["string", "null"], "format": "date-time", "description": "The start for which it holds; null for the one that the delivery has, or else gets first."}
+            }
+          },
+          "Reject": {
+            "type": "object",
+            "examples": [{"reason": "The price is wrong"}],
+            "required": ["reason"],
+            "additionalProperties": false,
+            "properties": {"reason": \#(APIText.words.schema(mayBeEmpty: false, "Its author reads it."))}
+          },
+          "DeliveryApproval": {
+            "type": "object",
+            "examples": [{"deliveryId": 100, "above": 10000, "messages": 120000, "awaited": false, "objection": null, "makers": ["API key shop"], "approval": {"by": "user mia", "at": "2026-11-24T18:00:00.000000Z", "messages": 120000, "startAt": null, "comment": "Checked with legal"}}],
+            "required": ["deliveryId", "above", "messages", "awaited", "objection", "makers", "approval"],
+            "properties": {
+              "deliveryId": {"$ref": "#/components/schemas/Id"},
+              "above": {"type": ["integer", "null"], "minimum": 0, "description": "A delivery of more messages needs an approval; null if its service asks for none."},
+              "messages": {"type": ["integer", "null"], "minimum": 0, "description": "Its counted size; null if it was never counted."},
+              "awaited": {"type": "boolean", "description": "Whether somebody has to approve it before it can begin."},
+              "objection": {"$ref": "#/components/schemas/TextOrNull", "description": "Why it may not begin."},
+              "makers": {"type": "array", "items": {"type": "string"}, "description": "Who created and changed it; none of these people may approve it."},
+              "approval": {
+                "oneOf": [{"type": "null"}, {
+                  "type": "object",
+                  "required": ["by", "at", "messages", "startAt", "comment"],
+                  "properties": {
+                    "by": {"type": "string"},
+                    "at": {"$ref": "#/components/schemas/Time"},
+                    "messages": {"type": "integer", "minimum": 0, "description": "The size that was approved; it may be a twentieth larger at the start."},
+                    "startAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "The start for which it holds; null for the first one."},
+                    "comment": {"$ref": "#/components/schemas/TextOrNull"}
+                  }
+                }]
+              }
+            }
+          }
+        }
+        """#
+
+    static let recalls = #"""
+        {
+          "Recall": {
+            "type": "object",
+            "examples": [{"reason": "The price is wrong", "mode": "replace", "content": {"android": {"title": "Sorry"}}}],
+            "required": ["reason"],
+            "additionalProperties": false,
+            "properties": {
+              "reason": \#(APIText.words.schema(mayBeEmpty: false)),
+              "mode": {"enum": ["stop", "replace", "remove"], "default": "stop", "description": "What happens to messages that were sent."},
+              "content": {"type": "object", "additionalProperties": true, "description": "What takes their place; with mode replace, and only with it."}
+            }
+          },
+          "RecallReport": {
+            "type": "object",
+            "examples": [{"deliveryId": 100, "mode": "replace", "reason": "The price is wrong", "recalledBy": "user mia", "recalledAt": "2026-11-24T18:00:00.000000Z", "recallDeliveryId": 101, "recallState": "finished", "target": 1000, "pending": 0, "unsent": 400, "replaced": 550, "removed": 0, "tooLate": 50}],
+            "required": ["deliveryId", "mode", "reason", "recalledBy", "recalledAt", "recallDeliveryId", "recallState", "target", "pending",
+              "unsent", "replaced", "removed", "tooLate"],
+            "properties": {
+              "deliveryId": {"$ref": "#/components/schemas/Id"},
+              "mode": {"enum": ["stop", "replace", "remove"]},
+              "reason": {"type": "string"},
+              "recalledBy": {"type": "string"},
+              "recalledAt": {"$ref": "#/components/schemas/Time"},
+              "recallDeliveryId": {"type": ["integer", "null"], "description": "The delivery that replaces or removes what was sent."},
+              "recallState": {"type": ["string", "null"], "description": "Its state."},
+              "target": {"type": "integer", "minimum": 0, "description": "The sum of the following numbers."},
+              "pending": {"type": "integer", "minimum": 0, "description": "Without an outcome yet."},
+              "unsent": {"type": "integer", "minimum": 0, "description": "Nobody can have seen them."},
+              "replaced": {"type": "integer", "minimum": 0, "description": "The gateway took another message in their place."},
+              "removed": {"type": "integer", "minimum": 0, "description": "The device has said that it removed them."},
+              "tooLate": {"type": "integer", "minimum": 0, "description": "All others that may have been seen."}
+            }
+          }
+        }
+        """#
+
+    static let events = #"""
+        {
+          "EventPage": {
+            "type": "object",
+            "examples": [{"page": "5ad9fdd5-2ad6-4a2e-8d80-1bbf4e3c1ad1", "events": [{"id": "7120-3", "kind": "message.failed", "occurredAt": "2026-11-24T18:00:02.000000Z", "service": "shop", "application": "shop-android", "deliveryId": 100, "sequence": 3, "deviceId": 70, "userKey": "ada", "reason": "UNREGISTERED", "httpStatus": 404, "state": null}]}],
+            "required": ["page", "events"],
+            "properties": {
+              "page": {"type": ["string", "null"], "format": "uuid", "description": "Its id, for the next request; null if there are no new events."},
+              "events": {"type": "array", "items": {"$ref": "#/components/schemas/Event"}}
+            }
+          },
+          "Event": {
+            "type": "object",
+            "required": ["id", "kind", "occurredAt", "service", "application", "deliveryId", "sequence", "deviceId", "userKey", "reason", "httpStatus", "state"],
+            "properties": {
+              "id": {"type": "string", "minLength": 3, "description": "Unique, and the same if the event is given again."},
+              "kind": {"type": "string", "pattern": "^(message|device|delivery)[.][a-z_]+$", "description": "What happened, such as message.sent or device.opted_out."},
+              "occurredAt": {"$ref": "#/components/schemas/Time"},
+              "service": {"$ref": "#/components/schemas/TextOrNull"},
+              "application": {"$ref": "#/components/schemas/TextOrNull"},
+              "deliveryId": {"type": ["integer", "null"], "format": "int64"},
+              "sequence": {"type": ["integer", "null"], "minimum": 1, "description": "The number of the message in its delivery."},
+              "deviceId": {"type": ["integer", "null"], "format": "int64"},
+              "userKey": {"$ref": "#/components/schemas/TextOrNull", "description": "The present user of the device."},
+              "reason": {"$ref": "#/components/schemas/TextOrNull", "description": "Why a message failed, or a device gets no messages."},
+              "httpStatus": {"type": ["integer", "null"], "description": "The gateway's HTTP status."},
+              "state": {"$ref": "#/components/schemas/TextOrNull", "description": "The new state of a delivery."}
             }
           }
         }

@@ -311,7 +311,8 @@ extension OpenAPISchemas {
             "additionalProperties": false,
             "properties": {"startAt": {"type": ["string", "null"], "format": "date-time", "description": "null: it is editing again."}}
           },
-          "DeliveryState": {"enum": ["editing", "analysing", "ready", "pending", "preparing", "in_progress", "paused", "finished", "stopped"]},
+          "DeliveryState": {"enum": ["editing", "analysing", "ready", "pending", "preparing", "in_progress", "paused", "finished", "stopped",
+            "recalled"]},
           "Counts": {
             "type": "object",
             "description": "target is the sum of the others but excluded and seeds.",

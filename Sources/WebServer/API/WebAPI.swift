@@ -51,13 +51,16 @@ package final class WebAPI: Sendable {
             ApplicationRoutes(database: database).routes, DeviceRoutes(database: database).routes,
             CategoryRoutes(database: database).routes,
             DeliveryRoutes(database: database).routes, AnalysisRoutes(database: database).routes,
-            RecurrenceRoutes(database: database).routes, TargetRoutes(database: database).routes,
-            OutcomeRoutes(database: database).routes,
+            PlanRoutes(database: database).routes,
+            ApprovalRoutes(database: database).routes, RecurrenceRoutes(database: database).routes,
+            TargetRoutes(database: database).routes,
+            RecallRoutes(database: database).routes, OutcomeRoutes(database: database).routes,
             MessageRoutes(database: database).routes, SeedRoutes(database: database).routes,
             ExclusionRoutes(database: database).routes, TemplateRoutes(database: database).routes,
             CheckRoutes(database: database).routes, ProofRoutes(database: database).routes,
             StatisticRoutes(database: database).routes, PreviewRoutes(database: database).routes,
             SignalRoutes(database: database).routes, ExperimentRoutes(database: database).routes,
+            EventRoutes(database: database).routes,
         ]
         let described = Array(groups.joined())
         let documentRoute = OpenAPIDocument.route(handle: { _ in APIReply() })
@@ -94,7 +97,9 @@ package final class WebAPI: Sendable {
         context.route.set(Self.base + route.path)
         do {
             let call = try await call(route, request, context)
-            let reply = try await AuditCaller.$current.withValue(caller(call, context)) { try await route.handle(call) }
+            let reply = try await AuditCaller.$current.withValue(caller(call, context)) {
+                try await AuditCaller.$key.withValue(call.key?.name) { try await route.handle(call) }
+            }
             return APIAnswer.response(reply)
         } catch let problem as APIProblem {
             return APIAnswer.response(problem, requestID: context.requestID)

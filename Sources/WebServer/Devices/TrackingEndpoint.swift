@@ -2,7 +2,7 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// `GET /r/?id=h<message>,<delivery>,<tag>`: hits, and with the tag 3 conversions, which may have `name` and `value`.
+/// `GET /r/?id=h<message>,<delivery>,<tag>`: hits, and with the tag 4 conversions, which may have `name` and `value`.
 struct TrackingEndpoint: Sendable {
     let writer: TrackingWriter
     let conversions: ConversionWriter

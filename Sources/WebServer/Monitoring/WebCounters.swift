@@ -19,6 +19,8 @@ final class WebCounters: Sendable {
         var unproven = 0
         /// Registrations with more undeclared values than are kept.
         var cut = 0
+        /// Registrations with a time zone that PostgreSQL does not know.
+        var unknownZones = 0
         /// Names of categories in registrations that changed nothing.
         var unknownCategories = 0
         /// Responses by endpoint and status.
@@ -40,6 +42,7 @@ final class WebCounters: Sendable {
             numbers.created += report.created
             numbers.updated += report.updated
             numbers.disabled += report.disabled
+            numbers.unknownZones += report.unknownZones
             numbers.unknownCategories += report.unknownCategories
         }
     }

@@ -46,6 +46,7 @@ extension WebServer {
         page.add(.registrations, numbers.disabled, "disabled")
         page.add(.registrations, numbers.unproven, "unproven")
         page.add(.registrations, numbers.cut, "cut")
+        page.add(.registrations, numbers.unknownZones, "unknown_zone")
         page.add(.registrations, numbers.unknownCategories, "unknown_category")
         page.add(.hits, numbers.hits, "stored")
         page.add(.hits, numbers.spooled, "spooled")

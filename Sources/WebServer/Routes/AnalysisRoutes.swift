@@ -157,6 +157,8 @@ struct AnalysisRoutes: Sendable {
             ("application", .string(count.application)),
             ("locale", .filledText(count.locale)),
             ("timeZone", .filledText(count.timeZone)),
+            ("wave", count.wave == 0 ? .null : .integer(count.wave)),
+            ("variant", count.variant == 0 || count.isRest ? .null : .integer(count.variant)),
             ("messages", .integer(count.messages))
         )
     }

@@ -10,6 +10,7 @@ struct ServiceCommand: AsyncParsableCommand {
         abstract: "Mobile application services: an app, as marketing sees it.",
         subcommands: [
             ServiceAddCommand.self, ServiceListCommand.self, ServiceSetCommand.self, ServiceShowCommand.self,
+            ServiceHoursCommand.self,
         ]
     )
 }

@@ -65,7 +65,9 @@ struct AnalysisReport {
         var lines = [
             "Delivery \(id) is \(analysis.state.rawValue): \(analysis.messages) messages, \(analysis.excluded) excluded."
         ]
-        lines += by("application", \.application) + by("locale", \.locale) + by("time zone", \.timeZone)
+        lines +=
+            by("application", \.application) + by("locale", \.locale) + by("time zone", \.timeZone)
+            + by("wave", \.waveName) + by("variant", \.variantName)
         lines += exclusions.map { "Excluded: \($0.count) (\($0.reason))" }
         if let smallest = analysis.smallest, let largest = analysis.largest {
             lines.append("Rendered \(analysis.rendered) messages: \(smallest) to \(largest) bytes.")
@@ -113,7 +115,8 @@ struct AnalysisReport {
     private static func cell(_ count: DeliveryCountRow) -> Cell {
         .object([
             ("application", .text(count.application)), ("locale", .text(count.locale)),
-            ("time_zone", .text(count.timeZone)), ("messages", .integer(count.messages)),
+            ("time_zone", .text(count.timeZone)), ("wave", .integer(Int64(count.wave))),
+            ("variant", .text(count.variantName)), ("messages", .integer(count.messages)),
         ])
     }
 

@@ -8,15 +8,18 @@ import Supervisor
 struct DeliveryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delivery",
-        abstract: "Create, change, inspect, start, pause and stop deliveries.",
+        abstract: "Create, change, approve, inspect, start, pause, stop and recall deliveries.",
         subcommands: [
             DeliveryCreateCommand.self, DeliveryUpdateCommand.self, DeliveryCopyCommand.self,
-            DeliveryCountCommand.self, DeliveryAnalyzeCommand.self, DeliveryStartCommand.self,
-            DeliveryRescheduleCommand.self, DeliveryRecurCommand.self, DeliveryExperimentCommand.self,
+            DeliveryCountCommand.self, DeliveryAnalyzeCommand.self,
+            DeliveryApproveCommand.self, DeliveryRejectCommand.self,
+            DeliveryStartCommand.self, DeliveryRescheduleCommand.self, DeliveryRecurCommand.self,
+            DeliveryExperimentCommand.self,
             DeliveryStatusCommand.self,
             DeliveryWatchCommand.self, DeliveryListCommand.self, DeliveryPauseCommand.self,
-            DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryRateCommand.self,
-            DeliveryFollowCommand.self, DeliveryWeightCommand.self,
+            DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryRecallCommand.self,
+            DeliveryRateCommand.self,
+            DeliveryFollowCommand.self, DeliveryWeightCommand.self, DeliveryPlanCommand.self,
             DeliveryPreviewCommand.self,
             DeliveryProofCommand.self, DeliveryTargetCommand.self,
         ]

@@ -25,7 +25,8 @@ struct DeclarationTests {
         arguments: [
             ("", ApplicationVariable.Kind.text, nil, Platform.ios), ("a b", .text, nil, .ios),
             ("aps", .text, nil, .ios),
-            ("_mId", .text, nil, .ios), ("_dId", .text, nil, .android), ("from", .text, nil, .android),
+            ("_mId", .text, nil, .ios), ("_dId", .text, nil, .android), ("_recall", .text, nil, .ios),
+            ("from", .text, nil, .android),
             ("google.x", .text, nil, .android), ("gcm.n", .text, nil, .android), ("message_type", .text, nil, .android),
             ("n", .integer, "1.5", .ios), ("n", .integer, "07", .ios), ("n", .integer, "", .ios),
             ("n", .integer, " 7", .ios),
@@ -115,6 +116,7 @@ struct DeclarationTests {
         arguments: [
             #"{"ios": {"variables": {"screen": 5, "count": "7", "link": "shop://x", "loud": "true"}, "sound": "default"}}"#,
             #"{"ios": {"variables": {"count": "{{points}}", "link": null, "loud": false}, "sound": "chime.caf"}}"#,
+            #"{"ios": {"silent": true, "variables": {"_recall": "1f"}}}"#,
             #"{"android": {"variables": {"other": 1}, "sound": "x"}}"#, "{}", "[]", "no JSON",
         ]
     )

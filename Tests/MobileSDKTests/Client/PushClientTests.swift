@@ -43,6 +43,17 @@ import Testing
         )
     }
 
+    @Test func theTimeZoneIsSentOnlyIfTheAppSaysSo() async throws {
+        let transport = ScriptedTransport(.answer(200), .answer(200))
+        let client = client(transport)
+        #expect(await client.registerDevice(token: Self.token, userKey: "1") == .success)
+        client.setSendsTimeZone(true)
+        #expect(await client.registerDevice(token: Self.token, userKey: "1") == .success)
+        let bodies = await transport.requests.map(\.body)
+        let zone = PercentEncoding.encode(TimeZone.autoupdatingCurrent.identifier)
+        #expect(bodies.map { $0?.hasSuffix("&timeZone=\(zone)") == true } == [false, true])
+    }
+
     /// Apps of Adobe's SDKs have the token as text, and a dictionary of anything.
     @Test func aTokenThatIsTextAndParametersOfAnyType() async throws {
         let transport = ScriptedTransport(.answer(200))
@@ -160,8 +171,8 @@ import Testing
         #expect(await second.recordConversion() == .sent)
         #expect(
             await transport.requests.map(\.url).suffix(2) == [
-                "https://trackserver/r/?id=h3039,f0190,3&name=buy&value=12.5",
-                "https://trackserver/r/?id=h3039,f0190,3&name=conversion",
+                "https://trackserver/r/?id=h3039,f0190,4&name=buy&value=12.5",
+                "https://trackserver/r/?id=h3039,f0190,4&name=conversion",
             ]
         )
     }

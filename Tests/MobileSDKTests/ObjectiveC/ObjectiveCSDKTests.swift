@@ -191,7 +191,7 @@ import Testing
         #expect(
             server.requests.map(\.uri) == [
                 "/r/?id=h3039,f0190,2", "/r/?id=h63,f0191,1",
-                "/r/?id=h3039,f0190,3&name=bought%20it%20%26%20more&value=12.5", "/r/?id=h3039,f0190,3&name=again",
+                "/r/?id=h3039,f0190,4&name=bought%20it%20%26%20more&value=12.5", "/r/?id=h3039,f0190,4&name=again",
             ]
         )
         try await server.stop()

@@ -23,6 +23,15 @@ import Testing
         )
     }
 
+    @Test func aTimeZoneIsSentAndMakesARegistrationNew() {
+        var registration = Registration.sample(userKey: "userkey")
+        let without = RegistrationForm.body(registration, integrationKey: "k")
+        let hash = RegistrationForm.hash(registration)
+        registration.device.timeZone = "Europe/Paris"
+        #expect(RegistrationForm.body(registration, integrationKey: "k") == without + "&timeZone=Europe%2FParis")
+        #expect(RegistrationForm.hash(registration) != hash)
+    }
+
     @Test func noUserKeyIsAnEmptyOne() {
         #expect(RegistrationForm.body(.sample(), integrationKey: "k").contains("userKey=&"))
     }

@@ -15,10 +15,10 @@ import Testing
     @Test func conversionsOfAnOpenedNotification() throws {
         let opened = try #require(path("12345", "f0190").flatMap(TrackingPath.opened))
         let end = TrackingPath.conversion("bought it & more", 19.99)
-        #expect(opened + end == "/r/?id=h3039,f0190,3&name=bought%20it%20%26%20more&value=19.99")
-        #expect(TrackingPath.conversion("a", 1e20) == "3&name=a&value=1e%2B20")
+        #expect(opened + end == "/r/?id=h3039,f0190,4&name=bought%20it%20%26%20more&value=19.99")
+        #expect(TrackingPath.conversion("a", 1e20) == "4&name=a&value=1e%2B20")
         #expect(
-            TrackingPath.conversion("a", .nan) == "3&name=a" && TrackingPath.conversion("ö", nil) == "3&name=%C3%B6"
+            TrackingPath.conversion("a", .nan) == "4&name=a" && TrackingPath.conversion("ö", nil) == "4&name=%C3%B6"
         )
         #expect(path("12345", "f0190", .receive).flatMap(TrackingPath.opened) == nil)
     }
@@ -43,6 +43,15 @@ import Testing
     func uuidsGoBackAsTheyCame(_ id: String) {
         #expect(path(id, "deliveryId", .receive) == "/r/?id=h\(id),deliveryId,1")
         #expect(path(id) == "/r/?id=h\(id),deliveryId,2")
+    }
+
+    @Test func aRecallNamesTheDeliveryThatItRemoves() {
+        let recall = PushMessage(userInfo: ["aps": ["content-available": 1], "_recall": "f0190", "_dId": "f0191"])
+        #expect(recall.isSilent && recall.recalledDeliveryID == "f0190")
+        let shown = PushMessage(userInfo: ["_mId": "12345", "_dId": "f0190"])
+        #expect(recall.recalls(shown) && !recall.recalls(recall) && !shown.recalls(shown))
+        #expect(!shown.recalls(PushMessage(userInfo: [:])))
+        #expect(TrackingPath.path(shown, .remove) == "/r/?id=h3039,f0190,3")
     }
 
     @Test(arguments: ["invalid", "", "1-1-1-1-1", "a8a", "9223372036854775808", "1.5", " 1"])

@@ -19,6 +19,6 @@ import Testing
     }
 
     @Test func endedDeliveries() {
-        #expect(DeliveryState.allCases.filter(\.isFinal) == [.finished, .stopped])
+        #expect(DeliveryState.allCases.filter(\.isFinal) == [.finished, .stopped, .recalled])
     }
 }

@@ -44,10 +44,11 @@ import Testing
         #expect(id?.deliveries.first == 0x10)
         #expect(id?.kind == .received)
         #expect(TrackingID("h3039,0010,02")?.kind == .clicked)
+        #expect(TrackingID("h3039,0010,3")?.kind == .removed)
         #expect(TrackingID("h3039,0010,02")?.deliveries == id?.deliveries)
         #expect(TrackingID("hd828,deliveryId,2")?.deliveries == [])
         for wrong in [
-            "", "h", "h,,", "3039,10,1", "h3039,10", "h3039,10,3", "h3039,10,0", "h3039,10,1,", "h3039,,1",
+            "", "h", "h,,", "3039,10,1", "h3039,10", "h3039,10,4", "h3039,10,0", "h3039,10,1,", "h3039,,1",
             "h787bc0,281a4d8,281a4da",
             "H3039,10,1", String(repeating: "h", count: 300),
         ] {

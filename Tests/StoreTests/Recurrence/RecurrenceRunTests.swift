@@ -191,7 +191,8 @@ struct RecurrenceRunTests {
         #expect(try await fixture.store.makeRuns(at: "2092-01-01T09:00:02Z").isEmpty)
         let row = try required(try await fixture.store.recurrence(ofDelivery: id))
         #expect(row.state == .paused && row.reason == "run \(run) could not be prepared: no title")
-        #expect(try await fixture.store.deliveryProgress(run).state == .failed)
+        let ended = try await fixture.store.deliveryProgress(run)
+        #expect(ended.state == .stopped && ended.stateReason == "no title" && ended.finishedAt != nil)
         #expect(try await fixture.alarms("delivery_returned").isEmpty)
         let alarm = try required(try await fixture.alarms("recurrence_paused").first)
         #expect(alarm.subject == "\(id)" && alarm.text.contains("no title"))
@@ -206,10 +207,23 @@ struct RecurrenceRunTests {
         let fixture = try await StoreFixture.make()
         let id = try await started(fixture, rule())
         let run = try required(try await fixture.store.makeRuns(at: "2092-01-01T09:00:01Z").first?.run)
-        try await fixture.sql("SELECT pushmta_engine.fail_delivery(\(run), 'no key')::integer::bigint")
+        try await fixture.sql(
+            "UPDATE pushmta_engine.delivery SET state = 'stopped', state_reason = 'no key' WHERE id = \(run)"
+        )
         #expect(try await fixture.store.makeRuns(at: "2092-01-02T09:00:01Z").map(\.outcome) == ["failed"])
         let row = try required(try await fixture.store.recurrence(ofDelivery: id))
         #expect(row.state == .paused && row.reason == "run \(run) has failed: no key")
+    }
+
+    @Test("The recall of a run pauses its recurrence before the next one")
+    func recalled() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await started(fixture, rule())
+        let run = try required(try await fixture.store.makeRuns(at: "2092-01-01T09:00:01Z").first?.run)
+        _ = try await fixture.store.recallDelivery(run, reason: "wrong price")
+        #expect(try await fixture.store.makeRuns(at: "2092-01-02T09:00:01Z").isEmpty)
+        let row = try required(try await fixture.store.recurrence(ofDelivery: id))
+        #expect(row.state == .paused && row.reason == "run \(run) was recalled: wrong price")
     }
 
     @Test("It is paused, continued, removed and stopped; moments that pass meanwhile are not missed")

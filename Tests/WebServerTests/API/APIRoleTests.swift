@@ -89,8 +89,13 @@ import Testing
             "parse_filter",
             "analyze_delivery", "update_delivery", "copy_delivery", "reschedule_delivery", "api_analysis",
             "api_analysis_counts", "api_exclusion_counts", "api_problems",
+            "api_plan", "api_waves", "service_hours", "set_plan",
+            "approve_delivery", "reject_delivery", "withdraw_approval", "approval_of",
+            "recall_delivery", "recall_of",
             "next_runs", "set_recurrence", "start_recurrence", "pause_recurrence", "remove_recurrence",
             "run_recurrence", "api_recurrence", "api_recurrence_runs",
+            "set_experiment", "choose_winner", "api_experiment", "api_experiment_variants", "add_conversion",
+            "record_conversions", "count_target", "api_events",
             "api_categories", "api_set_user_category_opt_out", "api_user_opt_outs", "device_categories",
             "set_category_opt_out",
         ]

@@ -1,6 +1,7 @@
 package android.app;
 
 import android.content.Context;
+import android.os.Bundle;
 
 /** What the system shows. */
 public class Notification {
@@ -8,6 +9,7 @@ public class Notification {
 
     public int flags;
     public PendingIntent contentIntent;
+    public Bundle extras = new Bundle();
     /** The texts and the icon; only the stub shows them. */
     public String title;
     public String text;
@@ -37,6 +39,11 @@ public class Notification {
 
         public Builder setContentIntent(PendingIntent intent) {
             made.contentIntent = intent;
+            return this;
+        }
+
+        public Builder addExtras(Bundle extras) {
+            made.extras.putAll(extras);
             return this;
         }
 

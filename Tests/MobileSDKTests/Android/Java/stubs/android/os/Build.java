@@ -20,6 +20,7 @@ public final class Build {
 
     /** The numbers of systems. */
     public static final class VERSION_CODES {
+        public static final int M = 23;
         public static final int N = 24;
     }
 }

@@ -9,6 +9,8 @@ public final class DeviceInfo {
     final String manufacturer;
     final String systemVersion;
     final String language;
+    /** The time zone; null if it is not sent. */
+    final String timeZone;
 
     /**
      * Describes a device.
@@ -24,6 +26,11 @@ public final class DeviceInfo {
      */
     public DeviceInfo(String id, String name, String model, String brand, String manufacturer, String systemVersion,
             String language) {
+        this(id, name, model, brand, manufacturer, systemVersion, language, null);
+    }
+
+    private DeviceInfo(String id, String name, String model, String brand, String manufacturer, String systemVersion,
+            String language, String timeZone) {
         this.id = text(id);
         this.name = text(name);
         this.model = text(model);
@@ -31,6 +38,15 @@ public final class DeviceInfo {
         this.manufacturer = text(manufacturer);
         this.systemVersion = text(systemVersion);
         this.language = text(language).replace('_', '-');
+        this.timeZone = timeZone == null || timeZone.isEmpty() ? null : timeZone;
+    }
+
+    /**
+     * A copy with a time zone, such as {@code Europe/Paris}, which is then sent; null for none. It tells where a person
+     * is, so it is personal data.
+     */
+    public DeviceInfo withTimeZone(String newTimeZone) {
+        return new DeviceInfo(id, name, model, brand, manufacturer, systemVersion, language, newTimeZone);
     }
 
     /** Some devices lack the value of a field. */

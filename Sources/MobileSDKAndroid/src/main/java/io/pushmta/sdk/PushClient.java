@@ -43,6 +43,7 @@ package io.pushmta.sdk;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.TimeZone;
 
 /**
  * Registers a device with PushMTA and reports what happens to notifications.
@@ -56,6 +57,7 @@ public final class PushClient {
     private final Settings settings = new Settings();
     private final Registrar registrar;
     private final Tracker tracker;
+    private volatile boolean sendsTimeZone;
 
     /** Makes a separate client, for an app that supplies its own transport; most apps use {@link #getInstance}. */
     public PushClient(Transport transport) {
@@ -103,6 +105,15 @@ public final class PushClient {
     }
 
     /**
+     * Sends the device's time zone with later registrations, so that messages can arrive at the user's own time of day.
+     * By default it is not sent: a time zone tells where a person is, so it is personal data. Say so in the app's
+     * privacy notice. A device that moves to another zone tells the server with its next {@link #registerDevice}.
+     */
+    public void setSendsTimeZone(boolean sends) {
+        sendsTimeZone = sends;
+    }
+
+    /**
      * Registers the device. Call it at each start and for each new token: a request is sent only if token, user key,
      * parameters, server or integration key changed.
      *
@@ -144,7 +155,9 @@ public final class PushClient {
     }
 
     void register(String token, String userKey, String document, DeviceInfo device) throws PushException, IOException {
-        registrar.register(new Registration(token, userKey, document, device));
+        boolean addsZone = sendsTimeZone && device.timeZone == null;
+        DeviceInfo described = addsZone ? device.withTimeZone(TimeZone.getDefault().getID()) : device;
+        registrar.register(new Registration(token, userKey, document, described));
     }
 
     /** Registers the device again with a new token; all else is unchanged. Call it from {@code onNewToken}. */
@@ -208,6 +221,14 @@ public final class PushClient {
      */
     public void recordConversion(String name, Double value) throws PushException, IOException {
         tracker.convert(name, value);
+    }
+
+    /**
+     * Reports that a notification was removed because its delivery was recalled, by its {@code _mId} and its
+     * hexadecimal {@code _dId}.
+     */
+    public void notifyRemoval(String messageId, String deliveryId) throws PushException, IOException {
+        tracker.track(messageId, deliveryId, TrackingPath.REMOVE);
     }
 
     /**

@@ -67,7 +67,7 @@ final class Registration {
         return names.toString();
     }
 
-    /** The form's body. The order of the fields is fixed; without an opt-out choice they are those of Adobe's SDK. */
+    /** The form's body. Its order is fixed; without an opt-out choice and a time zone it is that of Adobe's SDK. */
     String body(String integrationKey) {
         String[] fields = {
             "registrationToken", token, "mobileAppUuid", integrationKey, "userKey", userKey, "deviceImei", device.id,
@@ -82,6 +82,9 @@ final class Registration {
         }
         if (optOut != null) {
             result.append("&optOut=").append(optOut);
+        }
+        if (device.timeZone != null) {
+            result.append("&timeZone=").append(PercentEncoder.encode(device.timeZone));
         }
         append(result, "categoriesOptOut", names(true));
         append(result, "categoriesOptIn", names(false));
@@ -107,7 +110,7 @@ final class Registration {
      */
     String mark() {
         return hash() + digest(token + '\n' + userKey + '\n' + parameters, StandardCharsets.UTF_8)
-                + (optOut == null ? "" : optOut ? "out" : "in")
+                + (optOut == null ? "" : optOut ? "out" : "in") + (device.timeZone == null ? "" : device.timeZone)
                 + (categories.isEmpty() ? "" : "," + PercentEncoder.encode(names(true)) + "/" + PercentEncoder.encode(names(false)));
     }
 

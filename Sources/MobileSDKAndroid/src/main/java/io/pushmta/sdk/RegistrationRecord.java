@@ -121,6 +121,7 @@ final class RegistrationRecord {
             append(result, "manufacturer", last.device.manufacturer);
             append(result, "systemVersion", last.device.systemVersion);
             append(result, "language", last.device.language);
+            append(result, "timeZone", last.device.timeZone);
             append(result, "optOut", last.optOut == null ? null : last.optOut.toString());
             append(result, "saidCategories", words(last.categories));
         }
@@ -138,7 +139,8 @@ final class RegistrationRecord {
             return null;
         }
         DeviceInfo device = new DeviceInfo(fields.get("id"), fields.get("name"), fields.get("model"), fields.get("brand"),
-                fields.get("manufacturer"), fields.get("systemVersion"), fields.get("language"));
+                fields.get("manufacturer"), fields.get("systemVersion"), fields.get("language"))
+                .withTimeZone(fields.get("timeZone"));
         Boolean optOut = fields.get("optOut") == null ? null : Boolean.valueOf(fields.get("optOut"));
         Map<String, Boolean> categories = new TreeMap<>();
         readWords(fields.get("saidCategories"), categories);

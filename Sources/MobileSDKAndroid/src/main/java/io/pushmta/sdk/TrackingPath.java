@@ -9,8 +9,10 @@ final class TrackingPath {
     static final int RECEIVE = 1;
     /** The user clicked or opened it. */
     static final int CLICK = 2;
+    /** It was removed, because its delivery was recalled. */
+    static final int REMOVE = 3;
     /** The user did what it was sent for. */
-    private static final int CONVERSION = 3;
+    private static final int CONVERSION = 4;
 
     private static final Pattern UUID =
             Pattern.compile("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}");

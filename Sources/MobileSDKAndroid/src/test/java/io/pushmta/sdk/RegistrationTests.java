@@ -119,6 +119,26 @@ final class RegistrationTests {
         }
     }
 
+    /** The time zone is sent only if the app says so, and with a new token too. */
+    void testTheTimeZoneIsAChoiceOfTheApp() throws Exception {
+        try (TestServer server = new TestServer()) {
+            Storage storage = new MemoryStorage();
+            PushClient client = Samples.client(server, storage);
+            register(client, "ada");
+            client.registerDevice("testToken", "ada", null, Samples.device().withTimeZone("Europe/Paris"));
+            Samples.client(server, storage).refreshToken("newToken");
+            client.forgetRegistration();
+            client.setSendsTimeZone(true);
+            register(client, "ada");
+            String own = "&timeZone=" + PercentEncoder.encode(java.util.TimeZone.getDefault().getID());
+            String[] ends = {"", "&timeZone=Europe%2FParis", "&timeZone=Europe%2FParis", own};
+            Check.equal(server.seen.size(), ends.length);
+            for (int index = 0; index < ends.length; index++) {
+                Check.isTrue(server.seen.get(index).body.endsWith("additionalParameters%3E" + ends[index]), "request " + index);
+            }
+        }
+    }
+
     /** An opt-out from a category is sent with every registration of the user, an opt-in once. */
     void testOptOutOfCategories() throws Exception {
         try (TestServer server = new TestServer()) {

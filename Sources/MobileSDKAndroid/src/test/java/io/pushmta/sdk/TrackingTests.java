@@ -60,9 +60,9 @@ final class TrackingTests {
             List<String> expected = new ArrayList<>();
             expected.add("GET /r/?id=h3039,f0190,2");
             expected.add("GET /r/?id=h63,f0191,1");
-            expected.add("GET /r/?id=h3039,f0190,3&name=bought%20it%20%26%20more&value=19.99");
-            expected.add("GET /r/?id=h3039,f0190,3&name=again");
-            expected.add("GET /r/?id=h3039,f0190,3&name=nothing");
+            expected.add("GET /r/?id=h3039,f0190,4&name=bought%20it%20%26%20more&value=19.99");
+            expected.add("GET /r/?id=h3039,f0190,4&name=again");
+            expected.add("GET /r/?id=h3039,f0190,4&name=nothing");
             Check.equal(uris(server), expected);
         }
     }

@@ -1,5 +1,8 @@
 package io.pushmta.sdk;
 
+import android.app.Notification;
+import android.app.NotificationManager;
+import android.content.Context;
 import android.content.Intent;
 import android.content.SharedPreferences;
 import android.net.Network;
@@ -9,7 +12,9 @@ import io.pushmta.sdk.android.PushMTA;
 import io.pushmta.sdk.android.PushMTAMessagingService;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import stub.Device;
@@ -131,6 +136,30 @@ final class AndroidLayerTests {
             Check.equal(service.requestsWhenShown.toString(), "[0, 1]");
             Check.equal(server.seen.size(), 1);
             Check.equal(server.seen.get(0).uri, "/r/?id=h3039,f0190,1");
+        }
+    }
+
+    /** Only the recalled delivery's notifications go, each with a report; nothing is shown. */
+    void testARecallRemovesWhatIsShown() throws Exception {
+        try (TestServer server = new TestServer()) {
+            start(server);
+            NotificationManager manager = (NotificationManager) Device.SHARED.getSystemService(Context.NOTIFICATION_SERVICE);
+            String[][] shown = {{"12345", "f0190"}, {"12346", "f0191"}};
+            for (int number = 0; number < shown.length; number++) {
+                Map<String, String> data = new HashMap<>();
+                data.put("_mId", shown[number][0]);
+                data.put("_dId", shown[number][1]);
+                manager.notify(900 + number, new Notification.Builder(Device.SHARED).addExtras(PushMTA.extras(data)).build());
+            }
+            Service service = new Service(server);
+            service.onMessageReceived(new RemoteMessage.Builder("a").addData("_recall", "f0190").addData("_mId", "99999")
+                    .addData("_dId", "f0192").build());
+            Check.equal(service.requestsWhenShown.toString(), "[]");
+            Check.isTrue(!Device.SHARED.notifications.containsKey(900), "the recalled one");
+            Check.isTrue(Device.SHARED.notifications.remove(901) != null, "the other one");
+            Check.equal(server.seen.size(), 2);
+            Check.equal(server.seen.get(0).uri, "/r/?id=h3039,f0190,3");
+            Check.equal(server.seen.get(1).uri, "/r/?id=h1869f,f0192,1");
         }
     }
 

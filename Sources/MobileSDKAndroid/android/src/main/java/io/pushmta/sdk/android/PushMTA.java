@@ -1,10 +1,15 @@
 package io.pushmta.sdk.android;
 
+import android.app.NotificationManager;
 import android.content.Context;
 import android.content.Intent;
+import android.os.Build;
 import android.os.Bundle;
+import android.service.notification.StatusBarNotification;
 import io.pushmta.sdk.AsyncRunner;
 import io.pushmta.sdk.PushClient;
+import io.pushmta.sdk.PushException;
+import java.io.IOException;
 import java.util.Map;
 
 /** The SDK in an Android app. */
@@ -50,6 +55,11 @@ public final class PushMTA {
         runner().registerDevice(token, userKey, parameters, AndroidDevice.describe(context), listener);
     }
 
+    /** Sends the device's time zone, which is personal data, with later registrations: {@link PushClient#setSendsTimeZone}. */
+    public static void setSendsTimeZone(boolean sends) {
+        PushClient.getInstance().setSendsTimeZone(sends);
+    }
+
     /** Records in the background that the user wants no messages, or wants them again: {@link PushClient#setOptOut}. */
     public static void setOptOut(boolean optedOut, AsyncRunner.RequestListener listener) {
         runner().setOptOut(optedOut, listener);
@@ -89,6 +99,48 @@ public final class PushMTA {
         intent.removeExtra("_mId");
         intent.removeExtra("_dId");
         runner().notifyOpening(messageId, deliveryId, listener);
+        return true;
+    }
+
+    /**
+     * The ids of a data message, for {@code Notification.Builder.addExtras}: a notification with them is removed if its
+     * delivery is recalled.
+     */
+    public static Bundle extras(Map<String, String> data) {
+        Bundle extras = new Bundle();
+        for (String key : new String[] {"_mId", "_dId"}) {
+            if (data.get(key) != null) {
+                extras.putString(key, data.get(key));
+            }
+        }
+        return extras;
+    }
+
+    /**
+     * Removes the notifications of a recalled delivery that have the ids of {@link #extras}, and reports each; false if
+     * the message recalls nothing. Call it on a thread that may block. It needs Android 6.
+     */
+    public static boolean removeRecalled(Map<String, String> data, Context context) {
+        String recalled = data.get("_recall");
+        if (recalled == null) {
+            return false;
+        }
+        NotificationManager manager = (NotificationManager) context.getSystemService(Context.NOTIFICATION_SERVICE);
+        if (manager == null || Build.VERSION.SDK_INT < Build.VERSION_CODES.M) {
+            return true;
+        }
+        for (StatusBarNotification shown : manager.getActiveNotifications()) {
+            Bundle extras = shown.getNotification().extras;
+            String deliveryId = extras == null ? null : extras.getString("_dId");
+            if (recalled.equals(deliveryId)) {
+                manager.cancel(shown.getTag(), shown.getId());
+                try {
+                    PushClient.getInstance().notifyRemoval(extras.getString("_mId"), deliveryId);
+                } catch (PushException | IOException error) {
+                    // It is kept and retried, unless the server refused it.
+                }
+            }
+        }
         return true;
     }
 }

@@ -11,7 +11,10 @@ import java.io.IOException;
  * declares its class in its manifest for {@code com.google.firebase.MESSAGING_EVENT}.
  */
 public abstract class PushMTAMessagingService extends FirebaseMessagingService {
-    /** Shows a message. The receipt is reported afterwards, so that a slow network does not delay the notification. */
+    /**
+     * Shows a message. Add {@link PushMTA#extras} to its notification, so that a recall can remove it. The receipt is reported
+     * afterwards, so that a slow network does not delay the notification.
+     */
     protected abstract void show(RemoteMessage message);
 
     /** Firebase calls this on its own thread, which may block. */
@@ -27,7 +30,10 @@ public abstract class PushMTAMessagingService extends FirebaseMessagingService {
     /** The process may end when this returns, so the receipt is sent here, not in parallel. */
     @Override
     public void onMessageReceived(RemoteMessage message) {
-        show(message);
+        // A recall removes what is shown, and shows nothing.
+        if (!PushMTA.removeRecalled(message.getData(), this)) {
+            show(message);
+        }
         String messageId = message.getData().get("_mId");
         String deliveryId = message.getData().get("_dId");
         if (messageId != null && deliveryId != null) {

@@ -1,0 +1,332 @@
+import PushCore
+
+/// The typed plan of a delivery: the recipient's time, waves, and what happens outside of the sending hours.
+///
+/// An empty value says nothing.
+struct PlanForm: Sendable {
+    /// The columns of a wave.
+    enum Column: String, Sendable, CaseIterable {
+        case size, begins, failed, tokens
+        case optOuts = "opt_outs"
+    }
+
+    private static let prefix = "plan."
+    static let localTime = prefix + "local_time"
+    static let onPast = prefix + "on_past"
+    static let hours = prefix + "hours"
+    /// When the last wave, the rest, begins.
+    static let restBegins = prefix + "rest.begins"
+    /// The maximum number of waves before the rest, and how many rows the form shows at first.
+    private static let maxRows = 20
+    private static let minRows = 4
+
+    static func field(_ row: Int, _ column: Column) -> String { "\(prefix)wave.\(row).\(column.rawValue)" }
+
+    /// The values of a draft, by name.
+    let values: [String: String]
+    let catalogue: Catalogue
+
+    /// Takes the values of a form; rows without a value are dropped.
+    static func take(_ form: FormParameters, into values: inout [String: String]) {
+        for name in [localTime, onPast, hours, restBegins] {
+            let text = form[name]?.trimmed ?? ""
+            values[name] = text.isEmpty ? nil : text
+        }
+        var row = 0
+        for typed in 0..<maxRows {
+            let texts = Column.allCases.map { ($0, (form[field(typed, $0)] ?? "").trimmed) }
+            guard texts.contains(where: { !$0.1.isEmpty }) else { continue }
+            for (column, text) in texts { values[field(row, column)] = text.isEmpty ? nil : text }
+            row += 1
+        }
+        for row in row..<maxRows { for column in Column.allCases { values[field(row, column)] = nil } }
+    }
+
+    private func text(_ name: String) -> String { values[name] ?? "" }
+
+    private func text(_ row: Int, _ column: Column) -> String { text(Self.field(row, column)) }
+
+    private var rows: Int {
+        (0..<Self.maxRows).last { row in Column.allCases.contains { !text(row, $0).isEmpty } }.map { $0 + 1 } ?? 0
+    }
+
+    /// Whether a typed value is invalid.
+    var isWrong: Bool { !problems.isEmpty }
+
+    /// What is wrong, by field.
+    var problems: [String: String] { read().problems }
+
+    /// The plan; it says nothing of what is invalid.
+    var plan: DeliveryPlan { read().plan }
+
+    private func read() -> (plan: DeliveryPlan, problems: [String: String]) {
+        var plan = DeliveryPlan()
+        var problems: [String: String] = [:]
+        if !text(Self.localTime).isEmpty {
+            if DeliveryPlan.isLocalTime(text(Self.localTime)) {
+                plan.localTime = text(Self.localTime)
+            } else {
+                problems[Self.localTime] = catalogue[.localTimeWrong]
+            }
+            plan.onPast = DeliveryPlan.PastRule(rawValue: text(Self.onPast))
+            if plan.onPast == nil { problems[Self.onPast] = catalogue[.pastMissing] }
+        }
+        if !text(Self.hours).isEmpty {
+            plan.hours = DeliveryPlan.HoursRule(rawValue: text(Self.hours))
+            if plan.hours == nil { problems[Self.hours] = catalogue.text(.settingUnknown, text(Self.hours)) }
+        }
+        let rows = self.rows
+        guard rows > 0 else { return (plan, problems) }
+        for row in 0..<rows { plan.waves.append(wave(row, &problems)) }
+        var rest = DeliveryPlan.Wave()
+        begin(&rest, Self.restBegins, &problems)
+        plan.waves.append(rest)
+        return (plan, problems)
+    }
+
+    private func wave(_ row: Int, _ problems: inout [String: String]) -> DeliveryPlan.Wave {
+        var wave = DeliveryPlan.Wave()
+        if let size = Self.size(text(row, .size)) {
+            wave.size = size
+        } else {
+            problems[Self.field(row, .size)] = catalogue[.waveSizeWrong]
+        }
+        begin(&wave, Self.field(row, .begins), &problems)
+        if row == 0, wave.afterSeconds != nil { problems[Self.field(row, .begins)] = catalogue[.waveFirst] }
+        wave.maxFailed = share(row, .failed, &problems)
+        wave.maxTokenErrors = share(row, .tokens, &problems)
+        wave.maxOptOuts = share(row, .optOuts, &problems)
+        return wave
+    }
+
+    private func begin(_ wave: inout DeliveryPlan.Wave, _ name: String, _ problems: inout [String: String]) {
+        let text = text(name)
+        guard !text.isEmpty else { return }
+        if DeliveryPlan.isLocalTime(text) {
+            wave.startsAt = text.replacing(" ", with: "T") + "Z"
+        } else if let seconds = Self.seconds(text) {
+            wave.afterSeconds = seconds
+        } else {
+            problems[name] = catalogue[.waveBeginsWrong]
+        }
+    }
+
+    private func share(_ row: Int, _ column: Column, _ problems: inout [String: String]) -> Double? {
+        let text = text(row, column)
+        guard !text.isEmpty else { return nil }
+        guard let percent = Self.number(text.replacing("%", with: "")), (0...100).contains(percent) else {
+            problems[Self.field(row, column)] = catalogue[.waveShareWrong]
+            return nil
+        }
+        return percent / 100
+    }
+
+    /// `5 %` or `1000`.
+    private static func size(_ text: String) -> DeliveryPlan.Wave.Size? {
+        if text.hasSuffix("%") {
+            return number(String(text.dropLast())).flatMap { DeliveryPlan.percents.contains($0) ? .percent($0) : nil }
+        }
+        return Int64(text).flatMap { DeliveryPlan.counts.contains($0) ? .messages($0) : nil }
+    }
+
+    private static func number(_ text: String) -> Double? {
+        let plain = text.trimmed.replacing(",", with: ".")
+        guard !plain.isEmpty, plain.utf8.allSatisfy({ "0123456789.".utf8.contains($0) }) else { return nil }
+        return Double(plain)
+    }
+
+    /// The units of a pause, the longest first.
+    private static let units: [(name: String, seconds: Int64)] = [
+        ("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1),
+    ]
+
+    /// `30min`, `2h` or `1d`.
+    private static func seconds(_ text: String) -> Int64? {
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        let name = text.dropFirst(digits.count).trimmed
+        guard let number = Int64(digits), number <= DeliveryPlan.pauses.upperBound,
+            let unit = units.first(where: { $0.name == name }), DeliveryPlan.pauses.contains(number * unit.seconds)
+        else { return nil }
+        return number * unit.seconds
+    }
+
+    private static func words(seconds: Int64) -> String {
+        let unit = units.first { seconds.isMultiple(of: $0.seconds) && seconds > 0 } ?? ("s", 1)
+        return "\(seconds / unit.seconds)\(unit.name)"
+    }
+}
+
+extension PlanForm {
+    /// A plan as `pushmta_engine.plan_document` writes it.
+    private struct Document: Decodable {
+        struct Wave: Decodable {
+            var percent: Double?
+            var count: Int64?
+            var at: String?
+            var after: String?
+            var maxFailed: Double?
+            var maxTokenErrors: Double?
+            var maxOptOuts: Double?
+
+            private enum CodingKeys: String, CodingKey {
+                case percent, count, at, after
+                case maxFailed = "max_failed"
+                case maxTokenErrors = "max_token_errors"
+                case
+                    maxOptOuts = "max_opt_outs"
+            }
+        }
+
+        struct Plan: Decodable {
+            var localTime: String?
+            var onPast: String?
+            var hours: String?
+            var waves: [Wave]?
+
+            private enum CodingKeys: String, CodingKey {
+                case localTime = "local_time"
+                case onPast = "on_past"
+                case hours, waves
+            }
+        }
+
+        var plan: Plan?
+    }
+
+    /// The plan among the settings of an existing delivery as values of a form; a moment that has passed is left out.
+    static func values(json: String) -> [String: String] {
+        guard let plan = (try? JSONBody.decode(Document.self, from: json.utf8))?.plan else { return [:] }
+        var values: [String: String] = [:]
+        values[localTime] = plan.localTime.map { String($0.prefix(16)) }
+        values[onPast] = plan.onPast
+        values[hours] = plan.hours
+        let waves = (plan.waves ?? []).prefix(maxRows + 1)
+        for (row, wave) in waves.dropLast().enumerated() {
+            values[field(row, .size)] = wave.percent.map { "\(plain($0)) %" } ?? wave.count.map { "\($0)" }
+            values[field(row, .begins)] = beginning(wave)
+            values[field(row, .failed)] = wave.maxFailed.map { plain($0 * 100) }
+            values[field(row, .tokens)] = wave.maxTokenErrors.map { plain($0 * 100) }
+            values[field(row, .optOuts)] = wave.maxOptOuts.map { plain($0 * 100) }
+        }
+        values[restBegins] = waves.last.flatMap(beginning)
+        return values
+    }
+
+    private static func beginning(_ wave: Document.Wave) -> String? {
+        if let at = wave.at { return String(at.prefix(16)) }
+        return wave.after.flatMap { Int64($0.prefix { $0.isNumber }) }.map(words)
+    }
+
+    /// A number with at most three digits after the point.
+    private static func plain(_ value: Double) -> String {
+        let text = "\((value * 1_000).rounded() / 1_000)"
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+
+    /// What the page of the step shows.
+    var page: PageValues {
+        let problems = self.problems
+        let shown = min(Self.maxRows, max(Self.minRows, rows + 1))
+        return [
+            "localName": .text(Self.localTime), "localTime": .text(String(text(Self.localTime).prefix(16))),
+            "isLocalWrong": .flag(problems[Self.localTime] != nil),
+            "localProblem": .text(problems[Self.localTime] ?? ""),
+            "pastFields": .list([
+                choice(Self.onPast, .localTimePast, [("", Phrase.pastChoose)] + pasts, problems[Self.onPast])
+            ]),
+            "waves": .list((0..<shown).map { waveRow($0, problems) }),
+            "restName": .text(Self.restBegins), "restBegins": .text(text(Self.restBegins)),
+            "isRestWrong": .flag(problems[Self.restBegins] != nil),
+            "waveProblems": .list(waveProblems(problems).map { words -> PageValues in ["words": .text(words)] }),
+            "hoursFields": .list([
+                choice(Self.hours, .hoursRuleLabel, [("", Phrase.hoursAsService)] + rules, problems[Self.hours])
+            ]),
+        ]
+    }
+
+    private var pasts: [(String, Phrase)] {
+        DeliveryPlan.PastRule.allCases.map { rule in
+            switch rule {
+            case .now: (rule.rawValue, .pastNow)
+            case .nextDay: (rule.rawValue, .pastNextDay)
+            case .skip: (rule.rawValue, .pastSkip)
+            }
+        }
+    }
+
+    private var rules: [(String, Phrase)] {
+        DeliveryPlan.HoursRule.allCases.map { rule in
+            switch rule {
+            case .postpone: (rule.rawValue, .hoursPostpone)
+            case .drop: (rule.rawValue, .hoursDrop)
+            case .ignore: (rule.rawValue, .hoursIgnore)
+            }
+        }
+    }
+
+    /// The values of the template for a field with a choice.
+    private func choice(_ name: String, _ label: Phrase, _ options: [(String, Phrase)], _ problem: String?)
+        -> PageValues
+    {
+        let words = options.map { value, phrase -> PageValues in
+            ["value": .text(value), "name": .text(catalogue[phrase]), "isChosen": .flag(value == text(name))]
+        }
+        let told: [PageValues] = problem.map { [["words": .text($0)]] } ?? []
+        return [
+            "name": .text(name), "label": .text(catalogue[label]), "isLine": .flag(false), "isTall": .flag(false),
+            "hasHint": .flag(false), "isWrong": .flag(problem != nil),
+            "problems": .list(told), "choice": .group(["words": .list(words)]),
+        ]
+    }
+
+    private func waveRow(_ row: Int, _ problems: [String: String]) -> PageValues {
+        let cells = Column.allCases.map { column -> PageValues in
+            let name = Self.field(row, column)
+            return [
+                "name": .text(name), "value": .text(text(row, column)), "label": .text(catalogue[Self.label(column)]),
+                "isWrong": .flag(problems[name] != nil),
+            ]
+        }
+        return ["number": .text("\(row + 1)"), "cells": .list(cells)]
+    }
+
+    private static func label(_ column: Column) -> Phrase {
+        switch column {
+        case .size: .waveSize
+        case .begins: .waveBegins
+        case .failed: .waveFailed
+        case .tokens: .waveTokens
+        case .optOuts: .waveOptOuts
+        }
+    }
+
+    /// What is wrong with the waves, each said once.
+    private func waveProblems(_ problems: [String: String]) -> [String] {
+        let names =
+            (0..<Self.maxRows).flatMap { row in Column.allCases.map { Self.field(row, $0) } } + [Self.restBegins]
+        var said: [String] = []
+        for name in names {
+            guard let words = problems[name], !said.contains(words) else { continue }
+            said.append(words)
+        }
+        return said
+    }
+
+    /// What the plan says, for the confirmation of the start; empty if it says nothing.
+    var facts: [(name: String, value: String)] {
+        var facts: [(name: String, value: String)] = []
+        if !text(Self.localTime).isEmpty {
+            let past = pasts.first { $0.0 == text(Self.onPast) }.map { catalogue[$0.1] } ?? ""
+            let moment = text(Self.localTime).replacing("T", with: " ")
+            facts.append((catalogue[.localTimeTitle], "\(moment) · \(catalogue[.localTimePast]): \(past)"))
+        }
+        if rows > 0 {
+            let sizes = (0..<rows).map { text($0, .size) } + [catalogue[.waveRest]]
+            facts.append((catalogue[.wavesTitle], sizes.joined(separator: " · ")))
+        }
+        if let rule = rules.first(where: { $0.0 == text(Self.hours) }) {
+            facts.append((catalogue[.hoursRuleLabel], catalogue[rule.1]))
+        }
+        return facts
+    }
+}

@@ -1,0 +1,27 @@
+import HTTPTypes
+import PushCore
+import Store
+
+/// The step *When*: the recipient's time, waves, and what happens outside of the sending hours. It may stay empty.
+extension Composer {
+    var whenRoutes: [ConsoleRoute] {
+        [
+            route(.get, "when") { call, composed in
+                let form = plan(composed)
+                var values = form.page
+                values["isSaved"] = .flag(call.query["saved"] != nil && !form.isWrong)
+                return page(.when, composed, values)
+            },
+            route(.post, "when") { call, composed in
+                var composed = composed
+                PlanForm.take(call.form, into: &composed.draft.fields)
+                // A plan with an error is saved, but the draft stays at this step.
+                return try await save(call, composed, .when, stays: plan(composed).isWrong)
+            },
+        ]
+    }
+
+    func plan(_ composed: ComposedDraft) -> PlanForm {
+        PlanForm(values: composed.draft.fields, catalogue: catalogue)
+    }
+}

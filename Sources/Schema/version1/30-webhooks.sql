@@ -1,0 +1,266 @@
+-- Webhooks: consumers of events that the feedback worker posts to an HTTPS address.
+--
+-- A batch is taken from the consumer, with its position, in one transaction, and stays until the receiver has accepted it. So a worker
+-- that dies in between posts the same batch again, under the same id: at least once. A webhook has one batch on its way, and the next one
+-- follows it, which keeps the order; a batch that was refused too often becomes a dead letter, and others go on. Batches name events and
+-- hold none: their bodies are made when they are posted, so that nothing is sent about a user who was forgotten meanwhile.
+
+CREATE TABLE pushmta_engine.webhook (
+    consumer_id integer PRIMARY KEY REFERENCES pushmta_engine.event_consumer ON DELETE CASCADE,
+    url text NOT NULL CHECK (url ~ '^https://[^[:space:]/@?#]+([/?][^[:space:]#]*)?$' AND octet_length(url) <= 2000),
+    max_events integer NOT NULL DEFAULT 100 CHECK (max_events BETWEEN 1 AND 1000),
+    active boolean NOT NULL DEFAULT true,
+    -- Why it is not active; empty if an operator has disabled it.
+    inactive_reason text NOT NULL DEFAULT '',
+    created_at timestamptz NOT NULL DEFAULT now(),
+    accepted_at timestamptz,
+    accepted bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
+COMMENT ON TABLE pushmta_engine.webhook IS 'Where the events of a consumer are posted.';
+
+CREATE TABLE pushmta_engine.webhook_secret (
+    -- From the sequence of credentials, because the key rotation knows sealed items by their id.
+    id bigint PRIMARY KEY,
+    consumer_id integer NOT NULL REFERENCES pushmta_engine.webhook ON DELETE CASCADE,
+    seal_key_id text NOT NULL,
+    sealed bytea NOT NULL CHECK (octet_length(sealed) <= 1000),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    -- When an earlier secret ends; null for the present one.
+    ends_at timestamptz
+);
+COMMENT ON TABLE pushmta_engine.webhook_secret IS
+    'The secrets that sign what is posted, sealed. During a rotation there are two, and both sign.';
+CREATE UNIQUE INDEX webhook_secret_present ON pushmta_engine.webhook_secret (consumer_id) WHERE ends_at IS NULL;
+CREATE INDEX webhook_secret_webhook ON pushmta_engine.webhook_secret (consumer_id);
+
+CREATE TABLE pushmta_engine.webhook_batch (
+    id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+    consumer_id integer NOT NULL REFERENCES pushmta_engine.webhook ON DELETE CASCADE,
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    slices pushmta_engine.event_slice[] NOT NULL,
+    attempts integer NOT NULL DEFAULT 0,
+    next_at timestamptz NOT NULL DEFAULT '-infinity',
+    -- Null while it is on its way.
+    dead_at timestamptz,
+    -- Of the last answer; 0 if there was none.
+    http_status smallint NOT NULL DEFAULT 0,
+    trouble text NOT NULL DEFAULT ''
+);
+COMMENT ON TABLE pushmta_engine.webhook_batch IS
+    'Batches of events that a receiver has not accepted: those on their way, and dead letters.';
+CREATE INDEX webhook_batch_open ON pushmta_engine.webhook_batch (consumer_id, created_at, id) WHERE dead_at IS NULL;
+CREATE INDEX webhook_batch_dead ON pushmta_engine.webhook_batch (dead_at) WHERE dead_at IS NOT NULL;
+
+CREATE FUNCTION pushmta_engine.webhook_named(name text) RETURNS integer LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    found integer := (SELECT w.consumer_id FROM event_consumer c JOIN webhook w ON w.consumer_id = c.id WHERE c.name = webhook_named.name);
+BEGIN
+    IF found IS NULL THEN
+        RAISE EXCEPTION 'There is no webhook for a consumer "%".', left(coalesce(webhook_named.name, ''), 200)
+            USING ERRCODE = 'PM164', HINT = 'pushmta.webhook lists them.';
+    END IF;
+    RETURN found;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.webhook_named(text) IS 'The id of a consumer that has a webhook; raises an error if there is none.';
+
+CREATE FUNCTION pushmta_engine.set_webhook_secret(of_consumer integer, secret_id bigint, key_id text, secret bytea, overlap interval)
+    RETURNS void LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    DELETE FROM webhook_secret s WHERE s.consumer_id = of_consumer AND s.ends_at IS NOT NULL;
+    UPDATE webhook_secret s SET ends_at = now() + overlap WHERE s.consumer_id = of_consumer AND s.ends_at IS NULL;
+    INSERT INTO webhook_secret (id, consumer_id, seal_key_id, sealed) VALUES (secret_id, of_consumer, key_id, secret);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.set_webhook_secret(integer, bigint, text, bytea, interval) IS
+    'Gives a webhook a new secret; the present one signs, too, for this time.';
+
+CREATE FUNCTION pushmta_engine.create_webhook(consumer text, url text, max_events integer, secret_id bigint, key_id text, secret bytea)
+    RETURNS void LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    of_consumer integer := (SELECT c.id FROM event_consumer c WHERE c.name = consumer);
+BEGIN
+    IF of_consumer IS NULL THEN
+        RAISE EXCEPTION 'There is no consumer "%".', left(coalesce(consumer, ''), 200)
+            USING ERRCODE = 'PM160', HINT = 'pushmta.event_consumer lists them.';
+    ELSIF url !~ '^https://[^[:space:]/@?#]+([/?][^[:space:]#]*)?$' OR octet_length(url) > 2000 OR url IS NULL THEN
+        RAISE EXCEPTION 'The address of the webhook for consumer "%" is not valid.', consumer
+            USING ERRCODE = 'PM165', HINT = 'Give an https:// address of at most 2,000 bytes, without a user name and a fragment.';
+    ELSIF max_events NOT BETWEEN 1 AND 1000 OR max_events IS NULL THEN
+        RAISE EXCEPTION 'A webhook cannot post % events at once.', coalesce(max_events::text, 'null')
+            USING ERRCODE = 'PM165', HINT = 'Give a number from 1 to 1,000.';
+    END IF;
+    INSERT INTO webhook (consumer_id, url, max_events) VALUES (of_consumer, url, max_events) ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'Consumer "%" already has a webhook.', consumer
+            USING ERRCODE = 'PM162', HINT = 'Create another consumer for it, or remove this webhook.';
+    END IF;
+    PERFORM set_webhook_secret(of_consumer, secret_id, key_id, secret, interval '0');
+    PERFORM note_change('webhook.add', consumer, substring(url FROM '^https://[^/?]+'));
+END $$;
+COMMENT ON FUNCTION pushmta_engine.create_webhook(text, text, integer, bigint, text, bytea) IS
+    'Has the events of a consumer posted to an address, signed with a sealed secret. The audit log gets the host only: a path may hold a '
+    'secret.';
+
+CREATE FUNCTION pushmta_engine.rotate_webhook_secret(consumer text, secret_id bigint, key_id text, secret bytea, overlap interval)
+    RETURNS void LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM set_webhook_secret(webhook_named(consumer), secret_id, key_id, secret, overlap);
+    PERFORM note_change('webhook.secret', consumer, overlap::text);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.rotate_webhook_secret(text, bigint, text, bytea, interval) IS
+    'Gives a webhook a new sealed secret. For this time, both sign.';
+
+CREATE FUNCTION pushmta.drop_webhook(consumer text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    DELETE FROM webhook w WHERE w.consumer_id = webhook_named(consumer);
+    PERFORM note_change('webhook.remove', consumer, '');
+END $$;
+COMMENT ON FUNCTION pushmta.drop_webhook(text) IS
+    'Removes the webhook of a consumer, with its secrets and dead letters. The consumer stays: remove it with pushmta.drop_consumer, or '
+    'read it with pushmta.next_events.';
+
+CREATE FUNCTION pushmta.enable_webhook(consumer text, enabled boolean) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    UPDATE webhook w SET active = enabled, inactive_reason = '' WHERE w.consumer_id = webhook_named(consumer);
+    -- It is tried at once.
+    UPDATE webhook_batch b SET next_at = '-infinity' WHERE enabled AND b.consumer_id = webhook_named(consumer) AND b.dead_at IS NULL;
+    PERFORM note_change(CASE WHEN enabled THEN 'webhook.enable' ELSE 'webhook.disable' END, consumer, '');
+END $$;
+COMMENT ON FUNCTION pushmta.enable_webhook(text, boolean) IS
+    'Enables a webhook that was disabled, and tries what waits at once; or disables it. Its events are kept for the consumer meanwhile, '
+    'within its bounds.';
+
+CREATE FUNCTION pushmta.resend_dead_letter(id uuid) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    found webhook_batch;
+BEGIN
+    SELECT b.* INTO found FROM webhook_batch b WHERE b.id = resend_dead_letter.id AND b.dead_at IS NOT NULL FOR UPDATE;
+    IF found.id IS NULL THEN
+        RAISE EXCEPTION 'There is no dead letter %.', coalesce(resend_dead_letter.id::text, 'null')
+            USING ERRCODE = 'PM166', HINT = 'pushmta.dead_letter lists them.';
+    END IF;
+    UPDATE webhook_batch b SET dead_at = NULL, attempts = 0, next_at = '-infinity' WHERE b.id = found.id;
+    PERFORM note_change('webhook.resend', (SELECT c.name FROM event_consumer c WHERE c.id = found.consumer_id), found.id::text);
+END $$;
+COMMENT ON FUNCTION pushmta.resend_dead_letter(uuid) IS
+    'Posts a dead letter again, under its id, before the events that follow.';
+
+-- What the feedback worker does with them.
+CREATE FUNCTION pushmta_engine.next_webhook_batch(of_consumer integer, OUT id uuid, OUT attempts integer, OUT wait double precision,
+    OUT url text, OUT events integer, OUT body text) LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    w webhook;
+    b webhook_batch;
+BEGIN
+    SELECT x.* INTO w FROM webhook x WHERE x.consumer_id = of_consumer AND x.active;
+    IF w.consumer_id IS NULL THEN
+        RETURN;
+    END IF;
+    SELECT x.* INTO b FROM webhook_batch x WHERE x.consumer_id = of_consumer AND x.dead_at IS NULL ORDER BY x.created_at, x.id LIMIT 1;
+    IF b.id IS NULL THEN
+        b.slices := take_events(of_consumer, w.max_events);
+        IF b.slices = '{}' THEN
+            RETURN;
+        END IF;
+        INSERT INTO webhook_batch (consumer_id, slices) VALUES (of_consumer, b.slices) RETURNING * INTO b;
+    END IF;
+    id := b.id;
+    attempts := b.attempts;
+    url := w.url;
+    wait := CASE WHEN b.next_at > clock_timestamp() THEN extract(epoch FROM b.next_at - clock_timestamp()) ELSE 0 END;
+    IF wait = 0 THEN
+        SELECT count(*), coalesce(json_agg(json_strip_nulls(json_build_object('specversion', '1.0', 'id', i.id,
+                'source', 'urn:uuid:' || n.id, 'type', 'io.pushmta.' || i.kind,
+                'subject', coalesce(i.delivery_id || '-' || i.sequence, i.delivery_id::text, i.subscription_id::text),
+                'time', to_char(i.occurred_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'datacontenttype', 'application/json',
+                'data', json_build_object('service', i.service, 'application', i.application, 'delivery_id', i.delivery_id,
+                    'sequence', i.sequence, 'subscription_id', i.subscription_id, 'user_key', i.user_key, 'reason', i.reason,
+                    'http_status', i.http_status, 'state', i.state))))::text, '[]')
+        INTO events, body FROM event_items(b.slices) i CROSS JOIN installation n;
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.next_webhook_batch(integer) IS
+    'The batch that a webhook posts next: the one on its way, or a new one; nothing if there are no events or it is not active. wait is '
+    'how many seconds to wait first; if it is 0, body is a batch of CloudEvents 1.0.';
+
+CREATE FUNCTION pushmta_engine.end_webhook_batch(batch uuid, verdict text, status integer, words text, pause double precision) RETURNS void
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    of_consumer integer := (SELECT b.consumer_id FROM webhook_batch b WHERE b.id = batch);
+BEGIN
+    IF verdict = 'accepted' THEN
+        DELETE FROM webhook_batch b WHERE b.id = batch;
+        UPDATE webhook w SET accepted_at = clock_timestamp(), accepted = w.accepted + 1 WHERE w.consumer_id = of_consumer;
+        RETURN;
+    END IF;
+    UPDATE webhook_batch b SET attempts = b.attempts + 1, http_status = status, trouble = left(words, 500),
+        next_at = clock_timestamp() + make_interval(secs => pause),
+        dead_at = CASE WHEN verdict = 'dead' THEN clock_timestamp() END
+    WHERE b.id = batch;
+    IF verdict = 'gone' THEN
+        UPDATE webhook w SET active = false, inactive_reason = left(words, 500) WHERE w.consumer_id = of_consumer;
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.end_webhook_batch(uuid, text, integer, text, double precision) IS
+    'Records what became of a posted batch: accepted, again (after the pause), dead, or gone: the receiver wants no more, so that the '
+    'webhook is disabled.';
+
+CREATE FUNCTION pushmta_engine.drop_old_letters() RETURNS bigint LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    dropped bigint;
+BEGIN
+    WITH gone AS (
+        DELETE FROM webhook_batch b WHERE (SELECT min(s.log_day) FROM unnest(b.slices) s) < (SELECT min(d.day) FROM event_day d)
+        RETURNING b.consumer_id, b.slices, b.created_at, b.dead_at
+    ), lost AS (
+        -- A dead letter was reported before.
+        INSERT INTO event_gap (consumer_id, why, from_id, through_id, from_at, through_at, lost)
+        SELECT g.consumer_id, 'age', min(s.event_id), max(s.event_id), g.created_at, g.created_at, sum(s.last_item - s.first_item + 1)
+        FROM gone g CROSS JOIN LATERAL unnest(g.slices) s WHERE g.dead_at IS NULL GROUP BY g.consumer_id, g.created_at
+    ), pages AS (
+        DELETE FROM event_page p WHERE (SELECT min(s.log_day) FROM unnest(p.slices) s) < (SELECT min(d.day) FROM event_day d)
+        RETURNING p.consumer_id, p.slices, p.given_at
+    ), unread AS (
+        INSERT INTO event_gap (consumer_id, why, from_id, through_id, from_at, through_at, lost)
+        SELECT g.consumer_id, 'age', min(s.event_id), max(s.event_id), g.given_at, g.given_at, sum(s.last_item - s.first_item + 1)
+        FROM pages g CROSS JOIN LATERAL unnest(g.slices) s GROUP BY g.consumer_id, g.given_at
+    )
+    SELECT count(*) INTO dropped FROM gone;
+    DELETE FROM webhook_secret s WHERE s.ends_at < now();
+    RETURN dropped;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.drop_old_letters() IS
+    'Deletes batches and pages whose events were deleted, and secrets that have ended. What was still on its way is a gap of its '
+    'consumer.';
+
+CREATE VIEW pushmta.webhook AS
+SELECT c.name AS consumer, w.url, w.max_events, w.active, w.inactive_reason, w.created_at, w.accepted_at, w.accepted,
+    b.attempts, b.next_at, b.http_status, b.trouble,
+    (SELECT count(*) FROM pushmta_engine.webhook_batch d WHERE d.consumer_id = w.consumer_id AND d.dead_at IS NOT NULL) AS dead_letters,
+    (SELECT s.ends_at FROM pushmta_engine.webhook_secret s WHERE s.consumer_id = w.consumer_id AND s.ends_at > now())
+        AS earlier_secret_ends_at
+FROM pushmta_engine.webhook w
+JOIN pushmta_engine.event_consumer c ON c.id = w.consumer_id
+LEFT JOIN LATERAL (SELECT x.attempts, x.next_at, x.http_status, x.trouble FROM pushmta_engine.webhook_batch x
+    WHERE x.consumer_id = w.consumer_id AND x.dead_at IS NULL ORDER BY x.created_at, x.id LIMIT 1) b ON true;
+COMMENT ON VIEW pushmta.webhook IS
+    'Webhooks: where the events of consumers are posted, how many batches were accepted, and the one on its way with its last trouble.';
+
+CREATE VIEW pushmta.dead_letter AS
+SELECT b.id, c.name AS consumer, b.created_at, b.dead_at, b.attempts, b.http_status, b.trouble,
+    (SELECT sum(s.last_item - s.first_item + 1) FROM unnest(b.slices) s)::bigint AS events
+FROM pushmta_engine.webhook_batch b JOIN pushmta_engine.event_consumer c ON c.id = b.consumer_id
+WHERE b.dead_at IS NOT NULL;
+COMMENT ON VIEW pushmta.dead_letter IS
+    'Batches of events that a receiver did not accept after all attempts. pushmta.resend_dead_letter posts one again, as long as its '
+    'events are stored: at least three days.';

@@ -1,0 +1,31 @@
+import PostgresClient
+import PushCore
+
+/// A delivery that waits for an approval.
+package struct AwaitedApproval: Sendable, Hashable {
+    package let deliveryID: Int64
+    package let label: String
+    package let state: DeliveryState
+    package let service: String
+    /// The size above which its service asks for approvals.
+    package let above: Int64
+    package let messages: Int64
+    /// When it is to start; nil if it has no start yet.
+    package let startAt: DatabaseTime?
+    /// What is missing.
+    package let problem: String
+    /// Who created and changed it.
+    package let makers: [String]
+
+    init(_ row: inout RowReader) throws {
+        deliveryID = try row.int64()
+        label = try row.text()
+        state = try row.choice()
+        service = try row.text()
+        above = try row.int64()
+        messages = try row.int64()
+        startAt = try row.timeOrNil()
+        problem = try row.text()
+        makers = try row.textArray()
+    }
+}

@@ -1,0 +1,106 @@
+import PushCore
+
+/// The schemas of plans and sending hours.
+extension OpenAPISchemas {
+    static let plans = #"""
+        {
+          "DeliveryPlanBody": {
+            "type": "object",
+            "examples": [{"localTime": "2036-12-01T09:00", "onPast": "next_day", "waves": [{"percent": 5, "maxFailed": 0.02}, {"afterSeconds": 3600}]}],
+            "additionalProperties": false,
+            "dependentRequired": {"localTime": ["onPast"], "onPast": ["localTime"]},
+            "properties": {
+              "localTime": \#(APIText.localTime.schema("When each recipient gets it, on the recipient's clock: a date and a time without a zone. Subscriptions without a time zone have that of their service.")),
+              "onPast": {"enum": \#(words(DeliveryPlan.PastRule.allCases)), "description": "Where that moment has passed at the start: send now, at that time of the next day, or skip the message."},
+              "hours": {"enum": \#(words(DeliveryPlan.HoursRule.allCases)), "description": "What happens outside of the sending hours; by default what the service says."},
+              "waves": {
+                "type": "array",
+                "minItems": \#(DeliveryPlan.waveCounts.lowerBound),
+                "maxItems": \#(DeliveryPlan.waveCounts.upperBound),
+                "description": "Each has a size, the last one is the rest.",
+                "items": {
+                  "type": "object",
+                  "additionalProperties": false,
+                  "not": {"anyOf": [{"required": ["percent", "count"]}, {"required": ["startAt", "afterSeconds"]}]},
+                  "properties": {
+                    "percent": {"type": "number", "minimum": \#(DeliveryPlan.percents.lowerBound), "maximum": \#(DeliveryPlan.percents.upperBound), "description": "Its share of all messages."},
+                    "count": {"type": "integer", "minimum": \#(DeliveryPlan.counts.lowerBound), "maximum": \#(DeliveryPlan.counts.upperBound), "description": "Its number of messages."},
+                    "startAt": {"type": "string", "format": "date-time", "description": "When it begins at the earliest."},
+                    "afterSeconds": {"type": "integer", "minimum": \#(DeliveryPlan.pauses.lowerBound), "maximum": \#(DeliveryPlan.pauses.upperBound), "description": "How long after the wave before began it begins at the earliest. Neither: when each message of the wave before was tried."},
+                    "maxFailed": {"type": "number", "minimum": 0, "maximum": 1, "description": "The next wave begins only if no greater share of this one's messages has failed; otherwise the delivery is paused. 1: no guard."},
+                    "maxTokenErrors": {"type": "number", "minimum": 0, "maximum": 1, "description": "The same for bad push tokens; 0.2 by default for the first wave."},
+                    "maxOptOuts": {"type": "number", "minimum": 0, "maximum": 1, "description": "The same for recipients who opted out."}
+                  }
+                }
+              }
+            }
+          },
+          "DeliveryPlan": {
+            "type": "object",
+            "examples": [{"deliveryId": 100, "localTime": null, "onPast": null, "hours": null, "plannedMessages": 950, "nextAt": null, "waves": [{"number": 1, "percent": 5, "count": null, "startAt": null, "afterSeconds": null, "maxFailed": 0.02, "maxTokenErrors": 0.2, "maxOptOuts": null, "state": "open", "openedAt": "2026-12-01T08:00:00.000000Z", "messages": 50, "sent": 20, "failed": 0, "unknown": 0}, {"number": 2, "percent": null, "count": null, "startAt": null, "afterSeconds": 3600, "maxFailed": null, "maxTokenErrors": null, "maxOptOuts": null, "state": "waiting", "openedAt": null, "messages": 950, "sent": 0, "failed": 0, "unknown": 0}]}],
+            "required": ["deliveryId", "localTime", "onPast", "hours", "plannedMessages", "nextAt", "waves"],
+            "properties": {
+              "deliveryId": {"$ref": "#/components/schemas/Id"},
+              "localTime": {"$ref": "#/components/schemas/TextOrNull"},
+              "onPast": {"$ref": "#/components/schemas/TextOrNull"},
+              "hours": {"$ref": "#/components/schemas/TextOrNull"},
+              "plannedMessages": {"type": "integer", "minimum": 0, "description": "How many messages wait for their time."},
+              "nextAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "When the next of them leave, if that is known."},
+              "waves": {
+                "type": "array",
+                "items": {
+                  "type": "object",
+                  "required": ["number", "percent", "count", "startAt", "afterSeconds", "maxFailed", "maxTokenErrors", "maxOptOuts", "state", "openedAt",
+                    "messages", "sent", "failed", "unknown"],
+                  "properties": {
+                    "number": {"type": "integer", "minimum": 1},
+                    "percent": {"type": ["number", "null"], "minimum": 0},
+                    "count": {"type": ["integer", "null"], "minimum": 1},
+                    "startAt": {"$ref": "#/components/schemas/TimeOrNull"},
+                    "afterSeconds": {"type": ["integer", "null"], "minimum": 0},
+                    "maxFailed": {"type": ["number", "null"], "minimum": 0},
+                    "maxTokenErrors": {"type": ["number", "null"], "minimum": 0},
+                    "maxOptOuts": {"type": ["number", "null"], "minimum": 0},
+                    "state": {"enum": ["waiting", "open", "passed", "held"], "description": "held: it did not keep to its guards, and the delivery is paused; resuming it begins the next wave."},
+                    "openedAt": {"$ref": "#/components/schemas/TimeOrNull"},
+                    "messages": {"type": "integer", "minimum": 0, "description": "How many it has so far."},
+                    "sent": {"type": "integer", "minimum": 0},
+                    "failed": {"type": "integer", "minimum": 0},
+                    "unknown": {"type": "integer", "minimum": 0}
+                  }
+                }
+              }
+            }
+          },
+          "SendingHours": {
+            "type": "object",
+            "examples": [{"service": "shop", "timeZone": "Europe/Paris", "outside": "postpone", "hours": [{"weekdays": [1, 2, 3, 4, 5], "opens": "09:00", "closes": "18:00"}], "daysOff": ["2026-12-25"]}],
+            "required": ["service", "timeZone", "outside", "hours", "daysOff"],
+            "properties": {
+              "service": {"type": "string", "minLength": 1},
+              "timeZone": {"type": "string", "minLength": 1, "description": "For recipients whose device has none."},
+              "outside": {"enum": \#(words(SendingHours.Policy.allCases)), "description": "What happens to messages outside of the hours: they wait, or are not sent."},
+              "hours": {
+                "type": "array",
+                "description": "Empty: at all times.",
+                "items": {
+                  "type": "object",
+                  "required": ["weekdays", "opens", "closes"],
+                  "properties": {
+                    "weekdays": {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 7}, "description": "1 is Monday."},
+                    "opens": {"type": "string", "pattern": "^[0-9]{2}:[0-9]{2}"},
+                    "closes": {"type": "string", "pattern": "^[0-9]{2}:[0-9]{2}"}
+                  }
+                }
+              },
+              "daysOff": {"type": "array", "items": {"type": "string", "format": "date"}, "description": "Days without hours."}
+            }
+          }
+        }
+        """#
+
+    /// The list of a type's words.
+    private static func words<Choice: RawRepresentable<String>>(_ choices: [Choice]) -> String {
+        JSONValue.texts(choices.map(\.rawValue)).compactText
+    }
+}

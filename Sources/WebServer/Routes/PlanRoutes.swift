@@ -1,0 +1,142 @@
+import HTTPTypes
+import PushCore
+import Store
+
+/// `/deliveries/{id}/plan`, and the sending hours of services.
+struct PlanRoutes: Sendable {
+    let database: APIDatabase
+
+    var routes: [APIRoute] {
+        [
+            APIRoute(
+                method: .get,
+                path: "/deliveries/{id}/plan",
+                operation: "readPlan",
+                summary: "When the messages of a delivery may leave, and how far its waves are",
+                scope: .readDeliveries,
+                parameters: [APIRoute.idParameter],
+                answers: [200: "DeliveryPlan"],
+                problems: [.notFound],
+                handle: read
+            ),
+            APIRoute(
+                method: .put,
+                path: "/deliveries/{id}/plan",
+                operation: "replacePlan",
+                summary: "Replace the plan of a delivery of which nothing has been sent",
+                details:
+                    "Waves, a moment on each recipient's clock, and what happens outside of the sending hours. An empty object removes the plan. An analysis is dropped. A plan that does not fit into the validity is refused here if the delivery is scheduled, otherwise at its start.",
+                scope: .writeDeliveries,
+                body: .required(schema: "DeliveryPlanBody"),
+                parameters: [APIRoute.idParameter],
+                answers: [200: "DeliveryPlan"],
+                problems: [.notFound, .conflict],
+                handle: replace
+            ),
+            APIRoute(
+                method: .get,
+                path: "/services/{name}/hours",
+                operation: "readSendingHours",
+                summary: "When messages of a service may leave, in each recipient's time zone",
+                details:
+                    "Operators set them, with pushmta service hours or in the console. The key must allow an application of the service.",
+                scope: .readApplications,
+                parameters: [APIRoute.nameParameter],
+                answers: [200: "SendingHours"],
+                problems: [.notFound],
+                handle: readHours
+            ),
+        ]
+    }
+
+    private func read(_ call: APICall) async throws -> APIReply {
+        var query = call.query
+        try query.close()
+        let id = try call.id("delivery")
+        let row = try await database.run { store in
+            _ = try await store.apiDelivery(id, for: call)
+            return try await store.plan(ofDelivery: id)
+        }
+        return APIReply(.ok, Self.json(id, row))
+    }
+
+    private func replace(_ call: APICall) async throws -> APIReply {
+        var query = call.query
+        try query.close()
+        let id = try call.id("delivery")
+        let plan = try DeliveryPlanBody(call.body).plan
+        let row = try await database.run { store in
+            _ = try await store.apiDelivery(id, for: call)
+            try await store.setPlan(ofDelivery: id, plan)
+            return try await store.plan(ofDelivery: id)
+        }
+        return APIReply(.ok, Self.json(id, row))
+    }
+
+    private func readHours(_ call: APICall) async throws -> APIReply {
+        var query = call.query
+        try query.close()
+        let name = call.path["name"] ?? ""
+        let hours = try await database.run { store in
+            guard try await store.apiApplications().contains(where: { $0.service == name && call.allows($0.id) }) else {
+                throw APIProblem.notFound("service of this name")
+            }
+            return try await store.sendingHours(ofService: name)
+        }
+        return APIReply(.ok, Self.hoursJSON(name, hours))
+    }
+
+    private static func json(_ id: Int64, _ row: DeliveryPlanRow?) -> JSONValue {
+        .members(
+            ("deliveryId", .integer(id)),
+            ("localTime", .text(row?.localTime)),
+            ("onPast", .text(row?.onPast?.rawValue)),
+            ("hours", .text(row?.hours?.rawValue)),
+            ("plannedMessages", .integer(row?.plannedMessages ?? 0)),
+            ("nextAt", .time(row?.nextAt)),
+            ("waves", .array((row?.waves ?? []).map(waveJSON)))
+        )
+    }
+
+    private static func waveJSON(_ wave: DeliveryWaveRow) -> JSONValue {
+        .members(
+            ("number", .integer(wave.number)),
+            ("percent", number(wave.percent)),
+            ("count", wave.count.map { JSONValue.integer($0) } ?? .null),
+            ("startAt", .time(wave.startsAt)),
+            ("afterSeconds", wave.afterSeconds.map { JSONValue.integer(Int64($0)) } ?? .null),
+            ("maxFailed", number(wave.maxFailed)),
+            ("maxTokenErrors", number(wave.maxTokenErrors)),
+            ("maxOptOuts", number(wave.maxOptOuts)),
+            ("state", .string(wave.state.rawValue)),
+            ("openedAt", .time(wave.openedAt)),
+            ("messages", .integer(wave.messages)),
+            ("sent", .integer(wave.sent)),
+            ("failed", .integer(wave.failed)),
+            ("unknown", .integer(wave.unknown))
+        )
+    }
+
+    private static func number(_ value: Double?) -> JSONValue { value.map { JSONValue.number("\($0)") } ?? .null }
+
+    private static func hoursJSON(_ service: String, _ hours: SendingHours) -> JSONValue {
+        .members(
+            ("service", .string(service)),
+            ("timeZone", .string(hours.timeZone)),
+            ("outside", .string(hours.outside.rawValue)),
+            (
+                "hours",
+                .array(
+                    hours.hours.map { line in
+                        JSONValue.members(
+                            ("weekdays", .array(line.weekdays.map { JSONValue.integer($0) })),
+                            ("opens", .string(line.opens)),
+                            ("closes", .string(line.closes))
+                        )
+                    }
+                )
+            ),
+            ("daysOff", .texts(hours.daysOff))
+        )
+    }
+}

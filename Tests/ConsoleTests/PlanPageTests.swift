@@ -1,0 +1,147 @@
+import HTTPTypes
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@testable import Console
+
+/// The step When, the plan on a delivery's page, and the sending hours of a service.
+@Suite struct PlanPageTests {
+    /// A draft that could be started, and its author's browser.
+    private func saleDraft(_ site: ConsoleSite) async throws -> (mia: ConsoleBrowser, draft: String) {
+        try await site.sql(
+            """
+            INSERT INTO pushmta_engine.credential (kind, name, seal_key_id, sealed) VALUES ('apns_key', 'c', 'k', 'x');
+            UPDATE pushmta_engine.application SET credential_id = (SELECT max(id) FROM pushmta_engine.credential);
+            INSERT INTO pushmta_engine.subscription (application_id, push_token)
+                SELECT a.id, lpad(n::text, 64, 'a') FROM pushmta_engine.application a, generate_series(1, 40) n
+            """
+        )
+        try await site.admin.addTemplate(
+            name: "sale",
+            label: "",
+            content: #"{"ios": {"title": "Hello"}}"#,
+            settings: "{}",
+            target: TemplateTarget(applications: ["shop-ios"])
+        )
+        let mia = try await site.session(.marketing, name: "mia")
+        let begun = try await mia.post("/compose", form: ["label": "Sale", "template": "sale"])
+        return (mia, try #require(begun.headers[.location]).replacing("/applications", with: ""))
+    }
+
+    private func save(_ browser: ConsoleBrowser, _ draft: String, _ form: [String: String]) async throws
+        -> ConsoleAnswer
+    {
+        let page = try await browser.get("\(draft)/when").text
+        let version = page.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
+        return try await browser.post("\(draft)/when", form: form.merging(["version": version]) { own, _ in own })
+    }
+
+    private func start(_ browser: ConsoleBrowser, _ draft: String) async throws -> ConsoleAnswer {
+        let page = try await browser.get("\(draft)/send").text
+        let version = page.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
+        return try await browser.post("\(draft)/start", form: ["version": version, "at": ""])
+    }
+
+    @Test func aPlanIsTypedAndStarted() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        let wrong = try await save(
+            mia,
+            draft,
+            ["plan.wave.0.size": "many", "plan.wave.0.begins": "1h", "plan.wave.2.failed": "200", "go": "next"]
+        )
+        #expect(wrong.headers[.location] == "\(draft)/when?saved=1", "it stays")
+        let page = try await mia.get("\(draft)/when").text
+        for words in ["such as 5 %", "has none before it", "from 0 to 100", #"value="many""#] {
+            #expect(page.contains(words), "\(words)")
+        }
+        #expect(try await mia.get("\(draft)/send").text.contains("of the step “When” is invalid"))
+        let right = try await save(
+            mia,
+            draft,
+            [
+                "plan.wave.0.size": "25 %", "plan.wave.0.failed": "2", "plan.wave.3.size": "5",
+                "plan.wave.3.begins": "30 min",
+                "plan.rest.begins": "1d", "plan.hours": "drop", "go": "next",
+            ]
+        )
+        #expect(right.headers[.location] == "\(draft)/send")
+        let again = try await mia.get("\(draft)/when").text
+        #expect(again.contains(#"name="plan.wave.1.begins" value="30 min""#), "the empty rows are gone")
+        #expect(try await mia.get("\(draft)/start?when=now").text.contains("25 % · 5 · The rest"))
+        let started = try await start(mia, draft)
+        let path = try #require(started.headers[.location]?.split(separator: "?").first.map(String.init))
+        let id = try #require(Int64(path.replacing("/deliveries/", with: "")))
+        let row = try #require(try await site.admin.plan(ofDelivery: id))
+        #expect(row.hours == .drop && row.waves.map(\.percent) == [25, nil, nil] && row.waves[1].count == 5)
+        #expect(row.waves.map(\.afterSeconds) == [nil, 1_800, 86_400] && row.waves[0].maxFailed == 0.02)
+        let job = try #require(try await site.admin.claimDeliveriesToPrepare(host: "a").first)
+        while try await !site.admin.prepareChunk(job).done {}
+        let shown = try await mia.get(path).text
+        for words in ["Messages that wait for their time", "under way", "Messages are not sent", "<bdi>40</bdi>"] {
+            #expect(shown.contains(words), "\(words)")
+        }
+        // A draft that says the same.
+        let copy = try await mia.post("\(path)/duplicate", form: [:])
+        let other = try #require(copy.headers[.location]).replacing("/applications", with: "/when")
+        let copied = try await mia.get(other).text
+        for words in [#"value="25 %""#, #"value="30min""#, #"name="plan.rest.begins" value="1d""#] {
+            #expect(copied.contains(words), "\(words)")
+        }
+        await site.close()
+    }
+
+    @Test func aLocalTimeNeedsToSayWhatHappensWhereItHasPassed() {
+        func form(_ values: [String: String]) -> PlanForm { PlanForm(values: values, catalogue: .english) }
+        let time = PlanForm.localTime
+        #expect(form([time: "2036-12-01T09:00"]).problems[PlanForm.onPast] != nil)
+        #expect(form([time: "soon", PlanForm.onPast: "now"]).problems[time] != nil)
+        let right = form([time: "2036-12-01T09:00", PlanForm.onPast: "next_day"])
+        #expect(!right.isWrong && right.plan.onPast == .nextDay && right.facts.count == 1)
+        #expect(form([:]).plan == DeliveryPlan() && form([:]).facts.isEmpty)
+    }
+
+    @Test func aPlanOfADeliveryBecomesTheSamePlan() {
+        let settings =
+            #"{"plan": {"local_time": "2036-12-01T09:00:00", "on_past": "skip", "waves": [{"percent": 29.5, "max_token_errors": null}, {"count": 7, "after": "5400 seconds", "max_failed": 0.015}, {"at": "2036-12-02T09:00:00.000000Z"}]}}"#
+        let form = PlanForm(values: PlanForm.values(json: settings), catalogue: .english)
+        #expect(!form.isWrong, "\(form.problems)")
+        let plan = form.plan
+        #expect(plan.localTime == "2036-12-01T09:00" && plan.onPast == .skip && plan.waves.count == 3)
+        #expect(plan.waves[0].size == .percent(29.5) && plan.waves[1].afterSeconds == 5_400)
+        #expect(plan.waves[1].maxFailed == 0.015 && plan.waves[2].startsAt == "2036-12-02T09:00Z")
+        #expect(PlanForm.values(json: "{}").isEmpty && PlanForm.values(json: "x").isEmpty)
+    }
+
+    @Test func anOperatorSetsTheHoursOfAService() async throws {
+        let site = try await ConsoleSite.start()
+        let operate = try await site.session(.operate)
+        let path = "/services/hours?service=shop"
+        #expect(try await operate.get("/services").text.contains(path.replacing("&", with: "&amp;")))
+        let page = try await operate.get(path).text
+        let version = try #require(page.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) })
+        #expect(page.contains(#"<option value="Europe/Paris">"#))
+        var form = [
+            "version": version, "day.1": "09:00-12:00, 13:00-18:00", "day.6": "10:00-24:00", "days_off": "2036-12-25",
+            "outside": "drop", "time_zone": "Europe/Paris",
+        ]
+        form["day.2"] = "9-18"
+        #expect(try await operate.post(path, form: form).text.contains("Write hours as in"))
+        form["day.2"] = "18:00-09:00"
+        #expect(try await operate.post(path, form: form).text.contains("hours do not end after they begin"))
+        form["day.2"] = nil
+        #expect(try await operate.post(path, form: form).headers[.location] == "/services?done=hours")
+        let hours = try await site.admin.sendingHours(ofService: "shop")
+        #expect(hours.outside == .drop && hours.timeZone == "Europe/Paris" && hours.daysOff == ["2036-12-25"])
+        #expect(
+            hours.hours.map(\.opens) == ["09:00", "13:00", "10:00"] && hours.hours.map(\.weekdays) == [[1], [1], [6]]
+        )
+        #expect(try await operate.get(path).text.contains(#"value="09:00-12:00, 13:00-18:00""#))
+        #expect(try await operate.post(path, form: form).text.contains("Another user has changed it"))
+        let marketing = try await site.session(.marketing)
+        #expect(try await marketing.get(path).status == .forbidden)
+        await site.close()
+    }
+}

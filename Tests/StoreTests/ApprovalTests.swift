@@ -1,0 +1,301 @@
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@Suite("The approval of a delivery by somebody who did not make it")
+struct ApprovalTests {
+    /// A delivery to 100 subscribers of a service that asks for approvals above 10, made by the fixture's login.
+    private func edited() async throws -> (StoreFixture, Int64) {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.setApprovalRule(service: "shop", above: 10)
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 100)
+        let id = try await fixture.store.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-ios"], content: #"{"ios": {"title": "Hi"}}"#)
+        )
+        return (fixture, id)
+    }
+
+    private func analysed() async throws -> (StoreFixture, Int64) {
+        let (fixture, id) = try await edited()
+        try await fixture.store.analyzeDelivery(id)
+        try await prepare(fixture)
+        return (fixture, id)
+    }
+
+    /// Prepares what is to be prepared, as a supervisor does.
+    private func prepare(_ fixture: StoreFixture) async throws {
+        while let job = try await fixture.store.claimDeliveriesToPrepare(host: "a").first {
+            while true {
+                let chunk = try await fixture.store.prepareChunk(job, partSize: 20, partsPerChunk: 10)
+                guard chunk.done else { continue }
+                if chunk.isHeld { _ = try await fixture.store.endAnalysis(of: job, AnalysisFindings()) }
+                break
+            }
+        }
+    }
+
+    /// Does something for the holder of an API key.
+    private func key<Value: Sendable>(_ name: String, _ act: () async throws -> Value) async throws -> Value {
+        try await AuditCaller.$current.withValue("API key \(name)") {
+            try await AuditCaller.$key.withValue(name) { try await act() }
+        }
+    }
+
+    private func approve(_ fixture: StoreFixture, _ id: Int64, by name: String = "bert") async throws {
+        try await key(name) { try await fixture.store.approveDelivery(id, comment: "ok") }
+    }
+
+    /// The SQLSTATE of a refusal; nil if there was none.
+    private func refusal(_ act: () async throws -> Void) async throws -> String? {
+        do {
+            try await act()
+            return nil
+        } catch let error as StoreError { return error.sqlState }
+    }
+
+    /// Makes a scheduled delivery due.
+    private func makeDue(_ fixture: StoreFixture, _ id: Int64) async throws {
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET start_at = now() WHERE id = \(id)")
+        try await fixture.sql("UPDATE pushmta_engine.approval SET start_at = now() WHERE delivery_id = \(id)")
+    }
+
+    @Test("Above the size it starts only when it is counted and approved")
+    func needed() async throws {
+        let (fixture, id) = try await edited()
+        #expect(try await refusal { try await fixture.store.startDelivery(id) } == "PM180")
+        #expect(try await refusal { try await approve(fixture, id) } == "PM008")
+        try await fixture.store.analyzeDelivery(id)
+        #expect(try await refusal { try await fixture.store.startDelivery(id) } == "PM180")
+        try await prepare(fixture)
+        #expect(try await refusal { try await fixture.store.startDelivery(id) } == "PM181")
+        let waiting = try required(try await fixture.store.deliveriesAwaitingApproval(limit: 5).first)
+        #expect(waiting.deliveryID == id && waiting.messages == 100 && waiting.above == 10 && waiting.makers.count == 1)
+        #expect(try await refusal { try await fixture.store.approveDelivery(id, comment: "") } == "PM183")
+        try await approve(fixture, id)
+        let approval = try await fixture.store.approval(ofDelivery: id)
+        #expect(!approval.isAwaited && approval.given?.by == "API key bert" && approval.given?.messages == 100)
+        #expect(try await fixture.store.deliveriesAwaitingApproval(limit: 5).isEmpty)
+        try await fixture.store.startDelivery(id)
+        #expect(try await fixture.store.deliveryProgress(id).state == .preparing)
+    }
+
+    @Test("Up to the size, and without a rule, it needs none")
+    func small() async throws {
+        let (fixture, id) = try await analysed()
+        try await fixture.store.setApprovalRule(service: "shop", above: 100)
+        #expect(try await refusal { try await approve(fixture, id) } == "PM182")
+        try await fixture.store.startDelivery(id)
+        let other = try await fixture.store.createDelivery(
+            NewDelivery(label: "Other", applications: ["shop-ios"], content: #"{"ios": {"title": "Hi"}}"#)
+        )
+        #expect(try await refusal { try await fixture.store.startDelivery(other) } == "PM180")
+        try await fixture.store.setApprovalRule(service: "shop", above: nil)
+        try await fixture.store.startDelivery(other)
+    }
+
+    @Test("A person with two logins cannot approve their own, and who changed it is a maker, too")
+    func persons() async throws {
+        let (fixture, id) = try await analysed()
+        try await key("carl") { try await fixture.store.setDeliveryRate(id, messagesPerSecond: 50) }
+        #expect(try await refusal { try await approve(fixture, id, by: "carl") } == "PM183")
+        try await fixture.store.setPerson(ofLogin: .key, "carl", to: "Carl")
+        try await fixture.store.setPerson(ofLogin: .key, "carls-script", to: "Carl")
+        #expect(try await refusal { try await approve(fixture, id, by: "carls-script") } == "PM183")
+        #expect(try await fixture.store.personLogins().map(\.person) == ["Carl", "Carl"])
+        try await fixture.store.setPerson(ofLogin: .key, "carls-script", to: nil)
+        try await approve(fixture, id, by: "carls-script")
+    }
+
+    @Test("Any change ends an approval", arguments: ["content", "rate", "validity", "priority"])
+    func changed(what: String) async throws {
+        let (fixture, id) = try await analysed()
+        try await approve(fixture, id)
+        var changes = DeliveryChanges()
+        switch what {
+        case "content": changes.content = #"{"ios": {"title": "Other"}}"#
+        case "validity": changes.validitySeconds = 60
+        case "priority": changes.priority = 9
+        default: try await fixture.store.setDeliveryRate(id, messagesPerSecond: 3)
+        }
+        if !changes.isEmpty { try await fixture.store.updateDelivery(id, changes) }
+        if try await fixture.store.deliveryProgress(id).state == .editing {
+            try await fixture.store.analyzeDelivery(id)
+            try await prepare(fixture)
+        }
+        #expect(try await refusal { try await fixture.store.startDelivery(id) } == "PM181")
+        try await approve(fixture, id)
+        try await fixture.store.startDelivery(id)
+    }
+
+    @Test("A scheduled one is counted again, and goes out if it has grown by a twentieth at most", arguments: [5, 6])
+    func grown(by more: Int64) async throws {
+        let (fixture, id) = try await analysed()
+        try await approve(fixture, id)
+        try await fixture.store.startDelivery(id, at: "2999-12-01T00:00:00Z")
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery_part") == 0)
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: more)
+        try await makeDue(fixture, id)
+        try await prepare(fixture)
+        let opened = try await fixture.store.openGates()
+        try await prepare(fixture)
+        let progress = try await fixture.store.deliveryProgress(id)
+        guard more > 5 else {
+            #expect(progress.state == .inProgress && progress.target == 105)
+            return
+        }
+        #expect(opened == 0 && progress.state == .pending && progress.waitingReason.contains("grown to 106"))
+        #expect(try await fixture.claim(limit: 10).isEmpty)
+        let alarms = try await fixture.store.alarms(delivery: id)
+        #expect(alarms.map(\.code) == ["delivery_unapproved"] && alarms.first?.severity == .critical)
+        try await approve(fixture, id)
+        #expect(try await fixture.store.openGates() == 1)
+        try await prepare(fixture)
+        #expect(try await fixture.store.deliveryProgress(id).state == .inProgress)
+    }
+
+    @Test("Moving a start needs a new approval, which the delivery waits for")
+    func moved() async throws {
+        let (fixture, id) = try await analysed()
+        try await approve(fixture, id)
+        try await fixture.store.startDelivery(id, at: "2999-12-01T00:00:00Z")
+        try await fixture.store.rescheduleDelivery(id, to: "2999-12-02T00:00:00Z")
+        #expect(try await fixture.store.approval(ofDelivery: id).objection.contains("start"))
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET start_at = now() WHERE id = \(id)")
+        try await prepare(fixture)
+        _ = try await fixture.store.openGates()
+        try await prepare(fixture)
+        #expect(try await fixture.store.deliveryProgress(id).state == .pending)
+        try await approve(fixture, id)
+        _ = try await fixture.store.openGates()
+        try await prepare(fixture)
+        #expect(try await fixture.store.deliveryProgress(id).state == .inProgress)
+    }
+
+    @Test("A rule of the last moment holds what has not begun")
+    func lateRule() async throws {
+        let (fixture, id) = try await edited()
+        try await fixture.store.setApprovalRule(service: "shop", above: nil)
+        try await fixture.store.startDelivery(id)
+        try await fixture.store.setApprovalRule(service: "shop", above: 10)
+        // As if the rule had come while the delivery was being claimed.
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET gate = '' WHERE id = \(id)")
+        try await prepare(fixture)
+        let progress = try await fixture.store.deliveryProgress(id)
+        #expect(progress.state == .pending && progress.target == 100)
+        #expect(progress.waitingReason.contains("need the approval"))
+        #expect(try await fixture.parts(id, "held") > 0)
+        #expect(try await fixture.claim(limit: 10).isEmpty)
+        try await fixture.store.setApprovalRule(service: "shop", above: nil)
+        #expect(try await fixture.store.openGates() == 1)
+        try await prepare(fixture)
+        #expect(try await fixture.store.deliveryProgress(id).state == .inProgress)
+        #expect(try await fixture.assertEquation(id))
+    }
+
+    @Test("One that nobody approves before its validity ends is edited again")
+    func over() async throws {
+        let (fixture, id) = try await analysed()
+        try await approve(fixture, id)
+        try await fixture.store.startDelivery(id, at: "2999-12-01T00:00:00Z")
+        try await fixture.store.withdrawApproval(ofDelivery: id, reason: "no")
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET valid_until = now() WHERE id = \(id)")
+        #expect(try await fixture.store.openGates() == 0)
+        let progress = try await fixture.store.deliveryProgress(id)
+        #expect(progress.state == .editing && progress.stateReason.contains("validity"))
+    }
+
+    @Test("It is rejected with a reason, and an edited one needs a new approval")
+    func rejected() async throws {
+        let (fixture, id) = try await analysed()
+        try await approve(fixture, id)
+        #expect(try await refusal { try await fixture.store.rejectDelivery(id, reason: " ") } == "PM007")
+        try await key("bert") { try await fixture.store.rejectDelivery(id, reason: "The price is wrong") }
+        let progress = try await fixture.store.deliveryProgress(id)
+        #expect(progress.state == .editing && progress.stateReason == "API key bert rejected it: The price is wrong")
+        #expect(try await fixture.store.problems(ofDelivery: id).map(\.subject) == ["approval"])
+        try await fixture.store.analyzeDelivery(id)
+        try await prepare(fixture)
+        #expect(try await fixture.store.approval(ofDelivery: id).isAwaited)
+        let logged = "action IN ('delivery.approve', 'delivery.reject')"
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.audit_log WHERE \(logged)") == 2)
+    }
+
+    @Test(
+        "An approval of a recurring delivery covers its runs until it is changed or one has grown",
+        arguments: ["nothing", "size", "rule", "content", "exclusions"]
+    )
+    func recurring(change: String) async throws {
+        let (fixture, id) = try await edited()
+        var rule = RecurrenceRule(unit: .days, timeZone: "UTC")
+        rule.times = ["09:00"]
+        try await fixture.store.setRecurrence(id, rule)
+        try await fixture.store.analyzeDelivery(id)
+        try await prepare(fixture)
+        try await approve(fixture, id)
+        // As a day later, when nobody has started it.
+        let longAgo = "frozen_until = now() - interval '2 days'"
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET \(longAgo) WHERE id = \(id)")
+        #expect(try await fixture.store.dropOldAnalyses(limit: 10) == 1)
+        switch change {
+        case "size": try await fixture.store.seedSubscriptions(application: "shop-ios", count: 6)
+        case "rule":
+            rule.times = ["10:00"]
+            try await fixture.store.setRecurrence(id, rule)
+        case "content":
+            var changes = DeliveryChanges()
+            changes.content = #"{"ios": {"title": "Other"}}"#
+            try await fixture.store.updateDelivery(id, changes)
+        case "exclusions":
+            let row = "(delivery_id, user_key) VALUES (\(id), 'ada')"
+            try await fixture.sql("INSERT INTO pushmta.delivery_exclusion \(row)")
+        default: break
+        }
+        let run = try await fixture.store.runRecurrence(id)
+        try await prepare(fixture)
+        let counted = try await fixture.store.deliveryProgress(run)
+        #expect(counted.state == (change == "nothing" ? .inProgress : .pending))
+        guard change != "nothing" else { return }
+        #expect(try await fixture.store.alarms(delivery: run).map(\.code) == ["delivery_unapproved"])
+        #expect(try await fixture.claim(limit: 10).isEmpty)
+        #expect(try await refusal { try await fixture.store.approveDelivery(run, comment: "") } == "PM183")
+        try await approve(fixture, run)
+        #expect(try await fixture.store.openGates() == 1)
+        try await prepare(fixture)
+        #expect(try await fixture.store.deliveryProgress(run).state == .inProgress)
+    }
+
+    @Test("Its plan and its category are approved, too", arguments: ["waves", "variants", "category"])
+    func planned(change: String) async throws {
+        let (fixture, id) = try await analysed()
+        try await approve(fixture, id)
+        try await fixture.store.startDelivery(id, at: "2999-12-01T00:00:00Z")
+        let call =
+            switch change {
+            case "waves": #"set_waves(\#(id), '[{"percent": 10}, {}]')"#
+            case "variants": #"set_experiment(\#(id), '[{"percent": 50}, {"percent": 50}]')"#
+            default: "update_delivery(\(id), category => 'service')"
+            }
+        try await fixture.sql("SELECT count(*) FROM (SELECT pushmta.\(call)) c")
+        try await makeDue(fixture, id)
+        try await prepare(fixture)
+        #expect(try await fixture.store.openGates() == 0)
+        let progress = try await fixture.store.deliveryProgress(id)
+        #expect(progress.state == .pending && progress.waitingReason.contains("changed after its approval"))
+        try await approve(fixture, id)
+        #expect(try await fixture.store.openGates() == 1)
+        try await prepare(fixture)
+        #expect(try await fixture.store.deliveryProgress(id).state == .inProgress)
+    }
+
+    @Test("A proof is not a way around")
+    func proof() async throws {
+        let (fixture, id) = try await edited()
+        let all = "ARRAY(SELECT s.id FROM pushmta_engine.subscription s)"
+        await #expect(throws: PostgresError.self) {
+            try await fixture.sql("SELECT pushmta.proof_delivery(\(id), subscription_ids => \(all))")
+        }
+        try await fixture.sql("SELECT pushmta.proof_delivery(\(id), subscription_ids => \(all)[1:3])")
+    }
+}

@@ -1,0 +1,224 @@
+import PostgresClient
+import PushCore
+import TestSupport
+import Testing
+
+@testable import Store
+
+/// What recurs, has a plan, variants, a signal or a category at the same time.
+@Suite("Deliveries with several settings at once")
+struct CombinedSettingsTests {
+    private static let variants = """
+        [{"percent": 20}, {"percent": 20, "content": {"ios": {"title": "B"}}}]
+        """
+
+    private func made(_ fixture: StoreFixture, _ calls: [String] = []) async throws -> Int64 {
+        let id = try await fixture.store.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-ios"], content: #"{"ios": {"title": "A"}}"#)
+        )
+        for function in calls { try await call(fixture, function.replacing("ID", with: "\(id)")) }
+        return id
+    }
+
+    private func call(_ fixture: StoreFixture, _ function: String, schema: String = "pushmta") async throws {
+        try await fixture.sql("DO $do$ BEGIN PERFORM \(schema).\(function); END $do$")
+    }
+
+    /// The SQLSTATE with which a function refuses; nil if it does not.
+    private func refusal(_ fixture: StoreFixture, _ function: String, schema: String = "pushmta") async throws
+        -> String?
+    {
+        do {
+            try await call(fixture, function, schema: schema)
+            return nil
+        } catch let error as PostgresError {
+            return error.sqlState
+        }
+    }
+
+    private func parts(_ fixture: StoreFixture, _ id: Int64, _ condition: String) async throws -> Int64? {
+        try await fixture.sql(
+            "SELECT count(*) FROM pushmta_engine.delivery_part p WHERE p.delivery_id = \(id) AND \(condition)"
+        )
+    }
+
+    /// Gives the service sending hours.
+    private func hours(_ fixture: StoreFixture) async throws {
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.sending_hours (service_id, weekday, opens, closes)
+            SELECT 1, d, '08:00', '20:00' FROM generate_series(1, 7) d
+            """
+        )
+    }
+
+    /// A signal that deliveries may follow.
+    private func signal(_ fixture: StoreFixture) async throws {
+        try await call(fixture, "set_health_signal('load', 'http', 'https://metrics.example.com/load')")
+    }
+
+    @Test("A run has all that its recurring delivery has, and the local time of its own day")
+    func run() async throws {
+        let fixture = try await StoreFixture.make()
+        try await signal(fixture)
+        let id = try await made(
+            fixture,
+            [
+                "set_waves(ID, '[{\"percent\": 10}, {}]')",
+                // Its local time has to come everywhere before that.
+                "set_experiment(ID, '\(Self.variants)', decide_after => '42 hours')",
+                "set_local_time(ID, '2026-01-01 20:15', 'next_day')", "update_delivery(ID, category => 'news')",
+                "update_delivery(ID, validity => '4 days')", "follow_signal(ID, 'load', 0.8, 10, 1000)",
+                "set_recurrence(ID, 'days', 'Asia/Tokyo', '{09:00}')",
+            ]
+        )
+        let run = try await fixture.store.runRecurrence(id)
+        let copied = try await fixture.sql(
+            """
+            SELECT count(*) FROM pushmta_engine.delivery d JOIN pushmta_engine.category k ON k.id = d.category_id AND k.name = 'news'
+            JOIN pushmta_engine.delivery_plan p ON p.delivery_id = d.id AND p.on_past = 'next_day'
+                AND p.local_time = (now() AT TIME ZONE 'Asia/Tokyo')::date + time '20:15'
+            JOIN pushmta_engine.delivery_signal f ON f.delivery_id = d.id AND f.ceiling = 1000
+            JOIN pushmta_engine.experiment e ON e.delivery_id = d.id
+            WHERE d.id = \(run) AND (SELECT count(*) FROM pushmta_engine.delivery_wave w WHERE w.delivery_id = d.id) = 2
+                AND (SELECT count(*) FROM pushmta_engine.experiment_cell c WHERE c.delivery_id = d.id) = 3
+            """
+        )
+        #expect(copied == 1)
+        // Who made the run is in the log, and nothing else of it.
+        let logged = "SELECT count(*) FROM pushmta_engine.audit_log WHERE subject LIKE '%\(run)'"
+        #expect(try await fixture.sql(logged) == 0)
+    }
+
+    @Test("The approval of a recurring delivery covers the local time and the waves of its runs")
+    func approvedRun() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await made(
+            fixture,
+            [
+                "set_waves(ID, '[{\"percent\": 10}, {\"at\": \"2026-01-01T00:00:00Z\"}]')",
+                "set_local_time(ID, '2026-01-01 20:15', 'next_day')", "update_delivery(ID, validity => '4 days')",
+                "set_recurrence(ID, 'days', 'Asia/Tokyo', '{09:00}')",
+            ]
+        )
+        let run = try await fixture.store.runRecurrence(id)
+        let digests = "SELECT count(DISTINCT g.digest) FROM pushmta_engine.delivery_digest g WHERE g.delivery_id IN"
+        #expect(try await fixture.sql("\(digests) (\(id), \(run))") == 1)
+        try await call(fixture, "set_local_time(\(id), '2026-01-01 20:16', 'next_day')")
+        #expect(try await fixture.sql("\(digests) (\(id), \(run))") == 2)
+    }
+
+    @Test("What removes a recalled message goes out at any hour")
+    func recallAtAnyHour() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await made(fixture, ["start_delivery(ID)"])
+        try await hours(fixture)
+        let child = try required(try await fixture.sql("SELECT pushmta.recall_delivery(\(id), 'wrong', 'remove')"))
+        #expect(try await fixture.sql("SELECT pushmta_engine.keep_plan(\(child))::integer::bigint") == 0)
+        let other = try await made(fixture)
+        #expect(try await fixture.sql("SELECT pushmta_engine.keep_plan(\(other))::integer::bigint") == 1)
+    }
+
+    @Test("Sending hours that a service gets after a start was planned count for it")
+    func hoursAfterStart() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 100)
+        let id = try await made(fixture, ["start_delivery(ID, now() + interval '30 minutes')"])
+        try await hours(fixture)
+        try await fixture.prepare()
+        #expect(try await parts(fixture, id, "p.time_zone IS NOT NULL") ?? 0 > 0)
+        #expect(try await parts(fixture, id, "p.time_zone IS NULL") == 0)
+    }
+
+    @Test("The rest of a paused experiment gets the winner that was chosen meanwhile, once it is resumed")
+    func chosenWhilePaused() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 500)
+        let id = try await made(
+            fixture,
+            ["set_experiment(ID, '\(Self.variants)', decide_after => '1 hour')", "start_delivery(ID)"]
+        )
+        try await fixture.prepare(partSize: 100)
+        try await fixture.store.pauseDelivery(id)
+        try await call(fixture, "choose_winner(\(id), 2)")
+        #expect(try await parts(fixture, id, "p.state IN ('ready', 'planned')") == 0)
+        try await fixture.store.resumeDelivery(id)
+        _ = try await fixture.store.advancePlans(enough: 1_000, limit: 1_000)
+        let rest = try await fixture.claim(limit: 100).filter { $0.variant == 2 }
+        #expect(try await parts(fixture, id, "p.state = 'planned'") == 0)
+        #expect(Int64(rest.count) == (try await parts(fixture, id, "p.variant = 2")))
+    }
+
+    @Test("The count of a target leaves out whom an experiment holds out, as its preparation does")
+    func countedWithoutHoldOut() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 1_000)
+        let id = try await made(
+            fixture,
+            ["set_experiment(ID, '\(Self.variants)', decide_after => '1 hour', hold_out_percent => 20)"]
+        )
+        let counted = try required(try await fixture.store.countTarget(ofDelivery: id).first)
+        try await fixture.store.startDelivery(id)
+        try await fixture.prepare()
+        let progress = try await fixture.store.deliveryProgress(id)
+        #expect(counted.messages == progress.target && counted.excluded == progress.excluded)
+        // Ten standard deviations.
+        #expect((75...325).contains(counted.excluded))
+    }
+
+    @Test("A change that leaves no time for a plan is refused")
+    func tooShort() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await made(
+            fixture,
+            [
+                "update_delivery(ID, validity => '5 days')",
+                "set_local_time(ID, (now() AT TIME ZONE 'UTC' + interval '2 days')::timestamp, 'now')",
+                "start_delivery(ID, now() + interval '1 day')",
+            ]
+        )
+        #expect(try await refusal(fixture, "update_delivery(\(id), validity => '1 hour')") == "PM009")
+        #expect(try await refusal(fixture, "update_delivery(\(id), validity => '6 days')") == nil)
+    }
+
+    @Test("The next version of a console's delivery goes on with its signal and its recurrence")
+    func replaced() async throws {
+        let fixture = try await StoreFixture.make()
+        try await signal(fixture)
+        let old = try await made(
+            fixture,
+            [
+                "follow_signal(ID, 'load', 0.8, 10, 1000)", "set_recurrence(ID, 'days', 'UTC', '{09:00}')",
+                "start_recurrence(ID)",
+            ]
+        )
+        let run = try await fixture.store.runRecurrence(old)
+        let new = try await made(fixture)
+        try await call(fixture, "console_replace_delivery(\(old), \(new))", schema: "pushmta_engine")
+        #expect(try await fixture.store.recurrence(ofDelivery: new)?.state == .active)
+        #expect(try await fixture.store.recurrenceRuns(ofDelivery: new).map(\.runID) == [run])
+        #expect(try await fixture.store.recurringDelivery(ofRun: run) == new)
+        #expect(try await fixture.store.signal(ofDelivery: new)?.ceiling == 1_000)
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery WHERE id = \(old)") == 0)
+        // What cannot recur is refused, so that no recurrence goes on with an old content.
+        let code = try await made(fixture)
+        try await fixture.sql("UPDATE pushmta_engine.delivery SET one_time_code = true WHERE id = \(code)")
+        let refused = try await refusal(
+            fixture,
+            "console_replace_delivery(\(new), \(code))",
+            schema: "pushmta_engine"
+        )
+        #expect(refused == "PM170")
+    }
+
+    @Test("A draft made of a delivery that follows a signal has the signal's ceiling; an experiment is no draft")
+    func duplicated() async throws {
+        let fixture = try await StoreFixture.make()
+        try await signal(fixture)
+        let id = try await made(fixture, ["follow_signal(ID, 'load', 0.8, 10, 1000)"])
+        let actor = try await fixture.actor(.admin)
+        #expect(try await fixture.store.duplicate(ofDelivery: id, by: actor).settings.contains("1000"))
+        try await call(fixture, "set_experiment(\(id), '\(Self.variants)', decide_after => '1 hour')")
+        #expect(try await fixture.store.actions(onDelivery: id, by: actor).contains(.duplicate) == false)
+    }
+}

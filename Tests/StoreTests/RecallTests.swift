@@ -1,0 +1,181 @@
+import LaboratoryStore
+import PostgresClient
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@Suite("The recall of a delivery")
+struct RecallTests {
+    private static let content = #"{"ios": {"title": "Sale", "collapse_id": "sale"}}"#
+    private static let replacement = #"{"ios": {"title": "Sorry"}, "android": {"title": "Sorry"}}"#
+
+    /// A delivery to 40 subscribers in two parts. Of the first, 12 messages are sent, 3 failed and 5 ambiguous; the
+    /// second is not claimed.
+    private func underWay(_ content: String = content) async throws -> (StoreFixture, Int64) {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 40)
+        let id = try await fixture.store.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-ios"], content: content)
+        )
+        try await fixture.store.startDelivery(id)
+        try await fixture.prepare(partSize: 20)
+        let part = try required(try await fixture.claim().first)
+        let loaded = try await fixture.store.loadPart(part, fieldNames: [])
+        var batch = OutcomeBatch()
+        batch.append(part, loaded, rows: 0..<12, .sent)
+        batch.append(part, loaded, rows: 12..<15, .failed, reason: "BadDeviceToken")
+        _ = try await fixture.store.storeOutcomes(batch)
+        let recovery = PartRecovery(ambiguous: Array(loaded.sequences[15..<20]), softAnswers: [])
+        #expect(try await fixture.store.releasePart(PartToken(part: part.id, token: 1), recovery: recovery))
+        return (fixture, id)
+    }
+
+    private func report(_ fixture: StoreFixture, _ id: Int64) async throws -> RecallReport {
+        let report = try required(try await fixture.store.recallReport(ofDelivery: id))
+        let sum = report.pending + report.unsent + report.replaced + report.removed + report.tooLate
+        #expect(report.target == sum, "\(report)")
+        #expect(try await fixture.assertEquation(id))
+        return report
+    }
+
+    private func refusal(_ act: () async throws -> Void) async throws -> String? {
+        do {
+            try await act()
+            return nil
+        } catch let error as StoreError { return error.sqlState }
+    }
+
+    @Test("What has not left stops, and the report adds up before and after the end")
+    func stopped() async throws {
+        let (fixture, id) = try await underWay()
+        #expect(try await fixture.store.recallReport(ofDelivery: id) == nil)
+        #expect(try await fixture.store.recallDelivery(id, reason: "wrong price") == nil)
+        let early = try await report(fixture, id)
+        #expect(early.mode == .stop && early.reason == "wrong price" && early.child == nil)
+        #expect(early.unsent == 23 && early.tooLate == 12 && early.pending == 5)
+        #expect(try await fixture.claim(limit: 10).isEmpty)
+        _ = try await fixture.store.finishRest()
+        let late = try await report(fixture, id)
+        #expect(late.unsent == 23 && late.tooLate == 17 && late.pending == 0)
+        let progress = try await fixture.store.deliveryProgress(id)
+        #expect(progress.state == .recalled && progress.finishedAt != nil && progress.unknown == 5)
+        let counts = try await fixture.store.outcomeCounts(delivery: id)
+        #expect(counts.contains(OutcomeCount(status: .canceled, reason: "recalled", count: 20)))
+        #expect(try await fixture.store.snapshot(delivery: id).faults == [])
+        try await fixture.store.stopDelivery(id)
+        #expect(try await fixture.store.deliveryProgress(id).state == .recalled)
+    }
+
+    @Test("A second delivery replaces what may have been seen and was not opened, once all outcomes are stored")
+    func replaced() async throws {
+        let (fixture, id) = try await underWay()
+        let child = try required(
+            try await fixture.store.recallDelivery(id, reason: "r", mode: .replace, content: Self.replacement)
+        )
+        #expect(try await !fixture.store.listRecalled(parts: 1), "its ambiguous messages have no outcome yet")
+        _ = try await fixture.store.finishRest()
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.tracking_log (delivery_id, subscription_id, sequence, log_day, kind)
+            SELECT b.delivery_id, b.subscription_id, b.sequence, b.log_day, 2 FROM pushmta_engine.broad_log b
+            WHERE b.delivery_id = \(id) AND b.sequence = 3
+            """
+        )
+        var rounds = 0
+        while try await fixture.store.listRecalled(parts: 1) { rounds += 1 }
+        #expect(rounds == 3, "each part, and the end")
+        let kept = "content #>> '{ios,collapse_id}' = 'sale' AND content #>> '{ios,title}' = 'Sorry'"
+        #expect(
+            try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery WHERE id = \(child) AND \(kept)") == 1
+        )
+        let progress = try await fixture.store.deliveryProgress(child)
+        #expect(progress.state == .pending && progress.label == "Recall: Sale")
+        try await fixture.prepare(partSize: 100)
+        #expect(
+            try await fixture.store.deliveryProgress(child).target == 16,
+            "12 sent and 5 unknown, without one opened"
+        )
+        #expect(try await report(fixture, id).replaced == 0)
+        let part = try required(try await fixture.claim().first)
+        let loaded = try await fixture.store.loadPart(part, fieldNames: [])
+        var batch = OutcomeBatch()
+        batch.append(part, loaded, rows: 0..<10, .sent)
+        _ = try await fixture.store.storeOutcomes(batch)
+        let told = try await report(fixture, id)
+        #expect(told.replaced == 10 && told.tooLate == 7 && told.removed == 0 && told.child == child)
+        #expect(try await refusal { try await fixture.store.recallDelivery(id, reason: "again") } == "PM185")
+        #expect(try await refusal { try await fixture.store.recallDelivery(child, reason: "again") } == "PM185")
+    }
+
+    @Test("Devices say which notifications they removed")
+    func removed() async throws {
+        let (fixture, id) = try await underWay(#"{"ios": {"title": "Sale"}}"#)
+        #expect(
+            try await refusal {
+                try await fixture.store.recallDelivery(id, reason: "r", mode: .replace, content: Self.replacement)
+            } == "PM185"
+        )
+        let child = try required(try await fixture.store.recallDelivery(id, reason: "r", mode: .remove))
+        let silent =
+            "content #>> '{ios,silent}' = 'true' AND content #>> '{ios,variables,_recall}' = to_hex(\(id)::bigint)"
+        #expect(
+            try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery WHERE id = \(child) AND \(silent)") == 1
+        )
+        _ = try await fixture.store.finishRest()
+        while try await fixture.store.listRecalled() {}
+        try await fixture.prepare(partSize: 100)
+        #expect(try await fixture.store.deliveryProgress(child).target == 17)
+        // A failed message was never seen, whatever a device says.
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.tracking_log (delivery_id, subscription_id, sequence, log_day, kind)
+            SELECT b.delivery_id, b.subscription_id, b.sequence, b.log_day, 3 FROM pushmta_engine.broad_log b
+            WHERE b.delivery_id = \(id) AND b.sequence BETWEEN 11 AND 14
+            """
+        )
+        let told = try await report(fixture, id)
+        #expect(told.removed == 2 && told.replaced == 0 && told.tooLate == 15)
+    }
+
+    @Test("A replacement needs an approval like any other delivery, a removal does not", arguments: RecallMode.allCases)
+    func approved(mode: RecallMode) async throws {
+        let (fixture, id) = try await underWay()
+        try await fixture.store.setApprovalRule(service: "shop", above: 10)
+        let content = mode == .replace ? Self.replacement : nil
+        let child = try await fixture.store.recallDelivery(id, reason: "r", mode: mode, content: content)
+        _ = try await fixture.store.finishRest()
+        while try await fixture.store.listRecalled() {}
+        guard let child else {
+            #expect(mode == .stop)
+            return
+        }
+        try await fixture.prepare(partSize: 100)
+        let state = try await fixture.store.deliveryProgress(child).state
+        #expect(state == (mode == .replace ? .pending : .inProgress))
+    }
+
+    @Test("What was not started, or has no reason, is not recalled; what has ended is")
+    func refused() async throws {
+        let (fixture, id) = try await underWay()
+        let other = try await fixture.store.createDelivery(
+            NewDelivery(label: "Other", applications: ["shop-ios"], content: Self.content)
+        )
+        #expect(try await refusal { try await fixture.store.recallDelivery(other, reason: "r") } == "PM008")
+        #expect(try await refusal { try await fixture.store.recallDelivery(id, reason: " ") } == "PM007")
+        #expect(
+            try await refusal { try await fixture.store.recallDelivery(id, reason: "r", mode: .replace) } == "PM007"
+        )
+        #expect(try await refusal { try await fixture.store.recallDelivery(999, reason: "r") } == "PM002")
+        try await fixture.store.stopDelivery(id)
+        _ = try await fixture.store.finishRest()
+        try await fixture.store.recallDelivery(id, reason: "r")
+        let again = try await fixture.store.recallDelivery(id, reason: "r", mode: .remove)
+        #expect(again != nil)
+        #expect(try await report(fixture, id).recalledBy.hasPrefix("login "))
+        try await fixture.store.startDelivery(other, at: "2999-12-01T00:00:00Z")
+        try await fixture.store.recallDelivery(other, reason: "r")
+        let progress = try await fixture.store.deliveryProgress(other)
+        #expect(progress.state == .recalled && progress.finishedAt != nil)
+    }
+}

@@ -1,0 +1,236 @@
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@Suite("Waves of a delivery")
+struct WaveTests {
+    private static let plan = #"{"waves": [{"count": 100}, {"percent": 29}, {}]}"#
+    private static let small = #"{"waves": [{"count": 10}, {}]}"#
+
+    @Test("Each wave has its number of messages, over several chunks; every message is in one of them")
+    func sizes() async throws {
+        let site = try await PlanFixture.make(1_000)
+        let id = try await site.begun(Self.plan)
+        let row = try required(try await site.store.plan(ofDelivery: id))
+        #expect(row.waves.map(\.messages) == [100, 290, 610])
+        #expect(row.waves.map(\.state) == [.open, .waiting, .waiting])
+        #expect(row.plannedMessages == 1_000)
+        let distinct = try await site.sql(
+            "SELECT count(DISTINCT sequence) FROM pushmta.message_status WHERE delivery_id = \(id)"
+        )
+        #expect(distinct == 1_000)
+        #expect(try await site.fixture.assertEquation(id))
+        #expect(try await site.fixture.claim().isEmpty, "a planned part cannot be claimed")
+    }
+
+    @Test("A wave of a fixed size gets all its messages where the last chunks of the target are nearly empty")
+    func skewed() async throws {
+        let site = try await PlanFixture.make(1_000)
+        try await site.sql("UPDATE pushmta_engine.subscription SET opted_out = true WHERE id > 200 AND id % 50 <> 0")
+        let id = try await site.begun(#"{"waves": [{"count": 100}, {"count": 50}, {}]}"#)
+        let row = try required(try await site.store.plan(ofDelivery: id))
+        #expect(row.waves.map(\.messages) == [100, 50, 66])
+        for wave in row.waves {
+            #expect(try await site.messages(id, "p.wave = \(wave.number)") == wave.messages)
+        }
+        #expect(try await site.fixture.assertEquation(id))
+    }
+
+    @Test("A wave begins when the one before was tried and its pause is over")
+    func order() async throws {
+        let site = try await PlanFixture.make(300)
+        let id = try await site.begun(#"{"waves": [{"count": 50}, {"count": 100, "after": "1 hour"}, {}]}"#)
+        try await site.advance()
+        #expect(try await site.messages(id, "p.state = 'ready' AND p.wave = 1") == 50)
+        try await site.advance(at: "now() + interval '2 hours'")
+        #expect(try await site.messages(id, "p.state = 'ready'") == 50, "the first wave was not tried")
+        #expect(try await site.send(id) == 50)
+        try await site.advance(at: "now() + interval '50 minutes'")
+        #expect(try await site.messages(id, "p.state = 'ready'") == 0)
+        try await site.sql(
+            "UPDATE pushmta_engine.delivery_wave SET opened_at = opened_at - interval '2 hours' WHERE number = 1"
+        )
+        try await site.advance()
+        #expect(try await site.messages(id, "p.state = 'ready' AND p.wave = 2") == 100)
+        #expect(try await site.send(id) == 100)
+        try await site.advance()
+        #expect(try await site.send(id) == 150)
+        #expect(try await site.store.finishDeliveries() == [id])
+        #expect(try await site.fixture.assertEquation(id))
+    }
+
+    @Test("A wave with a moment waits for it")
+    func calendar() async throws {
+        let site = try await PlanFixture.make(100)
+        let id = try await site.begun(#"{"waves": [{"count": 10}, {"at": "tomorrow"}]}"#)
+        try await site.advance()
+        #expect(try await site.send(id) == 10)
+        try await site.advance()
+        #expect(try await site.messages(id, "p.state = 'ready'") == 0)
+        try await site.sql("UPDATE pushmta_engine.delivery_wave SET starts_at = now() WHERE number = 2")
+        try await site.advance()
+        #expect(try await site.send(id) == 90)
+    }
+
+    @Test("A wave that did not keep to its guard pauses the delivery, which says why; resuming it goes on")
+    func guards() async throws {
+        let site = try await PlanFixture.make(300)
+        let id = try await site.begun(#"{"waves": [{"count": 100, "max_failed": 0.1}, {}]}"#)
+        try await site.advance()
+        try await site.send(id, failures: 1)
+        try await site.advance()
+        #expect(
+            try await site.delivery(id, "d.state = 'paused' AND d.state_reason LIKE 'Wave 1 did not keep%have failed%'")
+        )
+        #expect(try await site.store.plan(ofDelivery: id)?.waves.first?.state == .held)
+        #expect(try await site.fixture.alarms("delivery_paused").count == 1)
+        #expect(try await site.messages(id, "p.state = 'waiting'") == 200)
+        try await site.store.resumeDelivery(id)
+        #expect(try await site.messages(id, "p.state = 'planned'") == 200)
+        try await site.advance()
+        #expect(try await site.store.plan(ofDelivery: id)?.waves.map(\.state) == [.passed, .open])
+        #expect(try await site.send(id) == 200)
+        #expect(try await site.fixture.assertEquation(id))
+    }
+
+    @Test("The first wave has a guard against bad push tokens by default; fewer than ten prove nothing")
+    func tokenErrors() async throws {
+        let site = try await PlanFixture.make(100)
+        let id = try await site.begun(#"{"waves": [{"count": 40}, {}]}"#)
+        try await site.advance()
+        try await site.send(id)
+        func report(_ count: Int) async throws {
+            try await site.sql(
+                """
+                INSERT INTO pushmta_engine.token_event (delivery_id, application_id, subscription_id, kind)
+                SELECT \(id), s.application_id, s.id, 'invalid' FROM pushmta_engine.subscription s ORDER BY s.id LIMIT \(count)
+                """
+            )
+        }
+        try await report(9)
+        #expect(try await site.sql("SELECT count(pushmta_engine.wave_verdict(\(id), 1::smallint))") == 0)
+        try await report(1)
+        try await site.advance()
+        #expect(try await site.delivery(id, "d.state = 'paused' AND d.state_reason LIKE '%had a bad push token%'"))
+    }
+
+    @Test("Opt-outs of recipients of the wave count, those of others do not")
+    func optOuts() async throws {
+        let site = try await PlanFixture.make(200)
+        let id = try await site.begun(#"{"waves": [{"count": 100, "max_opt_outs": 0.15}, {}]}"#)
+        try await site.advance()
+        try await site.send(id)
+        func leave(_ wave: Int, _ count: Int) async throws {
+            try await site.sql(
+                """
+                UPDATE pushmta_engine.subscription s SET opted_out = true, opted_out_at = now() WHERE s.id IN (
+                    SELECT u.id FROM pushmta_engine.delivery_part p JOIN pushmta_engine.delivery_part_target t ON t.part_id = p.id
+                    CROSS JOIN LATERAL unnest(t.subscription_ids) u(id)
+                    WHERE p.delivery_id = \(id) AND p.wave = \(wave) ORDER BY u.id LIMIT \(count))
+                """
+            )
+        }
+        try await leave(2, 50)
+        #expect(try await site.sql("SELECT count(pushmta_engine.wave_verdict(\(id), 1::smallint))") == 0)
+        try await leave(1, 16)
+        try await site.advance()
+        #expect(try await site.delivery(id, "d.state = 'paused' AND d.state_reason LIKE '%followed by an opt-out%'"))
+    }
+
+    @Test("A pause holds planned messages back, a stop cancels them, the end of the validity ends them")
+    func endings() async throws {
+        let site = try await PlanFixture.make(100)
+        let paused = try await site.begun(Self.small)
+        try await site.store.pauseDelivery(paused)
+        #expect(try await site.messages(paused, "p.state = 'waiting'") == 100)
+        try await site.advance()
+        #expect(try await site.messages(paused, "p.state = 'waiting'") == 100)
+        try await site.store.stopDelivery(paused)
+        #expect(try await site.messages(paused, "p.state = 'done' AND p.rest_status = 7") == 100)
+        #expect(try await site.fixture.assertEquation(paused))
+        let expired = try await site.begun(Self.small)
+        try await site.sql("UPDATE pushmta_engine.delivery SET valid_until = now() WHERE id = \(expired)")
+        _ = try await site.store.finishRest()
+        #expect(try await site.messages(expired, "p.state = 'done' AND p.rest_reason = 'expired'") == 100)
+        #expect(try await site.store.finishDeliveries().contains(expired))
+        #expect(try await site.fixture.assertEquation(expired))
+    }
+
+    @Test("An analysis counts messages by wave, and its start lets the first wave go")
+    func analysed() async throws {
+        let site = try await PlanFixture.make(500)
+        let id = try await site.edited(#"{"waves": [{"percent": 10}, {}]}"#)
+        try await site.store.analyzeDelivery(id)
+        try await site.prepare()
+        let counts = try await site.store.counts(ofDelivery: id)
+        let sums = counts.sums(by: \.waveName)
+        #expect(sums.map(\.name) == ["2", "1"] && sums.map(\.messages) == [450, 50])
+        #expect(try await site.messages(id, "p.state = 'held'") == 500)
+        try await site.store.startDelivery(id)
+        try await site.prepare()
+        try await site.advance()
+        #expect(try await site.messages(id, "p.state = 'ready'") == 50)
+        #expect(try await site.messages(id, "p.state = 'planned' AND p.wave = 2") == 450)
+        #expect(try await site.delivery(id, "d.state = 'in_progress'"))
+        #expect(try await site.fixture.assertEquation(id))
+    }
+
+    @Test("A change of the plan drops an analysis; a copy has the plan; a delivery that has begun keeps it")
+    func changes() async throws {
+        let site = try await PlanFixture.make(50)
+        let id = try await site.edited(#"{"waves": [{"percent": 10, "max_failed": 0.02}, {"after": "90 minutes"}]}"#)
+        try await site.store.analyzeDelivery(id)
+        try await site.prepare()
+        let row = try required(try await site.store.plan(ofDelivery: id))
+        #expect(row.waves[0].percent == 10 && row.waves[0].maxFailed == 0.02 && row.waves[1].afterSeconds == 5_400)
+        try await site.store.setPlan(ofDelivery: id, row.plan)
+        #expect(try await site.delivery(id, "d.state = 'editing' AND d.frozen_until IS NULL"))
+        #expect(try await site.store.plan(ofDelivery: id)?.plan == row.plan, "what was read can be set")
+        let copy = try await site.store.copyDelivery(id)
+        #expect(try await site.store.plan(ofDelivery: copy)?.plan == row.plan)
+        try await site.store.setPlan(ofDelivery: copy, DeliveryPlan())
+        #expect(try await site.store.plan(ofDelivery: copy) == nil)
+        try await site.store.startDelivery(id)
+        try await site.prepare()
+        await #expect(throws: StoreError.self) { try await site.store.setPlan(ofDelivery: id, DeliveryPlan()) }
+    }
+
+    @Test(
+        "A plan that cannot be is refused",
+        arguments: [
+            #"{"waves": [{"count": 1}]}"#, #"{"waves": [{}, {}]}"#,
+            #"{"waves": [{"percent": 60}, {"percent": 41}, {}]}"#,
+            #"{"waves": [{"count": 1, "after": "1 hour"}, {}]}"#, #"{"waves": [{"count": 1.5}, {}]}"#,
+            #"{"waves": [{"count": 1}, {"after": "soon"}]}"#, #"{"waves": [{"count": 1}, {"at": "infinity"}]}"#,
+            #"{"waves": [{"count": 1, "max_failed": 2}, {}]}"#, #"{"waves": [{"count": 1}, {"size": 2}]}"#,
+            #"{"local_time": "2030-01-01 09:00"}"#, #"{"local_time": "soon", "on_past": "now"}"#,
+            #"{"local_time": "infinity", "on_past": "now"}"#, #"{"hours": "never"}"#, #"{"zone": "UTC"}"#, "[]",
+        ]
+    )
+    func refused(_ plan: String) async throws {
+        let site = try await PlanFixture.make(0)
+        let id = try await site.edited("{}")
+        let refused = try await site.sql(
+            """
+            DO $$ BEGIN
+                PERFORM pushmta.set_plan(\(id), '\(plan)');
+                RAISE EXCEPTION 'it was accepted';
+            EXCEPTION WHEN SQLSTATE 'PM007' THEN NULL;
+            END $$
+            """
+        )
+        #expect(refused == nil)
+    }
+
+    @Test("A plan that does not fit into the validity is refused at the start, and when the start is moved")
+    func validity() async throws {
+        let site = try await PlanFixture.make(10)
+        let id = try await site.edited(
+            #"{"waves": [{"count": 1}, {"count": 1, "after": "3 days"}, {"after": "3 days"}]}"#
+        )
+        await #expect(throws: StoreError.self) { try await site.store.startDelivery(id) }
+        try await site.sql("UPDATE pushmta_engine.delivery SET validity = interval '7 days' WHERE id = \(id)")
+        try await site.store.startDelivery(id)
+    }
+}

@@ -1,0 +1,68 @@
+import PushCore
+import Store
+import Testing
+
+@testable import WebServer
+
+/// The approval of a delivery through the API.
+@Suite struct APIApprovalTests {
+    /// A site whose service asks for approvals above one message, with an analysed delivery to three people that the
+    /// key "shop" made.
+    private func ready() async throws -> (site: APISite, maker: String, path: String) {
+        let site = try await APISite.start()
+        let admin = site.web.admin
+        try await admin.seedSubscriptions(application: "shop-ios", count: 3)
+        try await admin.setApprovalRule(service: try await admin.services()[0].name, above: 1)
+        let maker = try await site.key(.writeDeliveries, .readDeliveries, .approveDeliveries, name: "shop")
+        let made = try await site.call(
+            "POST",
+            "/deliveries",
+            key: maker,
+            #"{"label": "Sale", "applications": ["shop-ios"], "content": {"ios": {"title": "a"}}}"#
+        )
+        #expect(made.status == 201, "\(made.answer)")
+        let path = "/deliveries/\(made["id"] ?? "")"
+        let early = try await site.call("POST", "\(path)/start", key: maker)
+        #expect(early.status == 409 && early["remedy"]?.contains("analyse") == true, "\(early.answer)")
+        #expect(try await site.call("POST", "\(path)/analysis", key: maker).status == 202)
+        let job = try #require(try await admin.claimDeliveriesToPrepare(host: "a").first)
+        while try await !admin.prepareChunk(job, partSize: 1_000, partsPerChunk: 50).done {}
+        _ = try await admin.endAnalysis(of: job, AnalysisFindings())
+        return (site, maker, path)
+    }
+
+    @Test func anotherKeyApproves() async throws {
+        let (site, maker, path) = try await ready()
+        let refused = try await site.call("POST", "\(path)/start", key: maker)
+        #expect(refused.status == 409 && refused["detail"]?.contains("3 messages") == true, "\(refused.answer)")
+        let waiting = try await site.call("GET", "\(path)/approval", key: maker)
+        #expect(waiting["awaited"] == "true" && waiting["above"] == "1" && waiting["messages"] == "3")
+        #expect(waiting["makers"] == #"["API key shop"]"# && waiting["approval"] == "null")
+        let own = try await site.call("POST", "\(path)/approve", key: maker)
+        #expect(own.status == 409 && own["detail"]?.contains("API key shop") == true, "\(own.answer)")
+        let blind = try await site.key(.writeDeliveries, .readDeliveries)
+        #expect(try await site.call("POST", "\(path)/approve", key: blind).status == 403)
+        let other = try await site.key(.approveDeliveries, name: "legal")
+        let approved = try await site.call("POST", "\(path)/approve", key: other, #"{"comment": "fine"}"#)
+        #expect(approved.status == 200 && approved["awaited"] == "false", "\(approved.answer)")
+        #expect(approved["approval.by"] == "API key legal" && approved["approval.comment"] == "fine")
+        let withdrawn = try await site.call("DELETE", "\(path)/approval", key: other)
+        #expect(withdrawn.status == 200 && withdrawn["approval"] == "null", "\(withdrawn.answer)")
+        #expect(try await site.call("DELETE", "\(path)/approval", key: other).status == 409)
+        #expect(try await site.call("POST", "\(path)/approve", key: other).status == 200)
+        #expect(try await site.call("POST", "\(path)/start", key: maker).status == 200)
+        #expect(try await site.call("POST", "\(path)/approve", key: other).status == 409)
+        try await site.finish()
+    }
+
+    @Test func aRejectedDeliveryIsEditedAgain() async throws {
+        let (site, maker, path) = try await ready()
+        let other = try await site.key(.approveDeliveries, name: "legal")
+        #expect(try await site.call("POST", "\(path)/reject", key: other, #"{"reason": ""}"#).status == 400)
+        let rejected = try await site.call("POST", "\(path)/reject", key: other, #"{"reason": "too loud"}"#)
+        #expect(rejected.status == 200, "\(rejected.answer)")
+        let read = try await site.call("GET", path, key: maker)
+        #expect(read["state"] == "editing" && read["stateReason"] == "API key legal rejected it: too loud")
+        try await site.finish()
+    }
+}

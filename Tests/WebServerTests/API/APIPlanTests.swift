@@ -1,0 +1,98 @@
+import PushCore
+import Store
+import Testing
+
+@testable import WebServer
+
+/// Plans of deliveries, and sending hours of services, through the API.
+@Suite struct APIPlanTests {
+    private func edited(_ site: APISite) async throws -> Int64 {
+        try await site.web.admin.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
+        )
+    }
+
+    @Test func aPlanIsReplacedReadAndRemoved() async throws {
+        let site = try await APISite.start()
+        let id = try await edited(site)
+        let key = try await site.key(.writeDeliveries, .readDeliveries)
+        let path = "/deliveries/\(id)/plan"
+        let none = try await site.call("GET", path, key: key)
+        #expect(none.status == 200 && none["localTime"] == "null" && none.count("waves") == 0, "\(none.answer)")
+        let set = try await site.call(
+            "PUT",
+            path,
+            key: key,
+            #"{"localTime": "2036-12-01T09:00", "onPast": "skip", "hours": "drop", "waves": [{"percent": 5, "maxFailed": 0.02}, {"count": 10, "startAt": "2036-12-01T10:00:00+01:00"}, {"afterSeconds": 3600}]}"#
+        )
+        #expect(set.status == 200, "\(set.answer)")
+        let read = try await site.call("GET", path, key: key)
+        #expect(read.answer.body == set.answer.body)
+        #expect(read["localTime"] == "2036-12-01T09:00:00" && read["onPast"] == "skip" && read["hours"] == "drop")
+        #expect(read["plannedMessages"] == "0" && read["nextAt"] == "null" && read.count("waves") == 3)
+        #expect(read["waves.0.maxFailed"] == "0.02" && read["waves.0.maxTokenErrors"] == "0.2")
+        #expect(read["waves.0.state"] == "waiting" && read["waves.1.count"] == "10")
+        #expect(read["waves.1.startAt"] == "2036-12-01T09:00:00.000000Z" && read["waves.2.afterSeconds"] == "3600")
+        let removed = try await site.call("PUT", path, key: key, "{}")
+        #expect(removed.status == 200 && removed["localTime"] == "null" && removed.count("waves") == 0)
+        try await site.finish()
+    }
+
+    @Test(
+        arguments: [
+            (#"{"localTime": "2036-12-01T09:00Z", "onPast": "now"}"#, "/localTime"),
+            (#"{"localTime": "2036-13-01T09:00", "onPast": "now"}"#, "/localTime"),
+            (#"{"localTime": "2036-12-01T09:00", "onPast": "later"}"#, "/onPast"), (#"{"onPast": "now"}"#, ""),
+            (#"{"waves": [{}]}"#, "/waves"), (#"{"waves": [{}, {}]}"#, "/waves/0"),
+            (#"{"waves": [{"percent": 5, "count": 5}, {}]}"#, "/waves/0"),
+            (#"{"waves": [{"count": 5}, {"count": 5}]}"#, "/waves/1"),
+            (#"{"waves": [{"count": 0}, {}]}"#, "/waves/0/count"),
+            (#"{"waves": [{"count": 5, "maxFailed": 2}, {}]}"#, "/waves/0/maxFailed"),
+            (#"{"waves": [{"count": 5}, {"afterSeconds": -1}]}"#, "/waves/1/afterSeconds"),
+            (#"{"waves": [{"count": 5}, {"size": 1}]}"#, "/waves/1/size"), (#"{"zone": "UTC"}"#, "/zone"),
+        ]
+    )
+    func whatIsWrongIsNamed(_ body: String, _ place: String) async throws {
+        let site = try await APISite.start()
+        let id = try await edited(site)
+        let key = try await site.key(.writeDeliveries)
+        let refused = try await site.call("PUT", "/deliveries/\(id)/plan", key: key, body)
+        #expect(refused.status == 400 && refused["errors.0.path"] == place, "\(refused.answer)")
+        try await site.finish()
+    }
+
+    @Test func aDeliveryThatHasBegunKeepsItsPlan() async throws {
+        let site = try await APISite.start()
+        let id = try await edited(site)
+        let key = try await site.key(.writeDeliveries)
+        try await site.web.admin.startDelivery(id)
+        let job = try #require(try await site.web.admin.claimDeliveriesToPrepare(host: "a").first)
+        while try await !site.web.admin.prepareChunk(job, partSize: 1_000, partsPerChunk: 50).done {}
+        #expect(try await site.call("PUT", "/deliveries/\(id)/plan", key: key, "{}").status == 409)
+        let gone = try await site.call("PUT", "/deliveries/999999/plan", key: key, "{}")
+        #expect(gone.status == 404)
+        try await site.finish()
+    }
+
+    @Test func theHoursOfAServiceAreShownToWhoMaySeeItsApplications() async throws {
+        let site = try await APISite.start()
+        let service = try #require(
+            try await site.web.value("SELECT service FROM pushmta_engine.api_applications() WHERE name = 'shop-ios'")
+        )
+        var hours = SendingHours()
+        hours.hours = [SendingHours.Line(weekdays: [1, 2], opens: "09:00", closes: "18:30")]
+        hours.daysOff = ["2036-12-25"]
+        hours.timeZone = "Europe/Paris"
+        try await site.web.admin.setSendingHours(ofService: service, hours)
+        let key = try await site.key(.readApplications)
+        let read = try await site.call("GET", "/services/\(service)/hours", key: key)
+        #expect(
+            read.status == 200 && read["timeZone"] == "Europe/Paris" && read["outside"] == "postpone",
+            "\(read.answer)"
+        )
+        #expect(read["hours"] == #"[{"weekdays":[1,2],"opens":"09:00","closes":"18:30"}]"#)
+        #expect(read["daysOff"] == #"["2036-12-25"]"#)
+        #expect(try await site.call("GET", "/services/none/hours", key: key).status == 404)
+        try await site.finish()
+    }
+}
