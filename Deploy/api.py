@@ -18,8 +18,8 @@ SEED = "14"
 # Requests for each operation and phase: about 2,300 in all, in 45 s.
 EXAMPLES = "15"
 SCOPES = (
-    "devices:write devices:read deliveries:write deliveries:approve deliveries:read messages:send messages:read applications:read "
-    "exclusions:write exclusions:read events:read"
+    "devices:write devices:read deliveries:write deliveries:approve deliveries:read messages:send messages:read conversions:write "
+    "applications:read exclusions:write exclusions:read events:read"
 )
 
 CONFIGURATION = """
@@ -192,6 +192,21 @@ parameters = {{ "path.id" = {recurring} }}
 [[operations]]
 include-name = "GET /deliveries/{{id}}/recurrence"
 parameters = {{ "path.id" = {recurring} }}
+
+[[operations]]
+# shares add up to 100 at most, labels differ, and contents have rules of their own
+include-name = "PUT /deliveries/{{id}}/experiment"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.id" = {edited} }}
+
+[[operations]]
+include-name = "GET /deliveries/{{id}}/experiment"
+parameters = {{ "path.id" = {experiment} }}
+
+[[operations]]
+# an id names a message with an outcome, and a name is not blank
+include-name = "POST /conversions"
+checks.positive_data_acceptance.enabled = false
 
 [[operations]]
 include-name = "GET /deliveries/{{id}}/count"
@@ -398,6 +413,41 @@ def recur(api, delivery):
     return recurring
 
 
+def experiment(api, delivery):
+    """Sends variants, chooses the winner for the rest, records a conversion, and returns the id of the delivery."""
+    id = api.post("/deliveries", {**delivery, "content": {"android": {"title": "Plain"}}})["id"]
+    path = f"/deliveries/{id}/experiment"
+    require(api.refusal("GET", path) == 404, "an ordinary delivery has an experiment")
+    other = {"label": "emoji", "percent": 30, "content": {"android": {"title": "Emoji"}}}
+    rule = {"variants": [{"label": "plain", "percent": 30}, other], "decideAfterSeconds": 3600, "ifUndecided": "wait"}
+    wrong = {**rule, "variants": [{"percent": 80}, {"percent": 30}]}
+    require(api.refusal("PUT", path, wrong) == 400, "shares of more than 100 % are accepted")
+    require(api.call("PUT", path, {**rule, "holdOutPercent": 10})["holdOutPercent"] == 10, "there is no hold-out")
+    require(api.call("DELETE", path) is None and api.refusal("GET", path) == 404, "an experiment is not removed")
+    found = api.call("PUT", path, rule)
+    require([one["label"] for one in found["variants"]] == ["plain", "emoji"] and found["state"] == "waiting", f"it is {found}")
+    winner = f"/deliveries/{id}/winner"
+    require(api.refusal("POST", winner, {"variant": 2}) == 409, "a winner is chosen before the start")
+    api.post(f"/deliveries/{id}/start", {})
+
+    def are_sent(answer):
+        variants = answer["variants"]
+        return any(one["sent"] for one in variants) and all(one["messages"] == one["sent"] for one in variants)
+
+    api.until(path, are_sent)
+    require(api.get(f"/deliveries/{id}")["state"] in ("preparing", "in_progress"), "the rest did not wait")
+    require(api.post(winner, {"variant": 2})["winner"] == 2, "no winner is chosen")
+    require(api.refusal("POST", winner, {"variant": 1}) == 409, "a second winner is chosen")
+    ended = api.until(f"/deliveries/{id}", lambda answer: answer["state"] == "finished")
+    require(ended["counts"]["sent"] == ended["counts"]["target"] > 0, f"it was not sent: {ended}")
+    outcomes = api.get(f"/deliveries/{id}/outcomes?limit=1000")["outcomes"]
+    message = f"{id}-{outcomes[0]['sequence']}"
+    bought = {"messageId": message, "name": "purchase", "value": 19.99}
+    require(api.post("/conversions", bought)["counts"] and not api.post("/conversions", bought)["counts"], "a conversion counts twice")
+    require(api.refusal("POST", "/conversions", {"messageId": f"{id}-7"}) == 404, "a conversion of no message is recorded")
+    return id
+
+
 def consent(api, device, delivery):
     """Opts a device and a user out of a category and in again, and makes a delivery of another one."""
     names = {row["name"]: row for row in api.call("GET", "/categories")["categories"]}
@@ -446,6 +496,7 @@ def things(api):
     analysed, edited = walk(api, delivery)
     recalled = recall(api, delivery)
     recurring = recur(api, delivery)
+    tried = experiment(api, delivery)
     consent(api, device, delivery)
     told = {event["sequence"] for event in read_events(api, analysed)}
     target = api.get(f"/deliveries/{analysed}")["counts"]["target"]
@@ -471,6 +522,7 @@ def things(api):
         "edited": edited,
         "recalled": recalled,
         "recurring": recurring,
+        "experiment": tried,
         "explicit": explicit,
         "continuous": continuous,
         "message": message["id"],

@@ -882,6 +882,65 @@ def test_recur(site, browser):
     check(site.state(delivery) == "ready", f"it is {site.state(delivery)}")
 
 
+def test_experiment(site, browser):
+    """A draft gets variants, which are refused, corrected and sent; a person sends the winner to the rest; in all languages."""
+    browser.sign_in("marketing", site.passwords["marketing"])
+    browser.has("Sending")
+    first = site.sql("SELECT max(id) FROM pushmta_engine.delivery WHERE label = 'Spring sale' AND NOT proof").strip()
+    browser.open(f"/deliveries/{first}")
+    browser.find("form[action$='/duplicate'] button").click()
+    browser.has("Save and continue")
+    draft = browser.driver.current_url.removeprefix(site.base).removesuffix("/applications")
+    browser.open(draft + "/send")
+    browser.find(f"a[href='{draft}/experiment']").click()
+    browser.judge_here("experiment-form")
+
+    def share(variant, percent):
+        field = browser.find(f"[name='experiment.{variant}.percent']")
+        field.clear()
+        field.send_keys(percent)
+
+    share(1, "80")
+    share(2, "30")
+    browser.find("[name='experiment.2.title']").send_keys("Spring!")
+    browser.find("[name='experiment.undecided'] option[value=wait]").click()
+    browser.find("main form button.main").click()
+    browser.has("The shares add up to more than 100 %")
+    browser.judge_here("experiment-wrong")
+    share(1, "30")
+    browser.find("[name='experiment.hours']").send_keys("2")
+    browser.find("main form button.main").click()
+    browser.has("2 variants, best by clicks")
+    for code in ("de", "fr"):
+        browser.driver.add_cookie({"name": "pushmta-language", "value": code})
+        browser.judge(f"experiment-form-{code}", draft + "/experiment")
+    browser.driver.delete_cookie("pushmta-language")
+    browser.open(draft + "/send")
+    browser.find("button[name=go][value=start]").click()
+    browser.find("section.problem form.actions button.main").click()
+    browser.find("#experiment-variants")
+    delivery = browser.driver.current_url.rsplit("/", 1)[1].split("?")[0]
+
+    def is_running():
+        return site.sql(f"SELECT state FROM pushmta.experiment WHERE delivery_id = {delivery}").strip() == "running"
+
+    until("the variants leave", is_running)
+    browser.open(f"/deliveries/{delivery}")
+    for code in ("de", "fr"):
+        browser.driver.add_cookie({"name": "pushmta-language", "value": code})
+        browser.judge(f"delivery-experiment-{code}", f"/deliveries/{delivery}")
+        browser.judge(f"winner-{code}", f"/deliveries/{delivery}/winner/2")
+    browser.driver.delete_cookie("pushmta-language")
+    browser.open(f"/deliveries/{delivery}")
+    browser.find(f"a[href='/deliveries/{delivery}/winner/2']").click()
+    browser.has("Variant B goes to the rest")
+    browser.judge_here("winner")
+    browser.find("main form.actions button.main").click()
+    browser.has("The rest gets this variant")
+    check("chosen by a person" in browser.text(), "the page does not say why")
+    browser.judge_here("delivery-experiment-decided")
+
+
 def test_audience(site, browser):
     """Marketing adds and removes a seed address, and fills an exclusion list; nobody's key or token is shown again."""
     browser.sign_in("marketing", site.passwords["marketing"])
@@ -1406,7 +1465,7 @@ def main():
         browser = Browser(site, pictures)
         for test in (
             test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_compose, test_analyse,
-            test_recur, test_plan, test_templates, test_audience, test_messages, test_services, test_change, test_signals, test_live, test_people, test_end,
+            test_recur, test_plan, test_experiment, test_templates, test_audience, test_messages, test_services, test_change, test_signals, test_live, test_people, test_end,
         ):
             test(site, browser)
             print(f"console: {test.__name__}: passed after {time.monotonic() - started:.0f} s", flush=True)

@@ -201,6 +201,9 @@ static const char live_control[] = {
 static const char recurrence[] = {
 #embed "templates/recurrence.mustache" suffix(, 0)
 };
+static const char experiment[] = {
+#embed "templates/experiment.mustache" suffix(, 0)
+};
 static const char english[] = {
 #embed "words/en.words" suffix(, 0)
 };
@@ -280,6 +283,7 @@ static const struct console_file files[] = {
     {"delivery-live.mustache", delivery_live},
     {"live-control.mustache", live_control},
     {"recurrence.mustache", recurrence},
+    {"experiment.mustache", experiment},
     {"en.words", english},
     {"de.words", german},
     {"fr.words", french},

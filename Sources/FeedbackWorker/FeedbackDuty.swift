@@ -10,6 +10,7 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
     case disabledSubscriptions
     case oldTokenEvents
     case oldTrackingSources
+    case oldConversions
     case forgottenLogs
     case oldDeliveryRows
     case oldChildren
@@ -30,8 +31,8 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
         case .events: .seconds(30)
         // It begins a minute after the request.
         case .forgottenLogs: .seconds(60)
-        case .partitions, .disabledSubscriptions, .oldTokenEvents, .oldTrackingSources, .oldDeliveryRows, .oldChildren,
-            .oldForgotten, .oldImports, .capHistory:
+        case .partitions, .disabledSubscriptions, .oldTokenEvents, .oldTrackingSources, .oldConversions,
+            .oldDeliveryRows, .oldChildren, .oldForgotten, .oldImports, .capHistory:
             .seconds(600)
         }
     }
@@ -49,6 +50,7 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
         case .disabledSubscriptions: "disabled subscriptions deleted"
         case .oldTokenEvents: "old token events deleted"
         case .oldTrackingSources: "old tracking sources deleted"
+        case .oldConversions: "old conversions deleted"
         case .forgottenLogs: "forgotten subscriptions removed from a day's logs"
         case .oldDeliveryRows: "rows of old deliveries deleted"
         case .oldChildren: "old children deleted"

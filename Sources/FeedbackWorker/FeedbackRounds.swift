@@ -61,6 +61,9 @@ struct FeedbackRounds: Sendable {
         case .oldTrackingSources:
             let count = try await store.purgeTrackingSources(worker: worker, limit: Self.deleted)
             return count.map { FeedbackRound(count: $0, isMore: $0 >= Self.deleted) }
+        case .oldConversions:
+            let count = try await store.purgeConversions(worker: worker, limit: Self.deleted)
+            return count.map { FeedbackRound(count: $0, isMore: $0 >= Self.deleted) }
         case .forgottenLogs:
             let count = try await store.cleanForgottenLogs(worker: worker, limit: Self.forgotten)
             return count.map { FeedbackRound(count: $0, isMore: $0 > 0) }

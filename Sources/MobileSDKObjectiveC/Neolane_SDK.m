@@ -122,6 +122,11 @@
     if (path != nil) { [self ask:_tracker :@selector(track:) :path]; }
 }
 
+- (void)recordConversion:(NSString *)name value:(NSNumber *)value {
+    if ([name length] == 0) { return; }
+    [self ask:_tracker :@selector(convert:) :[NLSForm conversion:name value:value]];
+}
+
 - (void)retryNow {
     [self ask:_registrar :@selector(retryNow) :nil];
     [self ask:_tracker :@selector(retryNow) :nil];

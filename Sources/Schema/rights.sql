@@ -41,7 +41,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.delivery_awaiting_approval pushmta.delivery_count pushmta.delivery_day '
             'pushmta.delivery_failures '
             'pushmta.delivery_problem pushmta.delivery_progress pushmta.delivery_proof pushmta.delivery_refusal pushmta.delivery_signal '
-            'pushmta.experiment pushmta.experiment_variant '
+            'pushmta.delivery_conversion pushmta.experiment pushmta.experiment_variant '
             'pushmta.delivery_statistics pushmta.delivery_statistics_by_application pushmta.delivery_statistics_by_hour '
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '
             'pushmta.event_consumer pushmta.event_gap pushmta.event_kind '
@@ -66,7 +66,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.mta_host pushmta.rate_limit pushmta.recall_report pushmta.ready_work pushmta.recurrence pushmta.recurrence_run '
             'pushmta.retention_hold pushmta.retention_log '
             'pushmta.schema_version pushmta.service pushmta.web_certificate '
-            'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.sending_hours'),
+            'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.experiment pushmta.experiment_variant '
+            'pushmta.sending_hours'),
         ('pushmta_web', 'relation', 'SELECT', 'pushmta.delivery_signal pushmta_engine.schema_version'),
         ('pushmta_web', 'columns', 'name, kind, good, interval_seconds, reaction_seconds, stale_after_seconds, value, sampled_at, '
             'age_seconds, stale, deliveries', 'pushmta.health_signal'),
@@ -94,8 +95,8 @@ WITH given (role, kind, privileges, objects) AS (
         -- A view's functions run with the rights of its reader, and a trigger's condition with those of the user who changes the
         -- table.
         ('public', 'function', 'EXECUTE',
-            'pushmta_engine.circuit_of pushmta_engine.event_alarms pushmta_engine.event_names pushmta_engine.expiry_step '
-            'pushmta_engine.expiry_text pushmta_engine.difference_words '
+            'pushmta_engine.as_percent pushmta_engine.circuit_of pushmta_engine.event_alarms pushmta_engine.event_names pushmta_engine.expiry_step '
+            'pushmta_engine.expiry_text pushmta_engine.difference_words pushmta_engine.error_share '
             'pushmta_engine.failure_reason pushmta_engine.failure_type pushmta_engine.first_unread pushmta_engine.is_forgetting '
             'pushmta_engine.is_integration_key pushmta_engine.is_label pushmta_engine.is_name pushmta_engine.is_plain '
             'pushmta_engine.login_text pushmta_engine.uncounted '
@@ -129,6 +130,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
             'pushmta_engine.console_drop_signal pushmta_engine.console_follow pushmta_engine.console_set_signal '
             'pushmta.delivery_status pushmta.next_runs pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs '
+            'pushmta_engine.api_experiment pushmta_engine.api_experiment_variants pushmta_engine.console_choose_winner '
             'pushmta_engine.console_set_recurrence pushmta_engine.console_control_recurrence '
             'pushmta_engine.console_acknowledge pushmta_engine.console_actions pushmta_engine.console_analysis '
             'pushmta_engine.approval_of pushmta_engine.console_judge pushmta_engine.console_recall pushmta_engine.recall_of '
@@ -139,7 +141,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_begin_outcomes pushmta_engine.console_change_subscriber pushmta_engine.console_find_people '
             'pushmta_engine.console_forget pushmta_engine.console_history pushmta_engine.console_messages '
             'pushmta_engine.console_find_message '
-            'pushmta_engine.console_outcomes '
+            'pushmta_engine.console_next_number pushmta_engine.console_outcomes '
             'pushmta_engine.console_quarantine pushmta_engine.console_quarantined pushmta_engine.console_service_people '
             'pushmta_engine.console_categories pushmta_engine.console_set_category pushmta_engine.console_subscriber '
             -- For the composer.
@@ -178,9 +180,9 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.api_events pushmta_engine.api_set_user_opt_out pushmta_engine.api_user_opt_outs '
             'pushmta_engine.device_categories '
             'pushmta_engine.api_applications pushmta_engine.api_create_delivery pushmta_engine.api_deliveries '
-            'pushmta_engine.api_device pushmta_engine.api_find_devices pushmta_engine.api_highest_number '
+            'pushmta_engine.api_device pushmta_engine.api_find_devices pushmta_engine.api_outcome_range '
             'pushmta_engine.api_outcomes pushmta_engine.busy_registrations pushmta_engine.current_tracking_keys '
-            'pushmta_engine.parse_filter pushmta_engine.record_hits pushmta_engine.api_key_ids '
+            'pushmta_engine.parse_filter pushmta_engine.record_conversions pushmta_engine.record_hits pushmta_engine.api_key_ids '
             'pushmta_engine.message_numbers_key pushmta_engine.note_web_certificate pushmta_engine.register_claims '
             'pushmta_engine.registration_proof_keys pushmta_engine.registration_trust '
             'pushmta_engine.registrable_applications pushmta_engine.tracking_position '
@@ -188,7 +190,8 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.check_delivery pushmta_engine.api_content pushmta_engine.api_failures pushmta_engine.api_forms '
             'pushmta.copy_delivery pushmta.count_target pushmta.reschedule_delivery pushmta.update_delivery pushmta_engine.api_analysis '
-            'pushmta.set_experiment pushmta.choose_winner pushmta.record_conversion '
+            'pushmta.set_experiment pushmta.choose_winner pushmta_engine.add_conversion pushmta_engine.api_experiment '
+            'pushmta_engine.api_experiment_variants '
             'pushmta.approve_delivery pushmta.recall_delivery pushmta.reject_delivery pushmta.withdraw_approval '
             'pushmta_engine.approval_of pushmta_engine.recall_of '
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '

@@ -47,12 +47,28 @@ import Testing
         try await OutcomesCSV.write(
             through: 12_000,
             { text += $0 },
-            { numbers in
+            next: { $0 },
+            read: { numbers in
                 ranges.append(numbers)
                 return [outcome(numbers.lowerBound, reason: "=x")]
             }
         )
         #expect(ranges == [1...500, 501...5_500, 5_501...10_500, 10_501...12_000])
+        ranges = []
+        try await OutcomesCSV.write(
+            through: 300_000_000,
+            { _ in },
+            next: { $0 <= 134_217_729 ? 134_217_729 : nil },
+            read: { numbers in
+                ranges.append(numbers)
+                return numbers.lowerBound == 501 || numbers.lowerBound > 134_217_729
+                    ? [] : [outcome(numbers.lowerBound)]
+            }
+        )
+        #expect(
+            ranges == [1...500, 501...5_500, 134_217_729...134_222_728, 134_222_729...134_227_728],
+            "The gap between two variants is skipped, and nothing is read after the last message"
+        )
         let lines = text.split(separator: "\r\n")
         #expect(lines.count == 5 && lines[0] == OutcomesCSV.columns.joined(separator: ",")[...])
         #expect(lines[2] == "501,7,shop-ios,failed,'=x,hard,refused,400,,1,,false,true")
@@ -64,7 +80,8 @@ import Testing
                     sends += 1
                     if sends > 2 { throw Gone() }
                 },
-                { numbers in
+                next: { $0 },
+                read: { numbers in
                     reads += 1
                     return [outcome(numbers.lowerBound)]
                 }

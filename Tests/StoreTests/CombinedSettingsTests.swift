@@ -65,7 +65,8 @@ struct CombinedSettingsTests {
             fixture,
             [
                 "set_waves(ID, '[{\"percent\": 10}, {}]')",
-                "set_experiment(ID, '\(Self.variants)', decide_after => '1 hour')",
+                // Its local time has to come everywhere before that.
+                "set_experiment(ID, '\(Self.variants)', decide_after => '42 hours')",
                 "set_local_time(ID, '2026-01-01 20:15', 'next_day')", "update_delivery(ID, category => 'news')",
                 "update_delivery(ID, validity => '4 days')", "follow_signal(ID, 'load', 0.8, 10, 1000)",
                 "set_recurrence(ID, 'days', 'Asia/Tokyo', '{09:00}')",

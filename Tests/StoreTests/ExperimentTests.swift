@@ -101,6 +101,16 @@ struct ExperimentTests {
         #expect(try await fixture.store.deliveryForSending(id, variant: 2).content.contains("\"B\""))
     }
 
+    /// Looks at the experiment that is due after a time; returns whether one was.
+    private func look(_ fixture: StoreFixture, after time: String = "0 s") async throws -> Bool {
+        try await fixture.sql("SELECT pushmta_engine.advance_experiment(now() + interval '\(time)')::integer::bigint")
+            == 1
+    }
+
+    private func isTrue(_ fixture: StoreFixture, _ condition: String) async throws -> Bool {
+        try await fixture.sql("SELECT (\(condition))::integer::bigint") == 1
+    }
+
     @Test("The winner is named as soon as it is sure, and the rest gets it")
     func winner() async throws {
         let (fixture, id) = try await running("decide_after => interval '1 hour', least_sample => 500")
@@ -123,11 +133,11 @@ struct ExperimentTests {
                 "decide_after => interval '1 hour', least_sample => 100, if_undecided => '\(rule)'"
             )
             try await click(fixture, id, [0.2, 0.2])
-            #expect(try await fixture.sql("SELECT pushmta_engine.decide_experiments()::bigint") == 0)
-            #expect(
-                try await fixture.sql("SELECT pushmta_engine.decide_experiments(now() + interval '61 minutes')::bigint")
-                    == 1
-            )
+            #expect(try await look(fixture))
+            #expect(try await isTrue(fixture, "SELECT state = 'running' FROM pushmta.experiment"))
+            #expect(try await look(fixture, after: "61 minutes"))
+            let state = rule == "first" ? "decided" : "undecided"
+            #expect(try await isTrue(fixture, "SELECT state = '\(state)' FROM pushmta.experiment"))
             if rule == "wait" {
                 #expect(try await fixture.claim(limit: 100).isEmpty)
                 await #expect(throws: PostgresError.self) {
@@ -138,6 +148,287 @@ struct ExperimentTests {
             let claimed = try await fixture.claim(limit: 100)
             #expect(claimed.allSatisfy { $0.variant == (rule == "first" ? 1 : 2) } && !claimed.isEmpty)
         }
+    }
+
+    @Test("Results are counted at most every few seconds, the less often the older they are, and at the decision")
+    func pace() async throws {
+        let (fixture, id) = try await running("decide_after => interval '1 hour', least_sample => 100")
+        func wait(_ moment: String) async throws -> Double {
+            let found = try await fixture.sql(
+                "SELECT extract(epoch FROM look_at - (now() + interval '\(moment)'))::bigint FROM pushmta_engine.experiment"
+            )
+            return Double(try required(found))
+        }
+        #expect(try await look(fixture))
+        #expect(try await !look(fixture), "It was looked at just now")
+        #expect((-60...6).contains(try await wait("0 s")))
+        #expect(try await look(fixture, after: "30 minutes"))
+        #expect((-60...20).contains(try await wait("30 minutes")))
+        #expect(try await look(fixture, after: "3599 seconds"))
+        #expect((-60...2).contains(try await wait("1 hour")), "The decision is at its time")
+        #expect(try await look(fixture, after: "3601 seconds"))
+        #expect(try await isTrue(fixture, "SELECT winner = 1 FROM pushmta.experiment"))
+        // A delivery that has ended is looked at for seven more days.
+        try await fixture.sql(
+            "UPDATE pushmta_engine.delivery_part SET state = 'done', sent = size, finished_at = now()"
+        )
+        try await fixture.sql(
+            "UPDATE pushmta_engine.delivery SET state = 'finished', finished_at = now() WHERE id = \(id)"
+        )
+        #expect(try await look(fixture, after: "6 days"))
+        #expect((3_500...3_601).contains(try await wait("6 days")), "at least every hour")
+        #expect(try await look(fixture, after: "8 days"))
+        #expect(try await isTrue(fixture, "SELECT look_at IS NULL FROM pushmta_engine.experiment"))
+        #expect(try await !look(fixture, after: "20 days"))
+    }
+
+    @Test("Results stay when the logs of their day are gone")
+    func results() async throws {
+        let (fixture, id) = try await running("decide_after => interval '1 hour', least_sample => 100")
+        try await click(fixture, id, [0.2, 0.2])
+        #expect(try await look(fixture))
+        let clicked = "SELECT sum(clicked)::bigint FROM pushmta.experiment_variant"
+        let counted = try required(try await fixture.sql(clicked))
+        #expect(counted > 0)
+        try await fixture.sql(
+            "DELETE FROM pushmta_engine.tracking_log; UPDATE pushmta_engine.delivery_part SET sent = 0"
+        )
+        #expect(try await look(fixture, after: "1 minute"))
+        #expect(try await fixture.sql(clicked) == counted)
+        try await fixture.sql(
+            """
+            DO $do$ BEGIN
+                EXECUTE (SELECT format('DROP TABLE pushmta_engine.tracking_log_%s', to_char(log_day, 'YYYYMMDD'))
+                    FROM pushmta_engine.delivery WHERE id = \(id));
+            END $do$
+            """
+        )
+        #expect(try await look(fixture, after: "61 minutes"))
+        #expect(try await fixture.sql(clicked) == counted)
+        #expect(
+            try await isTrue(
+                fixture,
+                "SELECT look_at IS NULL AND decided_at IS NOT NULL FROM pushmta_engine.experiment"
+            )
+        )
+    }
+
+    @Test("A paused experiment is not decided; what a person chooses then leaves when it is resumed")
+    func paused() async throws {
+        let (fixture, id) = try await running("decide_after => interval '1 hour', least_sample => 100")
+        try await call(fixture, "pause_delivery(\(id))")
+        #expect(try await look(fixture, after: "61 minutes"))
+        #expect(try await isTrue(fixture, "SELECT state = 'running' FROM pushmta.experiment"))
+        try await call(fixture, "choose_winner(\(id), 2)")
+        let freed = "SELECT count(*) FROM pushmta_engine.delivery_part WHERE cell = 9 AND state"
+        #expect(try await fixture.sql("\(freed) <> 'waiting'") == 0)
+        try await call(fixture, "resume_delivery(\(id))")
+        #expect(try await fixture.sql("\(freed) <> 'ready'") == 0)
+        let claimed = try await fixture.claim(limit: 100)
+        #expect(claimed.allSatisfy { $0.variant == 2 || $0.variant == 1 })
+        #expect(Set(claimed.map(\.variant)) == [1, 2])
+        await #expect(throws: PostgresError.self, "It is decided") {
+            try await call(fixture, "choose_winner(\(id), 1)")
+        }
+    }
+
+    @Test("The rest that is prepared after the decision gets the winner, too; nothing is decided early before that")
+    func decidedWhilePreparing() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 2_000)
+        let id = try await fixture.store.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-ios"], content: #"{"ios": {"title": "A"}}"#)
+        )
+        try await call(
+            fixture,
+            "set_experiment(\(id), '\(Self.variants)', decide_after => interval '1 hour', least_sample => 100)"
+        )
+        try await call(fixture, "start_delivery(\(id))")
+        let job = try required(try await fixture.store.claimDeliveriesToPrepare(host: fixture.host).first)
+        let first = try await fixture.store.prepareChunk(job, partSize: 100, partsPerChunk: 10)
+        #expect(!first.done)
+        try await click(fixture, id, [0.1, 0.5])
+        #expect(try await look(fixture))
+        #expect(try await isTrue(fixture, "SELECT state = 'running' FROM pushmta.experiment"))
+        #expect(try await look(fixture, after: "61 minutes"))
+        #expect(try await isTrue(fixture, "SELECT winner = 2 FROM pushmta.experiment"))
+        while try await !fixture.store.prepareChunk(job, partSize: 100, partsPerChunk: 10).done {}
+        let undecided = try await fixture.sql(
+            "SELECT count(*) FROM pushmta_engine.delivery_part WHERE cell = 9 AND (variant IS DISTINCT FROM 2 OR state <> 'ready')"
+        )
+        #expect(undecided == 0)
+        #expect(try await cells(fixture, id, 9) > 1_000)
+    }
+
+    @Test("Without a rest there is nothing to send, and an experiment that ended is decided by what comes later")
+    func withoutRest() async throws {
+        let halves = #"[{"percent": 50}, {"percent": 50}]"#
+        for (shares, winner) in [([0.1, 0.4], 2), ([0.1, 0.1], 0)] as [([Double], Int64)] {
+            let (fixture, id) = try await running("least_sample => 100", variants: halves)
+            #expect(try await fixture.sql("SELECT count(*) FROM pushmta.experiment_variant") == 2)
+            try await fixture.sql(
+                "UPDATE pushmta_engine.delivery_part SET state = 'done', sent = size, finished_at = now()"
+            )
+            try await fixture.sql(
+                "UPDATE pushmta_engine.delivery SET state = 'finished', finished_at = now() WHERE id = \(id)"
+            )
+            #expect(try await look(fixture))
+            #expect(try await isTrue(fixture, "SELECT state = 'running' FROM pushmta.experiment"))
+            try await click(fixture, id, shares)
+            #expect(try await look(fixture, after: winner == 0 ? "8 days" : "1 hour"))
+            #expect(try await fixture.sql("SELECT coalesce(winner, 0)::bigint FROM pushmta.experiment") == winner)
+            #expect(try await isTrue(fixture, "SELECT verdict NOT LIKE '%rest%' FROM pushmta.experiment"))
+        }
+    }
+
+    @Test("Too few messages of a variant are named as the reason why nothing was sure")
+    func leastSample() async throws {
+        let (fixture, id) = try await running("decide_after => interval '1 hour', least_sample => 5000")
+        try await click(fixture, id, [0.1, 0.5])
+        #expect(try await look(fixture, after: "61 minutes"))
+        #expect(
+            try await isTrue(
+                fixture,
+                "SELECT verdict LIKE 'only % messages of % were sent, and each variant needs 5000%' FROM pushmta.experiment"
+            )
+        )
+    }
+
+    @Test("A certainty of 99 % needs more than one of 80 %")
+    func certainty() async throws {
+        let fixture = try await StoreFixture.make()
+        let sure =
+            "SELECT coalesce(pushmta_engine.sure_winner(ARRAY[100, 142]::bigint[], ARRAY[1000, 1000]::bigint[], 100"
+        #expect(try await fixture.sql("\(sure), 0.8), 0)::bigint") == 2)
+        #expect(try await fixture.sql("\(sure), 0.99), 0)::bigint") == 0)
+    }
+
+    @Test(
+        "Messages of an experiment are on pages of outcomes, each on one, without pages for the gaps between variants"
+    )
+    func pages() async throws {
+        let (fixture, id) = try await running("decide_after => interval '1 hour'")
+        var (after, pages, seen): (Int32, Int, [Int32]) = (0, 0, [])
+        while true {
+            let range = try await fixture.store.outcomeRange(delivery: id, after: after, limit: 500)
+            guard range.through > after else { break }
+            let rows = try await fixture.store.outcomes(delivery: id, sequences: after + 1...range.through)
+            #expect(rows.count <= 500 && rows.allSatisfy { !$0.isSeed })
+            seen += rows.map(\.row.sequence)
+            after = range.through
+            pages += 1
+        }
+        #expect(seen.count == 4_000 && Set(seen).count == 4_000 && pages < 15)
+        let reader = try await fixture.actor(.read)
+        var (below, listed): (Int32?, Int) = (.max, 0)
+        var questions = 0
+        while let number = below {
+            let filter = MessageFilter(below: number)
+            let page = try await fixture.store.messages(ofDelivery: id, filter, limit: 1_000, by: reader)
+            listed += page.rows.count
+            below = page.next
+            questions += 1
+        }
+        #expect(listed == 4_000 && questions < 15)
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.broad_log (delivery_id, subscription_id, part_id, sequence, log_day, status, attempt)
+            SELECT p.delivery_id, t.subscription_ids[1], p.id, t.first_sequence, p.log_day, 1, 1
+            FROM pushmta_engine.delivery_part p JOIN pushmta_engine.delivery_part_target t ON t.part_id = p.id WHERE p.cell < 9
+            """
+        )
+        let sent = try await fixture.store.messages(
+            ofDelivery: id,
+            MessageFilter(status: .sent),
+            limit: 1_000,
+            by: reader
+        )
+        let parts = try await fixture.sql("SELECT count(*) FROM pushmta_engine.delivery_part WHERE cell < 9")
+        #expect(Int64(sent.rows.count) == parts)
+    }
+
+    @Test("Seed addresses of an experiment get the first variant, and are known as such")
+    func seeds() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 1_000)
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.subscription (application_id, push_token)
+            SELECT a.id, repeat('ab', 32) FROM pushmta_engine.application a WHERE a.name = 'shop-ios'
+            """
+        )
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.seed (name, subscription_id)
+            SELECT 'lab', s.id FROM pushmta_engine.subscription s WHERE s.push_token = repeat('ab', 32)
+            """
+        )
+        let id = try await fixture.store.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-ios"], content: #"{"ios": {"title": "A"}}"#)
+        )
+        try await call(fixture, "set_seeds(\(id), ARRAY['lab'])")
+        try await call(fixture, "set_target(\(id), filter => 'locale = ''en''')")
+        try await call(fixture, "set_experiment(\(id), '\(Self.variants)', decide_after => interval '1 hour')")
+        try await call(fixture, "start_delivery(\(id))")
+        try await fixture.prepare(partSize: 100, partsPerChunk: 7)
+        let seeds = try await fixture.sql(
+            "SELECT count(*) FROM pushmta.message_status WHERE delivery_id = \(id) AND is_seed"
+        )
+        #expect(seeds == 1)
+        #expect(try await fixture.assertEquation(id))
+        let claimed = try await fixture.claim(limit: 100)
+        #expect(claimed.contains { $0.size == 1 && $0.variant == 1 } && claimed.allSatisfy { $0.variant > 0 })
+        let page = try await fixture.store.outcomes(delivery: id, sequences: 1...10)
+        #expect(page.map(\.isSeed) == [true])
+    }
+
+    @Test("Conversions count once for each name, are limited for each message, and are forgotten with their person")
+    func conversions() async throws {
+        let (fixture, id) = try await running("decide_after => interval '1 hour', metric => 'conversions'")
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.broad_log (delivery_id, subscription_id, part_id, sequence, log_day, status, attempt)
+            SELECT p.delivery_id, u.id, p.id, t.first_sequence + u.n - 1, p.log_day, 1, 1
+            FROM pushmta_engine.delivery_part p JOIN pushmta_engine.delivery_part_target t ON t.part_id = p.id
+            CROSS JOIN LATERAL unnest(t.subscription_ids) WITH ORDINALITY u(id, n) WHERE p.cell = 2
+            """
+        )
+        let first = "\(id)-\(2 << 27 | 1)"
+        func record(_ name: String) async throws -> Bool {
+            try await isTrue(fixture, "pushmta.record_conversion('\(first)', '\(name)', 12.5)")
+        }
+        #expect(try await record("buy"))
+        #expect(try await !record("buy"))
+        var counted = 1
+        for number in 1...15 {
+            counted += try await record("step \(number)") ? 1 : 0
+        }
+        #expect(counted == 10)
+        #expect(try await isTrue(fixture, "pushmta.record_conversion('\(id)-\(2 << 27 | 2)')"))
+        for wrong in ["'\(id)-7'", "'nothing'", "'\(first)', ''", "'\(first)', 'a', 'NaN'"] {
+            await #expect(throws: PostgresError.self, "\(wrong)") {
+                try await call(fixture, "record_conversion(\(wrong))")
+            }
+        }
+        #expect(try await look(fixture))
+        let converted = "SELECT converted FROM pushmta.experiment_variant WHERE variant = 2"
+        #expect(try await fixture.sql(converted) == 2)
+        let value = "SELECT value::bigint FROM pushmta.delivery_conversion WHERE name = 'buy' AND messages = 1"
+        #expect(try await fixture.sql(value) == 12)
+        try await fixture.sql(
+            """
+            DO $do$ BEGIN
+                PERFORM pushmta.forget_user('shop', s.user_key) FROM pushmta_engine.conversion v
+                JOIN pushmta_engine.subscription s ON s.id = v.subscription_id WHERE v.name = 'buy';
+            END $do$
+            """
+        )
+        #expect(try await fixture.sql("SELECT count(*) FROM pushmta_engine.conversion WHERE name = 'buy'") == 0)
+        #expect(try await !record("again"))
+        #expect(try await look(fixture, after: "1 minute"))
+        #expect(try await fixture.sql(converted) == 2, "What was counted stays")
+        try await fixture.sql("UPDATE pushmta_engine.conversion SET recorded_at = now() - interval '400 days'")
+        #expect(try await fixture.sql("SELECT pushmta_engine.purge_conversions(10)") == 1)
     }
 
     @Test("A stopped experiment leaves nothing behind, and a copy of it is divided anew")
@@ -163,6 +454,10 @@ struct ExperimentTests {
             (#"[{"percent": 50}, {"percent": 50}]"#, "hold_out_percent => 1"),
             (#"[{"percent": 50}, {"percent": 50, "content": {"ios": {"titel": "x"}}}]"#, "metric => 'clicks'"),
             (#"[{"percent": 50}, {"share": 50}]"#, "metric => 'clicks'"), (#"{"percent": 50}"#, "metric => 'clicks'"),
+            (#"[{"percent": 50}, {"percent": 50, "label": "A"}]"#, "metric => 'clicks'"),
+            (#"[{"percent": 50}, {"percent": 50}]"#, "metric => NULL"),
+            (#"[{"percent": 50}, {"percent": 50}]"#, "certainty_percent => 100"),
+            (#"[{"percent": 50}, 50]"#, "metric => 'clicks'"),
         ]
     )
     func refused(_ variants: String, _ options: String) async throws {
@@ -173,6 +468,32 @@ struct ExperimentTests {
         await #expect(throws: PostgresError.self) {
             try await call(fixture, "set_experiment(\(id), '\(variants)', \(options))")
         }
+    }
+
+    @Test("A start is refused if the winner would be decided after the end, or before its local time, or for nobody")
+    func misfits() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await fixture.store.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-ios"], content: #"{"ios": {"title": "A"}}"#)
+        )
+        func refused(after time: String, _ local: String = "NULL, NULL") async throws -> Bool {
+            try await call(fixture, "set_experiment(\(id), '\(Self.variants)', decide_after => interval '\(time)')")
+            try await call(fixture, "set_local_time(\(id), \(local))")
+            do {
+                try await call(fixture, "start_delivery(\(id))")
+            } catch is PostgresError {
+                return true
+            }
+            try await call(fixture, "reschedule_delivery(\(id), NULL)")
+            return false
+        }
+        let tomorrow = "(now() + interval '1 day')::timestamp"
+        #expect(try await refused(after: "6 days"))
+        #expect(try await refused(after: "1 hour", "\(tomorrow), 'next_day'"))
+        #expect(try await refused(after: "3 days", "\(tomorrow), 'skip'"))
+        #expect(try await !refused(after: "3 days", "\(tomorrow), 'next_day'"))
+        try await fixture.sql("UPDATE pushmta_engine.application SET message_id_format = 'int32'")
+        await #expect(throws: PostgresError.self) { try await call(fixture, "start_delivery(\(id))") }
     }
 
     /// 10,000 experiments without a difference, each looked at 40 times.
@@ -192,13 +513,13 @@ struct ExperimentTests {
             """
             SELECT count(DISTINCT e.f[1]) FROM unnest(string_to_array('\(rows.joined(separator: ";"))', ';')) r(row)
             CROSS JOIN LATERAL (SELECT string_to_array(r.row, ',')::bigint[]) e(f)
-            WHERE pushmta_engine.sure_winner(ARRAY[e.f[3], e.f[4]], ARRAY[e.f[2], e.f[2]], 1000) IS NOT NULL
+            WHERE pushmta_engine.sure_winner(ARRAY[e.f[3], e.f[4]], ARRAY[e.f[2], e.f[2]], 1000, 0.95) IS NOT NULL
             """
         )
         #expect(try required(named) <= 500)
         // The test must be able to find one.
         let sure = try await fixture.sql(
-            "SELECT pushmta_engine.sure_winner(ARRAY[500, 700]::bigint[], ARRAY[10000, 10000]::bigint[], 1000)::bigint"
+            "SELECT pushmta_engine.sure_winner(ARRAY[500, 700]::bigint[], ARRAY[10000, 10000]::bigint[], 1000, 0.95)::bigint"
         )
         #expect(sure == 2)
     }

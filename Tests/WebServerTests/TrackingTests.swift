@@ -78,7 +78,7 @@ import Testing
         for query in [
             "", "?id=", "?id=h", "?id=h787bc0,281a4d8,281a4da&p1=1", "?id=\(uuid),\(delivery),1",
             "?id=h\(uuid),\(delivery)",
-            "?id=h\(uuid),\(delivery),3", "?id=h\(uuid),\(delivery),1,1", "?id=h1-1-1-1-1,\(delivery),1", "?id=h,,",
+            "?id=h\(uuid),\(delivery),5", "?id=h\(uuid),\(delivery),1,1", "?id=h1-1-1-1-1,\(delivery),1", "?id=h,,",
             "?id=%zz", "?id=h\(uuid),,1", "?id=h11111111111111111,\(delivery),1",
         ] {
             let answer = try await site.get("/r/" + query)

@@ -59,6 +59,7 @@ struct Composer: Sendable {
             ConsoleRoute(.post, Self.path, .role(.marketing)) { try await add($0) },
             ConsoleRoute(.post, Self.path + "/{id}/remove", .role(.marketing)) { try await remove($0) },
         ] + applicationRoutes + targetRoutes + contentRoutes + previewRoutes + whenRoutes + sendRoutes
+            + experimentRoutes
     }
 
     /// A route for a step of a draft.

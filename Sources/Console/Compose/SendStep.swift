@@ -45,6 +45,7 @@ extension Composer {
             (.columnApplications, composed.draft.applications.joined(separator: ", ")),
             (.stepTarget, composed.filterText.isEmpty ? catalogue[.everybody] : composed.filterText),
             (.countLabel, audience.words), (.listsLabel, composed.excludedLists.joined(separator: ", ")),
+            (.experimentTitle, experiment(composed).summary),
         ]
         let planned = plan(composed).facts.map { fact -> PageValues in
             ["name": .text(fact.name), "value": .text(fact.value)]
@@ -90,7 +91,24 @@ extension Composer {
         if settings(composed).isWrong {
             rows.append(["words": .text(catalogue[.missingSettings]), "path": "#sending"])
         }
+        if isWrong(experiment(composed)) {
+            let path = experimentPath(composed.draft)
+            rows.append(["words": .text(catalogue[.missingExperiment]), "path": .text(path)])
+        }
         return rows
+    }
+
+    private func experiment(_ composed: ComposedDraft) -> ExperimentForm {
+        ExperimentForm(composed: composed, catalogue: catalogue)
+    }
+
+    private func isWrong(_ experiment: ExperimentForm) -> Bool {
+        do {
+            _ = try experiment.rule()
+            return false
+        } catch {
+            return true
+        }
     }
 
     private func settings(_ composed: ComposedDraft) -> SettingsForm {
@@ -128,7 +146,13 @@ extension Composer {
         guard problems.isEmpty else { throw .conflict(catalogue[.missingContent]) }
         guard !settings(composed).isWrong else { throw .conflict(catalogue[.missingSettings]) }
         guard !plan(composed).isWrong else { throw .conflict(catalogue[.missingPlan]) }
-        return delivery(composed, content: json)
+        var delivery = delivery(composed, content: json)
+        do {
+            delivery.experiment = try experiment(composed).rule()
+        } catch {
+            throw .conflict(catalogue[.missingExperiment])
+        }
+        return delivery
     }
 
     private func delivery(_ composed: ComposedDraft, content: String) -> DraftDelivery {
@@ -201,13 +225,18 @@ extension Composer {
                     "when": .text(when), "moment": .text(moment == nil ? "" : text),
                     "applications": .text(composed.draft.applications.joined(separator: ", ")),
                     "settings": .list(
-                        (settings(composed).facts + plan(composed).facts)
+                        (experimentFacts(composed) + settings(composed).facts + plan(composed).facts)
                             .map { ["name": .text($0.name), "value": .text($0.value)] }
                     ),
                 ]),
                 "startPath": .text("\(Self.path)/\(composed.draft.id)/start"),
             ]
         )
+    }
+
+    private func experimentFacts(_ composed: ComposedDraft) -> [(name: String, value: String)] {
+        let words = experiment(composed).summary
+        return words.isEmpty ? [] : [(catalogue[.experimentTitle], words)]
     }
 
     private func start(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {

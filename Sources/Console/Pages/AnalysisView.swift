@@ -37,7 +37,12 @@ struct AnalysisView {
         pairs.append((.analysisRefused, Figures.count(analysis.refused)))
         if let seconds = analysis.seconds { pairs.append((.analysisTakes, Figures.duration(seconds))) }
         pairs.append((.columnLimit, analysis.limitedBy ?? catalogue[.settingRateUsual]))
-        return pairs.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }
+        let variants = analysis.sizesByVariant.map { sizes -> PageValues in
+            let (least, most) = (sizes.smallest ?? 0, sizes.largest ?? 0)
+            let bytes = catalogue.text(.analysisBytes, Figures.count(Int64(least)), Figures.count(Int64(most)))
+            return ["name": .text("\(catalogue[.analysisSizes]): \(sizes.variant ?? "")"), "value": .text(bytes)]
+        }
+        return pairs.map { pair -> PageValues in ["name": .text(catalogue[pair.0]), "value": .text(pair.1)] } + variants
     }
 
     private var groups: [PageValues] {
@@ -68,7 +73,8 @@ struct AnalysisView {
                 "size": .text(Figures.count(Int64(sample.bytes))), "limit": .text(Figures.count(Int64(sample.limit))),
                 "payload": .text(sample.payload),
             ]
-            if !sample.locale.isEmpty { values["variant"] = .text(sample.locale) }
+            let shown = [sample.variant ?? "", sample.locale].filter { !$0.isEmpty }
+            if !shown.isEmpty { values["variant"] = .text(shown.joined(separator: ", ")) }
             return values
         }
     }

@@ -48,6 +48,7 @@ struct ConsoleRoutes: Sendable {
             RecallPage(responder: responder).routes,
             DeliveryFollowPage(responder: responder).routes,
             RecurrencePage(responder: responder).routes,
+            ExperimentPage(responder: responder).routes,
             AlarmsPage(responder: responder).routes,
             HostsPage(responder: responder).routes,
             EventsPage(responder: responder).routes,

@@ -17,7 +17,7 @@ struct DeliveryDetailPage: Sendable {
         DeliveryAction.reschedule.rawValue: .doneReschedule, DeliveryAction.edit.rawValue: .doneEdit,
         ApprovalDecision.approve.rawValue: .doneApprove, ApprovalDecision.reject.rawValue: .doneReject,
         ApprovalDecision.withdraw.rawValue: .doneWithdraw, DeliveryAction.recall.rawValue: .doneRecall,
-        DeliveryFollowPage.done: .doneFollow,
+        DeliveryFollowPage.done: .doneFollow, ExperimentPage.done: .doneWinner,
     ]
     /// The actions for which a page asks for confirmation.
     private static let confirmed: [DeliveryAction] = [.stop, .start, .reschedule, .edit]
@@ -180,6 +180,9 @@ struct DeliveryDetailPage: Sendable {
             let allowed = try await responder.database.run { try await $0.actions(onDelivery: id, by: call.actor) }
             let recurrence = try await self.recurrence(facts.progress, isAllowed: allowed.contains(.start))
             values.merge(recurrence) { _, new in new }
+            if let view = try await experiment(id, isAllowed: allowed.contains(.start)) {
+                values["experiment"] = .group(view.values)
+            }
             // A recurring delivery is not started itself.
             let offered = recurrence["recurs"] == nil ? allowed : allowed.subtracting([.start])
             values.merge(actions(facts.progress, offered)) { _, new in new }
@@ -270,6 +273,19 @@ struct DeliveryDetailPage: Sendable {
         let view = RecurrenceView(row: row, next: next, runs: runs, isAllowed: mayRecur, catalogue: catalogue)
         values["recurrence"] = .group(view.values)
         return values
+    }
+
+    /// The experiment of a delivery; nil if it is none.
+    private func experiment(_ id: Int64, isAllowed: Bool) async throws -> ExperimentView? {
+        try await responder.database.run { store in
+            guard let row = try await store.experiment(ofDelivery: id) else { return nil }
+            return ExperimentView(
+                row: row,
+                variants: try await store.experimentVariants(ofDelivery: id),
+                isAllowed: isAllowed,
+                catalogue: catalogue
+            )
+        }
     }
 
     /// What can be done in a state, by whoever may.

@@ -28,21 +28,34 @@ struct OutcomesCSV: Sendable {
                     try await $0.beginOutcomes(ofDelivery: id, by: call.actor)
                 }
                 return .download(name: "delivery-\(id)-outcomes.csv", type: "text/csv") { send in
-                    try await Self.write(through: highest, send) { numbers in
-                        try await responder.database.runDownload {
-                            try await $0.outcomes(ofDelivery: id, numbers: numbers, by: call.actor)
+                    try await Self.write(
+                        through: highest,
+                        send,
+                        next: { number in
+                            try await responder.database.runDownload {
+                                try await $0.nextNumber(ofDelivery: id, from: number, by: call.actor)
+                            }
+                        },
+                        read: { numbers in
+                            try await responder.database.runDownload {
+                                try await $0.outcomes(ofDelivery: id, numbers: numbers, by: call.actor)
+                            }
                         }
-                    }
+                    )
                 }
             }
         ]
     }
 
     /// Writes all messages up to a number. It waits for a slow reader, and throws when the reader has gone.
+    ///
+    /// - Parameter next: the lowest number of a message from a number on; nil if there is none. It is asked after an empty
+    ///   range, because the numbers of an experiment have large gaps.
     static func write(
         through highest: Int32,
         _ send: (String) async throws -> Void,
-        _ read: (ClosedRange<Int32>) async throws -> [DeliveryOutcome]
+        next: (Int32) async throws -> Int32?,
+        read: (ClosedRange<Int32>) async throws -> [DeliveryOutcome]
     ) async throws {
         try await send(line(columns))
         var lowest: Int32 = 1
@@ -55,6 +68,9 @@ struct OutcomesCSV: Sendable {
             guard last < highest else { return }
             lowest = last + 1
             step = Self.step
+            guard rows.isEmpty else { continue }
+            guard let number = try await next(lowest) else { return }
+            lowest = max(lowest, number)
         }
     }
 

@@ -176,6 +176,7 @@ extension Catalogue {
             case "service.hours": .auditHours
             case "delivery.change": .auditChange
             case "delivery.samples": .auditSamples
+            case "delivery.winner": .auditWinner
             case "delivery.approve": .auditApprove
             case "delivery.reject": .auditReject
             case "delivery.withdraw": .auditWithdraw

@@ -61,6 +61,16 @@ enum Phrase: String, Sendable, CaseIterable {
         recurrenceNumberWrong, recurrenceTimeWrong, recurrenceDateWrong, doneRecurrence, doneRecurrenceStart,
         doneRecurrencePause, doneRecurrenceRun, doneRecurrenceRemove, auditRecurrence, auditRecurrenceStart,
         auditRecurrencePause, auditRecurrenceRun, auditRecurrenceRemove
+    // Experiments.
+    case experimentTitle, experimentIntro, experimentTry, experimentShare, experimentShareHint, experimentTextTitle,
+        experimentTextBody, experimentTextHint, experimentHoldOut, experimentHoldOutHint, experimentMetric,
+        metricClicks, metricReceipts, metricConversions, experimentHours, experimentHoursHint, experimentEarly,
+        experimentCertainty, experimentCertaintyHint, experimentSample, experimentSampleHint, experimentUndecided,
+        undecidedFirst, undecidedWait, experimentNumberWrong, experimentTwoWrong, experimentSumWrong,
+        experimentHoursMissing, missingExperiment, experimentSummary, experimentWaiting, experimentRunning,
+        experimentDecided, experimentOpen, experimentDecides, experimentDecidedAt, experimentWinner,
+        experimentCounted, experimentRest, columnVariant, columnConverted, experimentChoose, chooseTitle, chooseText,
+        doneWinner, auditWinner
     // The recall of a delivery.
     case recallTitle, recallText, recallButton, recallReason, recallMode, recallStop, recallReplace, recallRemove,
         recallNewTitle, recallNewBody, recallOnlyReplace, doneRecall, auditRecall, recalledTitle, recalledBy,

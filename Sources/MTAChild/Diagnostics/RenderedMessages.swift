@@ -27,15 +27,18 @@ package struct RenderedMessages: Sendable {
     }
 
     /// Why a delivery with these messages must not be sent as it is.
-    package func problems(ofApplication name: String) -> [DeliveryProblem] {
+    ///
+    /// - Parameter variant: the label of the variant that they show; nil if the delivery is no experiment.
+    package func problems(ofApplication name: String, variant: String? = nil) -> [DeliveryProblem] {
         var problems: [DeliveryProblem] = []
+        let place = "application '\(name)'" + (variant.map { ", variant '\($0)'" } ?? "")
         if tooLong == all && all > 0 || tooLong >= Self.leastTooLong && tooLong * 100 > all {
             problems.append(
                 DeliveryProblem(
                     subject: "content",
                     pointer: "",
                     problem:
-                        "application '\(name)': \(tooLong) of \(all) rendered messages are larger than their gateway accepts",
+                        "\(place): \(tooLong) of \(all) rendered messages are larger than their gateway accepts",
                     remedy: "shorten the texts, or the values of their fields"
                 )
             )
@@ -46,7 +49,7 @@ package struct RenderedMessages: Sendable {
                     subject: "content",
                     pointer: "",
                     problem:
-                        "application '\(name)': all \(all) rendered messages lack the value of a field without a default",
+                        "\(place): all \(all) rendered messages lack the value of a field without a default",
                     remedy: "give the field a default, or its value to the target"
                 )
             )

@@ -5,6 +5,7 @@ actor ClientCore {
     /// The names under which the state is stored.
     static let registrationName = "registration.json"
     static let trackingName = "tracking.json"
+    static let openedName = "opened.json"
 
     let transport: any PushTransport
     private let storage: any PushStorage
@@ -15,6 +16,8 @@ actor ClientCore {
     private var registration: RegistrationMachine
     private var tracking: TrackingMachine
     private var delegate = WeakDelegate()
+    /// What the tracking path of the last opened notification has before its tag; nil if none was opened.
+    private var opened: String?
     private var calls: UInt64 = 0
     private var sendsTimeZone = false
     private var registrationReplies: [UInt64: @Sendable (RegistrationOutcome) -> Void] = [:]
@@ -34,6 +37,8 @@ actor ClientCore {
     func run(_ stream: AsyncStream<ClientCommand>) async {
         await perform(registration.handle(.started(load(Self.registrationName) ?? RegistrationRecord())))
         perform(tracking.handle(.started(load(Self.trackingName) ?? [])))
+        let stored: [String] = load(Self.openedName) ?? []
+        opened = stored.first
         for await command in stream { await handle(command) }
     }
 
@@ -57,9 +62,12 @@ actor ClientCore {
             )
             await perform(registration.handle(.register(wanted, call: calls)))
         case .track(let path, let reply):
-            calls &+= 1
-            trackingReplies[calls] = reply
-            perform(tracking.handle(.track(path: path, call: calls)))
+            if let path, let start = TrackingPath.opened(path) {
+                opened = start
+                save([start], Self.openedName)
+            }
+            track(path, reply)
+        case .convert(let end, let reply): track(opened.map { $0 + end }, reply)
         case .registration(let event): await perform(registration.handle(event))
         case .tracking(let event): perform(tracking.handle(event))
         case .optOut(let isOut): await perform(registration.handle(.optOut(isOut)))
@@ -68,6 +76,12 @@ actor ClientCore {
             await perform(registration.handle(.retryNow))
             perform(tracking.handle(.retryNow))
         }
+    }
+
+    private func track(_ path: String?, _ reply: (@Sendable (TrackingOutcome) -> Void)?) {
+        calls &+= 1
+        trackingReplies[calls] = reply
+        perform(tracking.handle(.track(path: path, call: calls)))
     }
 
     private func perform(_ actions: [RegistrationMachine.Action]) async {
@@ -147,6 +161,8 @@ enum ClientCommand: Sendable {
         reply: (@Sendable (RegistrationOutcome) -> Void)?
     )
     case track(path: String?, reply: (@Sendable (TrackingOutcome) -> Void)?)
+    /// The end of the path of a conversion.
+    case convert(end: String, reply: (@Sendable (TrackingOutcome) -> Void)?)
     case registration(RegistrationMachine.Event)
     case tracking(TrackingMachine.Event)
     case retryNow

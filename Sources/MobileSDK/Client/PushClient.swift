@@ -6,10 +6,10 @@
 //
 // HOW IT IS USED
 //   At each start an app sets the hosts and the integration key on PushClient.shared. It calls registerDevice(...) for
-//   each token and track(_:_:) for notifications; see MobileSDK.docc/GettingStarted.md and Samples. Calls return at
-//   once, or await the outcome of the first attempt. The actor ClientCore handles them in order and carries out the
-//   actions of two values, RegistrationMachine and TrackingMachine. An app can supply its own transport, storage and
-//   clock.
+//   each token, track(_:_:) for notifications and recordConversion(_:value:) for what they lead to; see
+//   MobileSDK.docc/GettingStarted.md and Samples. Calls return at once, or await the outcome of the first attempt. The
+//   actor ClientCore handles them in order and carries out the actions of two values, RegistrationMachine and
+//   TrackingMachine. An app can supply its own transport, storage and clock.
 //
 // THREADS AND TASKS
 //   One task for each client handles its commands. Each request and each pause has its own task in parallel. At most
@@ -17,9 +17,10 @@
 //   block.
 //
 // STATE AND FILES
-//   registration.json (what the server has, and what is still to be sent) and tracking.json (at most 100 hits), in the
-//   folder PushMTA of the app's support folder. Each file is written as a whole before a request is sent. So an app
-//   that ends loses only the hosts and the key, which it sets again. Only one process at a time may use a folder.
+//   registration.json (what the server has, and what is still to be sent), tracking.json (at most 100 hits) and
+//   opened.json (the last opened notification), in the folder PushMTA of the app's support folder. Each file is written
+//   as a whole before a request is sent. So an app that ends loses only the hosts and the key, which it sets again.
+//   Only one process at a time may use a folder.
 //
 // FAILURES
 //   If the server is unreachable, busy or broken (3xx, 408, 425, 429, 5xx), the request is retried after 5 s, doubling
@@ -285,6 +286,33 @@ extension PushClient {
     ) async -> TrackingOutcome {
         await withCheckedContinuation { continuation in
             commands.yield(.track(path: TrackingPath.path(message, action)) { continuation.resume(returning: $0) })
+        }
+    }
+}
+
+extension PushClient {
+    /// Records that the user did what a notification was sent for, such as a purchase.
+    ///
+    /// It counts for the last notification that was tracked with ``TrackingAction/click``, by this process or an earlier
+    /// one. The server counts the first conversion of a name for each notification.
+    ///
+    /// - Parameters:
+    ///   - name: What the user did: 1 to 100 bytes.
+    ///   - value: A number such as the amount of an order.
+    public func recordConversion(_ name: String = "conversion", value: Double? = nil) {
+        commands.yield(.convert(end: TrackingPath.conversion(name, value), reply: nil))
+    }
+
+    /// Records that the user did what a notification was sent for. Returns when the server has it or cannot be reached;
+    /// ``TrackingOutcome/noIDs`` if no notification was opened.
+    @discardableResult public nonisolated(nonsending) func recordConversion(
+        _ name: String = "conversion",
+        value: Double? = nil
+    ) async -> TrackingOutcome {
+        await withCheckedContinuation { continuation in
+            commands.yield(
+                .convert(end: TrackingPath.conversion(name, value)) { continuation.resume(returning: $0) }
+            )
         }
     }
 }

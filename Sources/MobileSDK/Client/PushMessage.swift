@@ -68,6 +68,19 @@ enum TrackingPath {
         else { return nil }
         return "/r/?id=h\(id),\(delivery),\(action.tag)"
     }
+
+    /// What the path of a click has before its tag; nil for another path.
+    static func opened(_ path: String) -> String? {
+        let tag = "\(TrackingAction.click.tag)"
+        return path.hasSuffix("," + tag) ? String(path.dropLast(tag.count)) : nil
+    }
+
+    /// The end of the path that reports a conversion of an opened notification.
+    static func conversion(_ name: String, _ value: Double?) -> String {
+        let named = "4&name=" + PercentEncoding.encode(name)
+        guard let value, value.isFinite else { return named }
+        return named + "&value=" + PercentEncoding.encode("\(value)")
+    }
 }
 
 /// A message id in the form that a tracking URL has.

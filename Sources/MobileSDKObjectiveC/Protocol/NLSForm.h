@@ -37,6 +37,12 @@ extern NSString *const NLSCategoriesIn;
 /// `/r/?id=h<broad log>,<delivery>,<tag>`; nil if the notification has no ids that can be tracked.
 + (NSString *)trackingPath:(NSDictionary *)userInfo action:(NSInteger)action;
 
+/// What the path of a click has before its tag; nil for another path.
++ (NSString *)opened:(NSString *)path;
+
+/// The end of the path that reports a conversion of an opened notification; nil as the value for none.
++ (NSString *)conversion:(NSString *)name value:(NSNumber *)value;
+
 /// Percent-encodes every UTF-8 byte except the unreserved ones (RFC 3986, section 2.3) and those in `kept`.
 + (NSString *)encode:(NSString *)text keeping:(const char *)kept;
 

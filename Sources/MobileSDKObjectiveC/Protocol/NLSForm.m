@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -205,6 +206,16 @@ static NSString *proofElement(NSString *document) {
     }
     delivery = [self encode:delivery keeping:"!$&'()*+,;=:@/?%"];
     return [NSString stringWithFormat:@"/r/?id=h%@,%@,%ld", broadLog, delivery, (long)action];
+}
+
++ (NSString *)opened:(NSString *)path {
+    return [path hasSuffix:@",2"] ? [path substringToIndex:[path length] - 1] : nil;
+}
+
++ (NSString *)conversion:(NSString *)name value:(NSNumber *)value {
+    NSString *end = [NSString stringWithFormat:@"4&name=%@", [self encode:name keeping:""]];
+    if (![value isKindOfClass:[NSNumber class]] || !isfinite([value doubleValue])) { return end; }
+    return [end stringByAppendingFormat:@"&value=%@", [self encode:[value stringValue] keeping:""]];
 }
 
 + (NSString *)encode:(NSString *)text keeping:(const char *)kept {

@@ -18,6 +18,8 @@
     /// The request in progress, which sends the first path.
     NLSExchange *_flight;
     NSTimer *_timer;
+    /// What the path of the last opened notification has before its tag; nil if none was opened.
+    NSString *_opened;
     /// The time until which the server asked to wait; it cannot be ended early.
     NSDate *_asked;
 }
@@ -25,6 +27,8 @@
 - (id)initWithFile:(NLSFile *)file;
 - (void)setHost:(NSString *)host;
 - (void)track:(NSString *)path;
+/// Sends a conversion of the last opened notification, given by the end of its path.
+- (void)convert:(NSString *)end;
 - (void)retryNow;
 
 @end

@@ -28,6 +28,8 @@ static const NSUInteger mostRefusals = 10;
     _paths = [[NSMutableArray alloc] init];
     _refusals = [[NSMutableArray alloc] init];
     NSDictionary *record = [file read];
+    id opened = [record objectForKey:@"opened"];
+    if ([opened isKindOfClass:[NSString class]] && [opened hasPrefix:@"/r/?id=h"]) { _opened = [opened copy]; }
     id paths = [record objectForKey:@"paths"];
     id refusals = [record objectForKey:@"refusals"];
     if (![paths isKindOfClass:[NSArray class]] || ![refusals isKindOfClass:[NSArray class]]
@@ -51,6 +53,7 @@ static const NSUInteger mostRefusals = 10;
     [_paths release];
     [_refusals release];
     [_flight release];
+    [_opened release];
     [_asked release];
     [super dealloc];
 }
@@ -65,7 +68,21 @@ static const NSUInteger mostRefusals = 10;
     [self send];
 }
 
+- (void)convert:(NSString *)end {
+    if (_opened == nil) {
+        NSLog(@"Neolane_SDK: a conversion is dropped because no notification was opened");
+        return;
+    }
+    [self track:[_opened stringByAppendingString:end]];
+}
+
 - (void)track:(NSString *)path {
+    NSString *opened = [NLSForm opened:path];
+    if (opened != nil) {
+        [_opened release];
+        _opened = [opened copy];
+        [self store];
+    }
     if (_base == nil) {
         NSLog(@"Neolane_SDK: a tracking hit is dropped because no valid tracking host is set");
         return;
@@ -101,7 +118,9 @@ static const NSUInteger mostRefusals = 10;
 }
 
 - (void)store {
-    [_file write:[NSDictionary dictionaryWithObjectsAndKeys:_paths, @"paths", _refusals, @"refusals", nil]];
+    NSMutableDictionary *record = [NSMutableDictionary dictionaryWithObjectsAndKeys:_paths, @"paths", _refusals, @"refusals", nil];
+    if (_opened != nil) { [record setObject:_opened forKey:@"opened"]; }
+    [_file write:record];
 }
 
 - (void)send {

@@ -103,6 +103,11 @@ typedef NS_ENUM(NSInteger, NLTrackAction) {
 /// it.
 - (void)track:(NSDictionary * NEOLANE_NULLABLE)launchOptions :(NLTrackAction)action;
 
+/// Records that the user did what a notification was sent for, such as a purchase: a name of 1 to 100 bytes, and a number such
+/// as the amount of an order, or nil. It counts for the last notification that `track::` reported as clicked, by this
+/// process or an earlier one. The server counts the first conversion of a name for each notification.
+- (void)recordConversion:(NSString * NEOLANE_NONNULL)name value:(NSNumber * NEOLANE_NULLABLE)value;
+
 /// Sends queued requests at once, except hits for which the server asked for more time. Call it when the app enters the
 /// foreground.
 - (void)retryNow;

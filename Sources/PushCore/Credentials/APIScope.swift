@@ -15,6 +15,8 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
     case sendMessages = "messages:send"
     /// Looks up single messages.
     case readMessages = "messages:read"
+    /// Records conversions, so that a shop needs no right to do anything else.
+    case writeConversions = "conversions:write"
     case readApplications = "applications:read"
     /// Creates and changes exclusion lists. It is separate from deliveries because a person removed from a list gets
     /// messages again.
@@ -35,6 +37,7 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
         case .readDeliveries: "Read deliveries and their outcomes, templates and seed addresses."
         case .sendMessages: "Send single messages."
         case .readMessages: "Look up single messages."
+        case .writeConversions: "Record conversions."
         case .readApplications: "Read applications."
         case .writeExclusions: "Create and delete exclusion lists, and change the people on them."
         case .readExclusions: "Read exclusion lists, and look up people on them."

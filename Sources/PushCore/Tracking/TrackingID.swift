@@ -18,24 +18,38 @@ package struct TrackingID: Sendable, Hashable {
     /// Parses an id; nil if it is not a tracking id. The ids of e-mail links are not: their third part is the id of a
     /// link.
     package init?(_ text: String) {
+        guard let (message, deliveries, tag) = Self.parts(text), let kind = TrackingKind(rawValue: tag) else {
+            return nil
+        }
+        self.init(message: message, deliveries: deliveries, kind: kind)
+    }
+
+    /// Parses the id of a conversion: the same with the tag 4. Its kind means nothing.
+    package init?(conversion text: String) {
+        guard let (message, deliveries, tag) = Self.parts(text), tag == Self.conversionTag else { return nil }
+        self.init(message: message, deliveries: deliveries, kind: .clicked)
+    }
+
+    /// The tag of a conversion, which is no hit.
+    private static let conversionTag: Int16 = 4
+
+    private static func parts(_ text: String) -> (message: TrackedMessageID, deliveries: [Int64], tag: Int16)? {
         let bytes = Array(text.utf8)
-        guard bytes.count <= Self.longest, bytes.first == UInt8(ascii: "h") else { return nil }
+        guard bytes.count <= longest, bytes.first == UInt8(ascii: "h") else { return nil }
         let parts = bytes.dropFirst().split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
         guard parts.count == 3, !parts[1].isEmpty, let message = TrackedMessageID(parts[0]),
-            let kind = Self.kind(parts[2])
+            let tag = Self.tag(parts[2])
         else { return nil }
-        self.message = message
-        self.kind = kind
         // PushMTA writes ids without leading zeros, but an app that parses and formats numbers may add some.
         let digits = parts[1].drop { $0 == UInt8(ascii: "0") }
-        deliveries = DeliveryID.candidates(String(decoding: digits, as: UTF8.self))
+        return (message, DeliveryID.candidates(String(decoding: digits, as: UTF8.self)), tag)
     }
 
     /// The tag, in hexadecimal like all parts; leading zeros are ignored.
-    private static func kind(_ text: ArraySlice<UInt8>) -> TrackingKind? {
+    private static func tag(_ text: ArraySlice<UInt8>) -> Int16? {
         let digits = text.drop { $0 == UInt8(ascii: "0") }
         guard digits.count == 1, let digit = digits.first.flatMap(HexDigit.value) else { return nil }
-        return TrackingKind(rawValue: Int16(digit))
+        return Int16(digit)
     }
 }
 

@@ -87,9 +87,10 @@ CREATE TABLE pushmta_engine.delivery (
     -- Null: its applications belong to several services, or it tests an application. Then only an opt-out from everything counts.
     category_id integer REFERENCES pushmta_engine.category,
     -- seed_names: the seed addresses that get it in addition to its target; null: all seed addresses of its applications. seeds:
-    -- how many of its messages go to them; these are the last ones.
+    -- how many of its messages go to them; first_seed: the number of the first of these messages.
     seed_names text[] DEFAULT '{}',
     seeds bigint NOT NULL DEFAULT 0,
+    first_seed bigint NOT NULL DEFAULT 1,
     -- For a day of a continuous delivery: whether the continuous delivery has exclusions, which is decided before its start.
     has_exclusions boolean NOT NULL DEFAULT false,
     priority smallint NOT NULL DEFAULT 0,
@@ -540,7 +541,8 @@ CREATE FUNCTION pushmta_engine.refuse_content() RETURNS trigger LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
     RAISE EXCEPTION 'The content of % has % bytes; the maximum is 1048576.',
-        CASE TG_TABLE_NAME WHEN 'delivery' THEN 'the delivery' ELSE 'the template' END, octet_length(NEW.content::text)
+        CASE TG_TABLE_NAME WHEN 'delivery' THEN 'the delivery' WHEN 'experiment_cell' THEN 'a variant' ELSE 'the template' END,
+        octet_length(NEW.content::text)
         USING ERRCODE = 'PM007', HINT = 'Put what differs from message to message into variables.';
 END $$;
 COMMENT ON FUNCTION pushmta_engine.refuse_content() IS 'Refuses content that is too long.';
@@ -662,17 +664,22 @@ CREATE TABLE pushmta_engine.experiment (
     decide_after interval,
     -- Whether it is decided earlier if one is surely better.
     early boolean NOT NULL,
+    -- A variant is surely better if no other wins by chance in more than 1 - certainty of such experiments.
+    certainty double precision NOT NULL DEFAULT 0.95 CHECK (certainty BETWEEN 0.5 AND 0.9999),
     -- The least number of messages sent to each variant.
     least_sample bigint NOT NULL,
     hold_out double precision NOT NULL CHECK (hold_out BETWEEN 0 AND 1),
     if_undecided text NOT NULL CHECK (if_undecided IN ('first', 'wait')),
     winner smallint,
     decided_at timestamptz,
-    verdict text NOT NULL DEFAULT ''
+    verdict text NOT NULL DEFAULT '',
+    -- When its results were counted, and when they are counted next; null: not before its start, and once its logs are gone.
+    counted_at timestamptz,
+    look_at timestamptz
 );
 COMMENT ON TABLE pushmta_engine.experiment IS 'The experiments of deliveries.';
 -- Supervisors search it every second.
-CREATE INDEX experiment_open ON pushmta_engine.experiment (delivery_id) WHERE decided_at IS NULL;
+CREATE INDEX experiment_due ON pushmta_engine.experiment (look_at) WHERE look_at IS NOT NULL;
 
 CREATE TABLE pushmta_engine.experiment_cell (
     delivery_id bigint NOT NULL REFERENCES pushmta_engine.experiment ON DELETE CASCADE,
@@ -693,16 +700,24 @@ CREATE TABLE pushmta_engine.experiment_cell (
 );
 COMMENT ON TABLE pushmta_engine.experiment_cell IS 'The variants of experiments, and the rest that gets the winner.';
 
+CREATE TRIGGER experiment_cell_content_size BEFORE INSERT OR UPDATE OF content ON pushmta_engine.experiment_cell
+    FOR EACH ROW WHEN (octet_length(NEW.content::text) > 1048576)
+    EXECUTE FUNCTION pushmta_engine.refuse_content();
+
 CREATE TABLE pushmta_engine.conversion (
     delivery_id bigint NOT NULL,
     sequence integer NOT NULL,
+    subscription_id bigint NOT NULL,
     name text NOT NULL,
     value numeric,
     recorded_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (delivery_id, sequence, name)
 );
-COMMENT ON TABLE pushmta_engine.conversion IS 'What recipients of messages did afterwards, as the customer''s systems report it.';
+COMMENT ON TABLE pushmta_engine.conversion IS
+    'What recipients of messages did afterwards, as the customer''s systems and apps report it: at most ten names for a message.';
 CREATE INDEX conversion_age ON pushmta_engine.conversion (recorded_at);
+-- For a person who is forgotten.
+CREATE INDEX conversion_subscription ON pushmta_engine.conversion (subscription_id);
 
 CREATE FUNCTION pushmta_engine.person_share(person text, seed bigint) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN (hashtextextended(person, seed) & 9007199254740991) / 9007199254740992.0::double precision;

@@ -396,6 +396,7 @@ BEGIN
     WHERE d.id = delivery;
     PERFORM require_release(delivery, current_state);
     PERFORM check_plan(delivery, begins, (SELECT d.valid_until FROM pushmta_engine.delivery d WHERE d.id = delivery));
+    UPDATE experiment e SET look_at = begins WHERE e.delivery_id = delivery;
     IF at_once THEN
         -- Opened here, so that no session that sends messages has to, whose transaction all others would wait for.
         PERFORM open_day(delivery);
@@ -462,6 +463,7 @@ BEGIN
     UPDATE delivery_part p SET state = free_state(p) WHERE p.delivery_id = ANY(held) AND p.state = 'waiting';
     -- To resume a delivery that a guard has paused means to begin its next wave.
     UPDATE delivery_wave w SET passed_at = now() WHERE w.delivery_id = delivery AND w.held_at IS NOT NULL AND w.passed_at IS NULL;
+    UPDATE experiment e SET look_at = now() WHERE e.delivery_id = delivery AND e.decided_at IS NULL;
     -- The rest of an experiment whose winner was chosen while it was paused.
     PERFORM let_go(delivery, array_agg(p.id), now()) FROM delivery_part p
     WHERE p.delivery_id = delivery AND p.state = 'planned' AND p.cell = 9 AND p.variant IS NOT NULL AND p.not_before = 'infinity'

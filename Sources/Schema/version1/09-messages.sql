@@ -876,7 +876,7 @@ SELECT b.delivery_id, b.sequence, b.subscription_id, pushmta_engine.status_name(
     pushmta_engine.failure_type(b.failure) AS failure_type, pushmta_engine.failure_reason(b.failure) AS failure_reason,
     EXISTS (SELECT FROM pushmta_engine.tracking_log r WHERE r.log_day = d.log_day AND r.delivery_id = d.id
         AND r.sequence = b.sequence AND r.kind = 2 AND r.first) AS clicked,
-    b.delivery_id || '-' || b.sequence AS message_id, b.sequence BETWEEN d.target - d.seeds + 1 AND d.target AS is_seed
+    b.delivery_id || '-' || b.sequence AS message_id, b.sequence BETWEEN d.first_seed AND d.first_seed + d.seeds - 1 AS is_seed
 FROM pushmta_engine.delivery d
 JOIN pushmta_engine.broad_log b ON b.log_day = d.log_day AND b.delivery_id = d.id
 UNION ALL
@@ -886,7 +886,7 @@ SELECT p.delivery_id, m.sequence, u.subscription_id, pushmta_engine.status_name(
         AND r.sequence = m.sequence AND r.kind = 1 AND r.first), NULL, NULL,
     EXISTS (SELECT FROM pushmta_engine.tracking_log r WHERE r.log_day = p.log_day AND r.delivery_id = p.delivery_id
         AND r.sequence = m.sequence AND r.kind = 2 AND r.first),
-    p.delivery_id || '-' || m.sequence, m.sequence BETWEEN d.target - d.seeds + 1 AND d.target
+    p.delivery_id || '-' || m.sequence, m.sequence BETWEEN d.first_seed AND d.first_seed + d.seeds - 1
 FROM pushmta_engine.delivery_part p
 JOIN pushmta_engine.delivery d ON d.id = p.delivery_id
 JOIN pushmta_engine.delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id

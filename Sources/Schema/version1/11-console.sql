@@ -870,6 +870,16 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_begin_outcomes(pushmta_engine.console_caller, bigint) IS
     'Logs that a signed-in user exports the outcomes of a delivery, and returns the highest number of its messages.';
 
+CREATE FUNCTION pushmta_engine.console_next_number(caller pushmta_engine.console_caller, delivery bigint, low integer) RETURNS integer
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    PERFORM console_user_of(caller, ARRAY['operate', 'admin']);
+    RETURN number_from(delivery, low);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_next_number(pushmta_engine.console_caller, bigint, integer) IS
+    'The lowest number from the given one on that a message of a delivery may have, null if there is none, for a signed-in user who '
+    'exports its outcomes.';
+
 CREATE FUNCTION pushmta_engine.console_outcomes(caller pushmta_engine.console_caller, delivery bigint, lowest integer, highest integer)
     RETURNS TABLE (sequence integer, subscription_id bigint, application text, status text, http_status integer, reason text,
     failure_type text, failure_reason text, gateway_message_id text, attempt integer, logged_at timestamptz, received boolean,
@@ -1076,7 +1086,8 @@ DECLARE
     made bigint;
     wrong record;
     is_code boolean := coalesce((settings ->> 'one_time_code')::boolean, false);
-    chosen jsonb := settings - 'one_time_code' - 'plan';
+    experiment jsonb := settings -> 'experiment';
+    chosen jsonb := settings - 'one_time_code' - 'experiment' - 'plan';
 BEGIN
     SELECT p.* INTO wrong FROM setting_problem(chosen) p;
     IF wrong.problem IS NOT NULL THEN
@@ -1093,6 +1104,12 @@ BEGIN
     INSERT INTO delivery_maker (delivery_id, kind, name) SELECT made, 'console', u FROM unnest(held.owner || held.editors) u;
     PERFORM pushmta.set_target(made, coalesce(filter, ''), exclude);
     PERFORM keep_one_time_code(made, is_code);
+    IF experiment IS NOT NULL THEN
+        PERFORM keep_experiment(made, experiment -> 'variants', experiment ->> 'metric',
+            (experiment ->> 'decide_after_seconds')::bigint * interval '1 second', (experiment ->> 'early')::boolean,
+            (experiment ->> 'least_sample')::bigint, (experiment ->> 'hold_out_percent')::double precision,
+            experiment ->> 'if_undecided', (experiment ->> 'certainty_percent')::double precision);
+    END IF;
     IF coalesce(settings -> 'plan', '{}') <> '{}' THEN
         PERFORM put_plan(made, settings -> 'plan');
     END IF;

@@ -486,6 +486,7 @@ BEGIN
     DELETE FROM pushmta_engine.user_opt_out u WHERE u.user_key = person AND u.application_id = ANY(apps);
     DELETE FROM pushmta_engine.user_category_opt_out u WHERE u.user_key = person AND u.application_id = ANY(apps);
     DELETE FROM category_opt_out c WHERE c.subscription_id = ANY(ids);
+    DELETE FROM conversion v WHERE v.subscription_id = ANY(ids);
     -- An idempotency key may reveal the person.
     DELETE FROM message_key k WHERE k.subscription_ids && ids;
     UPDATE token_event e SET new_token = NULL, old_token = NULL,
@@ -531,8 +532,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta.forget_user(text, text) IS
     'Forgets a user of a service, for a data-protection request. Empties the user''s subscriptions, and those without a user that share a '
-    'push token or device. Removes the user from targets, exclusions, seed addresses, token events and idempotency keys of all '
-    'deliveries. Logs keep the ids of messages and subscriptions, which lead to no person; the feedback worker removes addresses, '
+    'push token or device. Removes the user from targets, exclusions, seed addresses, token events, conversions and idempotency keys of '
+    'all deliveries. Logs keep the ids of messages and subscriptions, which lead to no person; the feedback worker removes addresses, '
     'browsers and variables from them day by day. A device that registers later counts as a new person. Returns how many rows there were; '
     'all 0 if there is no such user. This cannot be undone.';
 

@@ -209,20 +209,68 @@ CREATE FUNCTION pushmta_engine.api_failures(wanted bigint, skipped integer, most
 COMMENT ON FUNCTION pushmta_engine.api_failures(bigint, integer, integer) IS
     'Why messages of one delivery were not sent, in a stable order.';
 
-CREATE FUNCTION pushmta_engine.api_highest_number(wanted bigint) RETURNS integer
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+CREATE FUNCTION pushmta_engine.has_gaps(delivery bigint) RETURNS boolean LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT d.kind = 'continuous' OR EXISTS (SELECT FROM experiment e WHERE e.delivery_id = d.id)
+        FROM pushmta_engine.delivery d WHERE d.id = has_gaps.delivery $$;
+COMMENT ON FUNCTION pushmta_engine.has_gaps(bigint) IS
+    'Whether the numbers of a delivery''s messages have gaps. A batch delivery uses all numbers up to its target, except an experiment, '
+    'where each variant has a range of its own; those of a day of a continuous delivery have small gaps.';
+
+CREATE FUNCTION pushmta_engine.parts_with_pending(delivery bigint) RETURNS TABLE (log_day date, part_id bigint) LANGUAGE sql STABLE
+    BEGIN ATOMIC
+        -- By two indexes: in most done parts each message has a row.
+        SELECT o.log_day, o.id FROM pushmta_engine.delivery_part o WHERE o.delivery_id = delivery AND o.state <> 'done'
+        UNION ALL
+        SELECT o.log_day, o.id FROM pushmta_engine.delivery_part o
+        WHERE o.delivery_id = delivery AND o.state = 'done' AND o.rest_status IS NOT NULL;
+    END;
+COMMENT ON FUNCTION pushmta_engine.parts_with_pending(bigint) IS
+    'The parts of a delivery that may have messages without a row of their own.';
+
+CREATE FUNCTION pushmta_engine.number_up_to(delivery bigint, high integer) RETURNS integer
+    LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
         SELECT greatest(
-            coalesce((SELECT b.sequence FROM delivery d JOIN broad_log b ON b.log_day = d.log_day AND b.delivery_id = d.id
-                WHERE d.id = wanted ORDER BY b.sequence DESC LIMIT 1), 0),
-            coalesce((SELECT max(t.last_sequence)
-                FROM -- By two indexes: in most done parts each message has a row.
-                (SELECT o.* FROM delivery_part o WHERE o.delivery_id = wanted AND o.state <> 'done'
-                UNION ALL
-                SELECT o.* FROM delivery_part o WHERE o.delivery_id = wanted AND o.state = 'done' AND o.rest_status IS NOT NULL) p
-                JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id), 0)) $$;
-COMMENT ON FUNCTION pushmta_engine.api_highest_number(bigint) IS
-    'The highest number of a message of a delivery. The numbers of a day of a continuous delivery have gaps, and an open day may still '
-    'get lower numbers than this.';
+            coalesce((SELECT b.sequence FROM pushmta_engine.delivery d
+                JOIN broad_log b ON b.log_day = d.log_day AND b.delivery_id = d.id AND b.sequence <= high
+                WHERE d.id = number_up_to.delivery ORDER BY b.sequence DESC LIMIT 1), 0),
+            coalesce((SELECT max(least(t.last_sequence, high)) FROM parts_with_pending(number_up_to.delivery) p
+                JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.part_id AND t.first_sequence <= high), 0)) $$;
+COMMENT ON FUNCTION pushmta_engine.number_up_to(bigint, integer) IS
+    'The highest number up to the given one that a message of a delivery may have; 0 if there is none. An open day of a continuous '
+    'delivery may still get lower numbers than this.';
+
+CREATE FUNCTION pushmta_engine.number_from(delivery bigint, low integer) RETURNS integer
+    LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+        SELECT least(
+            (SELECT b.sequence FROM pushmta_engine.delivery d
+                JOIN broad_log b ON b.log_day = d.log_day AND b.delivery_id = d.id AND b.sequence >= low
+                WHERE d.id = number_from.delivery ORDER BY b.sequence LIMIT 1),
+            (SELECT min(greatest(t.first_sequence, low)) FROM parts_with_pending(number_from.delivery) p
+                JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.part_id AND t.last_sequence >= low)) $$;
+COMMENT ON FUNCTION pushmta_engine.number_from(bigint, integer) IS
+    'The lowest number from the given one on that a message of a delivery may have; null if there is none.';
+
+CREATE FUNCTION pushmta_engine.api_highest_number(wanted bigint) RETURNS integer
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$ SELECT number_up_to(wanted, 2147483647) $$;
+COMMENT ON FUNCTION pushmta_engine.api_highest_number(bigint) IS 'The highest number of a message of a delivery; 0 if it has none.';
+
+CREATE FUNCTION pushmta_engine.api_outcome_range(wanted bigint, after integer, most integer, OUT highest integer, OUT through integer)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    IF has_gaps(wanted) THEN
+        highest := number_up_to(wanted, 2147483647);
+        through := least(highest, coalesce(number_from(wanted, least(after::bigint + 1, 2147483647)::integer), 0)::bigint - 1 + most);
+    ELSE
+        highest := (SELECT d.target FROM delivery d WHERE d.id = wanted);
+        through := least(highest, after::bigint + most);
+    END IF;
+    through := greatest(after, through);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.api_outcome_range(bigint, integer, integer) IS
+    'The highest number of a message of a delivery, and the last one of a page with at most this many messages after a number; that number '
+    'itself if nothing follows.';
 
 CREATE FUNCTION pushmta_engine.api_outcomes(wanted bigint, lowest integer, highest integer)
     RETURNS TABLE (sequence integer, subscription_id bigint, status text, http_status integer, reason text, failure_type text,
@@ -257,7 +305,7 @@ CREATE FUNCTION pushmta_engine.api_outcomes(wanted bigint, lowest integer, highe
                 AND r.sequence = n.sequence AND r.kind = 1 AND r.first),
             EXISTS (SELECT FROM tracking_log r WHERE r.log_day = n.log_day AND r.delivery_id = wanted
                 AND r.sequence = n.sequence AND r.kind = 2 AND r.first),
-            n.sequence > (SELECT CASE WHEN d.seeds > 0 THEN d.target - d.seeds ELSE 2147483647 END FROM delivery d WHERE d.id = wanted)
+            (SELECT n.sequence BETWEEN d.first_seed AND d.first_seed + d.seeds - 1 FROM delivery d WHERE d.id = wanted)
         FROM noted n ORDER BY n.sequence $$;
 COMMENT ON FUNCTION pushmta_engine.api_outcomes(bigint, integer, integer) IS
     'The messages of a delivery by number, with the outcome of each. Like pushmta.message_status, but without reading the whole delivery '
@@ -273,6 +321,8 @@ DECLARE
     few constant integer := 5000;
     step constant integer := 20000;
     high integer := below - 1;
+    -- Then there are ranges without any message.
+    in_cells boolean := EXISTS (SELECT FROM experiment e WHERE e.delivery_id = delivery);
 BEGIN
     IF ended <> 1 THEN
         numbers := ARRAY(SELECT b.sequence FROM broad_log b WHERE b.log_day = day AND b.delivery_id = delivery AND b.status = ended
@@ -291,7 +341,7 @@ BEGIN
         numbers := numbers || ARRAY(SELECT b.sequence FROM broad_log b WHERE b.log_day = day AND b.delivery_id = delivery
             AND b.sequence BETWEEN high - step + 1 AND high AND b.status + 0 = ended AND (because = '' OR b.reason || '' = because)
             ORDER BY b.sequence DESC LIMIT most - cardinality(numbers));
-        high := high - step;
+        high := CASE WHEN in_cells THEN number_up_to(delivery, greatest(high - step, 0)) ELSE high - step END;
         EXIT WHEN clock_timestamp() > deadline;
     END LOOP;
     next := CASE WHEN cardinality(numbers) = most THEN numbers[most] WHEN high >= 1 THEN high + 1 END;
@@ -319,6 +369,7 @@ DECLARE
     firsts integer[];
     lasts integer[];
     in_parts boolean;
+    in_cells boolean := EXISTS (SELECT FROM experiment e WHERE e.delivery_id = delivery);
     shown integer := 0;
 BEGIN
     -- If only parts can contain such messages, the numbers between the parts are skipped.
@@ -348,6 +399,8 @@ BEGIN
         high := CASE WHEN shown = most THEN sequence - 1 ELSE high - step END;
         IF in_parts THEN
             high := highest_covered(firsts, lasts, high);
+        ELSIF in_cells AND high >= 1 THEN
+            high := number_up_to(delivery, high);
         END IF;
         EXIT WHEN clock_timestamp() > deadline;
     END LOOP;
@@ -401,12 +454,11 @@ DECLARE
     high integer;
 BEGIN
     PERFORM console_user_of(caller, NULL);
-    SELECT d.log_day, d.kind, d.target, d.purged INTO place FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    SELECT d.log_day, d.target, d.purged INTO place FROM pushmta_engine.delivery d WHERE d.id = delivery;
     IF place.log_day IS NULL OR place.purged THEN
         RETURN;
     END IF;
-    -- A batch delivery uses all numbers; those of a day of a continuous delivery have gaps.
-    high := least(below - 1, CASE WHEN place.kind = 'batch' THEN place.target ELSE api_highest_number(delivery) END);
+    high := CASE WHEN has_gaps(delivery) THEN number_up_to(delivery, below - 1) ELSE least(below - 1, place.target) END;
     IF ended IS NULL OR ended = 6 OR EXISTS (SELECT FROM delivery_part p
         WHERE p.delivery_id = delivery AND p.rest_status IS NOT NULL AND p.rest_status = ended) THEN
         RETURN QUERY SELECT * FROM messages_by_number(delivery, place.log_day, ended, because, high, most, deadline);

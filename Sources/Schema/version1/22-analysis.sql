@@ -20,6 +20,8 @@ CREATE TABLE pushmta_engine.delivery_analysis (
     largest integer,
     -- The messages that would not be sent as they are, among the rendered ones.
     refused bigint NOT NULL DEFAULT 0,
+    -- The same by variant, if it is an experiment.
+    variants jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(variants) = 'array'),
     samples jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(samples) = 'array'),
     -- Why an earlier analysis was made again or dropped.
     remade_because text NOT NULL DEFAULT ''
@@ -116,15 +118,15 @@ BEGIN
     DELETE FROM message_id_range r WHERE r.delivery_id = delivery;
     DELETE FROM delivery_longest l WHERE l.delivery_id = delivery;
     UPDATE delivery_plan p SET planned_through = 0, progress = 0 WHERE p.delivery_id = delivery;
-    UPDATE experiment e SET winner = NULL, decided_at = NULL, verdict = '' WHERE e.delivery_id = delivery;
+    UPDATE experiment e SET winner = NULL, decided_at = NULL, verdict = '', counted_at = NULL WHERE e.delivery_id = delivery;
     UPDATE experiment_cell c SET messages = 0, sent = 0, received = 0, clicked = 0, converted = 0 WHERE c.delivery_id = delivery;
     UPDATE delivery_wave w SET messages = 0, opened_at = NULL, passed_at = NULL, held_at = NULL WHERE w.delivery_id = delivery;
     UPDATE delivery_analysis a SET counted_through = 0, samples = '[]' WHERE a.delivery_id = delivery;
     UPDATE delivery_application a SET prepared_through = 0, prepare_to = NULL, prepared = false, messages = 0
     WHERE a.delivery_id = delivery;
     UPDATE pushmta_engine.delivery d SET frozen_at = NULL, frozen_until = NULL, frozen_digest = '', filter_now = NULL, analysed = false,
-        preparation = d.preparation + 1, message_id_base = NULL, target = 0, excluded = 0, seeds = 0, prepared_through = 0,
-        prepare_to = NULL, prepared = false, preparing_host = '', changed_at = now(),
+        preparation = d.preparation + 1, message_id_base = NULL, target = 0, excluded = 0, seeds = 0, first_seed = 1,
+        prepared_through = 0, prepare_to = NULL, prepared = false, preparing_host = '', changed_at = now(),
         gate = CASE WHEN d.gate = '' THEN '' ELSE uncounted() END
     WHERE d.id = delivery;
 END $$;
@@ -322,15 +324,17 @@ BEGIN
             FROM jsonb_array_elements(problems) e), problems, preparation);
     END IF;
     SELECT d.* INTO whole FROM pushmta_engine.delivery d WHERE d.id = delivery;
-    INSERT INTO delivery_analysis AS a (delivery_id, finished_at, messages, excluded, seeds, rendered, smallest, largest, refused, samples)
+    INSERT INTO delivery_analysis AS a (delivery_id, finished_at, messages, excluded, seeds, rendered, smallest, largest, refused,
+        variants, samples)
     SELECT delivery, clock_timestamp(), whole.target, whole.excluded, whole.seeds, (report ->> 'rendered')::bigint,
         (report ->> 'smallest')::integer, (report ->> 'largest')::integer, (report ->> 'refused')::bigint,
+        coalesce(report -> 'variants', '[]'),
         -- Without those who were forgotten meanwhile.
         coalesce((SELECT jsonb_agg(e) FROM jsonb_array_elements(report -> 'samples') e WHERE NOT EXISTS (
             SELECT FROM forgotten_subscription f WHERE f.subscription_id = (e ->> 'subscription_id')::bigint)), '[]')
     ON CONFLICT (delivery_id) DO UPDATE SET finished_at = excluded.finished_at, messages = excluded.messages,
         excluded = excluded.excluded, seeds = excluded.seeds, rendered = excluded.rendered, smallest = excluded.smallest,
-        largest = excluded.largest, refused = excluded.refused, samples = excluded.samples;
+        largest = excluded.largest, refused = excluded.refused, variants = excluded.variants, samples = excluded.samples;
     DELETE FROM delivery_longest l WHERE l.delivery_id = delivery;
     UPDATE pushmta_engine.delivery d SET analysed = true, preparing_host = '', changed_at = now(),
         state = CASE WHEN found_state = 'analysing' THEN 'ready' ELSE d.state END
@@ -383,16 +387,18 @@ COMMENT ON VIEW pushmta_engine.delivery_pace IS
 CREATE VIEW pushmta.delivery_analysis AS
 SELECT a.delivery_id, d.label, d.state, coalesce(a.messages, 0) AS messages, coalesce(a.excluded, 0) AS excluded,
     coalesce(a.seeds, 0) AS seeds, d.frozen_at, CASE WHEN d.analysed THEN d.frozen_until END AS frozen_until, a.requested_by,
-    a.requested_at, a.finished_at, a.rendered, a.smallest, a.largest, a.refused, a.samples, a.remade_because, p.seconds, p.limited_by
+    a.requested_at, a.finished_at, a.rendered, a.smallest, a.largest, a.refused, a.variants, a.samples, a.remade_because, p.seconds,
+    p.limited_by
 FROM pushmta_engine.delivery_analysis a
 JOIN pushmta_engine.delivery d ON d.id = a.delivery_id
 LEFT JOIN LATERAL (
     SELECT q.seconds, format('%s: %s messages a second', q.scope, q.messages_per_second) AS limited_by
     FROM pushmta_engine.delivery_pace q WHERE q.delivery_id = a.delivery_id ORDER BY q.seconds DESC LIMIT 1) p ON true;
 COMMENT ON VIEW pushmta.delivery_analysis IS
-    'What the last analysis of a delivery found: exact numbers of messages, payload sizes in bytes of those that were rendered, three '
-    'samples of each application, and how many seconds sending takes at least under the limit that binds; null without a limit. A start '
-    'until frozen_until sends these messages; it is null while they are made, and once they were dropped. The numbers stay.';
+    'What the last analysis of a delivery found: exact numbers of messages, payload sizes in bytes of those that were rendered (also '
+    'by variant), three samples of each application, and how many seconds sending takes at least under the limit that binds; null '
+    'without a limit. A start until frozen_until sends these messages; it is null while they are made, and once they were dropped. The '
+    'numbers stay.';
 
 CREATE VIEW pushmta.delivery_count AS
 SELECT c.delivery_id, a.name AS application, c.locale, c.time_zone, c.wave, c.variant, c.messages
@@ -419,7 +425,7 @@ CREATE FUNCTION pushmta_engine.api_analysis_counts(wanted bigint, most integer) 
         SELECT * FROM pushmta.delivery_count c WHERE c.delivery_id = wanted
         ORDER BY c.messages DESC, c.application, c.locale, c.time_zone, c.wave, c.variant LIMIT most $$;
 COMMENT ON FUNCTION pushmta_engine.api_analysis_counts(bigint, integer) IS
-    'The messages of one analysed delivery by application, locale and time zone, the largest numbers first.';
+    'The messages of one analysed delivery by application, locale, time zone, wave and variant, the largest numbers first.';
 
 CREATE FUNCTION pushmta_engine.api_exclusion_counts(wanted bigint) RETURNS TABLE (reason text, messages bigint)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

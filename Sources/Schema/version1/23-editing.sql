@@ -146,8 +146,8 @@ BEGIN
     SELECT made, w.number, w.share, w.size, CASE WHEN w.starts_at > now() THEN w.starts_at END, w.starts_after, w.max_failed,
         w.max_token_errors, w.max_opt_outs
     FROM delivery_wave w WHERE w.delivery_id = delivery;
-    INSERT INTO experiment (delivery_id, metric, decide_after, early, least_sample, hold_out, if_undecided)
-    SELECT made, e.metric, e.decide_after, e.early, e.least_sample, e.hold_out, e.if_undecided FROM experiment e
+    INSERT INTO experiment (delivery_id, metric, decide_after, early, least_sample, hold_out, if_undecided, certainty)
+    SELECT made, e.metric, e.decide_after, e.early, e.least_sample, e.hold_out, e.if_undecided, e.certainty FROM experiment e
     WHERE e.delivery_id = delivery;
     INSERT INTO experiment_cell (delivery_id, cell, label, share, content)
     SELECT made, c.cell, c.label, c.share, c.content FROM experiment_cell c WHERE c.delivery_id = delivery;

@@ -156,15 +156,16 @@ CREATE FUNCTION pushmta_engine.cut_parts(
             array_agg(c.number ORDER BY c.number) AS sequences, array_agg(c.subscription_id ORDER BY c.number) AS subscription_ids,
             array_agg(c.target_id ORDER BY c.number) AS target_ids, array_agg(c.variables ORDER BY c.number) AS variables,
             bool_or(c.target_id IS NOT NULL) AS has_targets, bool_or(c.variables IS NOT NULL) AS has_variables
-        FROM (SELECT m.*, CASE WHEN coalesce(m.cell, 0) = 0 THEN m.sequence ELSE ((m.cell::bigint << 27) + e.messages
-                + row_number() OVER (PARTITION BY m.cell ORDER BY m.application_id, m.wave, m.zone, m.line, m.sequence))::integer END
-                AS number
+        FROM (SELECT m.*, CASE WHEN x.delivery_id IS NULL OR m.cell = 0 THEN m.sequence ELSE (coalesce(m.cell::bigint << 27, 0)
+                + coalesce(e.messages, 0) + row_number() OVER (PARTITION BY m.cell
+                    ORDER BY m.application_id, m.wave, m.zone, m.line, m.sequence))::integer END AS number
             FROM placed_messages(delivery, fresh, part_size, to_seeds, so_far) m
-            LEFT JOIN experiment_cell e ON e.delivery_id = cut_parts.delivery AND e.cell = m.cell) c
+            LEFT JOIN experiment x ON x.delivery_id = cut_parts.delivery
+            LEFT JOIN experiment_cell e ON e.delivery_id = x.delivery_id AND e.cell = m.cell) c
         GROUP BY c.application_id, c.wave, c.zone, c.cell, c.line ORDER BY c.wave, min(c.number)) g $$;
 COMMENT ON FUNCTION pushmta_engine.cut_parts(bigint, bigint[], integer, boolean, double precision) IS
-    'What split_parts makes of new parts of a delivery. Messages of an experiment get numbers of their cell; the others keep theirs. Cell '
-    '0 is the hold-out.';
+    'What split_parts makes of new parts of a delivery. Messages of an experiment get numbers of their cell, those to seed addresses '
+    'numbers from 1; the others keep theirs. Cell 0 is the hold-out.';
 
 CREATE FUNCTION pushmta_engine.split_parts(delivery bigint, fresh bigint[], part_size integer, to_seeds boolean) RETURNS bigint[]
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
@@ -182,9 +183,10 @@ BEGIN
             c.has_targets OR c.has_variables,
             -- Half of the ids in its range, as for parts without a plan.
             p.dense AND c.size * 2 >= c.subscription_ids[c.size] - c.subscription_ids[1] + 1, 'held', c.wave, c.zone, c.cell,
-            -- The rest waits for the winner.
-            CASE WHEN c.cell < 9 THEN c.cell END
-        FROM cut c JOIN delivery_part p ON p.id = c.part_id WHERE c.cell IS DISTINCT FROM 0
+            -- The rest waits for the winner. Seed addresses get the first variant.
+            CASE WHEN c.cell = 9 THEN e.winner WHEN to_seeds AND e.delivery_id IS NOT NULL THEN 1 ELSE c.cell END
+        FROM cut c JOIN delivery_part p ON p.id = c.part_id LEFT JOIN experiment e ON e.delivery_id = p.delivery_id
+        WHERE c.cell IS DISTINCT FROM 0
     ), targets AS (
         INSERT INTO delivery_part_target (part_id, delivery_id, log_day, first_sequence, last_sequence, sequences, subscription_ids,
             target_ids, message_variables)
@@ -210,6 +212,8 @@ BEGIN
     DELETE FROM delivery_part p WHERE p.id = ANY(fresh);
     UPDATE delivery_plan p SET progress = so_far, planned_through = coalesce(made[cardinality(made)], fresh[cardinality(fresh)])
     WHERE p.delivery_id = delivery;
+    UPDATE pushmta_engine.delivery d SET first_seed = 1
+    WHERE d.id = delivery AND to_seeds AND EXISTS (SELECT FROM experiment e WHERE e.delivery_id = d.id);
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.split_parts(bigint, bigint[], integer, boolean) IS
@@ -333,14 +337,15 @@ BEGIN
         WHERE p.id = ANY(parts)
     )
     UPDATE delivery_part p SET not_before = CASE WHEN g.is_over THEN moment ELSE g.due END,
-        state = CASE WHEN g.is_over THEN 'done' WHEN g.is_planned THEN 'planned' ELSE 'ready' END,
+        state = CASE WHEN g.is_over THEN 'done' WHEN p.state = 'waiting' THEN 'waiting' WHEN g.is_planned THEN 'planned' ELSE 'ready' END,
         finished_at = CASE WHEN g.is_over THEN moment END, rest_status = CASE WHEN g.is_over THEN 0 END,
         rest_reason = CASE WHEN g.is_over THEN 'local_time_over' END,
         fencing_token = p.fencing_token + CASE WHEN g.is_over THEN 1 ELSE 0 END, released_as = number
-    FROM goal g WHERE p.id = g.id AND p.state IN ('held', 'planned');
+    FROM goal g WHERE p.id = g.id AND p.state IN ('held', 'planned', 'waiting');
 END $$;
 COMMENT ON FUNCTION pushmta_engine.let_go(bigint, bigint[], timestamptz) IS
-    'Lets held or planned parts of a locked delivery go: at once, or when their plan says. Parts whose local time is over end.';
+    'Lets held or planned parts of a locked delivery go: at once, or when their plan says. Parts whose local time is over end. Those that '
+    'wait with a paused delivery go on waiting for it.';
 
 CREATE FUNCTION pushmta_engine.due_planned(enough integer, most integer, moment timestamptz) RETURNS TABLE (
     id bigint, delivery_id bigint, service_id integer, time_zone text) LANGUAGE sql STABLE
@@ -688,6 +693,7 @@ BEGIN
                 to_char(until AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
             USING ERRCODE = 'PM009', HINT = 'Give it a longer validity, or earlier waves.';
     END IF;
+    PERFORM check_experiment(delivery, begins, until);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.check_plan(bigint, timestamptz, timestamptz) IS
     'Refuses a plan of a delivery that does not fit into its validity.';

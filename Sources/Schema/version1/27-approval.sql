@@ -148,7 +148,8 @@ CREATE FUNCTION pushmta_engine.plan_words(delivery bigint) RETURNS jsonb LANGUAG
                 ORDER BY w.number) FROM delivery_wave w WHERE w.delivery_id = plan_words.delivery),
         -- Without its seed, which decides who gets what, and is another one for each run.
         (SELECT jsonb_build_array(e.metric, extract(epoch FROM e.decide_after), e.early, e.least_sample, e.hold_out::numeric,
-                e.if_undecided, jsonb_agg(jsonb_build_array(c.cell, c.label, c.share::numeric, c.content) ORDER BY c.cell))
+                e.if_undecided, e.certainty::numeric,
+                jsonb_agg(jsonb_build_array(c.cell, c.label, c.share::numeric, c.content) ORDER BY c.cell))
             FROM experiment e JOIN experiment_cell c ON c.delivery_id = e.delivery_id
             WHERE e.delivery_id = plan_words.delivery GROUP BY e.delivery_id),
         (SELECT jsonb_build_array(r.every, r.unit, ARRAY(SELECT extract(epoch FROM t.time) FROM unnest(r.times) t(time)), r.time_zone,

@@ -43,10 +43,15 @@ CREATE FUNCTION pushmta_engine.mixture_margin(a bigint, of_a bigint, b bigint, o
 COMMENT ON FUNCTION pushmta_engine.mixture_margin(bigint, bigint, bigint, bigint, double precision) IS
     'Half the interval around the difference of two rates that contains the true one with a probability of 1 - p, however often one looks.';
 
-CREATE FUNCTION pushmta_engine.sure_winner(successes bigint[], sizes bigint[], least_sample bigint) RETURNS smallint LANGUAGE sql IMMUTABLE
-    PARALLEL SAFE SET search_path = pushmta_engine, pg_temp AS $$
-    -- A variant wins if it beats each of the others. With k variants there are k such events, and a difference has two directions: so
-    -- that a false winner has a probability of at most 5 %, the odds have to exceed k / (2 x 0.05).
+CREATE FUNCTION pushmta_engine.error_share(certainty double precision, variants integer) RETURNS double precision LANGUAGE sql IMMUTABLE
+    PARALLEL SAFE
+    RETURN 2 * (1 - certainty) / greatest(variants, 2);
+COMMENT ON FUNCTION pushmta_engine.error_share(double precision, integer) IS
+    'How often chance may make the difference of two variants look sure. A variant wins if it beats each of the others: with k variants '
+    'there are k such events, and a difference has two directions, of which one makes the winner.';
+
+CREATE FUNCTION pushmta_engine.sure_winner(successes bigint[], sizes bigint[], least_sample bigint, certainty double precision)
+    RETURNS smallint LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pushmta_engine, pg_temp AS $$
     SELECT w.place::smallint
     FROM unnest(successes, sizes) WITH ORDINALITY w(n, size, place)
     WHERE (SELECT min(o.size) FROM unnest(sizes) o(size)) >= least_sample
@@ -55,31 +60,31 @@ CREATE FUNCTION pushmta_engine.sure_winner(successes bigint[], sizes bigint[], l
         AND cardinality(sizes) > 1
         AND NOT EXISTS (SELECT FROM unnest(successes, sizes) WITH ORDINALITY o(n, size, place)
             WHERE o.place <> w.place AND (w.n * o.size <= o.n * w.size
-                OR mixture_odds(w.n, w.size, o.n, o.size) < cardinality(sizes) / 0.1)) $$;
-COMMENT ON FUNCTION pushmta_engine.sure_winner(bigint[], bigint[], bigint) IS
+                OR mixture_odds(w.n, w.size, o.n, o.size) < 1 / error_share(certainty, cardinality(sizes)))) $$;
+COMMENT ON FUNCTION pushmta_engine.sure_winner(bigint[], bigint[], bigint, double precision) IS
     'The place of the variant that is surely better than all others, from successes and sizes; null if none is. Without a difference it '
-    'names one in at most 5 % of experiments, however often one looks.';
+    'names one in at most 1 - certainty of experiments, however often one looks.';
 
 -- A view calls it with its reader's rights, who may call none of the other functions.
-CREATE FUNCTION pushmta_engine.difference_words(name text, a bigint, of_a bigint, other text, b bigint, of_b bigint, variants integer)
-    RETURNS text LANGUAGE plpgsql IMMUTABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.difference_words(name text, a bigint, of_a bigint, other text, b bigint, of_b bigint,
+    error double precision) RETURNS text LANGUAGE plpgsql IMMUTABLE SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
     difference double precision;
-    margin double precision;
+    margin double precision := mixture_margin(a, of_a, b, of_b, error);
 BEGIN
-    IF of_a = 0 OR of_b = 0 OR a + b < 20 THEN
+    IF of_a = 0 OR of_b = 0 OR a + b < 20 OR margin IS NULL THEN
         RETURN format('There are too few results to compare %s and %s.', name, other);
     END IF;
     difference := a::double precision / of_a - b::double precision / of_b;
-    margin := mixture_margin(a, of_a, b, of_b, 0.1 / variants);
     RETURN format('%s: %s %%, %s: %s %%. The difference is %s percentage points, and surely between %s and %s%s', name,
         round((100.0 * a / of_a)::numeric, 2), other, round((100.0 * b / of_b)::numeric, 2), round((100 * difference)::numeric, 2),
-        round((100 * (difference - margin))::numeric, 2), round((100 * (difference + margin))::numeric, 2),
+        round((100 * greatest(-1, difference - margin))::numeric, 2), round((100 * least(1, difference + margin))::numeric, 2),
         CASE WHEN difference - margin > 0 THEN format(': %s is better.', name)
             WHEN difference + margin < 0 THEN format(': %s is better.', other) ELSE ': it may be chance.' END);
 END $$;
-COMMENT ON FUNCTION pushmta_engine.difference_words(text, bigint, bigint, text, bigint, bigint, integer) IS
-    'What one may conclude from the results of two of some variants, in words.';
+COMMENT ON FUNCTION pushmta_engine.difference_words(text, bigint, bigint, text, bigint, bigint, double precision) IS
+    'What one may conclude from the results of two variants, in words, if chance may make a difference look sure so often (error).';
 
 -- Who gets what.
 
@@ -105,6 +110,16 @@ COMMENT ON FUNCTION pushmta_engine.note_hold_out(bigint, integer[], bigint[]) IS
 
 -- What marketing sets.
 
+CREATE FUNCTION pushmta_engine.has_numbered_ids(delivery bigint) RETURNS boolean LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT EXISTS (SELECT FROM delivery_application x JOIN application a ON a.id = x.application_id
+        WHERE x.delivery_id = has_numbered_ids.delivery AND a.message_id_format = 'int32') $$;
+COMMENT ON FUNCTION pushmta_engine.has_numbered_ids(bigint) IS 'Whether an application of a delivery has int32 message ids.';
+
+CREATE FUNCTION pushmta_engine.variant_label(variant jsonb, number bigint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN coalesce(nullif(variant ->> 'label', ''), chr(64 + number::integer));
+COMMENT ON FUNCTION pushmta_engine.variant_label(jsonb, bigint) IS 'The label of the n-th variant of an experiment: by default A, B, C.';
+
 CREATE FUNCTION pushmta_engine.variant_problem(variant jsonb) RETURNS text LANGUAGE sql IMMUTABLE
     SET search_path = pushmta_engine, pg_temp AS $$
     SELECT CASE WHEN jsonb_typeof(variant) <> 'object' THEN 'it is not an object'
@@ -116,7 +131,7 @@ CREATE FUNCTION pushmta_engine.variant_problem(variant jsonb) RETURNS text LANGU
         WHEN jsonb_typeof(variant -> 'content') <> 'object' THEN 'its content is not an object' END $$;
 COMMENT ON FUNCTION pushmta_engine.variant_problem(jsonb) IS 'What is wrong with a variant of an experiment; null if nothing is.';
 
-CREATE FUNCTION pushmta_engine.keep_variants(delivery bigint, variants jsonb, hold_out double precision) RETURNS void LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.keep_variants(delivery bigint, variants jsonb, rest numeric) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -136,84 +151,177 @@ BEGIN
             END IF;
         END IF;
         INSERT INTO experiment_cell (delivery_id, cell, label, share, content)
-        VALUES (delivery, own.number, coalesce(own.variant ->> 'label', chr(64 + own.number::integer)),
-            (own.variant ->> 'percent')::double precision / 100, document);
+        VALUES (delivery, own.number, variant_label(own.variant, own.number), (own.variant ->> 'percent')::double precision / 100,
+            document);
     END LOOP;
-    INSERT INTO experiment_cell (delivery_id, cell, label, share)
-    SELECT delivery, 9, 'rest', greatest(0, 1 - hold_out - sum(c.share)) FROM experiment_cell c WHERE c.delivery_id = delivery;
+    INSERT INTO experiment_cell (delivery_id, cell, label, share) SELECT delivery, 9, 'rest', rest / 100 WHERE rest > 0;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.keep_variants(bigint, jsonb, double precision) IS
-    'Stores the variants of a delivery''s experiment after checking their contents. A variant without a content has the delivery''s own.';
+COMMENT ON FUNCTION pushmta_engine.keep_variants(bigint, jsonb, numeric) IS
+    'Stores the variants of a delivery''s experiment after checking their contents, and the rest, if it has a percentage. A variant '
+    'without a content has the delivery''s own.';
 
-CREATE FUNCTION pushmta.set_experiment(
-    delivery bigint, variants jsonb, metric text DEFAULT 'clicks', decide_after interval DEFAULT NULL, early boolean DEFAULT true,
-    least_sample bigint DEFAULT 1000, hold_out_percent double precision DEFAULT 0, if_undecided text DEFAULT 'first'
-) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.variants_problem(variants jsonb) RETURNS text LANGUAGE sql IMMUTABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT coalesce(
+        CASE WHEN jsonb_typeof(variants) <> 'array' OR jsonb_array_length(variants) NOT BETWEEN 2 AND 8
+            THEN 'it needs a list of 2 to 8 variants' END,
+        (SELECT format('variant %s: %s', e.number, p.problem)
+            FROM jsonb_array_elements(CASE jsonb_typeof(variants) WHEN 'array' THEN variants ELSE '[]' END)
+                WITH ORDINALITY e(variant, number)
+            CROSS JOIN LATERAL variant_problem(e.variant) p(problem) WHERE p.problem IS NOT NULL ORDER BY e.number LIMIT 1),
+        (SELECT format('two variants have the label "%s"', min(variant_label(e.variant, e.number)))
+            FROM jsonb_array_elements(CASE jsonb_typeof(variants) WHEN 'array' THEN variants ELSE '[]' END)
+                WITH ORDINALITY e(variant, number)
+            GROUP BY variant_label(e.variant, e.number) HAVING count(*) > 1 LIMIT 1)) $$;
+COMMENT ON FUNCTION pushmta_engine.variants_problem(jsonb) IS 'What is wrong with the variants of an experiment; null if nothing is.';
+
+CREATE FUNCTION pushmta_engine.keep_experiment(
+    delivery bigint, variants jsonb, metric text, decide_after interval, early boolean, least_sample bigint,
+    hold_out_percent double precision, if_undecided text, certainty_percent double precision
+) RETURNS void LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    wrong text;
-    total numeric := coalesce(hold_out_percent, 0) + coalesce((SELECT sum((e ->> 'percent')::numeric) FROM jsonb_array_elements(
-        CASE jsonb_typeof(variants) WHEN 'array' THEN variants ELSE '[]' END) e WHERE jsonb_typeof(e -> 'percent') = 'number'), 0);
+    wrong text := variants_problem(variants);
+    rest numeric := 100 - coalesce(hold_out_percent, 0)::numeric;
 BEGIN
     PERFORM open_plan(delivery);
     DELETE FROM experiment e WHERE e.delivery_id = delivery;
     IF variants IS NOT NULL THEN
-        SELECT format('variant %s: %s', e.number, p.problem) INTO wrong
-        FROM jsonb_array_elements(CASE jsonb_typeof(variants) WHEN 'array' THEN variants ELSE '[]' END) WITH ORDINALITY e(variant, number)
-        CROSS JOIN LATERAL variant_problem(e.variant) p(problem) WHERE p.problem IS NOT NULL ORDER BY e.number LIMIT 1;
-        wrong := CASE WHEN jsonb_typeof(variants) <> 'array' OR jsonb_array_length(variants) NOT BETWEEN 2 AND 8
-                THEN 'it needs a list of 2 to 8 variants'
-            WHEN wrong IS NOT NULL THEN wrong
-            WHEN coalesce(hold_out_percent, 0) NOT BETWEEN 0 AND 99 OR total > 100 THEN 'the shares add up to more than 100 %'
-            WHEN metric NOT IN ('clicks', 'receipts', 'conversions') THEN 'the metric is not clicks, receipts or conversions'
-            WHEN if_undecided NOT IN ('first', 'wait') THEN 'if_undecided is not first or wait'
-            WHEN coalesce(least_sample, 0) < 1 THEN 'the least sample is not a number of people'
-            WHEN total < 100 AND (decide_after IS NULL OR decide_after <= interval '0')
+        IF wrong IS NULL THEN
+            rest := rest - (SELECT sum((e ->> 'percent')::numeric) FROM jsonb_array_elements(variants) e);
+        END IF;
+        wrong := CASE WHEN wrong IS NOT NULL THEN wrong
+            WHEN coalesce(hold_out_percent, 0) NOT BETWEEN 0 AND 99 OR rest < 0 THEN 'the shares add up to more than 100 %'
+            WHEN coalesce(metric, '') NOT IN ('clicks', 'receipts', 'conversions')
+                THEN 'the metric is not clicks, receipts or conversions'
+            WHEN coalesce(if_undecided, '') NOT IN ('first', 'wait') THEN 'if_undecided is not first or wait'
+            WHEN coalesce(least_sample, 0) < 1 THEN 'the least sample is not a number of messages'
+            WHEN certainty_percent IS NULL OR certainty_percent NOT BETWEEN 50 AND 99.99
+                THEN 'the certainty is not a percentage between 50 and 99.99'
+            WHEN decide_after <= interval '0' OR NOT isfinite(now() + decide_after) THEN 'decide_after is not a time after the start'
+            WHEN rest > 0 AND decide_after IS NULL
                 THEN 'there is a rest, so it needs a time after which the winner is decided (decide_after)'
-            WHEN EXISTS (SELECT FROM delivery_application x JOIN application a ON a.id = x.application_id
-                WHERE x.delivery_id = delivery AND a.message_id_format = 'int32')
-                THEN 'an application has int32 message ids, which have no room for cells' END;
+            WHEN has_numbered_ids(delivery) THEN 'an application has int32 message ids, which have no room for cells' END;
         IF wrong IS NOT NULL THEN
             RAISE EXCEPTION 'The experiment of delivery % cannot be used: %.', delivery, wrong
-                USING ERRCODE = 'PM007', HINT = 'As in [{"percent": 10}, {"percent": 10, "content": {"title": "Hello"}}].';
+                USING ERRCODE = 'PM007', HINT = 'As in [{"percent": 10}, {"percent": 10, "content": {"ios": {"title": "Hello"}}}].';
         END IF;
-        INSERT INTO experiment (delivery_id, metric, decide_after, early, least_sample, hold_out, if_undecided)
-        VALUES (delivery, metric, decide_after, coalesce(early, true), least_sample, coalesce(hold_out_percent, 0) / 100, if_undecided);
-        PERFORM keep_variants(delivery, variants, coalesce(hold_out_percent, 0) / 100);
+        INSERT INTO experiment (delivery_id, metric, decide_after, early, least_sample, hold_out, if_undecided, certainty)
+        VALUES (delivery, metric, decide_after, coalesce(early, true), least_sample, coalesce(hold_out_percent, 0) / 100, if_undecided,
+            certainty_percent / 100);
+        PERFORM keep_variants(delivery, variants, rest);
     END IF;
     PERFORM close_plan(delivery);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.keep_experiment(bigint, jsonb, text, interval, boolean, bigint, double precision, text,
+    double precision) IS 'Does what pushmta.set_experiment does. The caller logs it.';
+
+CREATE FUNCTION pushmta.set_experiment(
+    delivery bigint, variants jsonb, metric text DEFAULT 'clicks', decide_after interval DEFAULT NULL, early boolean DEFAULT true,
+    least_sample bigint DEFAULT 1000, hold_out_percent double precision DEFAULT 0, if_undecided text DEFAULT 'first',
+    certainty_percent double precision DEFAULT 95
+) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    PERFORM keep_experiment(delivery, variants, metric, decide_after, early, least_sample, hold_out_percent, if_undecided,
+        certainty_percent);
     PERFORM note_change('delivery.plan', delivery::text, format('%s variants', coalesce(jsonb_array_length(variants), 0)));
 END $$;
-COMMENT ON FUNCTION pushmta.set_experiment(bigint, jsonb, text, interval, boolean, bigint, double precision, text) IS
+COMMENT ON FUNCTION pushmta.set_experiment(bigint, jsonb, text, interval, boolean, bigint, double precision, text, double precision) IS
     'Makes a delivery an experiment with 2 to 8 variants, each for a percentage of its people, who stay in it on all of their devices. '
     'What is left is the rest: it gets the winner by unique clicks, receipts or conversions, decide_after the start, or earlier (early) '
-    'as soon as one is surely better and each variant has the least sample. Without a winner then, the rest gets the first variant or '
-    'waits for pushmta.choose_winner (if_undecided). The hold-out gets nothing. Null variants end it.';
+    'as soon as one is surely better (certainty_percent) and each variant has the least sample of sent messages. Without a winner then, '
+    'the rest gets the first variant or waits for pushmta.choose_winner (if_undecided). The hold-out gets nothing. Null variants end it.';
+
+CREATE FUNCTION pushmta_engine.check_experiment(delivery bigint, begins timestamptz, until timestamptz) RETURNS void
+    LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    plan record;
+    wrong text;
+BEGIN
+    SELECT begins + e.decide_after AS decided_at, p.on_past, p.local_time AT TIME ZONE 'Etc/GMT+12' AS last_zone_at,
+        EXISTS (SELECT FROM experiment_cell c WHERE c.delivery_id = e.delivery_id AND c.cell = 9) AS has_rest INTO plan
+    FROM experiment e JOIN delivery_plan p ON p.delivery_id = e.delivery_id WHERE e.delivery_id = delivery;
+    IF NOT FOUND THEN
+        RETURN;
+    ELSIF has_numbered_ids(delivery) THEN
+        RAISE EXCEPTION 'The experiment of delivery % cannot be used: an application has int32 message ids, which have no room for cells.',
+            delivery USING ERRCODE = 'PM007', HINT = 'Leave the application out, or let it use uuid message ids.';
+    ELSIF NOT plan.has_rest THEN
+        RETURN;
+    END IF;
+    wrong := CASE WHEN plan.decided_at >= until THEN 'after it ends'
+        WHEN plan.decided_at <= plan.last_zone_at THEN 'before its local time has come everywhere' END;
+    IF wrong IS NOT NULL THEN
+        RAISE EXCEPTION 'The winner of delivery % is decided at % UTC, %.', delivery,
+                to_char(plan.decided_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), wrong
+            USING ERRCODE = 'PM009', HINT = 'Change decide_after of its experiment, or its validity.';
+    ELSIF plan.on_past = 'skip' THEN
+        RAISE EXCEPTION 'Delivery % would send nothing to its rest: its local time is over when the winner is decided.', delivery
+            USING ERRCODE = 'PM007', HINT = 'Set its local time with on_past now or next_day.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.check_experiment(bigint, timestamptz, timestamptz) IS
+    'Refuses an experiment that does not fit into its delivery''s validity, local time or applications.';
 
 -- What happens while it runs.
 
-CREATE FUNCTION pushmta_engine.refresh_experiment(delivery bigint) RETURNS void LANGUAGE sql
-    SET search_path = pushmta_engine, pg_temp AS $$
-    UPDATE experiment_cell c SET
-        sent = (SELECT coalesce(sum(p.sent), 0) FROM delivery_part p WHERE p.delivery_id = c.delivery_id AND p.cell = c.cell),
-        received = (SELECT count(*) FROM tracking_log t WHERE t.log_day = d.log_day AND t.delivery_id = c.delivery_id AND t.first
-            AND t.kind = 1 AND t.sequence >= c.cell::integer << 27 AND t.sequence < (c.cell::bigint + 1) << 27),
-        clicked = (SELECT count(*) FROM tracking_log t WHERE t.log_day = d.log_day AND t.delivery_id = c.delivery_id AND t.first
-            AND t.kind = 2 AND t.sequence >= c.cell::integer << 27 AND t.sequence < (c.cell::bigint + 1) << 27),
-        converted = (SELECT count(DISTINCT v.sequence) FROM conversion v WHERE v.delivery_id = c.delivery_id
-            AND v.sequence >= c.cell::integer << 27 AND v.sequence < (c.cell::bigint + 1) << 27)
-    FROM pushmta_engine.delivery d
-    WHERE d.id = c.delivery_id AND c.delivery_id = refresh_experiment.delivery $$;
-COMMENT ON FUNCTION pushmta_engine.refresh_experiment(bigint) IS 'Counts the results of an experiment anew.';
+CREATE FUNCTION pushmta_engine.count_results(delivery bigint) RETURNS boolean LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off SET jit = off AS $$
+#variable_conflict use_variable
+DECLARE
+    day date := (SELECT d.log_day FROM pushmta_engine.delivery d WHERE d.id = delivery AND NOT d.purged);
+BEGIN
+    IF day IS NULL OR to_regclass('pushmta_engine.tracking_log_' || to_char(day, 'YYYYMMDD')) IS NULL THEN
+        RETURN false;
+    END IF;
+    WITH sent AS (
+        SELECT p.cell, sum(p.sent) AS n FROM delivery_part p WHERE p.delivery_id = delivery GROUP BY p.cell
+    ), hit AS (
+        SELECT cell_of(t.sequence) AS cell, count(*) FILTER (WHERE t.kind = 1) AS received, count(*) FILTER (WHERE t.kind = 2) AS clicked
+        FROM tracking_log t WHERE t.log_day = day AND t.delivery_id = delivery AND t.first GROUP BY 1
+    ), conversion AS (
+        SELECT cell_of(v.sequence) AS cell, count(DISTINCT v.sequence) AS n FROM pushmta_engine.conversion v
+        WHERE v.delivery_id = delivery GROUP BY 1
+    )
+    -- They never fall: what is deleted because of its age, or with a person, was counted.
+    UPDATE experiment_cell c SET sent = greatest(c.sent, r.sent), received = greatest(c.received, r.received),
+        clicked = greatest(c.clicked, r.clicked), converted = greatest(c.converted, r.converted)
+    FROM (SELECT x.cell, s.n AS sent, h.received, h.clicked, v.n AS converted FROM experiment_cell x
+        LEFT JOIN sent s ON s.cell = x.cell LEFT JOIN hit h ON h.cell = x.cell LEFT JOIN conversion v ON v.cell = x.cell
+        WHERE x.delivery_id = delivery) r
+    WHERE c.delivery_id = delivery AND c.cell = r.cell;
+    RETURN true;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.count_results(bigint) IS
+    'Counts the results of an experiment anew. Returns false if its logs are gone: the last results stay.';
+
+CREATE VIEW pushmta_engine.experiment_result AS
+SELECT c.delivery_id, c.cell, c.label, x.size, least(x.n, x.size) AS n
+FROM pushmta_engine.experiment e
+JOIN pushmta_engine.experiment_cell c ON c.delivery_id = e.delivery_id AND c.cell < 9
+CROSS JOIN LATERAL (SELECT c.sent AS size,
+    CASE e.metric WHEN 'clicks' THEN c.clicked WHEN 'receipts' THEN c.received ELSE c.converted END AS n) x;
+COMMENT ON VIEW pushmta_engine.experiment_result IS
+    'How many messages of each variant were sent, and how many of them succeeded by the metric of the experiment. A message whose answer '
+    'was lost may have succeeded without counting as sent.';
 
 CREATE FUNCTION pushmta_engine.lead_of(delivery bigint) RETURNS smallint LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
-    SELECT sure_winner(array_agg(CASE e.metric WHEN 'clicks' THEN c.clicked WHEN 'receipts' THEN c.received ELSE c.converted END
-        ORDER BY c.cell), array_agg(c.sent ORDER BY c.cell), e.least_sample)
-    FROM experiment e JOIN experiment_cell c ON c.delivery_id = e.delivery_id AND c.cell < 9
+    SELECT sure_winner(array_agg(r.n ORDER BY r.cell), array_agg(r.size ORDER BY r.cell), e.least_sample, e.certainty)
+    FROM experiment e JOIN experiment_result r ON r.delivery_id = e.delivery_id
     WHERE e.delivery_id = lead_of.delivery GROUP BY e.delivery_id $$;
 COMMENT ON FUNCTION pushmta_engine.lead_of(bigint) IS
     'The variant of an experiment that is surely better than the others; null if none is.';
+
+CREATE FUNCTION pushmta_engine.doubt_of(delivery bigint) RETURNS text LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT CASE WHEN r.size < e.least_sample
+        THEN format('only %s messages of %s were sent, and each variant needs %s to be compared', r.size, r.label, e.least_sample)
+        ELSE 'no variant is surely better' END
+    FROM experiment e JOIN experiment_result r ON r.delivery_id = e.delivery_id
+    WHERE e.delivery_id = doubt_of.delivery ORDER BY r.size, r.cell LIMIT 1 $$;
+COMMENT ON FUNCTION pushmta_engine.doubt_of(bigint) IS 'Why an experiment has no sure winner.';
 
 CREATE FUNCTION pushmta_engine.send_winner(delivery bigint, winner smallint, words text) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -228,55 +336,97 @@ BEGIN
     PERFORM pg_notify('pushmta_wake', delivery::text);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.send_winner(bigint, smallint, text) IS
-    'Ends an experiment of a locked delivery: its rest gets this variant.';
+    'Ends an experiment of a locked delivery: its rest gets this variant. Parts of it that are prepared later get it, too.';
 
 CREATE FUNCTION pushmta_engine.decide_experiment(delivery bigint, moment timestamptz) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     rule experiment;
+    place record;
     lead smallint;
     is_due boolean;
 BEGIN
     SELECT e.* INTO rule FROM experiment e WHERE e.delivery_id = delivery;
-    is_due := moment >= (SELECT d.started_at FROM pushmta_engine.delivery d WHERE d.id = delivery) + rule.decide_after;
-    IF NOT rule.early AND NOT coalesce(is_due, false) THEN
+    SELECT d.state, d.prepared, d.started_at, d.finished_at, d.state IN ('preparing', 'in_progress') AND EXISTS (
+        SELECT FROM experiment_cell c WHERE c.delivery_id = d.id AND c.cell = 9) AS has_rest INTO place
+    FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    -- Clicks come for days. An experiment without a moment of decision ends with them.
+    is_due := coalesce(moment >= coalesce(place.started_at + rule.decide_after, place.finished_at + interval '7 days'), false);
+    IF rule.decided_at IS NOT NULL OR place.state = 'paused' OR NOT is_due AND NOT (rule.early AND place.prepared) THEN
         RETURN false;
     END IF;
-    PERFORM refresh_experiment(delivery);
     lead := lead_of(delivery);
     IF lead IS NOT NULL THEN
         PERFORM send_winner(delivery, lead, 'surely the best by ' || rule.metric);
-    ELSIF NOT coalesce(is_due, false) THEN
+    ELSIF NOT is_due THEN
         RETURN false;
-    ELSIF rule.if_undecided = 'first' THEN
-        PERFORM send_winner(delivery, 1::smallint, 'no variant was surely better, so the rest got the first');
+    ELSIF place.has_rest AND rule.if_undecided = 'first' THEN
+        PERFORM send_winner(delivery, 1::smallint, doubt_of(delivery) || ', so the rest got the first');
     ELSE
-        UPDATE experiment e SET decided_at = moment, verdict = 'no variant was surely better: choose one' WHERE e.delivery_id = delivery;
+        UPDATE experiment e SET decided_at = moment, verdict = doubt_of(delivery)
+            || CASE WHEN place.has_rest THEN ': choose the one for the rest' ELSE '' END
+        WHERE e.delivery_id = delivery;
     END IF;
     RETURN true;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.decide_experiment(bigint, timestamptz) IS
-    'Decides an experiment of a locked delivery if it can be decided at this moment. Returns whether it did.';
+    'Decides an experiment of a locked delivery by its last results if it can be decided at this moment. Returns whether it did.';
 
-CREATE FUNCTION pushmta_engine.decide_experiments(moment timestamptz DEFAULT now()) RETURNS integer LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.look_at_experiment(delivery bigint, moment timestamptz) RETURNS boolean LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    began timestamptz := clock_timestamp();
+    place record;
+    decision timestamptz;
+    is_counted boolean;
+    is_locked boolean;
+    is_decided boolean := false;
+    pause interval;
+BEGIN
+    SELECT d.state, d.start_at, d.started_at, d.finished_at INTO place FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    IF place.started_at IS NULL THEN
+        UPDATE experiment e SET look_at = CASE WHEN place.state IN ('pending', 'preparing', 'paused')
+            THEN greatest(place.start_at, moment + interval '5 seconds') END WHERE e.delivery_id = delivery;
+        RETURN false;
+    END IF;
+    is_counted := count_results(delivery);
+    PERFORM FROM pushmta_engine.delivery d WHERE d.id = delivery FOR NO KEY UPDATE SKIP LOCKED;
+    is_locked := FOUND;
+    IF is_locked THEN
+        is_decided := decide_experiment(delivery, moment);
+    END IF;
+    -- A twentieth of the time at most, and the less often the older it is, but in time for the decision.
+    pause := least(interval '1 hour', greatest(interval '5 seconds', 20 * (clock_timestamp() - began), (moment - place.started_at) / 100));
+    decision := (SELECT place.started_at + e.decide_after FROM experiment e WHERE e.delivery_id = delivery AND e.decided_at IS NULL);
+    UPDATE experiment e SET counted_at = CASE WHEN is_counted THEN moment ELSE e.counted_at END,
+        look_at = CASE WHEN NOT is_locked THEN moment + interval '1 second'
+            WHEN e.decided_at IS NOT NULL AND (NOT is_counted OR moment > place.finished_at + interval '7 days') THEN NULL
+            WHEN decision > moment THEN least(decision, moment + pause) ELSE moment + pause END
+    WHERE e.delivery_id = delivery;
+    RETURN is_decided;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.look_at_experiment(bigint, timestamptz) IS
+    'Counts the results of a locked experiment, and decides it if it can be decided. Says when it is looked at next: every five seconds '
+    'at first, more slowly later, and until seven days after its delivery has ended. Returns whether it was decided.';
+
+CREATE FUNCTION pushmta_engine.advance_experiment(moment timestamptz DEFAULT now()) RETURNS boolean LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
     wanted bigint;
-    decided integer := 0;
 BEGIN
-    FOR wanted IN SELECT d.id FROM pushmta_engine.delivery d
-        WHERE d.id IN (SELECT e.delivery_id FROM experiment e WHERE e.decided_at IS NULL) AND d.state IN ('preparing', 'in_progress')
-        ORDER BY d.id FOR NO KEY UPDATE SKIP LOCKED
-    LOOP
-        IF decide_experiment(wanted, moment) THEN
-            decided := decided + 1;
-        END IF;
-    END LOOP;
-    RETURN decided;
+    SELECT e.delivery_id INTO wanted FROM experiment e WHERE e.look_at <= moment
+    ORDER BY e.look_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    PERFORM look_at_experiment(wanted, moment);
+    RETURN true;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.decide_experiments(timestamptz) IS
-    'Decides the experiments of deliveries under way that can be decided. Any number of hosts may call it; it never waits.';
+COMMENT ON FUNCTION pushmta_engine.advance_experiment(timestamptz) IS
+    'Looks at the experiment that is due first, in a transaction of its own. Any number of hosts may call it; it never waits. Returns '
+    'whether one was due.';
 
 CREATE FUNCTION pushmta.choose_winner(delivery bigint, variant integer) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -286,59 +436,201 @@ DECLARE
 BEGIN
     IF found_state NOT IN ('preparing', 'in_progress', 'paused') OR NOT EXISTS (SELECT FROM experiment e
         JOIN experiment_cell c ON c.delivery_id = e.delivery_id AND c.cell < 9 AND c.cell = variant
+        JOIN pushmta_engine.delivery d ON d.id = e.delivery_id AND d.started_at IS NOT NULL
         WHERE e.delivery_id = delivery AND e.winner IS NULL) THEN
         RAISE EXCEPTION 'Delivery % has no experiment under way whose rest could get variant %.', delivery, variant
             USING ERRCODE = 'PM008', HINT = 'pushmta.experiment shows its state and its variants.';
     END IF;
-    PERFORM refresh_experiment(delivery);
     PERFORM send_winner(delivery, variant::smallint, 'chosen by a person');
-    PERFORM note_change('delivery.winner', delivery::text, 'variant ' || variant);
+    UPDATE experiment e SET look_at = now() WHERE e.delivery_id = delivery;
+    IF NOT is_audited('delivery', 'winner', delivery::text, '') THEN
+        PERFORM note_change('delivery.winner', delivery::text, 'variant ' || variant);
+    END IF;
 END $$;
-COMMENT ON FUNCTION pushmta.choose_winner(bigint, integer) IS 'Ends the experiment of a delivery: its rest gets this variant.';
+COMMENT ON FUNCTION pushmta.choose_winner(bigint, integer) IS
+    'Ends the experiment of a delivery that has begun: its rest gets this variant, at once or when the paused delivery is resumed.';
 
-CREATE FUNCTION pushmta.record_conversion(message_id text, name text DEFAULT 'conversion', value numeric DEFAULT NULL) RETURNS boolean
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+-- Conversions.
+
+CREATE FUNCTION pushmta_engine.note_conversion(delivery bigint, number integer, name text, value numeric) RETURNS text LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+#variable_conflict use_variable
+DECLARE
+    -- A client with the id of a message can repeat it without end.
+    most CONSTANT integer := 10;
+    recipient bigint := (SELECT b.subscription_id FROM pushmta_engine.delivery d
+        JOIN broad_log b ON b.log_day = d.log_day AND b.delivery_id = d.id AND b.sequence = number WHERE d.id = delivery);
+BEGIN
+    IF recipient IS NULL THEN
+        RETURN 'unknown';
+    ELSIF coalesce(name, '') = '' OR NOT is_label(name) OR octet_length(name) > 100 OR NOT (value BETWEEN -1e12 AND 1e12) THEN
+        RETURN 'invalid';
+    ELSIF EXISTS (SELECT FROM forgotten_subscription f WHERE f.subscription_id = recipient)
+        OR (SELECT count(*) FROM conversion v WHERE v.delivery_id = delivery AND v.sequence = number) >= most THEN
+        RETURN 'ignored';
+    END IF;
+    INSERT INTO conversion (delivery_id, sequence, subscription_id, name, value)
+    VALUES (delivery, number, recipient, note_conversion.name, round(note_conversion.value, 4))
+    ON CONFLICT DO NOTHING;
+    RETURN CASE WHEN FOUND THEN 'recorded' ELSE 'repeated' END;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.note_conversion(bigint, integer, text, numeric) IS
+    'Stores a conversion of a message. Returns recorded; repeated, if the message has one of this name; ignored, if it has ten, or its '
+    'person was forgotten; unknown, if there is no such message with an outcome; invalid for a name or value that cannot be stored.';
+
+CREATE FUNCTION pushmta_engine.add_conversion(message_id text, name text, value numeric, within bigint, only_applications integer[])
+    RETURNS boolean LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     place record;
+    outcome text := 'unknown';
 BEGIN
-    SELECT r.delivery_id, r.sequence INTO place FROM message_readings(message_id, NULL) r
-    WHERE r.sequence IS NOT NULL AND EXISTS (SELECT FROM pushmta_engine.delivery d JOIN broad_log b ON b.log_day = d.log_day
-        AND b.delivery_id = d.id AND b.sequence = r.sequence WHERE d.id = r.delivery_id) LIMIT 1;
-    IF NOT FOUND THEN
+    FOR place IN SELECT r.delivery_id, r.sequence FROM message_readings(message_id, within) r
+        JOIN pushmta_engine.delivery d ON d.id = r.delivery_id
+        WHERE r.sequence IS NOT NULL AND (within IS NULL OR within IN (d.id, d.parent_delivery_id))
+            AND (only_applications IS NULL OR NOT EXISTS (SELECT FROM delivery_application x
+                WHERE x.delivery_id = d.id AND NOT x.application_id = ANY(only_applications)))
+    LOOP
+        outcome := note_conversion(place.delivery_id, place.sequence, name, value);
+        EXIT WHEN outcome <> 'unknown';
+    END LOOP;
+    IF outcome = 'unknown' THEN
         RAISE EXCEPTION 'No message with an outcome has the id "%".', left(message_id, 100)
-            USING ERRCODE = 'PM002', HINT = 'pushmta.explain_message_id says how an id is read.';
-    ELSIF NOT is_label(name) OR name = '' OR NOT (value BETWEEN -1e12 AND 1e12) THEN
+            USING ERRCODE = 'PM330', HINT = 'pushmta.explain_message_id says how an id is read.';
+    ELSIF outcome = 'invalid' THEN
         RAISE EXCEPTION 'The conversion has a name or a value that cannot be stored.'
-            USING ERRCODE = 'PM007', HINT = 'A name has 1 to 500 characters; a value is a number of at most a trillion.';
+            USING ERRCODE = 'PM007', HINT = 'A name has 1 to 100 bytes; a value is a number of at most a trillion.';
     END IF;
-    INSERT INTO conversion (delivery_id, sequence, name, value) VALUES (place.delivery_id, place.sequence, name, value)
-    ON CONFLICT DO NOTHING;
-    RETURN FOUND;
+    RETURN outcome = 'recorded';
 END $$;
-COMMENT ON FUNCTION pushmta.record_conversion(text, text, numeric) IS
-    'Records that the recipient of a message did what it was sent for. The first of a name counts for each message; returns whether '
-    'this was the first.';
+COMMENT ON FUNCTION pushmta_engine.add_conversion(text, text, numeric, bigint, integer[]) IS
+    'Does what pushmta.record_conversion does. Messages of deliveries to applications other than the given ones (null: all) count as '
+    'unknown.';
+
+CREATE FUNCTION pushmta.record_conversion(
+    message_id text, name text DEFAULT 'conversion', value numeric DEFAULT NULL, delivery bigint DEFAULT NULL
+) RETURNS boolean LANGUAGE sql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT add_conversion(message_id, name, value, delivery, NULL) $$;
+COMMENT ON FUNCTION pushmta.record_conversion(text, text, numeric, bigint) IS
+    'Records that the recipient of a message did what it was sent for. The id may be of any kind (pushmta.explain_message_id); the '
+    'delivery, if it is given, says where to look. The first of a name counts for each message, and at most ten names; returns whether '
+    'this one counts.';
+
+CREATE FUNCTION pushmta_engine.record_conversions(delivery_ids bigint[], other_ids bigint[], numbers bigint[], sequences integer[],
+    names text[], amounts text[]) RETURNS text[] LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    item record;
+    outcomes text[] := array_fill('unknown'::text, ARRAY[cardinality(names)]);
+BEGIN
+    FOR item IN SELECT g.n::integer AS n, coalesce(r.delivery_id, g.delivery_id) AS delivery_id,
+            CASE WHEN g.number IS NULL THEN g.sequence ELSE r.sequence END AS sequence, g.name, g.amount::numeric AS amount
+        FROM unnest(delivery_ids, other_ids, numbers, sequences, names, amounts)
+            WITH ORDINALITY g(delivery_id, other_id, number, sequence, name, amount, n)
+        LEFT JOIN LATERAL (SELECT d.id AS delivery_id, (g.number - m.first_id + 1)::integer AS sequence
+            FROM message_id_range m JOIN delivery d ON d.id = m.delivery_id
+            WHERE m.delivery_id IN (g.delivery_id, g.other_id) AND g.number BETWEEN m.first_id AND m.last_id
+                AND g.number - m.first_id < d.target LIMIT 1) r ON true
+        -- Always in this order, so that web processes do not block each other.
+        ORDER BY 2, 3, g.name, g.n
+    LOOP
+        outcomes[item.n] := note_conversion(item.delivery_id, item.sequence, item.name, item.amount);
+    END LOOP;
+    RETURN outcomes;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.record_conversions(bigint[], bigint[], bigint[], integer[], text[], text[]) IS
+    'Stores conversions that apps report, of messages by delivery and sequence or by number, and returns what note_conversion returns for '
+    'each.';
+
+CREATE FUNCTION pushmta_engine.purge_conversions(most integer) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
+DECLARE
+    oldest date;
+    purged bigint;
+BEGIN
+    SELECT min(to_date(right(c.relname, 8), 'YYYYMMDD')) INTO oldest FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = 'pushmta_engine.tracking_log'::regclass AND c.relname ~ '^tracking_log_[0-9]{8}$';
+    DELETE FROM conversion v WHERE (v.delivery_id, v.sequence, v.name) IN (SELECT x.delivery_id, x.sequence, x.name FROM conversion x
+        WHERE x.recorded_at < (oldest - 1)::timestamp AT TIME ZONE 'UTC'
+        ORDER BY x.recorded_at LIMIT most FOR UPDATE SKIP LOCKED);
+    GET DIAGNOSTICS purged = ROW_COUNT;
+    PERFORM note_retention('conversions', purged);
+    RETURN purged;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.purge_conversions(integer) IS
+    'Deletes up to the given number of conversions from before the oldest day whose hits are kept; returns how many. The counts of '
+    'experiments stay.';
 
 -- What there is to see.
 
+CREATE FUNCTION pushmta_engine.as_percent(share double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN round((share * 100)::numeric, 6)::double precision;
+COMMENT ON FUNCTION pushmta_engine.as_percent(double precision) IS 'A share from 0 to 1 as the percentage that was given for it.';
+
 CREATE VIEW pushmta.experiment AS
-SELECT e.delivery_id, e.metric, e.decide_after, e.early, e.least_sample, e.hold_out * 100 AS hold_out_percent, e.if_undecided, e.winner,
-    w.label AS winner_label, e.decided_at, e.verdict
+SELECT e.delivery_id, e.metric, e.decide_after, e.early, e.least_sample,
+    pushmta_engine.as_percent(e.hold_out) AS hold_out_percent, e.if_undecided,
+    pushmta_engine.as_percent(e.certainty) AS certainty_percent,
+    CASE WHEN e.winner IS NOT NULL THEN 'decided' WHEN e.decided_at IS NOT NULL THEN 'undecided'
+        WHEN d.started_at IS NULL THEN 'waiting' ELSE 'running' END AS state,
+    e.winner, w.label AS winner_label, CASE WHEN e.decided_at IS NULL THEN d.started_at + e.decide_after END AS decides_at, e.decided_at,
+    e.verdict, e.counted_at
 FROM pushmta_engine.experiment e
+JOIN pushmta_engine.delivery d ON d.id = e.delivery_id
 LEFT JOIN pushmta_engine.experiment_cell w ON w.delivery_id = e.delivery_id AND w.cell = e.winner;
-COMMENT ON VIEW pushmta.experiment IS 'The experiments of deliveries, and how they were decided.';
+COMMENT ON VIEW pushmta.experiment IS
+    'The experiments of deliveries, and how they were decided. state: waiting for the start, running, decided (it has a winner), or '
+    'undecided (its time is over: a person may choose).';
 
 CREATE VIEW pushmta.experiment_variant AS
-SELECT c.delivery_id, c.cell AS variant, c.label, c.share * 100 AS percent, c.messages, c.sent, c.received, c.clicked, c.converted,
-    CASE WHEN c.cell > 1 AND c.cell < 9 THEN pushmta_engine.difference_words(c.label, x.n, c.sent, f.label, y.n, f.sent, x.variants) END
-        AS against_first
+SELECT c.delivery_id, c.cell AS variant, c.label, pushmta_engine.as_percent(c.share) AS percent, c.messages, c.sent, c.received,
+    c.clicked, c.converted,
+    CASE WHEN c.cell BETWEEN 2 AND 8 THEN pushmta_engine.difference_words(r.label, r.n, r.size, f.label, f.n, f.size,
+        pushmta_engine.error_share(e.certainty, (SELECT count(*)::integer FROM pushmta_engine.experiment_cell k
+            WHERE k.delivery_id = e.delivery_id AND k.cell < 9))) END AS against_first
 FROM pushmta_engine.experiment e
 JOIN pushmta_engine.experiment_cell c ON c.delivery_id = e.delivery_id
-JOIN pushmta_engine.experiment_cell f ON f.delivery_id = e.delivery_id AND f.cell = 1
-CROSS JOIN LATERAL (SELECT CASE e.metric WHEN 'clicks' THEN c.clicked WHEN 'receipts' THEN c.received ELSE c.converted END AS n,
-    (SELECT count(*)::integer FROM pushmta_engine.experiment_cell k WHERE k.delivery_id = e.delivery_id AND k.cell < 9) AS variants) x
-CROSS JOIN LATERAL (SELECT CASE e.metric WHEN 'clicks' THEN f.clicked WHEN 'receipts' THEN f.received ELSE f.converted END AS n) y;
+LEFT JOIN pushmta_engine.experiment_result r ON r.delivery_id = e.delivery_id AND r.cell = c.cell
+LEFT JOIN pushmta_engine.experiment_result f ON f.delivery_id = e.delivery_id AND f.cell = 1 AND c.cell < 9;
 COMMENT ON VIEW pushmta.experiment_variant IS
     'The variants of experiments with their results (unique receipts, clicks and conversions), and what one may conclude in comparison '
     'with the first. Variant 9 is the rest.';
+
+CREATE VIEW pushmta.delivery_conversion AS
+SELECT v.delivery_id, v.name, count(*) AS messages, sum(v.value) AS value FROM pushmta_engine.conversion v GROUP BY v.delivery_id, v.name;
+COMMENT ON VIEW pushmta.delivery_conversion IS
+    'How many messages of a delivery were followed by a conversion of each name, and the sum of the values.';
+
+-- What the API, the commands and the console read.
+
+CREATE FUNCTION pushmta_engine.api_experiment(wanted bigint) RETURNS SETOF pushmta.experiment
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT * FROM pushmta.experiment e WHERE e.delivery_id = wanted $$;
+COMMENT ON FUNCTION pushmta_engine.api_experiment(bigint) IS 'The experiment of one delivery, as the API shows it.';
+
+CREATE FUNCTION pushmta_engine.api_experiment_variants(wanted bigint)
+    RETURNS TABLE (variant smallint, label text, percent double precision, messages bigint, sent bigint, received bigint, clicked bigint,
+        converted bigint, against_first text, content text)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+        SELECT v.variant, v.label, v.percent, v.messages, v.sent, v.received, v.clicked, v.converted, v.against_first, c.content::text
+        FROM pushmta.experiment_variant v JOIN experiment_cell c ON c.delivery_id = v.delivery_id AND c.cell = v.variant
+        WHERE v.delivery_id = wanted ORDER BY v.variant $$;
+COMMENT ON FUNCTION pushmta_engine.api_experiment_variants(bigint) IS
+    'The variants of one delivery''s experiment with their results and contents; variant 9 is the rest.';
+
+CREATE FUNCTION pushmta_engine.console_choose_winner(caller pushmta_engine.console_caller, delivery bigint, variant integer) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(caller, ARRAY['marketing', 'operate', 'admin']);
+BEGIN
+    PERFORM lock_delivery(delivery);
+    IF NOT 'start' = ANY(console_actions(caller, delivery)) THEN
+        -- Raises the error for an insufficient role.
+        PERFORM console_user_of(caller, ARRAY['operate', 'admin']);
+    END IF;
+    -- First, so that it is not logged again under the console's login.
+    PERFORM note_audit(who, 'delivery.winner', delivery::text, 'variant ' || variant, caller.address);
+    PERFORM pushmta.choose_winner(delivery, variant);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_choose_winner(pushmta_engine.console_caller, bigint, integer) IS
+    'Ends the experiment of a delivery with a winner, for a signed-in user who may start the delivery.';

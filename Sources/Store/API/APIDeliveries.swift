@@ -125,9 +125,17 @@ package struct APIOutcome: Sendable {
 }
 
 extension Store {
-    /// The highest number of a message of a delivery, 0 if it has none.
-    package func highestMessageNumber(delivery id: Int64) async throws -> Int32 {
-        try await query("SELECT pushmta_engine.api_highest_number($1)", [.int64(id)]).one { try $0.int32() }
+    /// The range of numbers of a page with at most this many messages after a number. Numbers can have gaps.
+    ///
+    /// - Returns: the highest number of a message of the delivery, and the last number of the page; that is `after` if no
+    ///   message follows.
+    package func outcomeRange(delivery id: Int64, after: Int32, limit: Int32) async throws -> (
+        highest: Int32, through: Int32
+    ) {
+        try await query(
+            "SELECT r.highest, r.through FROM pushmta_engine.api_outcome_range($1, $2, $3) r",
+            [.int64(id), .int32(after), .int32(limit)]
+        ).one { row in (highest: try row.int32(), through: try row.int32()) }
     }
 
     /// The messages of a delivery with numbers in a range, in order, including those without an outcome.

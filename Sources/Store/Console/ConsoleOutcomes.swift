@@ -22,6 +22,15 @@ extension Store {
         ).one { try $0.int32() }
     }
 
+    /// The lowest number from this one on that a message of a delivery may have, for a signed-in user who may export its
+    /// outcomes; nil if there is none.
+    package func nextNumber(ofDelivery id: Int64, from number: Int32, by actor: ConsoleActor) async throws -> Int32? {
+        try await query(
+            "SELECT pushmta_engine.console_next_number(\(ConsoleActor.caller), $5, $6)",
+            actor.values + [.int64(id), .int32(number)]
+        ).one { try $0.int32OrNil() }
+    }
+
     /// Messages of a delivery with numbers in a range, for a signed-in user who may export them.
     package func outcomes(ofDelivery id: Int64, numbers: ClosedRange<Int32>, by actor: ConsoleActor)
         async throws -> [DeliveryOutcome]

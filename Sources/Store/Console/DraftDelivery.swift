@@ -1,4 +1,5 @@
 import PostgresClient
+import PushCore
 
 /// The delivery that a draft describes.
 package struct DraftDelivery: Sendable, Hashable {
@@ -13,6 +14,8 @@ package struct DraftDelivery: Sendable, Hashable {
     package var excludedLists: [String]
     /// How it is sent: settings as in templates, a JSON object.
     package var settings: String
+    /// Its variants; nil if it is no experiment. A template has none.
+    package var experiment: ExperimentRule?
 
     package init(
         draft: Int64,
@@ -32,6 +35,16 @@ package struct DraftDelivery: Sendable, Hashable {
 
     /// Draft, version, content, filter, lists and settings, in the order of the functions' parameters.
     var values: [PostgresValue] {
-        [.int64(draft), .int32(version), .text(content), .text(filter), .textArray(excludedLists), .text(settings)]
+        [
+            .int64(draft), .int32(version), .text(content), .text(filter), .textArray(excludedLists),
+            .text(settingsWithExperiment),
+        ]
+    }
+
+    private var settingsWithExperiment: String {
+        guard let experiment, case .object(let entries)? = try? JSONValue(parsing: Array(settings.utf8)) else {
+            return settings
+        }
+        return JSONValue.object(entries + [JSONEntry(name: "experiment", value: experiment.json)]).compactText
     }
 }

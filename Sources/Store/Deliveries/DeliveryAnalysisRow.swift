@@ -12,6 +12,8 @@ package struct DeliveryAnalysisRow: Sendable, Hashable {
     package let largest: Int32?
     /// The number of rendered messages that would not be sent.
     package let refused: Int64
+    /// The same by variant, JSON.
+    package let variants: String
     /// The samples, JSON.
     package let samples: String
     /// Why an earlier analysis was made again or dropped; "" for none.
@@ -35,6 +37,7 @@ package struct DeliveryAnalysisRow: Sendable, Hashable {
         smallest = try row.int32OrNil()
         largest = try row.int32OrNil()
         refused = try row.int64()
+        variants = try row.text()
         samples = try row.text()
         remadeBecause = try row.text()
         seconds = try row.doubleOrNil()
@@ -46,10 +49,17 @@ package struct DeliveryAnalysisRow: Sendable, Hashable {
     }
 }
 
+extension DeliveryAnalysisRow {
+    /// The sizes of payloads by variant; empty if the delivery is no experiment.
+    package var sizesByVariant: [AnalysisFindings.Sizes] {
+        (try? JSONBody.decode([AnalysisFindings.Sizes].self, from: variants.utf8)) ?? []
+    }
+}
+
 extension Store {
     private static let analysisColumns = """
-        a.state, a.messages, a.excluded, a.rendered, a.smallest, a.largest, a.refused, a.samples::text, a.remade_because,
-        a.seconds::double precision, a.limited_by, a.requested_at, a.finished_at,
+        a.state, a.messages, a.excluded, a.rendered, a.smallest, a.largest, a.refused, a.variants::text,
+        a.samples::text, a.remade_because, a.seconds::double precision, a.limited_by, a.requested_at, a.finished_at,
         a.finished_at IS NOT NULL AND a.frozen_until IS NOT NULL,
         CASE WHEN a.finished_at IS NOT NULL AND a.state IN ('ready', 'pending') THEN a.frozen_until END
         """
@@ -80,11 +90,11 @@ extension Store {
         )
     }
 
-    /// The messages of an analysed delivery by application, locale, time zone and wave, the most first.
+    /// The messages of an analysed delivery by application, locale, time zone, wave and variant, the most first.
     package func counts(ofDelivery id: Int64, limit: Int32 = 1_000) async throws -> [DeliveryCountRow] {
         let result = try await query(
             """
-            SELECT c.application, c.locale, c.time_zone, c.wave, c.messages
+            SELECT c.application, c.locale, c.time_zone, c.wave, c.variant, c.messages
             FROM pushmta_engine.api_analysis_counts($1, $2::integer) c
             """,
             [.int64(id), .int32(limit)]

@@ -11,7 +11,10 @@ extension Store {
     /// - Returns: the number of changed parts.
     package func advancePlans(enough: Int, limit: Int) async throws -> Int {
         let limit = PostgresValue.int32(Int32(clamping: limit))
-        try await query("SELECT pushmta_engine.decide_experiments()")
+        // Each in a transaction of its own, so that none holds up another one's delivery.
+        for _ in 0..<Self.experimentsAtOnce {
+            guard try await query("SELECT pushmta_engine.advance_experiment()").one({ try $0.bool() }) else { break }
+        }
         try await query("SELECT pushmta_engine.advance_waves()")
         try await query("SELECT pushmta_engine.close_hours($1)", [limit])
         return try await query(
@@ -19,6 +22,9 @@ extension Store {
             [.int32(Int32(clamping: enough)), limit]
         ).one { Int(try $0.int32()) }
     }
+
+    /// The maximum number of experiments that are looked at in one second.
+    private static let experimentsAtOnce = 10
 
     /// Replaces the plan of a delivery of which nothing has left; an empty one removes it. An analysis is dropped.
     ///

@@ -44,6 +44,14 @@ extension Store {
         try await fenced("pushmta_engine.purge_tracking_sources($2)", worker, [.int32(Int32(clamping: limit))])
     }
 
+    /// Deletes conversions from before the oldest day whose hits are kept, as the active worker. The counts of experiments
+    /// stay.
+    ///
+    /// - Returns: how many; nil if another worker is active.
+    package func purgeConversions(worker: String, limit: Int) async throws -> Int64? {
+        try await fenced("pushmta_engine.purge_conversions($2)", worker, [.int32(Int32(clamping: limit))])
+    }
+
     /// Deletes the rows of deliveries whose outcomes are deleted, as the active worker: targets with their variables,
     /// exclusions, parts, records of lost owners. Their counts stay.
     ///

@@ -1,6 +1,6 @@
 extension PreparationChunk {
-    /// The messages to seed addresses in addition to the target, after all others: the last numbers of the delivery are
-    /// theirs, so nothing else has to mark them. Each uses the seed's values for its fields.
+    /// The messages to seed addresses in addition to the target, after all others. Their numbers follow one another, so
+    /// nothing else has to mark them. Each uses the seed's values for its fields.
     ///
     /// A device that the target has already reached, by any subscription, gets no second message. Neither does one that
     /// opted out, of everything or of the delivery's category, or whose person is on an exclusion list of the delivery.
@@ -81,7 +81,8 @@ extension PreparationChunk {
         ), totals AS MATERIALIZED (
             SELECT count(*) AS messages FROM kept
         ), counted AS (
-            UPDATE pushmta_engine.delivery d SET target = d.target + t.messages, seeds = t.messages
+            UPDATE pushmta_engine.delivery d SET target = d.target + t.messages, seeds = t.messages,
+                first_seed = d.target + 1
             FROM totals t WHERE d.id = $1
         )
         SELECT t.messages, (SELECT count(*) FROM numbered) FROM totals t

@@ -352,8 +352,9 @@ extension Store {
         let statements = [
             """
             SELECT id, label, content::text, wait_reason <> '', priority, preparation, target_kind = 'explicit',
-                ARRAY(SELECT c.content::text FROM pushmta_engine.experiment_cell c
-                    WHERE c.delivery_id = d.id AND c.content IS NOT NULL ORDER BY c.cell), valid_until
+                ARRAY(SELECT c.label FROM pushmta_engine.experiment_cell c WHERE c.delivery_id = d.id AND c.cell < 9 ORDER BY c.cell),
+                ARRAY(SELECT coalesce(c.content, d.content)::text FROM pushmta_engine.experiment_cell c
+                    WHERE c.delivery_id = d.id AND c.cell < 9 ORDER BY c.cell), valid_until
             FROM pushmta_engine.delivery d WHERE id = ANY($1::bigint[]) ORDER BY array_position($1, id)
             """,
             "SELECT d.delivery_id, d.application_id, d.external_account_id \(of) ORDER BY d.application_id",
@@ -394,7 +395,10 @@ extension Store {
             job.priority = try row.int16()
             job.preparation = try row.int32()
             job.isExplicit = try row.bool()
-            job.variants = try row.textArray()
+            let (labels, contents) = (try row.textArray(), try row.textArray())
+            job.variants = zip(labels, contents).enumerated().map { place, variant in
+                PreparationJob.Variant(number: Int16(place + 1), label: variant.0, content: variant.1)
+            }
             job.validUntil = try row.timeOrNil()
             return job
         }

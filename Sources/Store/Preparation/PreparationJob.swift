@@ -8,8 +8,8 @@ package struct PreparationJob: Sendable {
     package internal(set) var priority: Int16 = 0
     /// Its content, JSON.
     package let content: String
-    /// The contents of its variants, if it is an experiment, JSON.
-    package internal(set) var variants: [String] = []
+    /// Its variants, if it is an experiment.
+    package internal(set) var variants: [Variant] = []
     package let applications: [ApplicationRow]
     /// The account of each application, in the same order.
     package let accounts: [AccountRow]
@@ -46,13 +46,30 @@ package struct PreparationJob: Sendable {
         self.resumed = resumed
     }
 
+    /// A variant of its content.
+    package struct Variant: Sendable, Hashable {
+        package let number: Int16
+        package let label: String
+        /// JSON.
+        package let content: String
+
+        package init(number: Int16, label: String, content: String) {
+            self.number = number
+            self.label = label
+            self.content = content
+        }
+    }
+
+    /// What its messages can show: each variant, or the content without a variant if it is no experiment.
+    package var shownVariants: [Variant?] { variants.isEmpty ? [nil] : variants }
+
     /// The delivery as a child would get it, without the key of its day and the base of its message numbers: it can be
     /// rendered and measured, but its message ids mean nothing.
-    package var delivery: SendingDelivery {
+    package func delivery(showing variant: Variant?) -> SendingDelivery {
         SendingDelivery(
             id: deliveryID,
             label: label,
-            content: content,
+            content: variant?.content ?? content,
             state: .preparing,
             trackingKey: Array(repeating: 0, count: 16),
             messageIDBase: nil,

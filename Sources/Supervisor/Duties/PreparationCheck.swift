@@ -45,25 +45,33 @@ package enum PreparationCheck {
             }
         }
 
-        /// The same of an application.
-        private init(_ text: String, _ problems: [DeliveryProblem]) {
-            self.text = text
-            self.problems = problems
+        /// The same of an application, or of a variant.
+        private init(_ finding: Finding, ofThe thing: String, _ name: String) {
+            text = "\(thing.prefix(1).uppercased())\(thing.dropFirst()) '\(name)': \(finding.text)"
+            problems = finding.problems.map {
+                DeliveryProblem(
+                    subject: $0.subject,
+                    pointer: $0.pointer,
+                    problem: "\(thing) '\(name)': \($0.problem)",
+                    remedy: $0.remedy
+                )
+            }
         }
 
-        func of(_ application: ApplicationRow) -> Finding {
-            Finding(
-                "Application '\(application.name)': \(text)",
-                problems.map {
-                    DeliveryProblem(
-                        subject: $0.subject,
-                        pointer: $0.pointer,
-                        problem: "application '\(application.name)': \($0.problem)",
-                        remedy: $0.remedy
-                    )
-                }
-            )
+        func of(_ application: ApplicationRow) -> Finding { Finding(self, ofThe: "application", application.name) }
+
+        func of(_ variant: PreparationJob.Variant?) -> Finding {
+            variant.map { Finding(self, ofThe: "variant", $0.label) } ?? self
         }
+    }
+
+    /// The contents to check, each once: the delivery's own, and those of its variants.
+    private static func contents(of job: PreparationJob) -> [(json: String, variant: PreparationJob.Variant?)] {
+        var contents: [(json: String, variant: PreparationJob.Variant?)] = [(job.content, nil)]
+        for variant in job.variants where variant.content != job.content {
+            contents.append((variant.content, variant))
+        }
+        return contents
     }
 
     /// All problems at once, so that they can be corrected together.
@@ -73,11 +81,12 @@ package enum PreparationCheck {
                 Finding("The delivery has no application to send to. Give it at least one application of its service.")
             ]
         }
-        for content in [job.content] + job.variants {
+        let contents = contents(of: job)
+        for content in contents {
             do {
-                _ = try PushContent(json: content)
+                _ = try PushContent(json: content.json)
             } catch {
-                return [Finding("The content cannot be used: \(error)", error)]
+                return [Finding("The content cannot be used: \(error)", error).of(content.variant)]
             }
         }
         var problems: [Finding] = []
@@ -93,9 +102,17 @@ package enum PreparationCheck {
         for ((application, account), credential) in zip(zip(job.applications, job.accounts), credentials) {
             let found =
                 [problem(credential, application, account)]
-                + ([job.content] + job.variants).map {
-                    problem($0, job.deliveryID, application, account, credential)
+                + contents.map {
+                    problem($0.json, job.deliveryID, application, account, credential)?.of($0.variant)
                 }
+            if !job.variants.isEmpty, application.messageIDFormat == .int32 {
+                problems.append(
+                    Finding(
+                        "it has int32 message ids, which have no room for the variants of an experiment. Leave it out, or "
+                            + "let it use uuid message ids."
+                    ).of(application)
+                )
+            }
             problems += found.compactMap { $0?.of(application) }
         }
         return problems
@@ -103,9 +120,8 @@ package enum PreparationCheck {
 
     /// A warning about content that is probably a mistake, for the log; nil if there is none.
     package static func warning(of job: PreparationJob) -> String? {
-        guard let warnings = try? PushContent(json: job.content).warnings, let first = warnings.first else {
-            return nil
-        }
+        let warnings = contents(of: job).flatMap { (try? PushContent(json: $0.json).warnings) ?? [] }
+        guard let first = warnings.first else { return nil }
         let others = warnings.count > 1 ? " (and \(warnings.count - 1) more)" : ""
         return "Delivery \(job.deliveryID) is sent with \(first)\(others)."
     }

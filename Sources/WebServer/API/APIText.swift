@@ -53,6 +53,8 @@ struct APIText: Sendable {
 
     /// An id of a message: the address of a tracking request is the longest.
     static let messageID = APIText(2_000)
+    /// The name of a conversion.
+    static let conversion = APIText(100, pattern: plain)
     /// A moment of RFC 3339.
     static let moment = APIText(40)
     /// A date and a time of day without a zone.

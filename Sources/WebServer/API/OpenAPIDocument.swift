@@ -68,7 +68,7 @@ struct OpenAPIDocument {
             OpenAPISchemas.common, OpenAPISchemas.devices, OpenAPISchemas.deliveries, OpenAPISchemas.messages,
             OpenAPISchemas.seeds, OpenAPISchemas.exclusions, OpenAPISchemas.templates,
             OpenAPISchemas.analyses, OpenAPISchemas.approvals, OpenAPISchemas.plans, OpenAPISchemas.recalls,
-            OpenAPISchemas.recurrences,
+            OpenAPISchemas.recurrences, OpenAPISchemas.experiments,
             OpenAPISchemas.checks, OpenAPISchemas.proofs, OpenAPISchemas.statistics, OpenAPISchemas.previews,
             OpenAPISchemas.events,
         ]

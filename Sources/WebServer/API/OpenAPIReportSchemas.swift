@@ -41,9 +41,9 @@ extension OpenAPISchemas {
         {
           "DeliveryAnalysis": {
             "type": "object",
-            "examples": [{"deliveryId": 100, "state": "ready", "requestedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": "2026-11-24T18:00:02.000000Z", "validUntil": "2026-11-24T19:00:00.000000Z", "messages": 3, "excluded": 1, "counts": [{"application": "shop-android", "locale": "fr", "timeZone": "Europe/Paris", "wave": null, "messages": 3}], "exclusions": [{"reason": "opted_out", "messages": 1}], "rendered": 3, "smallest": 120, "largest": 130, "refused": 0, "samples": [{"application": "shop-android", "deviceId": 70, "locale": "fr", "bytes": 120, "limit": 4096, "payload": {"message": {"token": "(push token)", "notification": {"title": "Hello Ada"}}}}], "problems": [], "seconds": 0.03, "limitedBy": "delivery: 100 messages a second", "remadeBecause": null}],
+            "examples": [{"deliveryId": 100, "state": "ready", "requestedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": "2026-11-24T18:00:02.000000Z", "validUntil": "2026-11-24T19:00:00.000000Z", "messages": 3, "excluded": 1, "counts": [{"application": "shop-android", "locale": "fr", "timeZone": "Europe/Paris", "wave": null, "variant": null, "messages": 3}], "exclusions": [{"reason": "opted_out", "messages": 1}], "rendered": 3, "smallest": 120, "largest": 130, "refused": 0, "variants": [], "samples": [{"application": "shop-android", "variant": null, "deviceId": 70, "locale": "fr", "bytes": 120, "limit": 4096, "payload": {"message": {"token": "(push token)", "notification": {"title": "Hello Ada"}}}}], "problems": [], "seconds": 0.03, "limitedBy": "delivery: 100 messages a second", "remadeBecause": null}],
             "required": ["deliveryId", "state", "requestedAt", "finishedAt", "validUntil", "messages", "excluded", "counts", "exclusions", "rendered",
-              "smallest", "largest", "refused", "samples", "problems", "seconds", "limitedBy", "remadeBecause"],
+              "smallest", "largest", "refused", "variants", "samples", "problems", "seconds", "limitedBy", "remadeBecause"],
             "properties": {
               "deliveryId": {"$ref": "#/components/schemas/Id"},
               "state": {"$ref": "#/components/schemas/DeliveryState", "description": "The delivery's present state."},
@@ -54,15 +54,16 @@ extension OpenAPISchemas {
               "excluded": {"type": "integer", "minimum": 0, "description": "People who were excluded."},
               "counts": {
                 "type": "array",
-                "description": "The messages by application, locale, time zone and wave; the 1000 largest numbers.",
+                "description": "The messages by application, locale, time zone, wave and variant; the 1000 largest numbers.",
                 "items": {
                   "type": "object",
-                  "required": ["application", "locale", "timeZone", "wave", "messages"],
+                  "required": ["application", "locale", "timeZone", "wave", "variant", "messages"],
                   "properties": {
                     "application": {"type": "string", "minLength": 1},
                     "locale": {"$ref": "#/components/schemas/TextOrNull"},
                     "timeZone": {"$ref": "#/components/schemas/TextOrNull"},
                     "wave": {"type": ["integer", "null"], "minimum": 1, "description": "null without waves."},
+                    "variant": {"type": ["integer", "null"], "minimum": 1, "maximum": 8, "description": "null for the rest, and if the delivery is no experiment."},
                     "messages": {"type": "integer", "minimum": 1}
                   }
                 }
@@ -82,14 +83,30 @@ extension OpenAPISchemas {
               "smallest": {"type": ["integer", "null"], "minimum": 0, "description": "The smallest payload of the sample in bytes, as the gateway counts them."},
               "largest": {"type": ["integer", "null"], "minimum": 0},
               "refused": {"type": "integer", "minimum": 0, "description": "How many messages of the sample would not be sent."},
-              "samples": {
-                "type": ["array", "null"],
-                "description": "Three messages of each application; null if the key may not read them.",
+              "variants": {
+                "type": "array",
+                "description": "The same by variant, if the delivery is an experiment: the sample was rendered with each.",
                 "items": {
                   "type": "object",
-                  "required": ["application", "deviceId", "locale", "bytes", "limit", "payload"],
+                  "required": ["variant", "rendered", "smallest", "largest", "refused"],
+                  "properties": {
+                    "variant": {"$ref": "#/components/schemas/TextOrNull", "description": "Its label."},
+                    "rendered": {"type": "integer", "minimum": 0},
+                    "smallest": {"type": ["integer", "null"], "minimum": 0},
+                    "largest": {"type": ["integer", "null"], "minimum": 0},
+                    "refused": {"type": "integer", "minimum": 0}
+                  }
+                }
+              },
+              "samples": {
+                "type": ["array", "null"],
+                "description": "Three messages of each application and variant; null if the key may not read them.",
+                "items": {
+                  "type": "object",
+                  "required": ["application", "variant", "deviceId", "locale", "bytes", "limit", "payload"],
                   "properties": {
                     "application": {"type": "string", "minLength": 1},
+                    "variant": {"$ref": "#/components/schemas/TextOrNull", "description": "The variant that it shows; null if the delivery is no experiment."},
                     "deviceId": {"type": "integer"},
                     "locale": {"$ref": "#/components/schemas/TextOrNull", "description": "The language variant of the content; null for the default."},
                     "bytes": {"type": "integer", "minimum": 0, "description": "The size of the payload, as the gateway counts it."},

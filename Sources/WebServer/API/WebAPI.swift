@@ -59,7 +59,7 @@ package final class WebAPI: Sendable {
             ExclusionRoutes(database: database).routes, TemplateRoutes(database: database).routes,
             CheckRoutes(database: database).routes, ProofRoutes(database: database).routes,
             StatisticRoutes(database: database).routes, PreviewRoutes(database: database).routes,
-            SignalRoutes(database: database).routes,
+            SignalRoutes(database: database).routes, ExperimentRoutes(database: database).routes,
             EventRoutes(database: database).routes,
         ]
         let described = Array(groups.joined())

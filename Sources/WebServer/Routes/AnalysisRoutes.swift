@@ -131,11 +131,22 @@ struct AnalysisRoutes: Sendable {
             ("smallest", bytesJSON(row.smallest)),
             ("largest", bytesJSON(row.largest)),
             ("refused", .integer(row.refused)),
+            ("variants", .array(row.sizesByVariant.map(sizesJSON))),
             ("samples", samples),
             ("problems", .array(problems.map(\.json))),
             ("seconds", row.seconds.map { JSONValue.number(String($0)) } ?? .null),
             ("limitedBy", .text(row.limitedBy)),
             ("remadeBecause", .filledText(row.remadeBecause))
+        )
+    }
+
+    private static func sizesJSON(_ sizes: AnalysisFindings.Sizes) -> JSONValue {
+        .members(
+            ("variant", .text(sizes.variant)),
+            ("rendered", .integer(sizes.rendered)),
+            ("smallest", sizes.smallest.map { JSONValue.integer($0) } ?? .null),
+            ("largest", sizes.largest.map { JSONValue.integer($0) } ?? .null),
+            ("refused", .integer(sizes.refused))
         )
     }
 
@@ -147,6 +158,7 @@ struct AnalysisRoutes: Sendable {
             ("locale", .filledText(count.locale)),
             ("timeZone", .filledText(count.timeZone)),
             ("wave", count.wave == 0 ? .null : .integer(count.wave)),
+            ("variant", count.variant == 0 || count.isRest ? .null : .integer(count.variant)),
             ("messages", .integer(count.messages))
         )
     }
@@ -162,6 +174,7 @@ struct AnalysisRoutes: Sendable {
             samples.map { sample in
                 .members(
                     ("application", .string(sample.application)),
+                    ("variant", .text(sample.variant)),
                     ("deviceId", .integer(sample.subscriptionID)),
                     ("locale", .filledText(sample.locale)),
                     ("bytes", .integer(sample.bytes)),

@@ -60,40 +60,31 @@ struct OutcomeRoutes: Sendable {
         }
         try query.close()
         let id = try call.id("delivery")
-        let (delivery, highest, rows) = try await database.run { store in
+        let (delivery, range, rows) = try await database.run { store in
             // The delivery is read first, so that all numbers it has by then exist when the messages are read.
             let delivery = try await store.apiDelivery(id, for: call)
-            let highest =
-                delivery.kind == DeliveryBody.Kind.continuous.rawValue
-                ? Int64(try await store.highestMessageNumber(delivery: id)) : delivery.counts.target
-            guard let through = Self.through(after, limit, highest) else { return (delivery, highest, [APIOutcome]()) }
-            return (delivery, highest, try await store.outcomes(delivery: id, sequences: after &+ 1...through))
+            let range = try await store.outcomeRange(delivery: id, after: after, limit: limit)
+            guard range.through > after else { return (delivery, range, [APIOutcome]()) }
+            return (delivery, range, try await store.outcomes(delivery: id, sequences: after + 1...range.through))
         }
-        let through = Self.through(after, limit, highest) ?? after
         let hasEnded = delivery.finishedAt != nil
-        // The numbers of a batch have no gaps. Those of a continuous delivery's day may have some, which can be filled
-        // until it ends.
-        let isBatch = delivery.kind == DeliveryBody.Kind.batch.rawValue
-        let isComplete = hasEnded || rows.count == Int(through) - Int(after)
-        let isLast = delivery.isPrepared && Int64(through) >= highest && (isBatch || hasEnded)
+        // The numbers of a prepared batch stay as they are. Those of a continuous delivery's day may have gaps, which can
+        // be filled until it ends, and those of an experiment until it is prepared.
+        let isFixed = hasEnded || delivery.kind == DeliveryBody.Kind.batch.rawValue && delivery.isPrepared
+        let isComplete = isFixed || rows.count == Int(range.through) - Int(after)
+        let isLast = isFixed && range.through >= range.highest
         let shown = rows.filter { status == nil || $0.row.status == status?.name }
         return APIReply(
             .ok,
             .members(
                 ("deliveryId", .integer(id)),
                 ("after", .integer(after)),
-                ("through", .integer(through)),
+                ("through", .integer(range.through)),
                 ("final", .boolean(isComplete && rows.allSatisfy { $0.row.status != MessageStatus.pending.name })),
-                ("next", isLast ? .null : .integer(through)),
+                ("next", isLast ? .null : .integer(range.through)),
                 ("outcomes", .array(shown.map(Self.json)))
             )
         )
-    }
-
-    /// The last number of a page; nil if the delivery has no number after its start.
-    private static func through(_ after: Int32, _ limit: Int32, _ highest: Int64) -> Int32? {
-        let through = min(Int64(after) + Int64(limit), highest, Int64(Int32.max))
-        return through > Int64(after) ? Int32(clamping: through) : nil
     }
 
     private static func json(_ outcome: APIOutcome) -> JSONValue {

@@ -66,6 +66,10 @@ extension WebAnswer {
         .badRequest,
         "Malformed tracking id: give id=h<message>,<delivery>,<tag> with tag 1 (received) or 2 (clicked)."
     )
+    static let malformedConversion = WebAnswer(
+        .badRequest,
+        "Malformed conversion: a name has 1 to 100 bytes, and a value is a number of at most a trillion."
+    )
     static let truncatedBody = WebAnswer(.badRequest, "The body is shorter than its Content-Length.").closing
     static let refusedValue = WebAnswer(.badRequest, "The database rejected a value in this registration.")
     static let wrongContentType = WebAnswer(
@@ -92,6 +96,11 @@ extension WebAnswer {
     ).retrying(pause)
     static let storageFull = WebAnswer(.serviceUnavailable, "The hit cannot be stored now; try again later.")
         .retrying(pause)
+
+    static let conversionRefused = WebAnswer(
+        .serviceUnavailable,
+        "The conversion cannot be stored now; try again later."
+    ).retrying(pause)
 
     static func tooLarge(limit: Int) -> WebAnswer {
         WebAnswer(.contentTooLarge, "The body is larger than \(limit >> 10) KiB.").closing

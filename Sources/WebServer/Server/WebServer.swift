@@ -150,7 +150,15 @@ package final class WebServer: Sendable {
                 proofs: proofs,
                 maxBytes: settings.limits.maxBodyKb << 10
             ),
-            tracking: TrackingEndpoint(writer: tracking),
+            tracking: TrackingEndpoint(
+                writer: tracking,
+                conversions: ConversionWriter(
+                    store: stores.tracking,
+                    resolver: resolver,
+                    settings: settings.tracking,
+                    logger: logger
+                )
+            ),
             test: TestEndpoint(
                 hostName: setup.hostName,
                 build: setup.version,

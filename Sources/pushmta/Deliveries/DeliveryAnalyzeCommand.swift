@@ -67,12 +67,18 @@ struct AnalysisReport {
         ]
         lines +=
             by("application", \.application) + by("locale", \.locale) + by("time zone", \.timeZone)
-            + by("wave", \.waveName)
+            + by("wave", \.waveName) + by("variant", \.variantName)
         lines += exclusions.map { "Excluded: \($0.count) (\($0.reason))" }
         if let smallest = analysis.smallest, let largest = analysis.largest {
             lines.append("Rendered \(analysis.rendered) messages: \(smallest) to \(largest) bytes.")
         }
         if analysis.refused > 0 { lines.append("\(analysis.refused) of them would not be sent.") }
+        for sizes in analysis.sizesByVariant {
+            guard let variant = sizes.variant, let smallest = sizes.smallest, let largest = sizes.largest else {
+                continue
+            }
+            lines.append("Variant \(variant): \(smallest) to \(largest) bytes, \(sizes.refused) would not be sent.")
+        }
         if let seconds = analysis.seconds, let limit = analysis.limitedBy {
             lines.append("Sending takes at least \(Int64(seconds.rounded(.up))) s (\(limit)).")
         }
@@ -95,7 +101,8 @@ struct AnalysisReport {
             ("rendered", .integer(analysis.rendered)), ("smallest", Cell(analysis.smallest)),
             ("largest", Cell(analysis.largest)), ("refused", .integer(analysis.refused)),
             ("seconds", analysis.seconds.map { .number($0) } ?? .none), ("limited_by", Cell(analysis.limitedBy)),
-            ("remade_because", .text(analysis.remadeBecause)), ("samples", .text(analysis.samples)),
+            ("remade_because", .text(analysis.remadeBecause)), ("variants", .text(analysis.variants)),
+            ("samples", .text(analysis.samples)),
             ("counts", .list(counts.map(Self.cell))),
             (
                 "exclusions",
@@ -109,7 +116,7 @@ struct AnalysisReport {
         .object([
             ("application", .text(count.application)), ("locale", .text(count.locale)),
             ("time_zone", .text(count.timeZone)), ("wave", .integer(Int64(count.wave))),
-            ("messages", .integer(count.messages)),
+            ("variant", .text(count.variantName)), ("messages", .integer(count.messages)),
         ])
     }
 

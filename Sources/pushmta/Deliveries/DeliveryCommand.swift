@@ -14,6 +14,7 @@ struct DeliveryCommand: AsyncParsableCommand {
             DeliveryCountCommand.self, DeliveryAnalyzeCommand.self,
             DeliveryApproveCommand.self, DeliveryRejectCommand.self,
             DeliveryStartCommand.self, DeliveryRescheduleCommand.self, DeliveryRecurCommand.self,
+            DeliveryExperimentCommand.self,
             DeliveryStatusCommand.self,
             DeliveryWatchCommand.self, DeliveryListCommand.self, DeliveryPauseCommand.self,
             DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryRecallCommand.self,

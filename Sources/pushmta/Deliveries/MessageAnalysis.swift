@@ -7,7 +7,7 @@ import Store
 struct MessageAnalysis {
     /// The number of messages of a sample: a second's work, and enough to show what one in a hundred has.
     private static let sampleSize = 1_000
-    /// The number of messages of each application that are kept to be looked at.
+    /// The number of messages of each application and variant that are kept to be looked at.
     private static let shown = 3
     /// The number of parts that are loaded one after the other between two looks at the database.
     private static let partsAtOnce: Int32 = 50
@@ -19,18 +19,21 @@ struct MessageAnalysis {
     func findings() async throws -> AnalysisFindings? {
         var findings = AnalysisFindings()
         do {
-            let delivery = try await store.deliveryForPreview(job.deliveryID)
             for (application, account) in zip(job.applications, job.accounts) {
                 let routing = try await ApplicationRouting(application, account: account, store)
-                let previewer = try await MessagePreviewer.make(
-                    delivery,
-                    application: application,
-                    account: account,
-                    credential: routing.credential,
-                    projectID: routing.projectID,
-                    store: store
-                )
-                try await look(at: application, previewer, &findings)
+                // Which variant the rest of an experiment gets is not known yet, so each is tried.
+                for variant in job.shownVariants {
+                    let delivery = try await store.deliveryForPreview(job.deliveryID, variant: variant?.number ?? 0)
+                    let previewer = try await MessagePreviewer.make(
+                        delivery,
+                        application: application,
+                        account: account,
+                        credential: routing.credential,
+                        projectID: routing.projectID,
+                        store: store
+                    )
+                    try await look(at: application, Shown(previewer: previewer, variant: variant), &findings)
+                }
             }
         } catch is Ended {
             return nil
@@ -58,41 +61,50 @@ struct MessageAnalysis {
     /// The delivery is not to be looked at any more.
     private struct Ended: Error {}
 
-    private func look(
-        at application: ApplicationRow,
-        _ previewer: MessagePreviewer,
-        _ findings: inout AnalysisFindings
-    ) async throws {
+    /// What messages are rendered with.
+    private struct Shown {
+        let previewer: MessagePreviewer
+        /// The variant that they show; nil if the delivery is no experiment.
+        let variant: PreparationJob.Variant?
+
+        /// Whether the messages of a part can show it.
+        func isShown(by part: ClaimedPart) -> Bool {
+            variant == nil || part.variant == 0 || part.variant == variant?.number
+        }
+    }
+
+    private func look(at application: ApplicationRow, _ shown: Shown, _ findings: inout AnalysisFindings) async throws {
         try await goOn()
         let sample = try await store.heldSample(
             of: job.deliveryID,
             application: application.id,
             limit: job.isExplicit ? Self.shown : Self.sampleSize,
-            previewer.fields
+            shown.previewer.fields
         )
         var rendered = RenderedMessages()
         if job.isExplicit {
-            try await measureAll(application, previewer, &rendered, &findings)
+            try await measureAll(application, shown, &rendered, &findings)
         } else {
-            Self.measure(sample.messages, previewer, &rendered, &findings) { !sample.areLongest[$0] }
+            Self.measure(sample.messages, shown, &rendered, &findings) { !sample.areLongest[$0] }
         }
-        findings.samples += try await samples(of: sample.messages, application, previewer)
-        findings.problems += rendered.problems(ofApplication: application.name)
+        findings.samples += try await samples(of: sample.messages, application, shown)
+        findings.problems += rendered.problems(ofApplication: application.name, variant: shown.variant?.label)
     }
 
     /// The first messages that would be sent.
-    private func samples(
-        of loaded: LoadedPart,
-        _ application: ApplicationRow,
-        _ previewer: MessagePreviewer
-    ) async throws -> [AnalysisFindings.Sample] {
+    private func samples(of loaded: LoadedPart, _ application: ApplicationRow, _ shown: Shown) async throws
+        -> [AnalysisFindings.Sample]
+    {
         let now = try await store.databaseClock().microsecondsSince1970 / 1_000_000
         var samples: [AnalysisFindings.Sample] = []
         for row in 0..<loaded.count where samples.count < Self.shown {
-            guard let preview = previewer.preview(loaded, row: row, now: now), preview.problem == nil else { continue }
+            guard let preview = shown.previewer.preview(loaded, row: row, now: now), preview.problem == nil else {
+                continue
+            }
             samples.append(
                 AnalysisFindings.Sample(
                     application: application.name,
+                    variant: shown.variant?.label,
                     subscriptionID: loaded.subscriptionIDs[row],
                     locale: preview.locale,
                     bytes: preview.size,
@@ -110,14 +122,13 @@ struct MessageAnalysis {
     ///   looked for, so they do not count as the content's fault.
     private static func measure(
         _ loaded: LoadedPart,
-        _ previewer: MessagePreviewer,
+        _ shown: Shown,
         _ rendered: inout RenderedMessages,
         _ findings: inout AnalysisFindings,
         isUsual: (Int) -> Bool = { _ in true }
     ) {
-        previewer.measure(loaded) { row, size, refusal in
-            findings.add(bytes: size)
-            if refusal != nil { findings.refused += 1 }
+        shown.previewer.measure(loaded) { row, size, refusal in
+            findings.add(bytes: size, isRefused: refusal != nil, variant: shown.variant?.label)
             if isUsual(row) { rendered.add(refusal) }
         }
     }
@@ -126,10 +137,10 @@ struct MessageAnalysis {
         guard try await store.continuesAnalysis(of: job) else { throw Ended() }
     }
 
-    /// Renders all messages of an explicit target.
+    /// Renders all messages of an explicit target that can show this.
     private func measureAll(
         _ application: ApplicationRow,
-        _ previewer: MessagePreviewer,
+        _ shown: Shown,
         _ rendered: inout RenderedMessages,
         _ findings: inout AnalysisFindings
     ) async throws {
@@ -144,8 +155,9 @@ struct MessageAnalysis {
             )
             guard let end = parts.last else { return }
             last = end.id
-            for part in parts {
-                Self.measure(try await store.loadPart(part, previewer.fields), previewer, &rendered, &findings)
+            for part in parts where shown.isShown(by: part) {
+                let loaded = try await store.loadPart(part, shown.previewer.fields)
+                Self.measure(loaded, shown, &rendered, &findings)
             }
         }
     }

@@ -6,8 +6,8 @@ import Store
 struct MessageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "message",
-        abstract: "Single messages: add one to a continuous delivery, or look one up.",
-        subcommands: [MessageSendCommand.self, MessageShowCommand.self]
+        abstract: "Single messages: add one to a continuous delivery, look one up, or record its success.",
+        subcommands: [MessageSendCommand.self, MessageShowCommand.self, MessageConvertCommand.self]
     )
 }
 

@@ -159,10 +159,29 @@ import Testing
         #expect(await client.track(hit, .click) == .trackingHostEmpty)
     }
 
+    @Test func aConversionIsOfTheLastOpenedNotification() async {
+        let storage = MemoryStorage()
+        let transport = ScriptedTransport()
+        let first = client(transport, storage)
+        #expect(await first.recordConversion("early") == .noIDs)
+        #expect(await first.track(["_mId": "12345", "_dId": "f0190"], .click) == .sent)
+        #expect(await first.track(["_mId": "99", "_dId": "f0191"], .receive) == .sent)
+        #expect(await first.recordConversion("buy", value: 12.5) == .sent)
+        let second = client(transport, storage)
+        #expect(await second.recordConversion() == .sent)
+        #expect(
+            await transport.requests.map(\.url).suffix(2) == [
+                "https://trackserver/r/?id=h3039,f0190,4&name=buy&value=12.5",
+                "https://trackserver/r/?id=h3039,f0190,4&name=conversion",
+            ]
+        )
+    }
+
     /// Damaged files, one of them made to trap Foundation's parser, and a disk that is full.
     @Test(arguments: ["", "{", "[1,2]", "null", String(repeating: "[", count: 513), "{\"pending\":5}", "\u{0}"])
     func damagedFiles(_ text: String) async {
-        let files = [ClientCore.registrationName: Data(text.utf8), ClientCore.trackingName: Data(text.utf8)]
+        let names = [ClientCore.registrationName, ClientCore.trackingName, ClientCore.openedName]
+        let files = Dictionary(uniqueKeysWithValues: names.map { ($0, Data(text.utf8)) })
         let client = client(ScriptedTransport(), MemoryStorage(files, isFull: true))
         #expect(await client.registerDevice(token: Self.token) == .success)
         #expect(await client.track(["_mId": "12345", "_dId": "f0190"], .click) == .sent)

@@ -176,6 +176,27 @@ import Testing
         try await server.stop()
     }
 
+    /// A conversion is of the last opened notification, also in a later process.
+    @Test func conversions() async throws {
+        let server = try await SmallServer.start { _ in (200, [:], "") }
+        let build = try await ObjectiveCBuild(.gcc)
+        defer { build.remove() }
+        try await build.make("Device")
+        for steps in [
+            ["click=12345,f0190", "receive=99,f0191", "convert=bought it & more,12.5"], ["convert=again"],
+        ] {
+            let run = try await build.run("Device", home: "phone", ["tracking=\(server.base)"] + steps)
+            #expect(run.status == 0, "\(run.output)")
+        }
+        #expect(
+            server.requests.map(\.uri) == [
+                "/r/?id=h3039,f0190,2", "/r/?id=h63,f0191,1",
+                "/r/?id=h3039,f0190,4&name=bought%20it%20%26%20more&value=12.5", "/r/?id=h3039,f0190,4&name=again",
+            ]
+        )
+        try await server.stop()
+    }
+
     /// Every Objective-C sample of the pages compiles as it stands, but for the corrections that are listed.
     @Test func theSamplesCompile() async throws {
         let build = try await ObjectiveCBuild(.clang)

@@ -12,6 +12,17 @@ import Testing
         return TrackingPath.path(PushMessage(userInfo: userInfo), action)
     }
 
+    @Test func conversionsOfAnOpenedNotification() throws {
+        let opened = try #require(path("12345", "f0190").flatMap(TrackingPath.opened))
+        let end = TrackingPath.conversion("bought it & more", 19.99)
+        #expect(opened + end == "/r/?id=h3039,f0190,4&name=bought%20it%20%26%20more&value=19.99")
+        #expect(TrackingPath.conversion("a", 1e20) == "4&name=a&value=1e%2B20")
+        #expect(
+            TrackingPath.conversion("a", .nan) == "4&name=a" && TrackingPath.conversion("ö", nil) == "4&name=%C3%B6"
+        )
+        #expect(path("12345", "f0190", .receive).flatMap(TrackingPath.opened) == nil)
+    }
+
     @Test func decimalIDs() {
         #expect(path("55336") == "/r/?id=hd828,deliveryId,2")
         #expect(path("12345", "testDeliveryId", .receive) == "/r/?id=h3039,testDeliveryId,1")

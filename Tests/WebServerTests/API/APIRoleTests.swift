@@ -76,7 +76,7 @@ import Testing
             "message_numbers_key", "api_key_ids", "note_web_certificate", "current_tracking_keys",
             "tracking_position", "record_hits",
             "verify_api_key", "api_applications", "api_device", "api_find_devices", "api_deliveries", "api_outcomes",
-            "api_highest_number", "api_create_delivery", "add_targets", "unregister_device", "set_opt_out",
+            "api_outcome_range", "api_create_delivery", "add_targets", "unregister_device", "set_opt_out",
             "start_delivery",
             "pause_delivery", "resume_delivery", "stop_delivery", "send_message", "send_messages", "find_message",
             "explain_message_id", "follow_signal", "make_continuous", "set_delivery_rate", "api_set_user_opt_out",
@@ -94,7 +94,8 @@ import Testing
             "recall_delivery", "recall_of",
             "next_runs", "set_recurrence", "start_recurrence", "pause_recurrence", "remove_recurrence",
             "run_recurrence", "api_recurrence", "api_recurrence_runs",
-            "set_experiment", "choose_winner", "record_conversion", "count_target",
+            "set_experiment", "choose_winner", "api_experiment", "api_experiment_variants", "add_conversion",
+            "record_conversions", "count_target", "api_events",
             "api_categories", "api_set_user_category_opt_out", "api_user_opt_outs", "device_categories",
             "set_category_opt_out",
         ]

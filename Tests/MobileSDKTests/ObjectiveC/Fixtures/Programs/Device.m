@@ -6,6 +6,7 @@
 //   register=TOKEN[,USER]                  registers, and waits for the next status
 //   receive=MESSAGE,DELIVERY  click=…      tracks, and waits until nothing is kept any more
 //   queue=MESSAGE,DELIVERY                 tracks a click that cannot be sent now
+//   convert=NAME[,VALUE]                   records a conversion, and waits until nothing is kept any more
 //   out  in                                setOptOut:
 //   out=CATEGORY  in=CATEGORY              setOptOut:ofCategory:
 //   await                                  waits for one more status
@@ -103,6 +104,11 @@ int main(int count, char **arguments) {
             [nl retryNow];
         } else if ([name isEqualToString:@"forget"]) {
             [nl forgetRegistration];
+        } else if ([name isEqualToString:@"convert"]) {
+            NSNumber *amount = second == nil ? nil : [NSNumber numberWithDouble:[second doubleValue]];
+            [nl recordConversion:[parts objectAtIndex:0] value:amount];
+            [listener performSelector:@selector(class) onThread:[nl valueForKey:@"thread"] withObject:nil waitUntilDone:YES];
+            wait(listener, 0);
         } else if ([name isEqualToString:@"silence"]) {
             // It may have the optional method, or not.
             [nl setDelegate:(id)silent];

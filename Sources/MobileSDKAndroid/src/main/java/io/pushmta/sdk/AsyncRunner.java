@@ -89,6 +89,11 @@ public final class AsyncRunner {
         run(HITS, () -> client.notifyOpening(messageId, deliveryId), listener, messageId);
     }
 
+    /** See {@link PushClient#recordConversion}. */
+    public void recordConversion(final String name, final Double value, RequestListener listener) {
+        run(HITS, () -> client.recordConversion(name, value), listener, name);
+    }
+
     private void run(Executor executor, final Call call, final RequestListener listener, final Object state) {
         executor.execute(() -> {
             Runnable tell = end(call, listener, state);

@@ -210,6 +210,20 @@ public final class PushClient {
     }
 
     /**
+     * Records that the user did what a notification was sent for, such as a purchase. It counts for the last notification
+     * that was reported as opened, by this process or an earlier one. The server counts the first conversion of a name
+     * for each notification.
+     *
+     * @param name  what the user did: 1 to 100 bytes
+     * @param value a number such as the amount of an order; null for none
+     * @throws PushException if no notification was opened, a setting is missing or the server refused
+     * @throws IOException   if the server cannot be reached; the conversion is kept and sent again
+     */
+    public void recordConversion(String name, Double value) throws PushException, IOException {
+        tracker.convert(name, value);
+    }
+
+    /**
      * Reports that a notification was removed because its delivery was recalled, by its {@code _mId} and its
      * hexadecimal {@code _dId}.
      */

@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class Tracker {
     static final String NAME = "tracking";
+    static final String OPENED = "opened";
 
     private final Settings settings;
     private final Transport transport;
@@ -17,6 +18,8 @@ final class Tracker {
     private final TrackingQueue queue = new TrackingQueue();
     private final BackOff backOff;
     private Storage storage;
+    /** What the path of the last opened notification has before its tag; null if none was opened. */
+    private String opened;
     /** Throws the reason for the pause, which lasts until the lane's timer; null while there is no pause. */
     private Trouble trouble;
     /** When the server may be asked again, by {@link System#nanoTime}; meaningless without a pause. */
@@ -41,6 +44,10 @@ final class Tracker {
             storage = newStorage;
             try {
                 queue.restore(newStorage.read(NAME));
+                String stored = newStorage.read(OPENED);
+                if (opened == null && stored != null && stored.startsWith("/r/?id=h")) {
+                    opened = stored;
+                }
             } catch (IOException error) {
                 // Unreadable state counts as absent.
             }
@@ -51,18 +58,38 @@ final class Tracker {
     void track(String messageId, String deliveryId, int tag) throws PushException, IOException {
         String path = TrackingPath.path(messageId, deliveryId, tag);
         lane.call(() -> {
+            if (path != null && tag == TrackingPath.CLICK) {
+                opened = TrackingPath.opened(path);
+                store(OPENED, opened);
+            }
             settings.trackingBase();
             if (path == null) {
                 throw new PushException(PushException.Code.NO_IDS, "The notification has no valid _mId and _dId");
             }
-            TrackingQueue.Hit hit = queue.add(path);
-            store();
-            if (isTroubled()) {
-                trouble.tell();
-            }
-            sendAll(hit);
+            send(path);
             return null;
         });
+    }
+
+    void convert(String name, Double value) throws PushException, IOException {
+        lane.call(() -> {
+            settings.trackingBase();
+            if (opened == null) {
+                throw new PushException(PushException.Code.NO_IDS, "No notification was opened");
+            }
+            send(TrackingPath.conversion(opened, name, value));
+            return null;
+        });
+    }
+
+    /** Queues a hit, and sends it unless there is a pause. */
+    private void send(String path) throws PushException, IOException {
+        TrackingQueue.Hit hit = queue.add(path);
+        store();
+        if (isTroubled()) {
+            trouble.tell();
+        }
+        sendAll(hit);
     }
 
     /** Ends a pause, unless the server asked for it. */
@@ -140,9 +167,13 @@ final class Tracker {
     }
 
     private void store() {
+        store(NAME, queue.text());
+    }
+
+    private void store(String name, String text) {
         try {
             if (storage != null) {
-                storage.write(NAME, queue.text());
+                storage.write(name, text);
             }
         } catch (IOException error) {
             // It stays in memory; it is lost only if the process ends before the server has it.

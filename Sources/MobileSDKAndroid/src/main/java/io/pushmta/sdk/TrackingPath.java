@@ -11,6 +11,8 @@ final class TrackingPath {
     static final int CLICK = 2;
     /** It was removed, because its delivery was recalled. */
     static final int REMOVE = 3;
+    /** The user did what it was sent for. */
+    private static final int CONVERSION = 4;
 
     private static final Pattern UUID =
             Pattern.compile("[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}");
@@ -34,6 +36,18 @@ final class TrackingPath {
             }
         }
         return "/r/?id=h" + id + "," + deliveryId + "," + tag;
+    }
+
+    /** What the path of a click has before its tag. */
+    static String opened(String clickPath) {
+        return clickPath.substring(0, clickPath.length() - 1);
+    }
+
+    /** The path that reports a conversion of the notification whose path begins so. */
+    static String conversion(String opened, String name, Double value) {
+        String path = opened + CONVERSION + "&name=" + PercentEncoder.encode(name);
+        boolean isNumber = value != null && !value.isNaN() && !value.isInfinite();
+        return isNumber ? path + "&value=" + PercentEncoder.encode(value.toString()) : path;
     }
 
     /** A UUID unchanged, or a number in hexadecimal (8 digits if negative and within 32 bits); otherwise null. */

@@ -46,6 +46,27 @@ final class TrackingTests {
         }
     }
 
+    void testConversionsOfTheLastOpenedNotification() throws Exception {
+        Storage storage = new MemoryStorage();
+        try (TestServer server = new TestServer()) {
+            PushClient client = Samples.client(server, storage);
+            Check.equal(Check.refused(() -> client.recordConversion("buy", null)).getErrorCode(), PushException.Code.NO_IDS);
+            client.notifyOpening("12345", "f0190");
+            client.notifyReceive("99", "f0191");
+            client.recordConversion("bought it & more", 19.99);
+            PushClient later = Samples.client(server, storage);
+            later.recordConversion("again", null);
+            later.recordConversion("nothing", Double.NaN);
+            List<String> expected = new ArrayList<>();
+            expected.add("GET /r/?id=h3039,f0190,2");
+            expected.add("GET /r/?id=h63,f0191,1");
+            expected.add("GET /r/?id=h3039,f0190,4&name=bought%20it%20%26%20more&value=19.99");
+            expected.add("GET /r/?id=h3039,f0190,4&name=again");
+            expected.add("GET /r/?id=h3039,f0190,4&name=nothing");
+            Check.equal(uris(server), expected);
+        }
+    }
+
     void testARefusedHitIsDropped() throws Exception {
         try (TestServer server = new TestServer()) {
             PushClient client = Samples.client(server, new MemoryStorage());

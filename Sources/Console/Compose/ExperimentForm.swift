@@ -1,0 +1,221 @@
+import Content
+import PushCore
+import Store
+
+/// The experiment of a draft: shares and texts of variants, and how the winner for the rest is found.
+///
+/// The first variant is the content itself. The others have texts of their own; an empty one is that of the content.
+struct ExperimentForm: Sendable {
+    /// The names of a draft's values, which are those of the fields.
+    enum Name {
+        static let prefix = "experiment."
+        static let metric = prefix + "metric"
+        static let hours = prefix + "hours"
+        static let early = prefix + "early"
+        static let certainty = prefix + "certainty"
+        static let sample = prefix + "sample"
+        static let holdOut = prefix + "hold_out"
+        static let undecided = prefix + "undecided"
+
+        static func percent(_ variant: Int) -> String { "\(prefix)\(variant).percent" }
+
+        /// - Parameter locale: nil for the default text.
+        static func text(_ variant: Int, _ key: String, _ locale: String?) -> String {
+            "\(prefix)\(variant).\(key)" + (locale.map { ".\($0)" } ?? "")
+        }
+    }
+
+    /// The texts of a content that a variant may change, and their labels.
+    private static let texts: [(key: String, label: Phrase)] = [
+        ("title", .experimentTextTitle), ("body", .experimentTextBody),
+    ]
+    /// What a ticked box is when it is not ticked.
+    private static let no = "no"
+    private static let variants = 1...ExperimentRule.variantCounts.upperBound
+    private static let secondsOfHour = 3_600.0
+    private static let longestHours = 0.01...8_784.0
+
+    let composed: ComposedDraft
+    let catalogue: Catalogue
+
+    private var values: [String: String] { composed.draft.fields }
+
+    /// Whether the draft has variants.
+    var isOn: Bool { Self.variants.contains { values[Name.percent($0)] != nil } }
+
+    /// Takes the values of a form. Without a share there is no experiment.
+    static func take(_ form: FormParameters, into fields: inout [String: String]) {
+        fields = fields.filter { !$0.key.hasPrefix(Name.prefix) }
+        guard variants.contains(where: { !(form[Name.percent($0)] ?? "").trimmed.isEmpty }) else { return }
+        for (name, value) in form.values where name.hasPrefix(Name.prefix) && !value.trimmed.isEmpty {
+            fields[name] = value.trimmed
+        }
+        if form[Name.early] == nil { fields[Name.early] = no }
+    }
+
+    /// The names of A, B, C and so on.
+    private static func letter(_ variant: Int) -> String {
+        String(UnicodeScalar(UInt8(ascii: "A") + UInt8(variant - 1)))
+    }
+
+    // What is typed.
+
+    /// The experiment; nil if there is none. Throws what is wrong, by field.
+    func rule() throws(FormRefusal) -> ExperimentRule? {
+        guard isOn else { return nil }
+        var problems: [String: String] = [:]
+        let used = Self.variants.filter { values[Name.percent($0)] != nil }
+        var rule = ExperimentRule(
+            variants: used.map { variant in
+                ExperimentRule.Variant(
+                    label: Self.letter(variant),
+                    percent: number(Name.percent(variant), ExperimentRule.percents, &problems) ?? 0,
+                    content: content(variant)
+                )
+            }
+        )
+        if used.count < ExperimentRule.variantCounts.lowerBound {
+            problems[Name.percent(used == [1] ? 2 : 1)] = catalogue[.experimentTwoWrong]
+        }
+        if let metric = values[Name.metric].flatMap({ ExperimentRule.Metric(rawValue: $0) }) { rule.metric = metric }
+        if let what = values[Name.undecided].flatMap({ ExperimentRule.Undecided(rawValue: $0) }) {
+            rule.ifUndecided = what
+        }
+        rule.isEarly = values[Name.early] != Self.no
+        if let hours = number(Name.hours, Self.longestHours, &problems) {
+            rule.decideAfterSeconds = max(1, Int64((hours * Self.secondsOfHour).rounded()))
+        }
+        if let percent = number(Name.certainty, ExperimentRule.certainties, &problems) {
+            rule.certaintyPercent = percent
+        }
+        if let percent = number(Name.holdOut, ExperimentRule.holdOuts, &problems) { rule.holdOutPercent = percent }
+        let samples = Double(ExperimentRule.samples.lowerBound)...Double(ExperimentRule.samples.upperBound)
+        if let sample = number(Name.sample, samples, &problems) { rule.leastSample = Int64(sample) }
+        if problems.isEmpty { problems = self.problems(rule, last: used.last ?? 1) }
+        if !problems.isEmpty { throw FormRefusal(problems) }
+        return rule
+    }
+
+    /// What is wrong with the shares together.
+    private func problems(_ rule: ExperimentRule, last: Int) -> [String: String] {
+        let rest = 100 - rule.holdOutPercent - rule.variants.reduce(0) { $0 + $1.percent }
+        if rest < -1e-9 { return [Name.percent(last): catalogue[.experimentSumWrong]] }
+        if rest > 1e-9, rule.decideAfterSeconds == nil { return [Name.hours: catalogue[.experimentHoursMissing]] }
+        return [:]
+    }
+
+    private func number(_ name: String, _ range: ClosedRange<Double>, _ problems: inout [String: String]) -> Double? {
+        guard let text = values[name] else { return nil }
+        let number = RateNumber.isGrouped(text) ? nil : Double(text.replacing(",", with: "."))
+        if let number, range.contains(number) { return number }
+        problems[name] = catalogue.text(
+            .experimentNumberWrong,
+            RateNumber.shown(range.lowerBound),
+            RateNumber.shown(range.upperBound)
+        )
+        return nil
+    }
+
+    /// The content of a variant; nil if it has no texts of its own.
+    private func content(_ variant: Int) -> String? {
+        var changed = composed.draft.fields
+        for locale in [nil] + composed.form.localeNames.map(Optional.some) {
+            for (key, _) in Self.texts {
+                guard let text = values[Name.text(variant, key, locale)] else { continue }
+                let path = locale.map { "locales.\($0)." } ?? ""
+                for platform in composed.platforms { changed["\(path)\(platform.rawValue).\(key)"] = text }
+            }
+        }
+        guard changed != composed.draft.fields else { return nil }
+        var other = composed
+        other.draft.fields = changed
+        return other.form.content().json
+    }
+
+    // What is shown.
+
+    /// The experiment in a line; "" if there is none, or something is wrong with it.
+    var summary: String {
+        guard let rule = try? rule() else { return "" }
+        let metric = catalogue[Self.name(rule.metric)]
+        return catalogue.text(.experimentSummary, Figures.count(Int64(rule.variants.count)), metric)
+    }
+
+    static func name(_ metric: ExperimentRule.Metric) -> Phrase {
+        switch metric {
+        case .clicks: .metricClicks
+        case .receipts: .metricReceipts
+        case .conversions: .metricConversions
+        }
+    }
+
+    private static func name(_ undecided: ExperimentRule.Undecided) -> Phrase {
+        switch undecided {
+        case .first: .undecidedFirst
+        case .wait: .undecidedWait
+        }
+    }
+
+    /// The fields of the variants that are used, and of one more, then those of the decision.
+    var fields: [FormField] {
+        let used = Self.variants.last { values[Name.percent($0)] != nil } ?? 1
+        let shown = 1...min(used + 1, Self.variants.upperBound)
+        let metrics = ExperimentRule.Metric.allCases.map { FormOption($0.rawValue, catalogue[Self.name($0)]) }
+        let choices = ExperimentRule.Undecided.allCases.map { FormOption($0.rawValue, catalogue[Self.name($0)]) }
+        return shown.flatMap(variantFields) + [
+            line(Name.holdOut, catalogue[.experimentHoldOut], .experimentHoldOutHint),
+            FormField(
+                name: Name.metric,
+                label: catalogue[.experimentMetric],
+                kind: .choice(metrics),
+                isRequired: true,
+                value: values[Name.metric] ?? ExperimentRule.Metric.clicks.rawValue
+            ),
+            line(Name.hours, catalogue[.experimentHours], .experimentHoursHint),
+            FormField(
+                name: Name.early,
+                label: catalogue[.experimentEarly],
+                kind: .tick,
+                value: values[Name.early] == Self.no ? "" : FormField.yes
+            ),
+            line(Name.certainty, catalogue[.experimentCertainty], .experimentCertaintyHint),
+            line(Name.sample, catalogue[.experimentSample], .experimentSampleHint),
+            FormField(
+                name: Name.undecided,
+                label: catalogue[.experimentUndecided],
+                kind: .choice(choices),
+                isRequired: true,
+                value: values[Name.undecided] ?? ExperimentRule.Undecided.first.rawValue
+            ),
+        ]
+    }
+
+    private func variantFields(_ variant: Int) -> [FormField] {
+        let letter = Self.letter(variant)
+        let share = line(
+            Name.percent(variant),
+            catalogue.text(.experimentShare, letter),
+            variant == 1 ? .experimentShareHint : nil
+        )
+        guard variant > 1 else { return [share] }
+        let locales = [nil] + composed.form.localeNames.map(Optional.some)
+        return [share]
+            + locales.flatMap { locale in
+                Self.texts.map { text in
+                    let label = catalogue.text(text.label, letter) + (locale.map { " (\($0))" } ?? "")
+                    return line(Name.text(variant, text.key, locale), label, .experimentTextHint)
+                }
+            }
+    }
+
+    private func line(_ name: String, _ label: String, _ hint: Phrase?) -> FormField {
+        FormField(
+            name: name,
+            label: label,
+            kind: .text,
+            hint: hint.map { catalogue[$0] } ?? "",
+            value: values[name] ?? "",
+            maxLength: 4_000
+        )
+    }
+}

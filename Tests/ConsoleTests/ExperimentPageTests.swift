@@ -1,0 +1,133 @@
+import HTTPTypes
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@testable import Console
+
+/// A draft gets variants, and a person chooses which of them the rest gets.
+@Suite struct ExperimentPageTests {
+    /// A draft to seven subscribers that could be started, and its author's browser.
+    private func saleDraft(_ site: ConsoleSite) async throws -> (mia: ConsoleBrowser, draft: String) {
+        try await site.sql(
+            """
+            INSERT INTO pushmta_engine.credential (kind, name, seal_key_id, sealed) VALUES ('apns_key', 'c', 'k', 'x');
+            UPDATE pushmta_engine.application SET credential_id = (SELECT max(id) FROM pushmta_engine.credential);
+            INSERT INTO pushmta_engine.subscription (application_id, push_token)
+                SELECT a.id, lpad(n::text, 64, 'a') FROM pushmta_engine.application a, generate_series(1, 7) n
+            """
+        )
+        try await site.admin.addTemplate(
+            name: "sale",
+            label: "",
+            content:
+                #"{"ios": {"title": "Hello", "body": "All day"}, "locales": {"fr": {"ios": {"title": "Bonjour"}}}}"#,
+            settings: "{}",
+            target: TemplateTarget(applications: ["shop-ios"])
+        )
+        let mia = try await site.session(.marketing, name: "mia")
+        let begun = try await mia.post("/compose", form: ["label": "Sale", "template": "sale"])
+        return (mia, try #require(begun.headers[.location]).replacing("/applications", with: ""))
+    }
+
+    private func version(_ browser: ConsoleBrowser, _ path: String) async throws -> String {
+        let page = try await browser.get(path).text
+        return page.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
+    }
+
+    @Test func aDraftGetsVariants() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        let path = "\(draft)/experiment"
+        #expect(try await mia.get("\(draft)/send").text.contains("href=\"\(path)\""))
+        let empty = try await mia.get(path).text
+        #expect(empty.contains("experiment.2.title.fr") && !empty.contains("experiment.3.percent"))
+        var form = [
+            "version": try await version(mia, path), "experiment.1.percent": "30", "experiment.metric": "receipts",
+            "experiment.undecided": "wait", "experiment.early": "yes",
+        ]
+        func refused(_ words: Phrase) async throws -> Bool {
+            let answer = try await mia.post(path, form: form)
+            return answer.status == .unprocessableContent && answer.text.contains(Catalogue.english[words])
+        }
+        #expect(try await refused(.experimentTwoWrong))
+        form["experiment.2.percent"] = "30,5"
+        #expect(try await refused(.experimentHoursMissing))
+        form["experiment.hours"] = "4"
+        form["experiment.hold_out"] = "45"
+        #expect(try await refused(.experimentSumWrong))
+        form["experiment.hold_out"] = "many"
+        #expect(try await mia.post(path, form: form).text.contains("A number from 0 to 99 is expected here."))
+        form["experiment.hold_out"] = ""
+        form["experiment.2.title"] = "Hi"
+        form["experiment.2.title.fr"] = "Salut"
+        #expect(try await mia.post(path, form: form).headers[.location] == "\(draft)/send?saved=1")
+        #expect(try await mia.post(path, form: form).status == .conflict, "Another window has changed the draft")
+        #expect(try await mia.get("\(draft)/send").text.contains("2 variants, best by receipts"))
+        #expect(try await mia.get(path).text.contains("experiment.3.percent"))
+        let analysed = try await mia.post(
+            "\(draft)/analyse",
+            form: ["version": try await version(mia, "\(draft)/send")]
+        )
+        let delivery = analysed.headers[.location] ?? ""
+        let id = try #require(delivery.split(separator: "/").last.flatMap { Int64($0) }, "\(analysed.text)")
+        let row = try #require(try await site.admin.experiment(ofDelivery: id))
+        #expect(row.decideAfterSeconds == 14_400 && row.ifUndecided == .wait && row.isEarly && row.metric == .receipts)
+        let variants = try await site.admin.experimentVariants(ofDelivery: id)
+        #expect(variants.map(\.label) == ["A", "B", "rest"] && variants.map(\.percent) == [30, 30.5, 39.5])
+        let content = try #require(variants[1].content)
+        #expect(variants[0].content == nil && content.contains("Hi") && content.contains("Salut"))
+        #expect(content.contains("All day"), "A text that is empty is that of the content")
+        let page = try await mia.get(delivery).text
+        #expect(page.contains("not started") && !page.contains("/winner/"))
+        await site.close()
+    }
+
+    @Test func withoutSharesThereIsNoExperiment() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        let path = "\(draft)/experiment"
+        for (shares, words) in [("50", true), ("", false)] {
+            let form = [
+                "version": try await version(mia, path), "experiment.1.percent": shares, "experiment.2.percent": shares,
+            ]
+            #expect(try await mia.post(path, form: form).headers[.location] == "\(draft)/send?saved=1")
+            #expect(try await mia.get("\(draft)/send").text.contains("2 variants, best by clicks") == words)
+        }
+        await site.close()
+    }
+
+    @Test func theAuthorChoosesTheWinner() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        let path = "\(draft)/experiment"
+        let form = [
+            "version": try await version(mia, path), "experiment.1.percent": "30", "experiment.2.percent": "30",
+            "experiment.2.title": "Hi", "experiment.hours": "1",
+        ]
+        _ = try await mia.post(path, form: form)
+        let start = try await mia.post("\(draft)/start", form: ["version": try await version(mia, "\(draft)/send")])
+        let delivery = (start.headers[.location] ?? "").replacing("?done=start", with: "")
+        let id = try #require(delivery.split(separator: "/").last.flatMap { Int64($0) }, "\(start.text)")
+        let job = try #require(try await site.admin.claimDeliveriesToPrepare(host: "a").first)
+        while try await !site.admin.prepareChunk(job).done {}
+        let page = try await mia.get(delivery).text
+        #expect(page.contains("running") && page.contains("\(delivery)/winner/2") && !page.contains("/winner/9"))
+        let question = try await mia.get("\(delivery)/winner/2").text
+        #expect(question.contains("Variant B goes to the rest"))
+        #expect(try await mia.get("\(delivery)/winner/3").status == .notFound)
+        let eve = try await site.session(.marketing, name: "eve")
+        #expect(try await !eve.get(delivery).text.contains("/winner/"))
+        #expect(try await eve.post("\(delivery)/winner/2").status == .forbidden)
+        #expect(try await mia.post("\(delivery)/winner/2").headers[.location] == "\(delivery)?done=winner")
+        #expect(try await site.admin.experiment(ofDelivery: id)?.winner == 2)
+        let decided = try await mia.get("\(delivery)?done=winner").text
+        #expect(decided.contains("The rest gets this variant.") && decided.contains("chosen by a person"))
+        #expect(!decided.contains("/winner/"))
+        #expect(try await mia.post("\(delivery)/winner/1").status == .conflict)
+        let audit = try await site.session(.admin).get("/audit").text
+        #expect(audit.contains("chose the winner of an experiment"))
+        await site.close()
+    }
+}
