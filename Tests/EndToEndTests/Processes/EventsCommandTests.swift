@@ -38,7 +38,9 @@ import Testing
             "--account",
             "apns",
             "--bundle-id",
-            "a.b"
+            "a.b",
+            "--message-id-format",
+            "uuid"
         )
         #expect(try await run("events", "list").output.contains("no consumers"))
         let kinds = try await run("events", "kinds", "--json").rows()

@@ -38,9 +38,11 @@ struct EventTests {
     }
 
     /// With COPY and with INSERT.
-    @Test("Outcomes, hits and the delivery's end, each exactly once", arguments: [20, 400])
-    func life(messages: Int) async throws {
-        let (fixture, part) = try await StoreFixture.withClaimedPart(messages: Int64(messages))
+    @Test("Outcomes, hits and the delivery's end, each exactly once", arguments: [20, 5_000])
+    func life(subscribers: Int64) async throws {
+        let (fixture, part) = try await StoreFixture.withClaimedPart(messages: subscribers)
+        // A large delivery has several parts.
+        let messages = Int(part.size)
         try await fixture.store.createConsumer(NewConsumer(name: "crm", kinds: ["message", "delivery"]))
         let loaded = try await fixture.store.loadPart(part, fieldNames: [])
         var first = OutcomeBatch()
@@ -67,7 +69,9 @@ struct EventTests {
         #expect(failed.count == 2 && failed.allSatisfy { $0.reason == "Unregistered" })
         #expect(events.filter { $0.kind == "message.received" }.map(\.sequence) == [2])
         #expect(events.filter { $0.kind == "message.clicked" }.map(\.sequence) == [2])
-        #expect(events.last?.kind == "delivery.changed" && events.last?.state == "finished")
+        if subscribers == messages {
+            #expect(events.last?.kind == "delivery.changed" && events.last?.state == "finished")
+        }
         #expect(try await next(fixture).isEmpty)
     }
 
