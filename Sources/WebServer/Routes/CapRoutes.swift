@@ -1,4 +1,5 @@
 import HTTPTypes
+import PushCore
 import Store
 
 /// The frequency caps of services.
