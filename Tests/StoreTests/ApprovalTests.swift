@@ -296,6 +296,6 @@ struct ApprovalTests {
         await #expect(throws: PostgresError.self) {
             try await fixture.sql("SELECT pushmta.proof_delivery(\(id), subscription_ids => \(all))")
         }
-        try await fixture.sql("SELECT pushmta.proof_delivery(\(id), subscription_ids => \(all)[1:3])")
+        try await fixture.sql("SELECT pushmta.proof_delivery(\(id), subscription_ids => (\(all))[1:3])")
     }
 }
