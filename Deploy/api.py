@@ -47,6 +47,16 @@ checks.positive_data_acceptance.enabled = false
 parameters = {{ "path.id" = {explicit} }}
 
 [[operations]]
+# a content comes with the mode replace, and only with it
+include-name = "POST /deliveries/{{id}}/recall"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
+# a start that is sent when its moment has passed
+include-name = "POST /deliveries/{{id}}/start"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
 # consumers are an operator's
 include-name = "GET /events"
 checks.positive_data_acceptance.enabled = false

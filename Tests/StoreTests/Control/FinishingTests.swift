@@ -143,7 +143,7 @@ struct FinishingTests {
         #expect(try await fixture.store.finishRest() == 3)
         #expect(try await fixture.parts(id, "waiting") == 3)
         try await fixture.sql(
-            "UPDATE pushmta_engine.delivery SET state = 'failed', state_reason = 'x', finished_at = now()"
+            "UPDATE pushmta_engine.delivery SET state = 'stopped', state_reason = 'x', finished_at = now()"
         )
         #expect(try await fixture.store.finishRest() == 3)
         #expect(try await fixture.store.deliveryProgress(id).canceled == 60)
