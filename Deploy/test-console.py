@@ -1350,8 +1350,12 @@ def test_live(site, browser):
     browser.has("Updates are paused")
     button.click()
     # The page of a delivery goes on by itself, and has the buttons of its state.
-    browser.open(f"/deliveries/{site.paused}")
-    browser.has("Updates every 2 seconds")
+    def is_followed():
+        browser.open(f"/deliveries/{site.paused}")
+        return "Updates every 2 seconds" in browser.text()
+
+    # Pages that the browser has left count until the server notices.
+    until("a page follows its delivery", is_followed)
     site.sql(f"SELECT pushmta.stop_delivery({site.paused})")
     browser.has("stopped")
     until(
