@@ -1352,6 +1352,7 @@ def test_live(site, browser):
     # The page of a delivery goes on by itself, and has the buttons of its state.
     def is_followed():
         browser.open(f"/deliveries/{site.paused}")
+        time.sleep(2)
         return "Updates every 2 seconds" in browser.text()
 
     # Pages that the browser has left count until the server notices.
