@@ -23,7 +23,7 @@ import Testing
         #expect(made.status == 201, "\(made.answer)")
         let path = "/deliveries/\(made["id"] ?? "")"
         let early = try await site.call("POST", "\(path)/start", key: maker)
-        #expect(early.status == 409 && early["remedy"]?.contains("analyse") == true, "\(early.answer)")
+        #expect(early.status == 409 && early["remedy"]?.contains("Analyse") == true, "\(early.answer)")
         #expect(try await site.call("POST", "\(path)/analysis", key: maker).status == 202)
         let job = try #require(try await admin.claimDeliveriesToPrepare(host: "a").first)
         while try await !admin.prepareChunk(job, partSize: 1_000, partsPerChunk: 50).done {}

@@ -30,6 +30,7 @@ open class UNNotificationAttachment: NSObject {
 }
 
 open class UNNotificationRequest: NSObject {
+    open var identifier: String { "" }
     open var content: UNNotificationContent { UNNotificationContent() }
 }
 
@@ -71,6 +72,8 @@ open class UNUserNotificationCenter: NSObject {
         options: UNAuthorizationOptions = [],
         completionHandler: @escaping @Sendable (Bool, (any Error)?) -> Void
     ) {}
+    open func deliveredNotifications() async -> [UNNotification] { [] }
+    open func removeDeliveredNotifications(withIdentifiers identifiers: [String]) {}
 }
 
 public protocol UNUserNotificationCenterDelegate: NSObjectProtocol {
