@@ -289,8 +289,12 @@ class Browser:
 
     def walk(self, name):
         """With the keyboard alone each control is reached, in the order of the page, is seen to be, and lets go."""
-        # The live part stands still meanwhile: each time it is exchanged, its controls are others.
-        self.driver.execute_script("if (document.getElementById('live-control')?.hidden === false) document.getElementById('live-button').click()")
+        # The live part stands still meanwhile: each time it is exchanged, its controls are others. If too many pages are followed, it
+        # stands still already, and the button would let it go on.
+        self.driver.execute_script(
+            "const control = document.getElementById('live-control'), button = document.getElementById('live-button');"
+            "if (control && !control.hidden && button.textContent.trim() === control.dataset.pause) button.click()"
+        )
         count, place = self.driver.execute_script(CONTROLS)
         check(count > 0, f"{name}: nothing can be reached with the keyboard")
         parts = 0
