@@ -109,7 +109,7 @@ struct WaveTests {
             )
         }
         try await report(9)
-        #expect(try await site.sql("SELECT count(pushmta_engine.wave_verdict(\(id), 1::smallint))") == 0)
+        #expect(try await site.sql("SELECT count(pushmta_engine.guard_breach(\(id), 1::smallint))") == 0)
         try await report(1)
         try await site.advance()
         #expect(try await site.delivery(id, "d.state = 'paused' AND d.state_reason LIKE '%had a bad push token%'"))
@@ -132,7 +132,7 @@ struct WaveTests {
             )
         }
         try await leave(2, 50)
-        #expect(try await site.sql("SELECT count(pushmta_engine.wave_verdict(\(id), 1::smallint))") == 0)
+        #expect(try await site.sql("SELECT count(pushmta_engine.guard_breach(\(id), 1::smallint))") == 0)
         try await leave(1, 16)
         try await site.advance()
         #expect(try await site.delivery(id, "d.state = 'paused' AND d.state_reason LIKE '%followed by an opt-out%'"))

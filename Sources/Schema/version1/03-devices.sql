@@ -129,7 +129,7 @@ JOIN pushmta_engine.service v ON v.id = a.service_id;
 COMMENT ON VIEW pushmta.user_opt_out IS
     'Users who opted out as a whole, by application. Devices that they register later start opted out, too.';
 
--- Neither table has foreign keys: whoever deletes a category in an open transaction would stop all registrations. Ids are never reused.
+-- Neither table has foreign keys: an open transaction that deletes a category would stop all registrations. Ids are never reused.
 CREATE TABLE pushmta_engine.category_opt_out (
     category_id integer NOT NULL,
     subscription_id bigint NOT NULL,

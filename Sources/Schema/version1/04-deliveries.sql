@@ -657,7 +657,7 @@ COMMENT ON FUNCTION pushmta_engine.hours_rule(bigint, integer) IS
 
 CREATE TABLE pushmta_engine.experiment (
     delivery_id bigint PRIMARY KEY REFERENCES pushmta_engine.delivery_plan ON DELETE CASCADE,
-    -- Decides who is in which cell: another experiment divides people anew.
+    -- Decides who is in which cell: another experiment divides people again.
     seed bigint NOT NULL DEFAULT hashtextextended(gen_random_uuid()::text, 0),
     metric text NOT NULL CHECK (metric IN ('clicks', 'receipts', 'conversions')),
     -- When the winner is decided at the latest, from the start on; null without a rest.

@@ -482,7 +482,7 @@ CREATE FUNCTION pushmta_engine.guard_words(what text, n bigint, tried bigint, bo
 COMMENT ON FUNCTION pushmta_engine.guard_words(text, bigint, bigint, double precision) IS
     'Why a guard of a wave does not let the next one begin; null if it does.';
 
-CREATE FUNCTION pushmta_engine.wave_verdict(delivery bigint, wave smallint) RETURNS text LANGUAGE plpgsql STABLE
+CREATE FUNCTION pushmta_engine.guard_breach(delivery bigint, wave smallint) RETURNS text LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -505,7 +505,7 @@ BEGIN
     END IF;
     RETURN format('Wave %s did not keep to its guards: ', wave) || words;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.wave_verdict(bigint, smallint) IS
+COMMENT ON FUNCTION pushmta_engine.guard_breach(bigint, smallint) IS
     'Why the next wave must not begin after a wave that was tried; null if it may.';
 
 CREATE FUNCTION pushmta_engine.open_wave(delivery bigint, moment timestamptz) RETURNS boolean LANGUAGE plpgsql
@@ -525,7 +525,7 @@ BEGIN
             OR NOT is_wave_tried(delivery, last.number) THEN
             RETURN false;
         END IF;
-        words := wave_verdict(delivery, last.number);
+        words := guard_breach(delivery, last.number);
         UPDATE delivery_wave w SET passed_at = CASE WHEN words IS NULL THEN moment END,
             held_at = CASE WHEN words IS NOT NULL THEN moment END
         WHERE w.delivery_id = delivery AND w.number = last.number;

@@ -441,7 +441,7 @@ DECLARE
     rule pushmta_engine.recurrence;
 BEGIN
     PERFORM end_returned_runs(most, at);
-    -- What was planned before the clock was set back is planned anew.
+    -- What was planned before the clock was set back is planned again.
     FOR rule IN SELECT r.* FROM recurrence r WHERE r.state = 'active' AND r.changed_at > at + interval '1 second'
         ORDER BY r.changed_at LIMIT most FOR NO KEY UPDATE SKIP LOCKED
     LOOP

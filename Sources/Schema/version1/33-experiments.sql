@@ -294,7 +294,7 @@ BEGIN
     RETURN true;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.count_results(bigint) IS
-    'Counts the results of an experiment anew. Returns false if its logs are gone: the last results stay.';
+    'Counts the results of an experiment again. Returns false if its logs are gone: the last results stay.';
 
 CREATE VIEW pushmta_engine.experiment_result AS
 SELECT c.delivery_id, c.cell, c.label, x.size, least(x.n, x.size) AS n

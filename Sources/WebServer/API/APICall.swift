@@ -21,6 +21,13 @@ struct APICall: Sendable {
         return id
     }
 
+    /// The delivery in the path of a call that takes no query.
+    func delivery() throws(APIProblem) -> Int64 {
+        var rest = query
+        try rest.close()
+        return try id("delivery")
+    }
+
     /// The applications that the key is limited to; nil for all.
     var applications: [Int32]? { key?.applicationIDs.map { $0.sorted() } }
 

@@ -55,9 +55,7 @@ struct AnalysisRoutes: Sendable {
     private static let sampleScopes = [APIScope.writeDeliveries, .readDevices]
 
     private func analyze(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         let row = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
             try await store.analyzeDelivery(id)
@@ -67,9 +65,7 @@ struct AnalysisRoutes: Sendable {
     }
 
     private func read(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         let json = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
             let row = try await store.analysis(ofDelivery: id)
@@ -83,9 +79,7 @@ struct AnalysisRoutes: Sendable {
     }
 
     private func count(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         let found = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
             return try await store.askTargetCount(ofDelivery: id)

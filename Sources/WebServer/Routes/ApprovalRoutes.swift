@@ -91,9 +91,7 @@ struct ApprovalRoutes: Sendable {
     }
 
     private func withdraw(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         let approval = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
             try await store.withdrawApproval(ofDelivery: id, reason: "")
@@ -103,9 +101,7 @@ struct ApprovalRoutes: Sendable {
     }
 
     private func read(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         let approval = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
             return try await store.approval(ofDelivery: id)

@@ -44,9 +44,7 @@ struct CheckRoutes: Sendable {
     }
 
     private func checkDelivery(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         let problems = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
             return try await store.checkDelivery(id, limit: Int32(Self.maxProblems))

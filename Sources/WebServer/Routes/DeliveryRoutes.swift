@@ -203,9 +203,7 @@ struct DeliveryRoutes: Sendable {
     }
 
     private func update(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         let changes = try DeliveryChangeBody(call.body).changes
         let row = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
@@ -217,9 +215,7 @@ struct DeliveryRoutes: Sendable {
     }
 
     private func duplicate(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         var reader = JSONReader(call.body)
         let label = reader.changedLabel()
         try reader.close()
@@ -247,9 +243,7 @@ struct DeliveryRoutes: Sendable {
     }
 
     private func read(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         let row = try await database.run { try await $0.apiDelivery(id, for: call) }
         return APIReply(.ok, DeliveryJSON.json(row))
     }

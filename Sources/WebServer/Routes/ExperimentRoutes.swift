@@ -77,9 +77,7 @@ struct ExperimentRoutes: Sendable {
     }
 
     private func set(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         let rule = try ExperimentBody(call.body).rule
         let json = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
@@ -90,9 +88,7 @@ struct ExperimentRoutes: Sendable {
     }
 
     private func read(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         let json = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
             return try await Self.experiment(id, store)
@@ -101,9 +97,7 @@ struct ExperimentRoutes: Sendable {
     }
 
     private func remove(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
             guard try await store.experiment(ofDelivery: id) != nil else { throw Self.noExperiment(id) }
@@ -113,9 +107,7 @@ struct ExperimentRoutes: Sendable {
     }
 
     private func choose(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         var reader = JSONReader(call.body)
         let variant = reader.integer("variant", 1...Int32(ExperimentRule.variantCounts.upperBound))
         if variant == nil, reader.faults.isEmpty { reader.note("variant", "it is missing") }

@@ -117,9 +117,7 @@ struct MessageRoutes: Sendable {
     }
 
     private func sendMany(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         let given = try Self.messages(call.body, delivery: id)
         let sent = try await database.run { store in
             if call.applications != nil { _ = try await store.apiDelivery(id, for: call) }

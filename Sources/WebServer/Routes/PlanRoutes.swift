@@ -50,9 +50,7 @@ struct PlanRoutes: Sendable {
     }
 
     private func read(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         let row = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
             return try await store.plan(ofDelivery: id)
@@ -61,9 +59,7 @@ struct PlanRoutes: Sendable {
     }
 
     private func replace(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         let plan = try DeliveryPlanBody(call.body).plan
         let row = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)

@@ -47,9 +47,7 @@ struct PreviewRoutes: Sendable {
     }
 
     private func previewDelivery(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         var reader = JSONReader(call.body)
         let given = PreviewBody(&reader)
         try reader.close()

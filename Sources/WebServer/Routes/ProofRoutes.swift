@@ -51,9 +51,7 @@ struct ProofRoutes: Sendable {
     }
 
     private func create(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         var reader = JSONReader(call.body)
         let seeds = reader.textList("seeds", 1...Self.maxAddresses, as: .name)
         let tokens = reader.textList(

@@ -39,9 +39,7 @@ struct RecallRoutes: Sendable {
     }
 
     private func recall(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         var reader = JSONReader(call.body)
         let reason = reader.text("reason", required: true, as: .words, mayBeEmpty: false)
         let mode = reader.choice("mode", of: RecallMode.self)
@@ -61,9 +59,7 @@ struct RecallRoutes: Sendable {
     }
 
     private func read(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         let report = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
             return try await store.recallReport(ofDelivery: id)

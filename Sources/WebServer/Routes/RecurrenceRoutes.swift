@@ -96,9 +96,7 @@ struct RecurrenceRoutes: Sendable {
     }
 
     private func set(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         let rule = try RecurrenceBody(call.body).rule
         let json = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
@@ -109,9 +107,7 @@ struct RecurrenceRoutes: Sendable {
     }
 
     private func read(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         let json = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
             return try await Self.recurrence(id, store)
@@ -120,9 +116,7 @@ struct RecurrenceRoutes: Sendable {
     }
 
     private func remove(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
             try await store.removeRecurrence(id)
@@ -131,9 +125,7 @@ struct RecurrenceRoutes: Sendable {
     }
 
     private func run(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         let row = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
             return try await store.apiDelivery(try await store.runRecurrence(id), for: call)

@@ -131,9 +131,7 @@ struct StatisticRoutes: Sendable {
     }
 
     private func read(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         let row = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
             return try await store.apiStatistics(delivery: id)

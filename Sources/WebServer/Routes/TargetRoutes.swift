@@ -32,9 +32,7 @@ struct TargetRoutes: Sendable {
     }
 
     private func add(_ call: APICall) async throws -> APIReply {
-        var query = call.query
-        try query.close()
-        let id = try call.id("delivery")
+        let id = try call.delivery()
         let targets = try Self.targets(call.body)
         let added = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)

@@ -120,7 +120,7 @@ struct HealthSignalTests {
             try await fixture.store.rateLimits(RateScope(application: 1, account: 1), deliveries: [id]).first
         )
         #expect(try await fixture.store.takeRates([(limit.id, 100)]).first?.messagesPerSecond == 10)
-        // Whoever reads it next begins at the floor.
+        // The next reader begins at the floor.
         let stale = try await fixture.store.followers(of: due)
         #expect(stale.sample == nil && stale.followers.first?.controller.rate == 10)
     }
