@@ -82,6 +82,11 @@ import Testing
         #expect(try await target() == ["7", "7"])
         try await site.admin.startDelivery(id)
         #expect(try await target() == ["7", "7"])
+        // Paused before it was prepared: nobody has counted it yet.
+        let other = try await site.delivery()
+        try await site.admin.pauseDelivery(other)
+        let page = try await reader.get("/deliveries/\(other)").text
+        #expect(page.contains("<dt>Target</dt><dd><bdi>8</bdi>") && !page.contains("funnel-title"))
         await site.close()
     }
 
@@ -167,11 +172,11 @@ import Testing
         }
         #expect(TimelineChart([step(1, 0)], isByMinute: false, measures: sent) == nil)
         let hours = try chart([step(1, 5), step(2, 0), step(72, 20)])
-        #expect(hours.unit == .hour && hours.rows.map(\.counts) == [[5], [20]] && hours.top == 20)
+        #expect(hours.unit == .hour && hours.rows.map { $0.counts } == [[5], [20]] && hours.top == 20)
         #expect(hours.markup("w").text.matches(of: /<rect/).count == 2 && hours.busiest.begins == "1970-01-04 00:00")
         #expect(!hours.markup("w").text.contains("style="))
         let days = try chart([step(1, 5), step(2, 6), step(100, 20)])
-        #expect(days.unit == .day && days.rows.map(\.begins) == ["1970-01-01", "1970-01-05"])
+        #expect(days.unit == .day && days.rows.map { $0.begins } == ["1970-01-01", "1970-01-05"])
         #expect(days.totals == [31] && days.rows[0].counts == [11])
         let weeks = try chart([step(1, 5), step(100, 6), step(24 * 300, 20)])
         #expect(weeks.unit == .week && weeks.totals == [31] && weeks.rows.count == 2)

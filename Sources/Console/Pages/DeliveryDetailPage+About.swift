@@ -41,7 +41,9 @@ extension DeliveryDetailPage {
             icons: try await ApplicationIcons.read(responder.database),
             catalogue: responder.pages.catalogue
         )
-        return ["about": .group(about.values)].merging(content.values) { own, _ in own }
+        var values: PageValues = ["about": .group(about.values)]
+        values.merge(content.values) { own, _ in own }
+        return values
     }
 
     /// What a delivery whose messages are not made would send: as its last analysis counted it, or as its filter selects

@@ -75,7 +75,7 @@ struct DeliveryFacts: Sendable {
     /// Whether its page has a funnel and outcomes: its messages are made, or those that are made may leave.
     var isCounted: Bool {
         guard let number else { return false }
-        return number != .growing || progress.state == .preparing
+        return number != .growing || progress.state != .analysing
     }
 
     /// What the buttons of its page and its fixed parts depend on, besides its state.

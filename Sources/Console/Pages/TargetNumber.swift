@@ -23,7 +23,11 @@ enum TargetNumber: Sendable, Hashable {
             guard progress.prepared, progress.target > 0 else { return nil }
             self = .exact(progress.target)
         case .preparing: self = progress.prepared ? .exact(progress.target) : .growing
-        case .ready, .inProgress, .paused, .finished, .stopped, .recalled: self = .exact(progress.target)
+        case .paused:
+            // It may have been paused before its preparation, or during it.
+            guard progress.prepared || progress.target > 0 else { return nil }
+            self = progress.prepared ? .exact(progress.target) : .growing
+        case .ready, .inProgress, .finished, .stopped, .recalled: self = .exact(progress.target)
         }
     }
 

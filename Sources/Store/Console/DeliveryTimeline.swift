@@ -110,7 +110,7 @@ extension Store {
         let zone = rows.first?.zone ?? "UTC"
         return DeliveryTimeline(
             zone: zone,
-            hours: rows.compactMap(\.step),
+            hours: rows.compactMap { $0.step },
             minutes: byMinute ? try await minutes(ofDeliveries: ids, zone: zone) : nil
         )
     }
