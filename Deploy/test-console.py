@@ -289,7 +289,7 @@ class Browser:
 
     def walk(self, name):
         """With the keyboard alone each control is reached, in the order of the page, is seen to be, and lets go."""
-        # The live part stands still meanwhile: each time it is exchanged, its controls are others. If too many pages are followed, it
+        # The live part stands still meanwhile: each time it is exchanged, its controls are others. If newer pages took its place, it
         # stands still already, and the button would let it go on.
         self.driver.execute_script(
             "const control = document.getElementById('live-control'), button = document.getElementById('live-button');"
@@ -441,6 +441,36 @@ def test_work(site, browser):
     browser.find("form.actions button").click()
     browser.has("The delivery is stopped")
     check(site.state(site.open) == "stopped", "it is not stopped")
+
+
+def test_delivery(site, browser):
+    """The page of a delivery under way has a rate and the time that is left; that of one that has ended has its course."""
+    names = ",".join(f"'{row['name']}'" for row in site.applications)
+    content = '{"ios": {"title": "Slow news"}, "android": {"title": "Slow news"}}'
+    slow = site.sql(
+        f"SELECT pushmta.create_delivery(label => 'Slow news', applications => ARRAY[{names}], content => '{content}')"
+    ).strip()
+    # As slow as the other one that is under way during tests.
+    site.sql(f"SELECT pushmta.set_delivery_rate({slow}, 2); SELECT pushmta.start_delivery({slow})")
+    browser.open(f"/deliveries/{slow}")
+    for words in ("Target and settings", "Rate now", "Limited by", "Time left"):
+        browser.has(words)
+    check("Slow news" in browser.find("#content-title ~ .two").text, "the page does not show what it says")
+    browser.judge_here("delivery-rate")
+    site.sql(f"SELECT pushmta.stop_delivery({slow})")
+    first = site.sql("SELECT min(id) FROM pushmta_engine.delivery").strip()
+    for delivery in (slow, first):
+        until("a delivery ends", lambda: site.sql(f"SELECT finished_at FROM pushmta.delivery_progress WHERE id = {delivery}").strip())
+        browser.open(f"/deliveries/{delivery}")
+        target = int(site.sql(f"SELECT target FROM pushmta.delivery_progress WHERE id = {delivery}"))
+        total = browser.find("#outcomes-total").text
+        check(total == f"{target:,}", f"the outcomes are {total} together, and the target is {target}")
+        for words in ("Rate now", "Time left", "Updates every"):
+            check(words not in browser.text(), f"a delivery that has ended shows {words!r}")
+    browser.has("Outcomes over time")
+    check("in the time zone" in browser.text(), "the axis has no time zone")
+    browser.find("section[aria-labelledby=chart-outcomes] summary").click()
+    browser.judge_here("delivery-charts")
 
 
 def test_people(site, browser):
@@ -726,7 +756,8 @@ def test_analyse(site, browser):
     check(category == "news", f"its category is {category}")
     for words in ("By locale", "By time zone", "delivery: 500 messages a second", "ready"):
         browser.has(words)
-    check("Spring is here" not in browser.driver.page_source, "marketing sees messages of people")
+    check("As the gateway gets them" not in browser.text(), "marketing sees messages of people")
+    check("Spring is here" in browser.find("#content-title ~ .two").text, "the page does not show what it says")
     browser.judge_here("delivery-ready")
     for code in ("de", "fr"):
         browser.driver.add_cookie({"name": "pushmta-language", "value": code})
@@ -751,7 +782,7 @@ def test_analyse(site, browser):
     browser.has("Sending")
     browser.open(f"/deliveries/{delivery}")
     browser.has("As the gateway gets them")
-    check("Spring is here" in browser.driver.page_source, "there is no sample")
+    check("Spring is here" in browser.find("section[aria-labelledby=samples-title]").get_attribute("textContent"), "there is no sample")
     browser.judge_here("delivery-samples")
     # Somebody else approves it.
     site.sql("SELECT pushmta.set_approval_rule(v.name, 0) FROM pushmta_engine.service v")
@@ -1353,14 +1384,13 @@ def test_live(site, browser):
     button.click()
     browser.has("Updates are paused")
     button.click()
-    # The page of a delivery goes on by itself, and has the buttons of its state.
-    def is_followed():
+    # Quick clicks: pages that the browser has left make room for the one that is open.
+    for _ in range(8):
         browser.open(f"/deliveries/{site.paused}")
-        time.sleep(2)
-        return "Updates every 2 seconds" in browser.text()
-
-    # Pages that the browser has left count until the server notices.
-    until("a page follows its delivery", is_followed)
+    # The page of a delivery goes on by itself, and has the buttons of its state.
+    browser.has("Updates every 2 seconds")
+    read_at = browser.find("#live").get_attribute("innerHTML")
+    until("the last of many pages is updated", lambda: browser.find("#live").get_attribute("innerHTML") != read_at)
     site.sql(f"SELECT pushmta.stop_delivery({site.paused})")
     browser.has("stopped")
     until(
@@ -1473,8 +1503,9 @@ def main():
         site = Site(programs, folder / "site")
         browser = Browser(site, pictures)
         for test in (
-            test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_compose, test_analyse,
-            test_recur, test_plan, test_experiment, test_templates, test_audience, test_messages, test_services, test_change, test_signals, test_live, test_people, test_end,
+            test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_delivery, test_compose,
+            test_analyse, test_recur, test_plan, test_experiment, test_templates, test_audience, test_messages, test_services, test_change,
+            test_signals, test_live, test_people, test_end,
         ):
             test(site, browser)
             print(f"console: {test.__name__}: passed after {time.monotonic() - started:.0f} s", flush=True)

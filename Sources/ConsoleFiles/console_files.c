@@ -48,6 +48,15 @@ static const char deliveries[] = {
 static const char delivery[] = {
 #embed "templates/delivery.mustache" suffix(, 0)
 };
+static const char delivery_about[] = {
+#embed "templates/delivery-about.mustache" suffix(, 0)
+};
+static const char delivery_charts[] = {
+#embed "templates/delivery-charts.mustache" suffix(, 0)
+};
+static const char delivery_content[] = {
+#embed "templates/delivery-content.mustache" suffix(, 0)
+};
 static const char confirm[] = {
 #embed "templates/confirm.mustache" suffix(, 0)
 };
@@ -232,6 +241,9 @@ static const struct console_file files[] = {
     {"now-live.mustache", now_live},
     {"deliveries.mustache", deliveries},
     {"delivery.mustache", delivery},
+    {"delivery-about.mustache", delivery_about},
+    {"delivery-charts.mustache", delivery_charts},
+    {"delivery-content.mustache", delivery_content},
     {"confirm.mustache", confirm},
     {"limit-table.mustache", limit_table},
     {"alarms.mustache", alarms},

@@ -79,6 +79,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.alarm pushmta.alarm_history pushmta.application pushmta.delivery_count pushmta.delivery_day '
             'pushmta.delivery_failures pushmta.delivery_problem '
             'pushmta.delivery_progress pushmta.delivery_refusal pushmta.delivery_signal pushmta.delivery_statistics '
+            'pushmta.delivery_statistics_by_hour pushmta.delivery_targeting '
             'pushmta.delivery_statistics_by_application pushmta.health_signal pushmta.lock_alarm pushmta.mta_child pushmta.mta_host '
             'pushmta.rate_limit '
             'pushmta.recurrence pushmta.recurrence_run '

@@ -114,6 +114,8 @@ import Testing
         while try await !site.admin.prepareChunk(job).done {}
         let page = try await mia.get(delivery).text
         #expect(page.contains("running") && page.contains("\(delivery)/winner/2") && !page.contains("/winner/9"))
+        #expect(page.contains("Share (clicks)") && page.contains("With 95 % certainty"))
+        let live = String(try #require(page.firstMatch(of: /data-path="([^"]+)"/)).1).replacing("&amp;", with: "&")
         let question = try await mia.get("\(delivery)/winner/2").text
         #expect(question.contains("Variant B goes to the rest"))
         #expect(try await mia.get("\(delivery)/winner/3").status == .notFound)
@@ -122,6 +124,8 @@ import Testing
         #expect(try await eve.post("\(delivery)/winner/2").status == .forbidden)
         #expect(try await mia.post("\(delivery)/winner/2").headers[.location] == "\(delivery)?done=winner")
         #expect(try await site.admin.experiment(ofDelivery: id)?.winner == 2)
+        // The page has other buttons now, although the delivery is in the same state.
+        #expect(try await mia.live(live) == LiveEvent.changed.text)
         let decided = try await mia.get("\(delivery)?done=winner").text
         #expect(decided.contains("The rest gets this variant.") && decided.contains("chosen by a person"))
         #expect(!decided.contains("/winner/"))

@@ -55,14 +55,37 @@ import Testing
         await site.close()
     }
 
-    @Test func aSessionHasAFewLivePages() {
+    @Test func aNewLivePageTakesThePlaceOfTheOldestOfItsSession() {
         let streams = LiveStreams()
-        for _ in 0..<LiveStreams.maxOfSession { #expect(streams.enter([1])) }
-        #expect(!streams.enter([1]))
-        #expect(streams.enter([2]), "another session has its own")
-        streams.leave([1])
-        #expect(streams.enter([1]))
-        #expect(!streams.enter([1]))
+        let other = streams.enter([2])
+        let first = (0..<LiveStreams.maxOfSession).map { _ in streams.enter([1]) }
+        #expect(first.allSatisfy { streams.isOpen($0, of: [1]) })
+        let next = streams.enter([1])
+        #expect(!streams.isOpen(first[0], of: [1]) && streams.isOpen(first[1], of: [1]))
+        #expect(streams.isOpen(next, of: [1]) && streams.isOpen(other, of: [2]), "another session has its own")
+        // The ended one leaves late, and takes nothing with it.
+        streams.leave(first[0], of: [1])
+        #expect(streams.isOpen(next, of: [1]) && Set(streams.sessions) == [[1], [2]])
+        streams.leave(next, of: [1])
+        _ = streams.enter([1])
+        #expect(streams.isOpen(first[1], of: [1]), "there was room")
+        streams.leave(other, of: [2])
+        #expect(streams.sessions == [[1]])
+    }
+
+    /// Somebody who opens page after page is never refused; the oldest page is told why it stands still.
+    @Test(.timeLimit(.minutes(1))) func quickClicksEndTheOldestLivePage() async throws {
+        let site = try await ConsoleSite.start()
+        let reader = try await site.session(.read)
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0...LiveStreams.maxOfSession {
+                group.addTask { try await reader.live("/live") }
+            }
+            let ended = try #require(try await group.next())
+            #expect(ended.hasSuffix(LiveEvent.refused(Catalogue.english[.liveFull]).text))
+            group.cancelAll()
+        }
+        await site.close()
     }
 
     /// Missing and finished deliveries are not queried again and again.
@@ -199,7 +222,7 @@ import Testing
         }
         #expect(open == Set(hashes))
         let streams = LiveStreams()
-        for hash in hashes { #expect(streams.enter(hash)) }
+        for hash in hashes { _ = streams.enter(hash) }
         let sessions = LiveSessions(database: site.responder.database, streams: streams)
         try await site.sql(
             "DELETE FROM pushmta_engine.console_session WHERE encode(token_hash, 'hex') = '\(hashes[1].map { String(format: "%02x", $0) }.joined())'"

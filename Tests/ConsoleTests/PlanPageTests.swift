@@ -80,7 +80,10 @@ import Testing
         let job = try #require(try await site.admin.claimDeliveriesToPrepare(host: "a").first)
         while try await !site.admin.prepareChunk(job).done {}
         let shown = try await mia.get(path).text
-        for words in ["Messages that wait for their time", "under way", "Messages are not sent", "<bdi>40</bdi>"] {
+        for words in [
+            "Messages that wait for their time", "under way", "Messages are not sent", "<bdi>40</bdi>",
+            "failed at most 2 %", "bad tokens at most 20 %", "30 min 0 s after the beginning of wave 1",
+        ] {
             #expect(shown.contains(words), "\(words)")
         }
         // A draft that says the same.
@@ -90,6 +93,11 @@ import Testing
         for words in [#"value="25 %""#, #"value="30min""#, #"name="plan.rest.begins" value="1d""#] {
             #expect(copied.contains(words), "\(words)")
         }
+        // After its end nothing of it waits.
+        try await site.admin.stopDelivery(id)
+        let over = try await mia.get(path).text
+        #expect(over.contains("did not begin") && !over.contains("Messages that wait for their time"))
+        #expect(!over.contains("after the beginning of wave") && !over.contains(">under way<"))
         await site.close()
     }
 

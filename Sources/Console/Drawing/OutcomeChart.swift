@@ -15,12 +15,7 @@ struct OutcomeChart {
 
     /// The top of the scale.
     var top: Int64 {
-        let highest = hour.minutes.map { $0.sent + $0.failed + $0.other }.max() ?? 0
-        var step: Int64 = 1
-        while true {
-            for factor: Int64 in [1, 2, 5] where step * factor >= highest { return max(step * factor, 1) }
-            step *= 10
-        }
+        ChartScale.top(hour.minutes.map { $0.sent + $0.failed + $0.other }.max() ?? 0)
     }
 
     /// The chart in one sentence, for users who cannot see it.

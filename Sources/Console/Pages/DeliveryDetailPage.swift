@@ -32,17 +32,19 @@ struct DeliveryDetailPage: Sendable {
             ConsoleRoute(.get, "/deliveries/{id}" + ConsoleRoutes.livePath, .role(.read)) { call in
                 let id = try call.number("id")
                 let state = call.query["state"] ?? ""
+                let look = call.query["look"]
                 let since = call.query["since"].flatMap { Int64($0) } ?? 0
                 return responder.live(call) {
-                    let (read, now) = try await responder.deliveries.part(id)
+                    let (read, facts) = try await responder.deliveries.part(id)
                     // A reading made for other pages before this page is older than the page.
-                    guard now.now.microsecondsSince1970 > since else { return nil }
+                    guard facts.progress.now.microsecondsSince1970 > since else { return nil }
                     var part = read
                     // Nothing follows the end.
-                    part.isLast = now.state.isFinal
-                    guard now.state.rawValue != state else { return part }
-                    // A delivery in another state has other buttons, so the page is reloaded.
-                    return NowPart(html: part.html, event: .changed, readAt: part.readAt, isLast: true)
+                    part.isLast = !facts.isFollowed
+                    let isSame = facts.progress.state.rawValue == state && (look ?? facts.look) == facts.look
+                    // In another state it has other buttons, so the page is reloaded.
+                    return isSame
+                        ? part : NowPart(html: part.html, event: .changed, readAt: part.readAt, isLast: true)
                 }
             },
         ]
@@ -158,20 +160,23 @@ struct DeliveryDetailPage: Sendable {
         let words = DeliveryWords(row: facts.progress, catalogue: catalogue)
         let view = DeliveryView(
             facts: facts,
+            rate: await responder.deliveries.rate(noting: facts.progress),
             isLater: below != .max,
             catalogue: catalogue,
             meanings: responder.setup.meanings
         )
         let state = facts.progress.state
         var values = words.summary
-        values.merge(try await beforeStart(call, facts.progress)) { _, new in new }
+        let before = try await beforeStart(call, facts.progress)
+        values.merge(before.values) { _, new in new }
         var live = view.values
         // The list of problems says the same, and more.
         if values["problems"] != nil { live["hasReason"] = .flag(false) }
         values["live"] = .drawing(Markup(trusted: responder.pages.fragment("delivery-live", live)))
-        if !state.isFinal, state != .editing, below == .max {
+        if facts.isFollowed, state != .editing, below == .max {
             let since = facts.progress.now.microsecondsSince1970
-            let path = "/deliveries/\(id)\(ConsoleRoutes.livePath)?state=\(state.rawValue)&since=\(since)"
+            let path =
+                "/deliveries/\(id)\(ConsoleRoutes.livePath)?state=\(state.rawValue)&look=\(facts.look)&since=\(since)"
             values["follow"] = .group(["path": .text(path)])
             values["hasBar"] = .flag(true)
         }
@@ -180,9 +185,8 @@ struct DeliveryDetailPage: Sendable {
             let allowed = try await responder.database.run { try await $0.actions(onDelivery: id, by: call.actor) }
             let recurrence = try await self.recurrence(facts.progress, isAllowed: allowed.contains(.start))
             values.merge(recurrence) { _, new in new }
-            if let view = try await experiment(id, isAllowed: allowed.contains(.start)) {
-                values["experiment"] = .group(view.values)
-            }
+            if allowed.contains(.start), let choices = choices(facts) { values["choices"] = choices }
+            values.merge(try await about(facts, lastCount: before.lastCount)) { _, new in new }
             // A recurring delivery is not started itself.
             let offered = recurrence["recurs"] == nil ? allowed : allowed.subtracting([.start])
             values.merge(actions(facts.progress, offered)) { _, new in new }
@@ -199,8 +203,11 @@ struct DeliveryDetailPage: Sendable {
         return .page(ConsolePage("delivery", title: words.name, values))
     }
 
-    /// What a page shows of a delivery that has not begun: its analysis; or why it cannot be sent, and its draft.
-    private func beforeStart(_ call: ConsoleCall, _ progress: DeliveryProgress) async throws -> PageValues {
+    /// What a page shows of a delivery that has not begun: its analysis, with what an earlier one counted; or why it
+    /// cannot be sent, and its draft.
+    private func beforeStart(_ call: ConsoleCall, _ progress: DeliveryProgress) async throws
+        -> (values: PageValues, lastCount: Int64?)
+    {
         let id = progress.id
         switch progress.state {
         case .analysing, .ready, .pending:
@@ -208,12 +215,13 @@ struct DeliveryDetailPage: Sendable {
                 let analysis = try await responder.database.run({
                     try await $0.analysis(ofDelivery: id, by: call.actor)
                 })
-            else { return [:] }
+            else { return ([:], nil) }
             let counts = try await responder.database.run {
                 try await $0.counts(ofDelivery: id, limit: Self.maxCounts)
             }
             let view = AnalysisView(analysis: analysis, counts: counts, catalogue: catalogue)
-            return view.isEmpty ? [:] : ["analysis": .group(view.values)]
+            let lastCount = analysis.finishedAt == nil ? nil : analysis.messages
+            return (view.isEmpty ? [:] : ["analysis": .group(view.values)], lastCount)
         case .editing:
             let problems = try await responder.database.run { try await $0.problems(ofDelivery: id) }
             var values: PageValues = [:]
@@ -227,8 +235,8 @@ struct DeliveryDetailPage: Sendable {
                 values["problems"] = .group(["rows": .list(rows)])
             }
             if let draft = try await draftPath(call, id) { values["draft"] = .group(["draftPath": .text(draft)]) }
-            return values
-        case .preparing, .inProgress, .paused, .finished, .stopped, .recalled: return [:]
+            return (values, nil)
+        case .preparing, .inProgress, .paused, .finished, .stopped, .recalled: return ([:], nil)
         }
     }
 
@@ -275,17 +283,11 @@ struct DeliveryDetailPage: Sendable {
         return values
     }
 
-    /// The experiment of a delivery; nil if it is none.
-    private func experiment(_ id: Int64, isAllowed: Bool) async throws -> ExperimentView? {
-        try await responder.database.run { store in
-            guard let row = try await store.experiment(ofDelivery: id) else { return nil }
-            return ExperimentView(
-                row: row,
-                variants: try await store.experimentVariants(ofDelivery: id),
-                isAllowed: isAllowed,
-                catalogue: catalogue
-            )
-        }
+    /// The variants that a person may choose for the rest of an experiment; nil if there is nothing to choose.
+    private func choices(_ facts: DeliveryFacts) -> PageValue? {
+        guard let experiment = facts.reasons.experiment, !facts.progress.state.isFinal else { return nil }
+        let view = ExperimentView(row: experiment.row, variants: experiment.variants, catalogue: catalogue)
+        return view.choices.isEmpty ? nil : .group(["variants": .list(view.choices)])
     }
 
     /// What can be done in a state, by whoever may.

@@ -22,9 +22,20 @@ struct DeliveryFacts: Sendable {
         let exclusions: (counts: [BoundedCount], isPartial: Bool)
         /// Nil if it has none.
         let plan: DeliveryPlanRow?
+        /// Its progress by time zone, if its plan goes by the recipient's clock.
+        let zones: [DeliveryZone]
+        let timeline: DeliveryTimeline
+        /// Nil if it is none.
+        let experiment: Experiment?
         let limits: [LimitRow]
         /// The health signal that its rate follows; nil if it follows none, or has ended.
         let signal: DeliverySignalRow?
+    }
+
+    /// An experiment with its variants.
+    struct Experiment: Sendable {
+        let row: ExperimentRow
+        let variants: [ExperimentVariantRow]
     }
 
     let applications: [String]
@@ -51,8 +62,39 @@ struct DeliveryFacts: Sendable {
     /// All messages, including those of its days.
     var target: Int64 { counts.days.reduce(progress.target) { $0 + $1.target } }
 
+    /// Its messages, as all parts of its page show them; nil if they are not made yet.
+    var number: TargetNumber? {
+        progress.kind == .continuous ? .exact(target) : TargetNumber(progress)
+    }
+
+    /// Whether its figures change: also after its end, while results of its experiment come in.
+    var isFollowed: Bool {
+        !progress.state.isFinal || progress.state == .finished && reasons.experiment?.row.state == .running
+    }
+
+    /// Whether its page has a funnel and outcomes: its messages are made, or those that are made may leave.
+    var isCounted: Bool {
+        guard let number else { return false }
+        return number != .growing || progress.state != .analysing
+    }
+
+    /// What the buttons of its page and its fixed parts depend on, besides its state.
+    var look: String {
+        let count =
+            switch number {
+            case nil: "uncounted"
+            case .growing?: "growing"
+            default: "counted"
+            }
+        return count + (reasons.experiment.map { "-\($0.row.state.rawValue)" } ?? "")
+    }
+
     /// The maximum number of reasons shown; the rest are rare.
     private static let maxReasons = 30
+    /// The maximum number of time zones shown.
+    private static let maxZones = 40
+    /// What was sent within this time is shown by the minute.
+    private static let byMinute: Int64 = 2 * 3_600 * 1_000_000
 
     static func counts(_ store: Store, _ id: Int64, daysBelow: Int64 = .max) async throws -> Counts {
         let progress = try await store.deliveryProgress(id)
@@ -74,16 +116,32 @@ struct DeliveryFacts: Sendable {
         let progress = counts.progress
         let all = [progress.id] + counts.days.map(\.id)
         let signal = progress.state.isFinal ? nil : try await store.signal(ofDelivery: progress.parentID ?? progress.id)
+        let plan = try await store.plan(ofDelivery: progress.id)
         return Reasons(
             byApplication: try await store.outcomesByApplication(deliveries: all),
             failures: try await store.failureCounts(deliveries: all, limit: maxReasons),
             words: try await store.refusals(deliveries: all),
             exclusions: try await store.boundedExclusions(delivery: progress.id),
-            plan: try await store.plan(ofDelivery: progress.id),
+            plan: plan,
+            zones: plan == nil ? [] : try await store.zones(ofDelivery: progress.id, limit: maxZones),
+            timeline: try await store.timeline(ofDeliveries: all, byMinute: isShort(progress)),
+            experiment: progress.parentID == nil ? try await experiment(store, progress.id) : nil,
             limits: progress.state.isFinal || progress.state == .editing
                 ? [] : try await store.limits(of: .delivery(progress.id)),
             signal: signal
         )
+    }
+
+    /// Whether it began lately, or was over soon.
+    private static func isShort(_ progress: DeliveryProgress) -> Bool {
+        guard let started = progress.startedAt else { return false }
+        let end = progress.finishedAt ?? progress.now
+        return end.microsecondsSince1970 - started.microsecondsSince1970 <= byMinute
+    }
+
+    private static func experiment(_ store: Store, _ id: Int64) async throws -> Experiment? {
+        guard let row = try await store.experiment(ofDelivery: id) else { return nil }
+        return Experiment(row: row, variants: try await store.experimentVariants(ofDelivery: id))
     }
 
     static func read(_ store: Store, _ id: Int64, daysBelow: Int64) async throws -> DeliveryFacts {

@@ -24,9 +24,12 @@ actor DeliveryFeed {
     private let pages: PageRenderer
     private let meanings: @Sendable (String) -> String?
     private var entries: [Int64: Entry] = [:]
+    private var meters: [Int64: RateMeter] = [:]
 
     /// A delivery that no page has read for this time is dropped.
     private static let kept = Duration.seconds(30)
+    /// The same for its rate, which pages without a script read more slowly.
+    private static let metered: Int64 = 120_000
 
     init(database: ConsoleDatabase, pages: PageRenderer, meanings: @escaping @Sendable (String) -> String?) {
         self.database = database
@@ -34,16 +37,31 @@ actor DeliveryFeed {
         self.meanings = meanings
     }
 
-    /// The live part of a delivery's page, shared by all pages in the same language, and the delivery's progress.
-    func part(_ id: Int64) async throws -> (part: NowPart, progress: DeliveryProgress) {
+    /// The live part of a delivery's page, shared by all pages in the same language, and what it shows.
+    func part(_ id: Int64) async throws -> (part: NowPart, facts: DeliveryFacts) {
         let (facts, _, readAt) = try await facts(id)
         let language = Language.current
-        if let known = entries[id]?.rendered[language], known.readAt == readAt { return (known, facts.progress) }
-        let view = DeliveryView(facts: facts, isLater: false, catalogue: pages.catalogue, meanings: meanings)
+        if let known = entries[id]?.rendered[language], known.readAt == readAt { return (known, facts) }
+        let view = DeliveryView(
+            facts: facts,
+            rate: rate(noting: facts.progress),
+            isLater: false,
+            catalogue: pages.catalogue,
+            meanings: meanings
+        )
         let html = pages.fragment("delivery-live", view.values)
         let part = NowPart(html: html, event: .html(html), readAt: readAt)
         entries[id]?.rendered[language] = part
-        return (part, facts.progress)
+        return (part, facts)
+    }
+
+    /// The present rate of a delivery in messages a second, with this reading added; nil if it is not known yet, or
+    /// nothing is sent.
+    func rate(noting progress: DeliveryProgress) -> Double? {
+        let oldest = progress.now.advanced(byMilliseconds: -Self.metered)
+        meters = meters.filter { $0.value.lastReading.map { $0 > oldest } ?? false }
+        meters[progress.id, default: RateMeter()].note(progress)
+        return meters[progress.id]?.rate
     }
 
     private func facts(_ id: Int64) async throws -> (DeliveryFacts, Known, Date) {
@@ -74,11 +92,11 @@ actor DeliveryFeed {
         known.trip = min(known.trip, ContinuousClock.now - begin)
         // A full pause would make every other reading due a moment too late.
         let least = NowFeed.pause / 2
-        // The counts take two statements, the reasons four.
+        // The counts take two statements, the reasons eight.
         let counts = try await PacedFigure.read(known.counts, least: least, trip: known.trip * 2) {
             try await DeliveryFacts.counts(store, id)
         }
-        let reasons = try await PacedFigure.read(known.reasons, least: least, trip: known.trip * 4) {
+        let reasons = try await PacedFigure.read(known.reasons, least: least, trip: known.trip * 8) {
             try await DeliveryFacts.reasons(store, counts.value)
         }
         (known.counts, known.reasons) = (counts, reasons)

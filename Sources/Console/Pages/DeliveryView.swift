@@ -6,6 +6,8 @@ import Store
 /// The live part of a delivery's page, which updates while the delivery is under way.
 struct DeliveryView {
     let facts: DeliveryFacts
+    /// Its present rate in messages a second; nil if it is not known yet, or nothing is sent.
+    let rate: Double?
     /// Whether it shows days before the newest.
     let isLater: Bool
     let catalogue: Catalogue
@@ -13,9 +15,23 @@ struct DeliveryView {
 
     var values: PageValues {
         var values = DeliveryWords(row: facts.progress, catalogue: catalogue).summary
-        let plan = facts.reasons.plan.map { PlanView(plan: $0, catalogue: catalogue).values } ?? [:]
-        for part in [head, outcomes, days, plan, reasons, LimitTables.values(facts.reasons.limits)] {
+        let plan = facts.reasons.plan.map { plan in
+            PlanView(
+                plan: plan,
+                zones: facts.reasons.zones,
+                isOver: facts.progress.state.isFinal,
+                catalogue: catalogue
+            ).values
+        }
+        let charts = DeliveryCharts(timeline: facts.reasons.timeline, catalogue: catalogue).values
+        for part in [
+            head, outcomes, charts, days, plan ?? [:], reasons, LimitTables.values(facts.reasons.limits),
+        ] {
             values.merge(part) { _, new in new }
+        }
+        if let experiment = facts.reasons.experiment {
+            let view = ExperimentView(row: experiment.row, variants: experiment.variants, catalogue: catalogue)
+            values["experiment"] = .group(view.values)
         }
         return values
     }
@@ -39,6 +55,7 @@ struct DeliveryView {
             let seconds = Double(end.microsecondsSince1970 - started.microsecondsSince1970) / 1e6
             pairs.append((.factDuration, Figures.duration(seconds)))
         }
+        pairs += pace
         if let signal = facts.reasons.signal {
             let side = signal.good == .below ? "<" : ">"
             let value = signal.value.map(RateNumber.shown) ?? "–"
@@ -53,26 +70,34 @@ struct DeliveryView {
         ]
     }
 
+    /// How fast it sends, what limits that, and when it ends at this rate; empty unless it sends.
+    private var pace: [(Phrase, String)] {
+        let row = facts.progress
+        guard let rate, [.preparing, .inProgress].contains(row.state), facts.count(.pending) > 0 else { return [] }
+        let shown = rate < 10 ? Figures.oneDigit(rate) : Figures.rate(rate)
+        var pairs: [(Phrase, String)] = [(.factRate, "\(shown) \(catalogue[.figureRateUnit])")]
+        let binding = facts.reasons.limits.filter(\.binds)
+            .map { "\($0.subject): \($0.limit) \($0.maximum)".trimmed }
+        if !binding.isEmpty { pairs.append((.factLimitedBy, binding.joined(separator: ", "))) }
+        // What waits for its time does not depend on the rate.
+        let waiting = facts.reasons.plan?.plannedMessages ?? 0
+        let left = facts.count(.pending) - waiting
+        if row.prepared, left > 0, rate > 0 {
+            let time = catalogue.text(.about, Figures.duration(Double(left) / rate))
+            let words = waiting > 0 ? catalogue.text(.factLeftPlanned, time, Figures.count(waiting)) : time
+            pairs.append((.factLeft, words))
+        }
+        return pairs
+    }
+
     private var outcomes: PageValues {
         let target = facts.target
-        let sent = facts.count(.sent)
         // Receipts and clicks are shown for sent messages only, as in the table by application.
         let hits = Hits(
             received: facts.counts.funnel.received,
             clicked: facts.counts.funnel.clicked,
-            arrived: sent + facts.count(.unknown)
+            arrived: facts.count(.sent) + facts.count(.unknown)
         )
-        let steps: [(Phrase, Int64, String, Int64)] = [
-            (.funnelTarget, target, "s-target", target), (.funnelSent, sent, "s-sent", target),
-            (.funnelReceived, hits.received, "s-received", sent), (.funnelClicked, hits.clicked, "s-clicked", sent),
-        ]
-        let funnel = steps.map { name, count, style, whole -> PageValues in
-            [
-                "name": .text(catalogue[name]), "count": .text(Figures.count(count)),
-                "share": .text(Figures.percent(count, of: whole)),
-                "bar": .drawing(Bar.markup([(Double(count) / Double(max(target, 1)), style)])),
-            ]
-        }
         let statuses: [MessageStatus] = [.sent, .pending, .failed, .ignored, .notApplicable, .canceled, .unknown]
         let counts = statuses.map { ($0, facts.count($0)) }
         let shown = counts.filter { $0.1 > 0 || $0.0 == .sent || $0.0 == .failed }.map { status, count -> PageValues in
@@ -97,10 +122,31 @@ struct DeliveryView {
             ]
         }
         return [
-            "funnel": .list(funnel), "counts": .list(shown), "byApplication": .list(applications),
+            "funnel": .list(funnel(hits)), "counts": .list(shown), "byApplication": .list(applications),
             "hasApplications": .flag(!applications.isEmpty), "sent": .text(Figures.count(facts.count(.sent))),
             "pending": .text(Figures.count(facts.count(.pending))),
+            // The sum of the rows, which is the target.
+            "total": .text(Figures.count(counts.reduce(0) { $0 + $1.1 })),
+            "isCounted": .flag(facts.isCounted), "isOpen": .flag(!facts.progress.state.isFinal),
         ]
+    }
+
+    /// From the target to clicks.
+    private func funnel(_ hits: Hits) -> [PageValues] {
+        let (target, sent) = (facts.target, facts.count(.sent))
+        let isGrowing = facts.number == .growing
+        let steps: [(Phrase, Int64, String, Int64)] = [
+            (isGrowing ? .targetSoFar : .funnelTarget, target, "s-target", target),
+            (.funnelSent, sent, "s-sent", target), (.funnelReceived, hits.received, "s-received", sent),
+            (.funnelClicked, hits.clicked, "s-clicked", sent),
+        ]
+        return steps.map { name, count, style, whole -> PageValues in
+            [
+                "name": .text(catalogue[name]), "count": .text(Figures.count(count)),
+                "share": .text(Figures.percent(count, of: whole)),
+                "bar": .drawing(Bar.markup([(Double(count) / Double(max(target, 1)), style)])),
+            ]
+        }
     }
 
     private var days: PageValues {

@@ -1,24 +1,29 @@
 import PushCore
 import Store
 
-/// The experiment of a delivery: its variants, their results, and what one may conclude, on the delivery's page.
+/// The experiment of a delivery: its variants, their results, and what one may conclude, on the delivery's page. All
+/// readers of the page share it.
 struct ExperimentView {
     let row: ExperimentRow
     let variants: [ExperimentVariantRow]
-    /// Whether the user may choose the winner.
-    let isAllowed: Bool
     let catalogue: Catalogue
 
     var values: PageValues {
         let state = self.state
-        let mayChoose = isAllowed && (row.state == .running || row.state == .undecided)
         return [
             "experimentState": .text(catalogue[state.words]), "experimentClass": .text(state.look),
             "experimentFacts": .list(facts),
-            "variantRows": .list(variants.map { variant($0, mayChoose: mayChoose) }),
+            "rateName": .text(catalogue.text(.experimentRate, catalogue[ExperimentForm.name(row.metric)])),
+            "variantRows": .list(variants.map(variant)),
             "conclusions": .list(variants.compactMap(\.againstFirst).map { ["words": .text($0)] }),
             "hasConclusions": .flag(variants.contains { $0.againstFirst != nil }),
         ]
+    }
+
+    /// The variants that a person may choose for the rest; empty if the experiment is over, or has not begun.
+    var choices: [PageValues] {
+        guard row.state == .running || row.state == .undecided else { return [] }
+        return variants.filter { !$0.isRest }.map { ["label": .text($0.label), "variant": .text("\($0.variant)")] }
     }
 
     /// The state, and the class of its chip.
@@ -42,15 +47,18 @@ struct ExperimentView {
         return pairs.filter { !$0.1.isEmpty }.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }
     }
 
-    private func variant(_ row: ExperimentVariantRow, mayChoose: Bool) -> PageValues {
-        var values: PageValues = [
+    private func variant(_ row: ExperimentVariantRow) -> PageValues {
+        let interval = ShareInterval(row.successes(self.row.metric), of: row.sent)
+        return [
             "label": .text(row.isRest ? catalogue[.experimentRest] : row.label),
             "percent": .text(RateNumber.shown(row.percent)), "messages": .text(Figures.count(row.messages)),
             "sent": .text(Figures.count(row.sent)), "received": .text(Figures.count(row.received)),
             "clicked": .text(Figures.count(row.clicked)), "converted": .text(Figures.count(row.converted)),
             "isWinner": .flag(row.variant == self.row.winner),
+            "rate": .text(Figures.percent(min(row.successes(self.row.metric), row.sent), of: row.sent)),
+            "interval": .text(
+                interval.map { "\(Figures.oneDigit($0.low * 100)) – \(Figures.oneDigit($0.high * 100)) %" } ?? ""
+            ),
         ]
-        if mayChoose, !row.isRest { values["choose"] = .group(["variant": .text("\(row.variant)")]) }
-        return values
     }
 }

@@ -31,15 +31,14 @@ extension ConsoleResponder {
     /// A live page checks its session and sends a sign of life once in this many ticks.
     private static let ticksPerCheck = 7
 
-    /// Sends the live part of a page (nil: nothing new) whenever it has changed, until the session ends or the part
-    /// is the last one.
+    /// Sends the live part of a page (nil: nothing new) whenever it has changed, until the session ends, the part is the
+    /// last one, or newer pages of the session take its place.
     func live(_ call: ConsoleCall, _ part: @escaping @Sendable () async throws -> NowPart?) -> ConsoleReply {
         .events { [self] send in
-            guard streams.enter(call.actor.tokenHash) else {
-                return try await send(.refused(pages.catalogue[.liveFull]))
-            }
-            defer { streams.leave(call.actor.tokenHash) }
-            try await stream(call, part) { event in
+            let session = call.actor.tokenHash
+            let number = streams.enter(session)
+            defer { streams.leave(number, of: session) }
+            try await stream(call, number, part) { event in
                 try await ticks.sending(hangUp: call.hangUp) { try await send(event) }
             }
         }
@@ -47,12 +46,17 @@ extension ConsoleResponder {
 
     private func stream(
         _ call: ConsoleCall,
+        _ number: Int,
         _ part: @Sendable () async throws -> NowPart?,
         _ send: (LiveEvent) async throws -> Void
     ) async throws {
         var last: Date?
         var tick = 0
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
+            // If a person still looks at it, its button lets it go on.
+            guard streams.isOpen(number, of: call.actor.tokenHash) else {
+                return try await send(.refused(pages.catalogue[.liveFull]))
+            }
             tick += 1
             if tick.isMultiple(of: Self.ticksPerCheck) {
                 var actor = call.actor

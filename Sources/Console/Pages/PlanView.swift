@@ -1,9 +1,14 @@
 import PushCore
 import Store
 
-/// The plan of a delivery on its page: its waves, and the messages that wait for their time.
+/// The plan of a delivery on its page: its waves with their guards, the messages that wait for their time, and the
+/// progress by time zone.
 struct PlanView {
     let plan: DeliveryPlanRow
+    /// Empty if it does not go by the recipient's clock.
+    let zones: [DeliveryZone]
+    /// Whether nothing more of it leaves.
+    let isOver: Bool
     let catalogue: Catalogue
 
     var values: PageValues {
@@ -13,37 +18,80 @@ struct PlanView {
             facts.append((.localTimePast, catalogue[Self.words(past)]))
         }
         if let hours = plan.hours { facts.append((.hoursRuleLabel, catalogue[Self.words(hours)])) }
-        if plan.plannedMessages > 0 {
+        if plan.plannedMessages > 0, !isOver {
             facts.append((.planWaiting, Figures.count(plan.plannedMessages)))
             if let next = plan.nextAt { facts.append((.planNext, Figures.minute(next))) }
         }
-        guard !facts.isEmpty || !plan.waves.isEmpty else { return [:] }
+        guard !facts.isEmpty || !plan.waves.isEmpty || !zones.isEmpty else { return [:] }
         return [
             "hasPlan": .flag(true), "hasWaves": .flag(!plan.waves.isEmpty),
             "planFacts": .list(
                 facts.map { fact -> PageValues in ["name": .text(catalogue[fact.0]), "value": .text(fact.1)] }
             ),
-            "waves": .list(plan.waves.map(wave)),
+            "waves": .list(plan.waves.map(wave)), "hasZones": .flag(!zones.isEmpty), "zones": .list(zones.map(zone)),
+        ]
+    }
+
+    private func zone(_ zone: DeliveryZone) -> PageValues {
+        [
+            "zoneName": .text(zone.name), "zoneMessages": .text(Figures.count(zone.messages)),
+            "zoneSent": .text(Figures.count(zone.sent)), "zoneFailed": .text(Figures.count(zone.failed)),
+            "zonePending": .text(Figures.count(zone.pending)),
+            "zoneNext": .text(isOver ? "–" : zone.nextAt.map(Figures.minute) ?? "–"),
         ]
     }
 
     private func wave(_ wave: DeliveryWaveRow) -> PageValues {
-        let (state, style) = Self.state(wave.state)
-        let begins = wave.openedAt ?? wave.startsAt
+        let (state, style) = self.state(wave)
         return [
             "waveNumber": .text("\(wave.number)"), "waveState": .text(catalogue[state]), "waveClass": .text(style),
-            "waveBegins": .text(begins.map(Figures.minute) ?? "–"), "waveMessages": .text(Figures.count(wave.messages)),
+            "waveBegins": .text(begins(wave)), "waveMessages": .text(Figures.count(wave.messages)),
             "waveSent": .text(Figures.count(wave.sent)), "waveFailed": .text(Figures.count(wave.failed)),
+            "waveGuards": .text(guards(wave)),
         ]
     }
 
-    private static func state(_ state: DeliveryWaveRow.State) -> (Phrase, style: String) {
-        switch state {
-        case .waiting: (.waveWaiting, "state-pending")
-        case .open: (.waveOpen, "state-in_progress")
+    private func state(_ wave: DeliveryWaveRow) -> (Phrase, style: String) {
+        switch wave.state {
+        case .waiting: isOver ? (.waveNever, "") : (.waveWaiting, "state-pending")
+        case .open: isOver ? (.waveEnded, "state-finished") : (.waveOpen, "state-in_progress")
         case .passed: (.wavePassed, "state-finished")
         case .held: (.waveHeld, "fair")
         }
+    }
+
+    /// When a wave began, or begins, or what it waits for.
+    private func begins(_ wave: DeliveryWaveRow) -> String {
+        if let opened = wave.openedAt { return Figures.minute(opened) }
+        if isOver { return "–" }
+        var words: [String] = []
+        if let start = wave.startsAt { words.append(Figures.minute(start)) }
+        let before = plan.waves.last { $0.number < wave.number }
+        if let before {
+            let number = "\(before.number)"
+            switch (before.state, wave.afterSeconds) {
+            case (.held, _): words.append(catalogue.text(.waveBehindHeld, number))
+            case (_, let seconds?): words.append(catalogue.text(.waveAfter, Figures.duration(seconds), number))
+            case (.waiting, nil), (.open, nil): words.append(catalogue.text(.waveBehind, number))
+            case (.passed, nil): break
+            }
+        }
+        return words.isEmpty ? "–" : words.joined(separator: " · ")
+    }
+
+    /// The limits that a wave keeps to before the next one begins, each with what was counted of it so far.
+    private func guards(_ wave: DeliveryWaveRow) -> String {
+        let tried = wave.sent + wave.failed + wave.unknown
+        let limits: [(Phrase, Double?, String?)] = [
+            (.guardFailed, wave.maxFailed, tried > 0 ? Figures.percent(wave.failed, of: tried) : nil),
+            (.guardTokens, wave.maxTokenErrors, nil), (.guardOptOuts, wave.maxOptOuts, nil),
+        ]
+        let shown = limits.compactMap { name, limit, now -> String? in
+            guard let limit, limit < 1 else { return nil }
+            let most = catalogue.text(.atMost, "\(RateNumber.shown((limit * 1e6).rounded() / 1e4)) %")
+            return "\(catalogue[name]) \(now.map { "\($0) (\(most))" } ?? most)"
+        }
+        return shown.isEmpty ? "–" : shown.joined(separator: " · ")
     }
 
     private static func words(_ rule: DeliveryPlan.PastRule) -> Phrase {

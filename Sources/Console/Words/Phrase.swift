@@ -35,8 +35,13 @@ enum Phrase: String, Sendable, CaseIterable {
         dayOf, daysTitle, daysNote, daysOlder, daysNewest, columnDay, waitsBecause, stateBecause, actionsTitle,
         pauseButton, resumeButton, stopButton,
         stopTitle, stopText,
-        cancelButton, formCancel, doneStart, donePause, doneResume, doneStop, funnelTitle, funnelTarget, funnelSent,
-        funnelReceived,
+        cancelButton, formCancel,
+        targetGrowing, targetLast, targetUnknown, targetSoFar, aboutTitle, aboutWhom, aboutCondition, aboutLists,
+        aboutSeeds, aboutNamed, aboutFilter, aboutAnd, aboutOr, aboutLogin, aboutStartedBy, aboutAnalysedBy,
+        aboutValid, aboutAfterStart, contentTitle, contentNote, factRate, factLimitedBy, factLeft, factLeftPlanned,
+        outcomeTotal, chartOutcomes, chartReactions, chartByMinute, chartByHour, chartByDay, chartByWeek,
+        chartBusiest, chartTable, columnTime, perHour, perDay, perWeek,
+        doneStart, donePause, doneResume, doneStop, funnelTitle, funnelTarget, funnelSent, funnelReceived,
         funnelClicked, funnelNote, outcomesTitle, columnOutcome, columnCount, columnShare, byApplicationTitle,
         columnApplication, columnOther, columnReceived, columnClicked, columnClickShare, unknownApplication,
         failuresTitle, failuresNote, columnReason, columnMeaning, noReason, exclusionsTitle, columnPeople, atLeast,
@@ -69,8 +74,9 @@ enum Phrase: String, Sendable, CaseIterable {
         undecidedFirst, undecidedWait, experimentNumberWrong, experimentTwoWrong, experimentSumWrong,
         experimentHoursMissing, missingExperiment, experimentSummary, experimentWaiting, experimentRunning,
         experimentDecided, experimentOpen, experimentDecides, experimentDecidedAt, experimentWinner,
-        experimentCounted, experimentRest, columnVariant, columnConverted, experimentChoose, chooseTitle, chooseText,
-        doneWinner, auditWinner
+        experimentCounted, experimentRest, columnVariant, columnConverted, experimentChoose,
+        experimentChoices, experimentRate, experimentInterval,
+        chooseTitle, chooseText, doneWinner, auditWinner
     // The recall of a delivery.
     case recallTitle, recallText, recallButton, recallReason, recallMode, recallStop, recallReplace, recallRemove,
         recallNewTitle, recallNewBody, recallOnlyReplace, doneRecall, auditRecall, recalledTitle, recalledBy,
@@ -244,7 +250,10 @@ enum Phrase: String, Sendable, CaseIterable {
         waveSizeWrong, waveBegins, waveBeginsWrong, waveFirst, waveFailed, waveTokens, waveOptOuts, waveShareWrong,
         waveRest, hoursTitle, hoursText, hoursRuleLabel, hoursAsService, hoursPostpone, hoursDrop, hoursIgnore,
         planTitle,
-        planWaiting, planNext, waveWaiting, waveOpen, wavePassed, waveHeld, byWaveTitle, reasonLocalTimeOver,
+        planWaiting, planNext, waveWaiting, waveOpen, wavePassed, waveHeld,
+        waveNever, waveEnded, waveBehind, waveBehindHeld, waveAfter, waveGuards, guardFailed, guardTokens,
+        guardOptOuts,
+        byWaveTitle, reasonLocalTimeOver,
         reasonOutsideHours, auditPlan, auditHours
     // The sending hours of a service.
     case hoursFormTitle, hoursFormText, hoursLineHint, hoursLineWrong, dayOne, dayTwo, dayThree, dayFour, dayFive,

@@ -21,7 +21,7 @@
         source = new EventSource(live.dataset.path);
         source.onopen = () => { words.textContent = control.dataset.on; };
         source.onmessage = (event) => exchange(event.data);
-        // The server says why it sends nothing, as when too many pages are live already.
+        // The server says why it sends nothing, as when newer pages took its place.
         source.addEventListener("refused", (event) => { close(); words.textContent = event.data; });
         // Of another state: its buttons are others, too. What the address says of something that was done is over.
         source.addEventListener("changed", () => { close(); location.replace(location.pathname); });

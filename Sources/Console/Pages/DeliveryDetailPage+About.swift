@@ -1,0 +1,81 @@
+import PushCore
+import Store
+
+/// The parts of the page that stay as they are: whom the delivery goes to, who made it, and what it says.
+extension DeliveryDetailPage {
+    /// How long a page counts an audience.
+    private static let countingLimit = Duration.milliseconds(200)
+
+    /// - Parameter lastCount: what its last analysis counted; nil if it had none.
+    func about(_ facts: DeliveryFacts, lastCount: Int64?) async throws -> PageValues {
+        let progress = facts.progress
+        let isContinuous = progress.kind == .continuous
+        let (subject, applications, connectors, filter, approval) = try await responder.database.run { store in
+            let subject = try await store.subject(ofDelivery: progress.id)
+            var filter: TargetFilter?
+            if let text = subject.targeting.filter { filter = try? await store.parseFilter(text).get() }
+            let applications = try await store.applications().filter { facts.applications.contains($0.name) }
+            let connectors = Dictionary(
+                uniqueKeysWithValues: try await store.accounts().map { ($0.id, $0.connector) }
+            )
+            let approval = isContinuous ? nil : try await store.approval(ofDelivery: progress.id)
+            return (subject, applications, connectors, filter, approval)
+        }
+        var number = isContinuous ? nil : facts.number
+        if !isContinuous, number == nil {
+            number = try await estimate(progress, subject, filter, applications, lastCount: lastCount)
+        }
+        let about = DeliveryAboutView(
+            progress: progress,
+            subject: subject,
+            filter: filter,
+            approval: approval,
+            number: number,
+            catalogue: responder.pages.catalogue
+        )
+        let content = DeliveryContentView(
+            content: subject.content,
+            variants: facts.reasons.experiment?.variants ?? [],
+            applications: applications,
+            connectors: connectors,
+            icons: try await ApplicationIcons.read(responder.database),
+            catalogue: responder.pages.catalogue
+        )
+        var values: PageValues = ["about": .group(about.values)]
+        values.merge(content.values) { own, _ in own }
+        return values
+    }
+
+    /// What a delivery whose messages are not made would send: as its last analysis counted it, or as its filter selects
+    /// now.
+    private func estimate(
+        _ progress: DeliveryProgress,
+        _ subject: DeliverySubject,
+        _ filter: TargetFilter?,
+        _ applications: [ApplicationRow],
+        lastCount: Int64?
+    ) async throws -> TargetNumber {
+        if let lastCount { return .last(lastCount) }
+        let targeting = subject.targeting
+        // Only preparation reads lists of targets and conditions in SQL.
+        guard !targeting.isExplicit, !targeting.hasRawSQL, (filter == nil) == (targeting.filter == nil) else {
+            return .unknown
+        }
+        do {
+            let count = try await responder.database.run { store in
+                try await store.countAudience(
+                    filter,
+                    applications: applications.map(\.id),
+                    isOneTimeCode: progress.isOneTimeCode,
+                    within: Self.countingLimit
+                )
+            }
+            guard !count.needsMapping else { return .unknown }
+            return .estimate(count, isAtMost: subject.isOnePerUser || !targeting.excludedLists.isEmpty)
+        } catch let error as StoreError where error.code == .invalid {
+            return .unknown
+        } catch ConsoleProblem.tooSlow {
+            return .unknown
+        }
+    }
+}
