@@ -17,6 +17,7 @@ struct PlanView {
             facts.append((.planWaiting, Figures.count(plan.plannedMessages)))
             if let next = plan.nextAt { facts.append((.planNext, Figures.minute(next))) }
         }
+        if plan.unknownZones > 0 { facts.append((.planUnknownZones, Figures.count(plan.unknownZones))) }
         guard !facts.isEmpty || !plan.waves.isEmpty else { return [:] }
         return [
             "hasPlan": .flag(true), "hasWaves": .flag(!plan.waves.isEmpty),

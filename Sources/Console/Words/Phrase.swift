@@ -189,7 +189,7 @@ enum Phrase: String, Sendable, CaseIterable {
         credentialAPNsKey, credentialCertificate, credentialServiceAccount, credentialProjectKey, credentialKeyID,
         credentialTeamID, credentialProject, credentialTopics, credentialEnvironments, credentialSubject,
         expiryNever, expiryOver, expiryIn, snippetNote, declaredTitle, declaresNothing, columnVariable, columnType,
-        columnDefault, columnSound, columnParameter, columnKept, soundOfSystem
+        columnDefault, columnSound, columnParameter, columnKept, columnZone, soundOfSystem
     // Letting an application send again.
     case resumeButtonOfApp, resumeTitle, resumeText, resumeBelieve, resumeBelieveHint, resumeNow
     // Sending a test push.
@@ -244,7 +244,8 @@ enum Phrase: String, Sendable, CaseIterable {
         waveSizeWrong, waveBegins, waveBeginsWrong, waveFirst, waveFailed, waveTokens, waveOptOuts, waveShareWrong,
         waveRest, hoursTitle, hoursText, hoursRuleLabel, hoursAsService, hoursPostpone, hoursDrop, hoursIgnore,
         planTitle,
-        planWaiting, planNext, waveWaiting, waveOpen, wavePassed, waveHeld, byWaveTitle, reasonLocalTimeOver,
+        planWaiting, planNext, planUnknownZones,
+        waveWaiting, waveOpen, wavePassed, waveHeld, byWaveTitle, reasonLocalTimeOver,
         reasonOutsideHours, auditPlan, auditHours
     // The sending hours of a service.
     case hoursFormTitle, hoursFormText, hoursLineHint, hoursLineWrong, dayOne, dayTwo, dayThree, dayFour, dayFive,
