@@ -135,6 +135,9 @@ static const char compose_preview[] = {
 static const char compose_when[] = {
 #embed "templates/compose/compose-when.mustache" suffix(, 0)
 };
+static const char zone_menu[] = {
+#embed "templates/zone-menu.mustache" suffix(, 0)
+};
 static const char compose_send[] = {
 #embed "templates/compose/compose-send.mustache" suffix(, 0)
 };
@@ -261,6 +264,7 @@ static const struct console_file files[] = {
     {"compose-content.mustache", compose_content},
     {"compose-preview.mustache", compose_preview},
     {"compose-when.mustache", compose_when},
+    {"zone-menu.mustache", zone_menu},
     {"compose-send.mustache", compose_send},
     {"phone-ios.mustache", phone_ios},
     {"phone-android.mustache", phone_android},

@@ -155,7 +155,17 @@ extension Composer {
     }
 
     /// The page of a step, with the values that all steps share.
-    func page(_ step: Step, _ composed: ComposedDraft, _ values: PageValues, problem: String? = nil) -> ConsoleReply {
+    ///
+    /// - Parameters:
+    ///   - problem: what was refused, to be shown above all.
+    ///   - status: that of a page whose fields say what was refused.
+    func page(
+        _ step: Step,
+        _ composed: ComposedDraft,
+        _ values: PageValues,
+        problem: String? = nil,
+        status: HTTPResponse.Status = .ok
+    ) -> ConsoleReply {
         let here = Step.allCases.firstIndex(of: step) ?? 0
         let steps = Step.allCases.enumerated().map { place, other -> PageValues in
             [
@@ -175,7 +185,7 @@ extension Composer {
                 "compose-" + step.rawValue,
                 title: name(composed.draft),
                 all.merging(values) { _, new in new },
-                status: problem == nil ? .ok : .conflict
+                status: problem == nil ? status : .conflict
             )
         )
     }

@@ -172,6 +172,7 @@ enum Phrase: String, Sendable, CaseIterable {
         previewNote, sizeTitle, columnBytes, tooLong, samplesTitle, samplesHint, summaryTitle, missingLabel,
         missingApplications, missingFilter, missingContent, proofTitle, proofHint, seedsLabel, proofButton, noSeeds,
         proofToNobody, proofSent, startHead, whenLabel, whenNow, whenLater, whenMoment, goToStart, noMoment, pastMoment,
+        momentSkipped, momentTwice, zoneUnknown,
         startTitle, startTo, startSubscriptions, startNow, startAt, startButton, auditDraftAdd, auditDraftSave,
         auditDraftRemove, auditProof, auditStart, auditPreview
     // The menu and the lists of services.
@@ -240,6 +241,7 @@ enum Phrase: String, Sendable, CaseIterable {
         readerExcluded, readerViewSlow, readerViewProblem, localeSaysNothing, soundDefault
     // When messages leave: the recipient's time, waves, sending hours.
     case stepWhen, whenText, missingPlan, localTimeTitle, localTimeText, localTimeMoment, localTimePast, localTimeWrong,
+        localTimeClock,
         pastChoose, pastMissing, pastNow, pastNextDay, pastSkip, wavesTitle, wavesText, wavesHint, waveNumber, waveSize,
         waveSizeWrong, waveBegins, waveBeginsWrong, waveFirst, waveFailed, waveTokens, waveOptOuts, waveShareWrong,
         waveRest, hoursTitle, hoursText, hoursRuleLabel, hoursAsService, hoursPostpone, hoursDrop, hoursIgnore,
