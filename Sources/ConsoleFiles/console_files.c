@@ -16,7 +16,7 @@
 //   It cannot fail: an index outside of the list gives its end. A file that is missing is an error of the build.
 //
 // SEE ALSO
-//   include/ConsoleFiles.h, templates/layout.mustache, assets/console.css, assets/console.js,
+//   include/ConsoleFiles.h, templates/layout.mustache, assets/console.css, assets/console.js, assets/compose.js,
 //   Sources/Console/Pages/PageRenderer.swift, Sources/Console/Words/Phrase.swift
 
 #include "ConsoleFiles.h"
@@ -135,6 +135,15 @@ static const char compose_preview[] = {
 static const char compose_when[] = {
 #embed "templates/compose/compose-when.mustache" suffix(, 0)
 };
+static const char compose_experiment[] = {
+#embed "templates/compose/compose-experiment.mustache" suffix(, 0)
+};
+static const char compose_limits[] = {
+#embed "templates/compose/compose-limits.mustache" suffix(, 0)
+};
+static const char compose_approval[] = {
+#embed "templates/compose/compose-approval.mustache" suffix(, 0)
+};
 static const char zone_menu[] = {
 #embed "templates/zone-menu.mustache" suffix(, 0)
 };
@@ -222,6 +231,9 @@ static const char console_css[] = {
 static const char console_js[] = {
 #embed "assets/console.js" suffix(, 0)
 };
+static const char compose_script[] = {
+#embed "assets/compose.js" suffix(, 0)
+};
 static const char icon_svg[] = {
 #embed "assets/icon.svg" suffix(, 0)
 };
@@ -264,6 +276,9 @@ static const struct console_file files[] = {
     {"compose-content.mustache", compose_content},
     {"compose-preview.mustache", compose_preview},
     {"compose-when.mustache", compose_when},
+    {"compose-experiment.mustache", compose_experiment},
+    {"compose-limits.mustache", compose_limits},
+    {"compose-approval.mustache", compose_approval},
     {"zone-menu.mustache", zone_menu},
     {"compose-send.mustache", compose_send},
     {"phone-ios.mustache", phone_ios},
@@ -293,6 +308,7 @@ static const struct console_file files[] = {
     {"fr.words", french},
     {"console.css", console_css},
     {"console.js", console_js},
+    {"compose.js", compose_script},
     {"icon.svg", icon_svg},
     {0, 0},
 };

@@ -67,7 +67,7 @@ import Testing
                 "plan.rest.begins": "1d", "plan.hours": "drop", "go": "next",
             ]
         )
-        #expect(right.headers[.location] == "\(draft)/send")
+        #expect(right.headers[.location] == "\(draft)/experiment")
         let again = try await mia.get("\(draft)/when").text
         #expect(again.contains(#"name="plan.wave.1.begins" value="30 min""#), "the empty rows are gone")
         #expect(try await mia.get("\(draft)/start?when=now").text.contains("25 % · 5 · The rest"))

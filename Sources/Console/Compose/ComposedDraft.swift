@@ -10,6 +10,8 @@ struct ComposedDraft: Sendable {
         static let filter = "target.filter"
         /// The exclusion lists, one per line.
         static let lists = "target.lists"
+        /// The prefix of the names of the fields of a signal to follow.
+        static let follow = "follow."
         /// The prefix of the names of the preview's sample values.
         static let sample = "sample."
     }
@@ -26,6 +28,8 @@ struct ComposedDraft: Sendable {
     /// The time zones that the database knows, and those of services by name.
     let zones: [String]
     let serviceZones: [String: String]
+    /// The applications that cannot send, by name.
+    let obstacles: [String: SendingObstacle]
     /// What the plan's moments are in the draft's zone, by text.
     private(set) var moments: [String: ZonedMoment] = [:]
 
@@ -37,7 +41,8 @@ struct ComposedDraft: Sendable {
             connectors: Dictionary(uniqueKeysWithValues: try await store.accounts().map { ($0.id, $0.connector) }),
             allCategories: try await store.categories(),
             zones: try await store.timeZones(),
-            serviceZones: try await store.zonesOfServices()
+            serviceZones: try await store.zonesOfServices(),
+            obstacles: try await store.sendingObstacles()
         )
         try await composed.readMoments(store)
         return composed
@@ -82,8 +87,20 @@ struct ComposedDraft: Sendable {
         return own.count == 1 ? allCategories.filter { own.contains($0.service) } : []
     }
 
+    /// The services of its applications.
+    var ownServices: Set<String> { Set(chosen.compactMap { services[$0.name] }) }
+
     /// The platforms of its applications.
     var platforms: [Platform] { Platform.allCases.filter { platform in chosen.contains { $0.platform == platform } } }
+
+    /// The largest payload that each gateway of a platform takes, in bytes: the tightest one's.
+    var payloadLimits: [Platform: Int] {
+        chosen.reduce(into: [:]) { limits, row in
+            let format = row.format(over: row.accountID.flatMap { connectors[$0] })
+            let limit = PayloadLimits.limit(format: format, pushType: .alert)
+            limits[row.platform] = min(limits[row.platform] ?? limit, limit)
+        }
+    }
 
     /// The declarations of the applications of a platform. If several declare the same name, the first one is used, but
     /// for a sound the first one with a label.

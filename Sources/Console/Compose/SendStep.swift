@@ -57,7 +57,8 @@ extension Composer {
             (.countLabel, audience.words), (.listsLabel, composed.excludedLists.joined(separator: ", ")),
             (.experimentTitle, experiment(composed).summary),
         ]
-        let planned = plan(composed).facts.map { fact -> PageValues in
+        let further = try await plan(composed).facts + limitFacts(composed) + approvalFacts(composed)
+        let planned = further.map { fact -> PageValues in
             ["name": .text(fact.name), "value": .text(fact.value)]
         }
         var values: PageValues = [
@@ -67,7 +68,7 @@ extension Composer {
                 } + planned
             ),
             "seeds": .list(rows), "hasSeeds": .flag(!rows.isEmpty), "missing": .list(missing),
-            "isReady": .flag(missing.isEmpty), "settings": .list(settings(composed).fields),
+            "isReady": .flag(missing.isEmpty), "settings": .list(settings(composed).fields(SettingsForm.others)),
             "isSaved": .flag(call.query["saved"] != nil && !settings(composed).isWrong),
             "isMissing": .flag(!missing.isEmpty),
         ]
@@ -117,18 +118,17 @@ extension Composer {
         if plan(composed).isWrong {
             rows.append(["words": .text(catalogue[.missingPlan]), "path": .text(path(composed.draft, .when))])
         }
-        if settings(composed).isWrong {
+        if settings(composed).isWrong(among: SettingsForm.others) {
             rows.append(["words": .text(catalogue[.missingSettings]), "path": "#sending"])
         }
+        if areLimitsWrong(composed) {
+            rows.append(["words": .text(catalogue[.missingLimits]), "path": .text(path(composed.draft, .limits))])
+        }
         if isWrong(experiment(composed)) {
-            let path = experimentPath(composed.draft)
+            let path = path(composed.draft, .experiment)
             rows.append(["words": .text(catalogue[.missingExperiment]), "path": .text(path)])
         }
         return rows
-    }
-
-    private func experiment(_ composed: ComposedDraft) -> ExperimentForm {
-        ExperimentForm(composed: composed, catalogue: catalogue)
     }
 
     private func isWrong(_ experiment: ExperimentForm) -> Bool {
@@ -140,7 +140,7 @@ extension Composer {
         }
     }
 
-    private func settings(_ composed: ComposedDraft) -> SettingsForm {
+    func settings(_ composed: ComposedDraft) -> SettingsForm {
         SettingsForm(values: composed.draft.fields, catalogue: catalogue, categories: composed.categories)
     }
 
@@ -182,6 +182,11 @@ extension Composer {
             delivery.experiment = try experiment(composed).rule()
         } catch {
             throw .conflict(catalogue[.missingExperiment])
+        }
+        do {
+            delivery.follow = try follow(composed)
+        } catch {
+            throw .conflict(catalogue[.missingLimits])
         }
         return delivery
     }
@@ -264,7 +269,8 @@ extension Composer {
                     "when": .text(when), "moment": .text(moment.map(Self.text) ?? ""),
                     "applications": .text(composed.draft.applications.joined(separator: ", ")),
                     "settings": .list(
-                        (experimentFacts(composed) + settings(composed).facts + plan(composed).facts)
+                        (experimentFacts(composed) + settings(composed).facts + followFacts(composed)
+                            + plan(composed).facts)
                             .map { ["name": .text($0.name), "value": .text($0.value)] }
                     ),
                 ]),

@@ -239,6 +239,13 @@ enum Phrase: String, Sendable, CaseIterable {
         settingSeeds, settingSeedsHint, settingSeedsNo, settingSeedsAll, factSeeds,
         factCode, auditOneTimeCode, auditNoCode, settingUnknown, settingNoNumber, settingSeparator, readerKey, noReader,
         readerExcluded, readerViewSlow, readerViewProblem, localeSaysNothing, soundDefault
+    // The optional steps of the composer.
+    case counterWords, stepExperiment, stepLimits, stepApproval, stepSkip, stepContinue, limitsText, capsTitle,
+        capsText, capsNone,
+        columnCap, columnForThis, capHours, capDays, capRecipientDay, capApplies, capApplyNot, limitsRateTitle,
+        missingLimits, approvalStepText, approvalNone, approvalSize, approvalNeeded, approvalNotNeeded,
+        approvalDepends, approvalAboveWords, obstacleNoAccount, obstacleInactiveAccount, obstacleNoCredential,
+        obstacleExpiredCredential, obstacleLink
     // When messages leave: the recipient's time, waves, sending hours.
     case stepWhen, whenText, missingPlan, localTimeTitle, localTimeText, localTimeMoment, localTimePast, localTimeWrong,
         localTimeClock,

@@ -1087,7 +1087,8 @@ DECLARE
     wrong record;
     is_code boolean := coalesce((settings ->> 'one_time_code')::boolean, false);
     experiment jsonb := settings -> 'experiment';
-    chosen jsonb := settings - 'one_time_code' - 'experiment' - 'plan';
+    follow jsonb := settings -> 'follow';
+    chosen jsonb := settings - 'one_time_code' - 'experiment' - 'plan' - 'follow';
 BEGIN
     SELECT p.* INTO wrong FROM setting_problem(chosen) p;
     IF wrong.problem IS NOT NULL THEN
@@ -1112,6 +1113,10 @@ BEGIN
     END IF;
     IF coalesce(settings -> 'plan', '{}') <> '{}' THEN
         PERFORM put_plan(made, settings -> 'plan');
+    END IF;
+    IF follow IS NOT NULL THEN
+        PERFORM keep_signal(made, follow ->> 'signal', (follow ->> 'target')::double precision,
+            (follow ->> 'floor')::double precision, (follow ->> 'ceiling')::double precision);
     END IF;
     SELECT c.subject, c.problem, c.remedy INTO wrong FROM pushmta.check_delivery(made) c LIMIT 1;
     IF FOUND THEN

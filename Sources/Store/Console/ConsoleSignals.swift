@@ -52,4 +52,13 @@ package struct SignalLimits: Sendable, Hashable {
         self.floor = floor
         self.ceiling = ceiling
     }
+
+    /// As `pushmta_engine.console_make_delivery` reads it.
+    var json: JSONValue {
+        .object([
+            JSONEntry(name: "signal", value: .string(signal)), JSONEntry(name: "target", value: .number("\(target)")),
+            JSONEntry(name: "floor", value: .number("\(floor)")),
+            JSONEntry(name: "ceiling", value: .number("\(ceiling)")),
+        ])
+    }
 }
