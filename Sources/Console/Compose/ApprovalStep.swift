@@ -65,7 +65,7 @@ extension Composer {
         let rules = try await approvalRules(composed)
         guard !rules.isEmpty else { return [] }
         let count = try await size(composed)
-        return rules.map { rule in
+        return rules.map { rule -> (name: String, value: String) in
             let words = catalogue.text(.approvalAboveWords, Figures.count(rule.above))
             return (catalogue[.stepApproval], "\(catalogue[Self.isNeeded(rule, count)]) (\(rule.service): \(words))")
         }

@@ -11,7 +11,8 @@ struct DeliverySchedule: Sendable {
     /// The action, and what its button says, for what may be done with the delivery; nil if its start cannot be set.
     private func action(_ allowed: Set<DeliveryAction>) -> (DeliveryAction, button: Phrase)? {
         if allowed.contains(.reschedule) { return (.reschedule, .moveButton) }
-        return allowed.contains(.start) ? (.start, .startAtButton) : nil
+        guard allowed.contains(.start) else { return nil }
+        return (.start, .startAtButton)
     }
 
     /// What the page shows; nothing if the start cannot be set.

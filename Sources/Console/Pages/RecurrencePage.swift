@@ -105,14 +105,7 @@ struct RecurrencePage: Sendable {
                     rule?.times?.joined(separator: ", ") ?? "",
                     hint: .recurrenceTimesHint
                 ),
-                FormField(
-                    name: Name.timeZone,
-                    label: catalogue[.recurrenceZone],
-                    kind: .choice(zones.map { FormOption($0, $0) }),
-                    hint: catalogue[.recurrenceZoneHint],
-                    isRequired: true,
-                    value: zone
-                ),
+                zoneField(zone, zones),
             ] + weekdays + [
                 line(Name.monthDays, .recurrenceMonthDays, monthDays, hint: .recurrenceMonthDaysHint),
                 line(Name.startsOn, .recurrenceStartsOn, rule?.startsOn ?? "", hint: .recurrenceDateHint),
@@ -132,6 +125,17 @@ struct RecurrencePage: Sendable {
                 ),
             ],
             button: catalogue[.recurrenceSave]
+        )
+    }
+
+    private func zoneField(_ zone: String, _ zones: [String]) -> FormField {
+        FormField(
+            name: Name.timeZone,
+            label: catalogue[.recurrenceZone],
+            kind: .choice(zones.map { FormOption($0, $0) }),
+            hint: catalogue[.recurrenceZoneHint],
+            isRequired: true,
+            value: zone
         )
     }
 
