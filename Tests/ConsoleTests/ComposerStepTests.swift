@@ -108,11 +108,24 @@ import Testing
         form["follow.target"] = "0,8"
         #expect(try await mia.post(path, form: form).headers[.location] == "\(draft)/approval")
         #expect(try await mia.get("\(draft)/start?when=now").text.contains("<bdi>load</bdi>"))
-        let started = try await mia.post("\(draft)/start", form: ["version": try await version(mia, "\(draft)/send")])
-        let words = try #require(started.headers[.location]?.firstMatch(of: /^\/deliveries\/(\d+)/), "\(started.text)")
-        let id = try #require(Int64(words.1))
+        func start() async throws -> Int64 {
+            let form = ["version": try await version(mia, "\(draft)/send"), "at": "2036-01-02T03:04"]
+            let started = try await mia.post("\(draft)/start", form: form)
+            let words = started.headers[.location]?.firstMatch(of: /^\/deliveries\/(\d+)/)
+            return try #require(words.flatMap { Int64($0.1) }, "\(started.text)")
+        }
+        let id = try await start()
         let followed = try #require(try await site.admin.signal(ofDelivery: id))
         #expect(followed.signal == "load" && followed.target == 0.8 && followed.floor == 5 && followed.ceiling == 50)
+        // Edited again, the draft says what was changed on the delivery's page, and may follow none.
+        let page = ["signal": "load", "target": "0,9", "floor": "5", "ceiling": "50"]
+        _ = try await mia.post("/deliveries/\(id)/follow", form: page)
+        #expect(try await mia.post("/deliveries/\(id)/edit").headers[.location] == "\(draft)/send")
+        let again = try await mia.get(path).text
+        #expect(again.contains(#"value="0.9""#))
+        form = ["version": try await version(mia, path), "follow.signal": "", "go": "next"]
+        #expect(try await mia.post(path, form: form).headers[.location] == "\(draft)/approval")
+        #expect(try await site.admin.signal(ofDelivery: try await start()) == nil)
         await site.close()
     }
 

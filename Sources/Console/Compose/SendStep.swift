@@ -185,6 +185,7 @@ extension Composer {
         }
         do {
             delivery.follow = try follow(composed)
+            delivery.saysFollow = saysFollow(composed)
         } catch {
             throw .conflict(catalogue[.missingLimits])
         }

@@ -18,6 +18,8 @@ package struct DraftDelivery: Sendable, Hashable {
     package var experiment: ExperimentRule?
     /// The health signal that its rate follows; nil for none. A template has none.
     package var follow: SignalLimits?
+    /// Whether the draft says what it follows. Otherwise a delivery that is edited again keeps its signal.
+    package var saysFollow = false
 
     package init(
         draft: Int64,
@@ -47,7 +49,7 @@ package struct DraftDelivery: Sendable, Hashable {
     private var allSettings: String {
         let more = [
             experiment.map { JSONEntry(name: "experiment", value: $0.json) },
-            follow.map { JSONEntry(name: "follow", value: $0.json) },
+            saysFollow ? JSONEntry(name: "follow", value: follow?.json ?? .null) : nil,
         ].compactMap(\.self)
         guard !more.isEmpty, case .object(let entries)? = try? JSONValue(parsing: Array(settings.utf8)) else {
             return settings
