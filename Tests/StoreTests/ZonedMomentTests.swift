@@ -30,6 +30,35 @@ import Testing
         #expect(try await fixture.store.moments(of: [], in: "Europe/Berlin").isEmpty)
     }
 
+    @Test("The day of a frequency cap has the zone of the declared column where a subscription has none")
+    func recipientZones() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 3)
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.subscription SET parameters = '{"zone": "Pacific/Auckland"}'
+            WHERE id < (SELECT max(id) FROM pushmta_engine.subscription)
+            """
+        )
+        func zones(_ expected: String) async throws -> Bool {
+            try await fixture.sql(
+                """
+                SELECT count(*) FROM pushmta_engine.service v WHERE v.name = 'shop'
+                    AND pushmta_engine.recipient_zones(v.id, ARRAY(SELECT s.id FROM pushmta_engine.subscription s ORDER BY s.id),
+                        ARRAY['', 'Asia/Tokyo', '']) = '\(expected)'::text[]
+                """
+            ) == 1
+        }
+        #expect(try await zones(#"{"",Asia/Tokyo,""}"#))
+        try await fixture.sql(
+            """
+            UPDATE pushmta_engine.application SET subscription_parameters =
+                '[{"name": "zone", "column": "parameters.zone", "time_zone": true}]' WHERE name = 'shop-ios'
+            """
+        )
+        #expect(try await zones(#"{Pacific/Auckland,Asia/Tokyo,""}"#))
+    }
+
     @Test("A moment is shown as the clock of a zone shows it")
     func localTimes() async throws {
         let fixture = try await StoreFixture.make()
