@@ -676,8 +676,27 @@ def test_compose(site, browser):
     browser.find("#key").send_keys("customer-nobody")
     browser.find("form[action$='/reader'] button").click()
     browser.has("No one with this user key")
-    for step in ("applications", "target", "content", "preview", "when", "send"):
+    for step in ("applications", "target", "content", "preview", "when", "experiment", "limits", "approval", "send"):
         browser.judge(f"compose-{step}", f"{draft}/{step}")
+    for code in ("de", "fr"):
+        browser.driver.add_cookie({"name": "pushmta-language", "value": code})
+        for step in ("when", "limits", "approval"):
+            browser.judge(f"compose-{step}-{code}", f"{draft}/{step}")
+    browser.driver.delete_cookie("pushmta-language")
+    # Characters and bytes while a text is typed: an accented letter is one character of two bytes.
+    browser.open(draft + "/content")
+    before = browser.find("[id='ios.title-count']").text
+    field("ios.title").send_keys("\u00e9")
+    after = browser.find("[id='ios.title-count']").text
+    numbers = [[int(n) for n in re.findall(r"\d+", words.replace(",", ""))] for words in (before, after)]
+    check([b - a for a, b in zip(*numbers)] == [1, 2, 0], f"the count went from {before} to {after}")
+    # The rate is a limit, which a later step keeps.
+    browser.open(draft + "/limits")
+    field("settings.messages_per_second").send_keys("500")
+    browser.find("button[value=next]").click()
+    browser.find("[aria-current=step][href$='/approval']")
+    browser.find("a.button.main[href$='/send']").click()
+    browser.find("#sending")
     browser.judge("compose", "/compose")
     browser.open(draft + "/send")
     # How it is sent: what is wrong stands at its field, and whichever button is pressed keeps it.
@@ -688,7 +707,6 @@ def test_compose(site, browser):
     browser.judge_here("compose-send-wrong")
     field("settings.weight").clear()
     field("settings.weight").send_keys("3")
-    field("settings.messages_per_second").send_keys("500")
     field("settings.validity_seconds").send_keys("36")
     browser.find("[name='settings.validity_unit'] option[value=hours]").click()
     browser.find("[id='settings.ambiguity_policy'] option[value=report]").click()
@@ -750,7 +768,11 @@ def test_analyse(site, browser):
     draft = browser.driver.current_url.removeprefix(site.base).removesuffix("/applications")
     browser.open(draft + "/send")
     check(browser.find("[id='settings.weight']").get_attribute("value") == "3", "a setting is gone")
+    browser.open(draft + "/limits")
     browser.find("[id='settings.category'] option[value=news]").click()
+    browser.find("button[value=next]").click()
+    browser.find("[aria-current=step][href$='/approval']")
+    browser.open(draft + "/send")
     delivery = analyse()
     category = site.sql(f"SELECT category FROM pushmta.delivery_progress WHERE id = {delivery}").strip()
     check(category == "news", f"its category is {category}")
@@ -831,8 +853,20 @@ def test_plan(site, browser):
     browser.judge_here("compose-when-wrong")
     browser.find("[name='plan.wave.0.size']").clear()
     browser.find("[name='plan.wave.0.size']").send_keys("50 %")
-    browser.find("[name='plan.rest.begins']").send_keys("1d")
+    # 30 March 2036 has no 02:30 in Berlin: that stands at the field.
+    begins = browser.find("[name='plan.rest.begins']")
+    begins.send_keys("2036-03-30T02:30")
+    browser.find("[name='plan.zone'] option[value='Europe/Berlin']").click()
     browser.find("button[value=next]").click()
+    browser.has("there is no such time")
+    begins = browser.find("[name='plan.rest.begins']")
+    check(browser.find(f"[id='{begins.get_attribute('aria-describedby').split()[-1]}']").text, "the problem is not at its field")
+    browser.judge_here("compose-when-skipped")
+    begins.clear()
+    begins.send_keys("1d")
+    browser.find("button[value=next]").click()
+    browser.find("a.button[href$='/limits']")
+    browser.open(draft + "/send")
     browser.find("#sending")
     browser.has("50 % · The rest")
     browser.find("button[value=start]").click()
@@ -881,7 +915,7 @@ def test_recur(site, browser):
     path = f"/deliveries/{delivery}/recurrence"
     browser.find(f"a[href='{path}']").click()
     browser.judge_here("recurrence-form")
-    browser.find("[name=time_zone]").send_keys("Europe/Berlin")
+    choose(browser, "time_zone", "Europe/Berlin")
     browser.find("[name=times]").send_keys("9")
     choose(browser, "unit", "months")
     browser.find("[name=month_days]").send_keys("-1")
@@ -893,7 +927,7 @@ def test_recur(site, browser):
     browser.find("[name=times]").send_keys("09:00")
     browser.find("main form button.main").click()
     browser.has("It is saved when the delivery recurs")
-    check("08:00 UTC" in browser.find("#next-runs li").text, f"the next runs are {browser.find('#next-runs').text}")
+    check("09:00 Europe/Berlin" in browser.find("#next-runs li").text, f"the next runs are {browser.find('#next-runs').text}")
     check(not browser.driver.find_elements(By.CSS_SELECTOR, f"a[href='/deliveries/{delivery}/start']"), "it can be started itself")
     browser.find(f"form[action='{path}/start'] button").click()
     browser.has("The recurrence is started")
@@ -945,6 +979,8 @@ def test_experiment(site, browser):
     share(1, "30")
     browser.find("[name='experiment.hours']").send_keys("2")
     browser.find("main form button.main").click()
+    browser.find("[aria-current=step][href$='/limits']")
+    browser.open(draft + "/send")
     browser.has("2 variants, best by clicks")
     for code in ("de", "fr"):
         browser.driver.add_cookie({"name": "pushmta-language", "value": code})

@@ -16,7 +16,7 @@
 //   It cannot fail: an index outside of the list gives its end. A file that is missing is an error of the build.
 //
 // SEE ALSO
-//   include/ConsoleFiles.h, templates/layout.mustache, assets/console.css, assets/console.js,
+//   include/ConsoleFiles.h, templates/layout.mustache, assets/console.css, assets/console.js, assets/compose.js,
 //   Sources/Console/Pages/PageRenderer.swift, Sources/Console/Words/Phrase.swift
 
 #include "ConsoleFiles.h"
@@ -144,6 +144,18 @@ static const char compose_preview[] = {
 static const char compose_when[] = {
 #embed "templates/compose/compose-when.mustache" suffix(, 0)
 };
+static const char compose_experiment[] = {
+#embed "templates/compose/compose-experiment.mustache" suffix(, 0)
+};
+static const char compose_limits[] = {
+#embed "templates/compose/compose-limits.mustache" suffix(, 0)
+};
+static const char compose_approval[] = {
+#embed "templates/compose/compose-approval.mustache" suffix(, 0)
+};
+static const char zone_menu[] = {
+#embed "templates/zone-menu.mustache" suffix(, 0)
+};
 static const char compose_send[] = {
 #embed "templates/compose/compose-send.mustache" suffix(, 0)
 };
@@ -228,6 +240,9 @@ static const char console_css[] = {
 static const char console_js[] = {
 #embed "assets/console.js" suffix(, 0)
 };
+static const char compose_script[] = {
+#embed "assets/compose.js" suffix(, 0)
+};
 static const char icon_svg[] = {
 #embed "assets/icon.svg" suffix(, 0)
 };
@@ -273,6 +288,10 @@ static const struct console_file files[] = {
     {"compose-content.mustache", compose_content},
     {"compose-preview.mustache", compose_preview},
     {"compose-when.mustache", compose_when},
+    {"compose-experiment.mustache", compose_experiment},
+    {"compose-limits.mustache", compose_limits},
+    {"compose-approval.mustache", compose_approval},
+    {"zone-menu.mustache", zone_menu},
     {"compose-send.mustache", compose_send},
     {"phone-ios.mustache", phone_ios},
     {"phone-android.mustache", phone_android},
@@ -301,6 +320,7 @@ static const struct console_file files[] = {
     {"fr.words", french},
     {"console.css", console_css},
     {"console.js", console_js},
+    {"compose.js", compose_script},
     {"icon.svg", icon_svg},
     {0, 0},
 };

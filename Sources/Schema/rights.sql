@@ -88,7 +88,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.external_account pushmta_engine.gateway_trouble pushmta_engine.mta_child '
             'pushmta_engine.schema_version '
             -- For the composer.
-            'pushmta.category pushmta.delivery_template pushmta_engine.console_audience '
+            'pushmta.approval_rule pushmta.category pushmta.delivery_template pushmta.frequency_cap pushmta_engine.console_audience '
             -- For services and applications. pushmta.credential shows nothing secret.
             'pushmta.credential pushmta.gateway_trouble pushmta.service pushmta.target_mapping pushmta_engine.service '
             -- For plans.

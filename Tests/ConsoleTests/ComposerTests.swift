@@ -27,6 +27,18 @@ import Testing
         )
     }
 
+    /// Gives each application without a credential one, so that a draft may go to it.
+    private func credentials(_ site: ConsoleSite) async throws {
+        try await site.sql(
+            """
+            INSERT INTO pushmta_engine.credential (kind, name, seal_key_id, sealed)
+                SELECT 'apns_key', 'own', 'k', 'x' WHERE NOT EXISTS (SELECT FROM pushmta_engine.credential);
+            UPDATE pushmta_engine.application SET credential_id = (SELECT max(id) FROM pushmta_engine.credential)
+                WHERE credential_id IS NULL
+            """
+        )
+    }
+
     /// Creates a draft; returns the path of its steps.
     private func begin(_ browser: ConsoleBrowser, _ label: String = "Sale") async throws -> String {
         let answer = try await browser.post("/compose", form: ["label": label])
@@ -46,6 +58,7 @@ import Testing
 
     /// A draft for one application, and its author's browser.
     private func saleDraft(_ site: ConsoleSite) async throws -> (mia: ConsoleBrowser, draft: String) {
+        try await credentials(site)
         let mia = try await site.session(.marketing, name: "mia")
         let draft = try await begin(mia)
         _ = try await save(mia, draft, "applications", ["label": "Sale", "application.shop-ios": "on"])
@@ -99,7 +112,7 @@ import Testing
         let usual = try await mia.get("\(draft)/send").text
         #expect(usual.contains(#"name="settings.priority" value="" placeholder="0""#) && usual.contains("no limit"))
         let wrong = [
-            "settings.messages_per_second": "10,000", "settings.validity_seconds": "3601",
+            "settings.validity_seconds": "3601",
             "settings.priority": "101", "settings.weight": "11", "settings.max_retries": "-1",
             "settings.retry_period_seconds": "0",
         ]
@@ -111,6 +124,12 @@ import Testing
             #expect(page.contains("“\(text)” is not a number"), "\(field)")
         }
         #expect(page.contains("A setting of how it is sent is invalid.") && !page.contains("/proof"))
+        // The rate is a limit.
+        _ = try await save(mia, draft, "limits", ["settings.messages_per_second": "10,000", "go": "next"])
+        let limits = try await mia.get("\(draft)/limits").text
+        #expect(limits.contains(#"name="settings.messages_per_second" value="10,000""#))
+        #expect(limits.contains("“10,000” is not a number"))
+        #expect(try await mia.get("\(draft)/send").text.contains("A value of the step “Limits” is invalid."))
         #expect(try await mia.get("\(draft)/start?when=now").text.contains("A setting of how it is sent is invalid."))
         let right = [
             "settings.messages_per_second": "0,5", "settings.validity_seconds": "36", "settings.validity_unit": "hours",
@@ -136,7 +155,7 @@ import Testing
         let other = try await mia.post("/compose", form: ["label": "Again", "template": "slow"])
         let again = try #require(other.headers[.location]).replacing("/applications", with: "/send")
         let copy = try await mia.get(again).text
-        #expect(copy.contains(#"name="settings.validity_seconds" value="36""#) && copy.contains(#"value="0.5""#))
+        #expect(copy.contains(#"name="settings.validity_seconds" value="36""#) && copy.contains("<bdi>0.5</bdi>"))
         #expect(
             copy.contains(#"<option value="true" selected>get the delivery, too"#)
                 && copy.contains(#"<option value="hours" selected>"#)
@@ -161,7 +180,7 @@ import Testing
         try await ready(site)
         let (mia, draft) = try await saleDraft(site)
         _ = try await save(mia, draft, "content", ["ios.title": "Hello"])
-        let usual = try await mia.get("\(draft)/send").text
+        let usual = try await mia.get("\(draft)/limits").text
         #expect(usual.contains(#"<option value="" selected>marketing of the service"#))
         #expect(usual.contains(#"<option value="news">News"#) && usual.contains(#"<option value="transactional">"#))
         let saved = try await save(mia, draft, "send", ["settings.category": "news", "when": "now", "go": "start"])
@@ -181,7 +200,7 @@ import Testing
         let values = SettingsForm.values(json: #"{"category":"sport"}"#)
         let own = [CategoryRow(service: "shop", name: "news", label: "News", isTransactional: false)]
         let form = SettingsForm(values: values, catalogue: .english, categories: own)
-        #expect(form.isWrong && "\(form.fields)".contains("sport"))
+        #expect(form.isWrong && "\(form.fields(SettingsForm.limits))".contains("sport"))
         let several = SettingsForm(values: values, catalogue: .english)
         #expect(!several.isWrong && several.json.filter { $0 != " " } == #"{"category":"sport"}"#)
         #expect(SettingsForm(values: ["settings.category": "No name"], catalogue: .english).isWrong)
@@ -207,7 +226,7 @@ import Testing
         #expect(again["settings.validity_seconds"] == "1" && again["settings.validity_unit"] == "days")
         #expect(json(#"{"messages_per_second": 100.0}"#).contains("100}"))
         func problems(_ values: [String: String]) -> String {
-            "\(SettingsForm(values: values, catalogue: .english).fields)"
+            "\(SettingsForm(values: values, catalogue: .english).fields(SettingsForm.Setting.allCases))"
         }
         let separator = Catalogue.english[.settingSeparator]
         #expect(problems(["settings.messages_per_second": "1.125"]).contains(separator))
@@ -219,7 +238,8 @@ import Testing
         #expect(minus.json.contains("-100") && !minus.isWrong)
         for language in Language.allCases {
             Language.$current.withValue(language) {
-                let fields = "\(SettingsForm(values: [:], catalogue: Catalogue.current).fields)"
+                let form = SettingsForm(values: [:], catalogue: Catalogue.current)
+                let fields = "\(form.fields(SettingsForm.Setting.allCases))"
                 #expect(fields.contains("\u{2212}100") && !fields.contains("{0}"), "\(language)")
             }
         }
@@ -228,7 +248,7 @@ import Testing
 
     /// Hints and defaults come from the table of settings.
     @Test func theFormTellsRangesAndDefaults() throws {
-        let fields = "\(SettingsForm(values: [:], catalogue: .english).fields)"
+        let fields = "\(SettingsForm(values: [:], catalogue: .english).fields(SettingsForm.Setting.allCases))"
         for words in [
             "Empty: 5 days.", "From \u{2212}100 to 100; higher priorities are sent first. Empty: 0.",
             "From 1 to 10: its share among deliveries of the same priority. Empty: 1.",
@@ -424,6 +444,7 @@ import Testing
                 ELSE '[{"name": "chime.caf", "label": "Door chime"}, {"name": "Glass", "label": "Glass", "system": true}]'::jsonb END
             """
         )
+        try await credentials(site)
         let mia = try await site.session(.marketing, name: "mia")
         let draft = try await begin(mia)
         _ = try await save(
@@ -484,6 +505,7 @@ import Testing
                 account: "fcm"
             )
         )
+        try await credentials(site)
         let mia = try await site.session(.marketing, name: "mia")
         let draft = try await begin(mia)
         let both = ["label": "Sale", "application.shop-ios": "on", "application.shop-android": "on"]
@@ -702,7 +724,7 @@ import Testing
         #expect(late.text.contains("the database") && late.text.contains("that is in the past"))
         // A time that does not exist is refused.
         for none in ["2036-11-29T99:00", "2036-11-29T23:61", "2036-02-31T10:00", "2036-11-29T24:00"] {
-            let words = "Give the time of the start, in UTC."
+            let words = "Give the time of the start."
             #expect(try await mia.get("\(draft)/start?when=later&at=\(none)").text.contains(words), "\(none)")
             #expect(try await mia.post("\(draft)/start", form: ["version": version, "at": none]).status == .conflict)
         }

@@ -67,7 +67,7 @@ import Testing
                 "plan.rest.begins": "1d", "plan.hours": "drop", "go": "next",
             ]
         )
-        #expect(right.headers[.location] == "\(draft)/send")
+        #expect(right.headers[.location] == "\(draft)/experiment")
         let again = try await mia.get("\(draft)/when").text
         #expect(again.contains(#"name="plan.wave.1.begins" value="30 min""#), "the empty rows are gone")
         #expect(try await mia.get("\(draft)/start?when=now").text.contains("25 % · 5 · The rest"))
@@ -121,6 +121,59 @@ import Testing
         #expect(plan.waves[0].size == .percent(29.5) && plan.waves[1].afterSeconds == 5_400)
         #expect(plan.waves[1].maxFailed == 0.015 && plan.waves[2].startsAt == "2036-12-02T09:00Z")
         #expect(PlanForm.values(json: "{}").isEmpty && PlanForm.values(json: "x").isEmpty)
+    }
+
+    /// The times of a draft have the zone of its service, unless it says another one.
+    @Test func momentsAreTypedInAZone() async throws {
+        let site = try await ConsoleSite.start()
+        try await site.sql("UPDATE pushmta_engine.service SET time_zone = 'Europe/Berlin'")
+        let (mia, draft) = try await saleDraft(site)
+        let first = try await mia.get("\(draft)/when").text
+        #expect(first.contains(#"<option value="Europe/Berlin" selected>"#))
+        // 30 March 2036 has no 02:30 in Berlin, and 26 October has it twice.
+        let times = [
+            ("2036-03-30T02:30", "there is no such time"), ("2036-10-26T02:30", "so it occurs twice: at 2036"),
+        ]
+        for (time, words) in times {
+            let form = [
+                "plan.wave.0.size": "5 %", "plan.rest.begins": time, "plan.zone": "Europe/Berlin", "go": "next",
+            ]
+            #expect(try await save(mia, draft, form).headers[.location] == "\(draft)/when?saved=1", "it stays")
+            let page = try await mia.get("\(draft)/when").text
+            #expect(page.contains(words) && page.contains(#"id="plan.rest.begins-problem""#), "\(time)")
+            #expect(page.contains(#"aria-describedby="waves-hint plan.rest.begins-problem""#), "\(time)")
+        }
+        let nowhere = ["plan.wave.0.size": "5 %", "plan.rest.begins": "2036-07-01T09:00", "plan.zone": "Mars/Base"]
+        _ = try await save(mia, draft, nowhere)
+        #expect(try await mia.get("\(draft)/when").text.contains("knows no time zone Mars/Base"))
+        _ = try await save(mia, draft, nowhere.merging(["plan.zone": "Asia/Tokyo"]) { _, new in new })
+        #expect(try await mia.get("\(draft)/send").text.contains("2036-07-01 09:00 Asia/Tokyo"))
+        // The start, too, with the problem at its field.
+        for (time, words) in times + [("2036-02-31T10:00", "Give the time of the start.")] {
+            let page = try await mia.get("\(draft)/start?when=later&at=\(time)&zone=Europe/Berlin")
+            #expect(page.status == .conflict && page.text.contains(words), "\(time)")
+            #expect(page.text.contains(#"aria-describedby="at-problem""#) && page.text.contains("value=\"\(time)\""))
+        }
+        let question = try await mia.get("\(draft)/start?when=later&at=2036-06-30T18:00&zone=Europe/Berlin").text
+        #expect(question.contains("2036-06-30 18:00 Europe/Berlin (2036-06-30 16:00 UTC)"))
+        #expect(question.contains(#"name="at" value="2036-06-30T16:00""#))
+        let version = question.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
+        let started = try await mia.post("\(draft)/start", form: ["version": version, "at": "2036-06-30T16:00"])
+        let path = try #require(started.headers[.location])
+        let id = try #require(Int64(path.replacing("/deliveries/", with: "")), "\(started.text)")
+        #expect(
+            try await site.admin.plan(ofDelivery: id)?.waves.last?.startsAt?.internetText
+                == "2036-07-01T00:00:00.000000Z"
+        )
+        // Its page offers the zone of its service, and takes another one.
+        let page = try await mia.get(path).text
+        #expect(page.contains(#"value="2036-06-30T18:00""#) && page.contains(#"value="Europe/Berlin" selected"#))
+        let gap = try await mia.get("\(path)/reschedule?at=2036-03-30T02:30&zone=Europe/Berlin")
+        #expect(gap.status == .conflict && gap.text.contains(#"id="at-problem""#))
+        let moved = try await mia.post("\(path)/reschedule", form: ["at": "2036-06-29T09:00", "zone": "Asia/Tokyo"])
+        #expect(moved.headers[.location] == "\(path)?done=reschedule")
+        #expect(try await site.admin.deliveryProgress(id).startAt?.internetText == "2036-06-29T00:00:00.000000Z")
+        await site.close()
     }
 
     @Test func anOperatorSetsTheHoursOfAService() async throws {

@@ -36,6 +36,36 @@ struct LocalTimeTests {
         "(((now() AT TIME ZONE 'UTC')::date + 1 + time '\(time)') AT TIME ZONE 'UTC')"
     }
 
+    @Test("Where a subscription has no zone, the declared column counts; a name that is unknown is counted")
+    func declaredColumn() async throws {
+        let site = try await site()
+        try await site.sql(
+            """
+            UPDATE pushmta_engine.subscription SET recipient = jsonb_build_object('zone',
+                CASE WHEN id % 2 = 0 THEN 'Pacific/Auckland' ELSE 'Mars/Olympus' END)
+            """
+        )
+        let declared = #"[{"column": "recipient.zone", "name": "tz"}]"#
+        let marked = #"[{"column": "recipient.zone", "name": "tz", "time_zone": true}]"#
+        let cases: [(parameters: String, auckland: Int64, unknown: Int64)] = [(declared, 0, 0), (marked, 15, 15)]
+        for (parameters, auckland, unknown) in cases {
+            try await site.sql("UPDATE pushmta_engine.application SET subscription_parameters = '\(parameters)'")
+            let id = try await site.edited("{}")
+            try await site.sql(
+                """
+                DO $$ BEGIN PERFORM pushmta.set_local_time(\(id), (now() AT TIME ZONE 'UTC')::date + 2 + time '09:00', 'now'); END $$
+                """
+            )
+            try await site.store.startDelivery(id)
+            try await site.prepare()
+            #expect(try await site.messages(id, "p.time_zone = 'Pacific/Auckland'") == auckland)
+            #expect(try await site.messages(id, "p.time_zone = 'Asia/Tokyo'") == 30)
+            #expect(try await site.messages(id, "p.time_zone = 'UTC'") == 30 - auckland)
+            let row = try #require(try await site.store.plan(ofDelivery: id))
+            #expect(row.unknownZones == unknown)
+        }
+    }
+
     @Test("Each zone has its moment; subscriptions without one have the service's")
     func moments() async throws {
         let site = try await site()

@@ -12,7 +12,7 @@ struct ApplicationChangePage: Sendable {
     /// An icon of 256 KiB in Base64 with some percent-encoded characters, and the rows.
     private static let maxBytes = 512 << 10
     /// The fields of all rows, and those above them.
-    private static let maxFields = DeclarationRows.maxRows * 9 + 50
+    private static let maxFields = DeclarationRows.maxRows * 10 + 50
     /// No one scrolls through more; sites with more accounts choose one on the command line.
     private static let maxAccounts = 500
 

@@ -192,7 +192,8 @@ struct ApplicationPage: Sendable {
             ]
         }
         let parameters = declared.parameters.map { parameter -> PageValues in
-            ["name": .text(parameter.name), "column": .text(parameter.column.description)]
+            let zone = parameter.isTimeZone ? " · \(catalogue[.columnZone])" : ""
+            return ["name": .text(parameter.name), "column": .text(parameter.column.description + zone)]
         }
         return [
             "variables": .list(variables), "hasVariables": .flag(!variables.isEmpty), "sounds": .list(sounds),

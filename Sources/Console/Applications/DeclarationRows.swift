@@ -12,20 +12,22 @@ struct DeclarationRows: Sendable {
             switch self {
             case .variable: [.name, .type, .default, .label]
             case .sound: [.name, .origin, .label]
-            case .parameter: [.name, .column]
+            case .parameter: [.name, .column, .zone]
             }
         }
     }
 
     /// A column of a row, with the name of its field.
     enum Column: String, Sendable {
-        case name, type, `default`, label, origin, column
+        case name, type, `default`, label, origin, column, zone
     }
 
     typealias Row = [Column: String]
 
     /// The origin of a sound of the system.
     static let system = "system"
+    /// What is sent for a parameter that is the time zone.
+    static let isZone = "yes"
     /// The maximum number of rows in a list: no one declares more, and a form with all of them is accepted.
     static let maxRows = 300
 
@@ -42,7 +44,9 @@ struct DeclarationRows: Sendable {
             .sound: declared.sounds.map {
                 [.name: $0.name, .origin: $0.isSystem ? Self.system : "", .label: $0.label]
             },
-            .parameter: declared.parameters.map { [.name: $0.name, .column: $0.column.description] },
+            .parameter: declared.parameters.map {
+                [.name: $0.name, .column: $0.column.description, .zone: $0.isTimeZone ? Self.isZone : ""]
+            },
         ]
     }
 
@@ -140,7 +144,13 @@ struct DeclarationRows: Sendable {
         case .parameter:
             try refuseTwice(name, declared.parameters.map(\.name))
             let column = (row[.column] ?? "").trimmed
-            try declared.declare(try SubscriptionParameter(name: name, column: column.isEmpty ? nil : column))
+            try declared.declare(
+                try SubscriptionParameter(
+                    name: name,
+                    column: column.isEmpty ? nil : column,
+                    isTimeZone: row[.zone] == isZone
+                )
+            )
         }
     }
 
@@ -235,6 +245,7 @@ extension DeclarationRows {
         case .label: .fieldLabel
         case .origin: .columnOrigin
         case .column: .columnKept
+        case .zone: .columnZone
         }
     }
 
@@ -243,6 +254,7 @@ extension DeclarationRows {
         case .type: ApplicationVariable.Kind.allCases.map { FormOption($0.rawValue, $0.rawValue) }
         case .origin:
             [FormOption("", catalogue[.soundOfApplication]), FormOption(system, catalogue[.soundOfSystem])]
+        case .zone: [FormOption("", catalogue[.choiceNo]), FormOption(isZone, catalogue[.choiceYes])]
         default: nil
         }
     }

@@ -38,7 +38,7 @@ extension Composer {
                     "words": .text(words(row)), "isChosen": .flag(composed.draft.applications.contains(row.name)),
                 ]
                 icons.add(to: &values, row.name)
-                return values
+                return values.merging(obstacle(row, composed)) { _, new in new }
             }
             return ["service": .text(service), "rows": .list(rows)]
         }
@@ -62,7 +62,10 @@ extension Composer {
     private func saveApplications(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         var composed = composed
         composed.draft.label = (call.form[Field.label] ?? "").trimmed
-        composed.draft.applications = composed.offered.map(\.name).filter { call.form[Field.application + $0] != nil }
+        let before = composed
+        composed.draft.applications = composed.offered.map(\.name).filter {
+            call.form[Field.application + $0] != nil && mayChoose($0, before)
+        }
         return try await save(call, composed, .applications)
     }
 }

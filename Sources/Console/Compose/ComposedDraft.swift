@@ -10,6 +10,8 @@ struct ComposedDraft: Sendable {
         static let filter = "target.filter"
         /// The exclusion lists, one per line.
         static let lists = "target.lists"
+        /// The prefix of the names of the fields of a signal to follow.
+        static let follow = "follow."
         /// The prefix of the names of the preview's sample values.
         static let sample = "sample."
     }
@@ -23,16 +25,41 @@ struct ComposedDraft: Sendable {
     let connectors: [Int32: Connector]
     /// The categories of all services.
     let allCategories: [CategoryRow]
+    /// The time zones that the database knows, and those of services by name.
+    let zones: [String]
+    let serviceZones: [String: String]
+    /// The applications that cannot send, by name.
+    let obstacles: [String: SendingObstacle]
+    /// What the plan's moments are in the draft's zone, by text.
+    private(set) var moments: [String: ZonedMoment] = [:]
 
     static func read(_ store: Store, _ id: Int64, _ actor: ConsoleActor) async throws -> ComposedDraft {
-        let draft = try await store.consoleDraft(id, by: actor)
-        return ComposedDraft(
-            draft: draft,
+        var composed = ComposedDraft(
+            draft: try await store.consoleDraft(id, by: actor),
             offered: try await store.applications(),
             services: try await store.servicesOfApplications(),
             connectors: Dictionary(uniqueKeysWithValues: try await store.accounts().map { ($0.id, $0.connector) }),
-            allCategories: try await store.categories()
+            allCategories: try await store.categories(),
+            zones: try await store.timeZones(),
+            serviceZones: try await store.zonesOfServices(),
+            obstacles: try await store.sendingObstacles()
         )
+        try await composed.readMoments(store)
+        return composed
+    }
+
+    /// Reads what the plan's moments are in the draft's zone; again after a change of either.
+    mutating func readMoments(_ store: Store) async throws {
+        moments = try await store.moments(of: PlanForm.moments(in: draft.fields), in: zone)
+    }
+
+    /// The time zone in which the draft's times are typed: that of its services unless it says another.
+    var zone: String { draft.fields[PlanForm.zone] ?? usualZone }
+
+    /// The time zone of its services; UTC if they have several.
+    var usualZone: String {
+        let own = Set(chosen.compactMap { services[$0.name].flatMap { serviceZones[$0] } })
+        return own.count == 1 ? own.first ?? ZoneMenu.utc : ZoneMenu.utc
     }
 
     /// Whether the deliveries of a template go to explicit targets that a system adds. A draft has a filter instead, so
@@ -60,8 +87,20 @@ struct ComposedDraft: Sendable {
         return own.count == 1 ? allCategories.filter { own.contains($0.service) } : []
     }
 
+    /// The services of its applications.
+    var ownServices: Set<String> { Set(chosen.compactMap { services[$0.name] }) }
+
     /// The platforms of its applications.
     var platforms: [Platform] { Platform.allCases.filter { platform in chosen.contains { $0.platform == platform } } }
+
+    /// The largest payload that each gateway of a platform takes, in bytes: the tightest one's.
+    var payloadLimits: [Platform: Int] {
+        chosen.reduce(into: [:]) { limits, row in
+            let format = row.format(over: row.accountID.flatMap { connectors[$0] })
+            let limit = PayloadLimits.limit(format: format, pushType: .alert)
+            limits[row.platform] = min(limits[row.platform] ?? limit, limit)
+        }
+    }
 
     /// The declarations of the applications of a platform. If several declare the same name, the first one is used, but
     /// for a sound the first one with a label.

@@ -7,7 +7,7 @@ import Store
 struct Composer: Sendable {
     /// The steps, in order.
     enum Step: String, Sendable, CaseIterable {
-        case applications, target, content, preview, when, send
+        case applications, target, content, preview, when, experiment, limits, approval, send
 
         var name: Phrase {
             switch self {
@@ -16,7 +16,18 @@ struct Composer: Sendable {
             case .content: .stepContent
             case .preview: .stepPreview
             case .when: .stepWhen
+            case .experiment: .stepExperiment
+            case .limits: .stepLimits
+            case .approval: .stepApproval
             case .send: .stepSend
+            }
+        }
+
+        /// Whether a draft can be started without it.
+        var isOptional: Bool {
+            switch self {
+            case .preview, .when, .experiment, .limits, .approval: true
+            case .applications, .target, .content, .send: false
             }
         }
 
@@ -58,8 +69,8 @@ struct Composer: Sendable {
             ConsoleRoute(.get, Self.path, .role(.marketing)) { try await list($0) },
             ConsoleRoute(.post, Self.path, .role(.marketing)) { try await add($0) },
             ConsoleRoute(.post, Self.path + "/{id}/remove", .role(.marketing)) { try await remove($0) },
-        ] + applicationRoutes + targetRoutes + contentRoutes + previewRoutes + whenRoutes + sendRoutes
-            + experimentRoutes
+        ] + applicationRoutes + targetRoutes + contentRoutes + previewRoutes + whenRoutes + experimentRoutes
+            + limitRoutes + approvalRoutes + sendRoutes
     }
 
     /// A route for a step of a draft.
@@ -155,7 +166,17 @@ extension Composer {
     }
 
     /// The page of a step, with the values that all steps share.
-    func page(_ step: Step, _ composed: ComposedDraft, _ values: PageValues, problem: String? = nil) -> ConsoleReply {
+    ///
+    /// - Parameters:
+    ///   - problem: what was refused, to be shown above all.
+    ///   - status: that of a page whose fields say what was refused.
+    func page(
+        _ step: Step,
+        _ composed: ComposedDraft,
+        _ values: PageValues,
+        problem: String? = nil,
+        status: HTTPResponse.Status = .ok
+    ) -> ConsoleReply {
         let here = Step.allCases.firstIndex(of: step) ?? 0
         let steps = Step.allCases.enumerated().map { place, other -> PageValues in
             [
@@ -169,13 +190,14 @@ extension Composer {
             "steps": .list(steps),
             "action": .text(path(composed.draft, step)), "stepTitle": .text(catalogue[step.name]),
         ]
+        if step.isOptional { all["skip"] = .group(["path": .text(path(composed.draft, step.next))]) }
         if let problem { all["refused"] = .group(["words": .text(problem)]) }
         return .page(
             ConsolePage(
                 "compose-" + step.rawValue,
                 title: name(composed.draft),
                 all.merging(values) { _, new in new },
-                status: problem == nil ? .ok : .conflict
+                status: problem == nil ? status : .conflict
             )
         )
     }

@@ -25,7 +25,12 @@ extension Composer {
         // Until the form is saved once, missing values are not reported.
         let isChecked = call.query["saved"] != nil
         let problems = isChecked ? composed.compiled().problems : []
-        let builder = ContentFormView(form: composed.form, problems: problems, catalogue: catalogue)
+        let builder = ContentFormView(
+            form: composed.form,
+            problems: problems,
+            limits: composed.payloadLimits,
+            catalogue: catalogue
+        )
         let locales = composed.form.localeNames
         let sections = composed.platforms.map { builder.section($0, composed.declared($0), locales) }
         let policies = MissingValuePolicy.allCases.map { policy -> PageValues in
@@ -96,14 +101,17 @@ extension Composer {
 /// The values of the page's template for the form of a content.
 struct ContentFormView {
     let form: ContentForm
+    /// The largest payload of each platform, in bytes.
+    let limits: [Platform: Int]
     let catalogue: Catalogue
     /// The problems, by the name of the field where each is shown.
     private let placed: [String: [ContentProblem]]
     /// The problems that belong to no field of the form.
     let unplaced: [PageValues]
 
-    init(form: ContentForm, problems: [ContentProblem], catalogue: Catalogue) {
+    init(form: ContentForm, problems: [ContentProblem], limits: [Platform: Int], catalogue: Catalogue) {
         self.form = form
+        self.limits = limits
         self.catalogue = catalogue
         let names = Self.names(form)
         var placed: [String: [ContentProblem]] = [:]
@@ -283,11 +291,26 @@ struct ContentFormView {
                 )
             ])
         }
+        values["counter"] = counter(field, name)
         values["isTall"] = .flag(isTall)
         values["isLine"] = .flag(!isTall && words == nil)
         values["options"] = .list(options.map { ["value": .text($0.name), "name": .text($0.label)] })
         values["hasOptions"] = .flag(!options.isEmpty)
         return values
+    }
+
+    /// The texts whose length is counted while they are typed.
+    private static let counted: Set<String> = ["title", "subtitle", "body"]
+
+    /// What counts the characters and bytes of a text; nil for other fields.
+    private func counter(_ field: ContentField, _ name: String) -> PageValue? {
+        guard Self.counted.contains(field.key),
+            let platform = form.platforms.first(where: { name.hasSuffix("\($0.rawValue).\(field.key)") }),
+            let limit = limits[platform]
+        else { return nil }
+        // The script fills in both numbers.
+        let words = catalogue.text(.counterWords, "{0}", "{1}", Figures.count(Int64(limit)))
+        return .group(["limit": .text("\(limit)"), "words": .text(words)])
     }
 
     private func variable(_ variable: ApplicationVariable, _ platform: Platform) -> PageValues {

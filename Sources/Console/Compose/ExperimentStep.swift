@@ -2,45 +2,51 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// The optional page behind the last step: variants of the content, of which the best goes to the rest.
+/// The step *Experiment*: variants of the content, of which the best goes to the rest. It may stay empty.
 extension Composer {
-    /// Behind the address of a draft.
-    private static let experiment = "experiment"
-
     var experimentRoutes: [ConsoleRoute] {
         [
-            route(.get, Self.experiment) { _, composed in experimentPage(composed).reply() },
-            route(.post, Self.experiment) { try await saveExperiment($0, $1) },
+            route(.get, "experiment") { call, composed in
+                experimentPage(composed, isSaved: call.query["saved"] != nil)
+            },
+            route(.post, "experiment") { try await saveExperiment($0, $1) },
         ]
     }
 
-    func experimentPath(_ draft: ConsoleDraft) -> String { "\(Self.path)/\(draft.id)/\(Self.experiment)" }
+    func experiment(_ composed: ComposedDraft) -> ExperimentForm {
+        ExperimentForm(composed: composed, catalogue: catalogue)
+    }
 
-    private func experimentPage(_ composed: ComposedDraft) -> FormPage {
-        FormPage(
-            title: catalogue[.experimentTitle],
-            action: experimentPath(composed.draft),
-            back: (path(composed.draft, .send), name(composed.draft)),
-            intro: catalogue[.experimentIntro],
-            fields: ExperimentForm(composed: composed, catalogue: catalogue).fields,
-            hidden: [Field.version: "\(composed.draft.version)"],
-            button: catalogue[.save],
-            obstacle: composed.platforms.isEmpty ? catalogue[.chooseApplicationsFirst] : ""
-        )
+    private func experimentPage(_ composed: ComposedDraft, isSaved: Bool) -> ConsoleReply {
+        page(.experiment, composed, experimentValues(composed, isSaved: isSaved))
+    }
+
+    /// - Parameters:
+    ///   - typed: what was typed; nil to show what the draft has.
+    ///   - refusal: what is wrong with it.
+    private func experimentValues(
+        _ composed: ComposedDraft,
+        typed: [String: String]? = nil,
+        refusal: FormRefusal? = nil,
+        isSaved: Bool = false
+    ) -> PageValues {
+        let fields = experiment(composed).fields.map { $0.values(typed, problem: refusal?.problems[$0.name]) }
+        return [
+            "experimentFields": .list(fields), "hasFields": .flag(!composed.platforms.isEmpty),
+            "isSaved": .flag(isSaved),
+        ]
     }
 
     private func saveExperiment(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
-        guard call.form[Field.version] == "\(composed.draft.version)" else {
-            throw ConsoleProblem.conflict(catalogue[.draftChanged])
-        }
         var changed = composed
         ExperimentForm.take(call.form, into: &changed.draft.fields)
-        let form = ExperimentForm(composed: changed, catalogue: catalogue)
-        let draft = changed.draft
-        return try await experimentPage(composed).reply(to: call) {
-            _ = try form.rule()
-            try await responder.database.run { try await $0.saveConsoleDraft(draft, by: call.actor) }
-            return .redirect(path(draft, .send) + "?saved=1")
+        do throws(FormRefusal) {
+            _ = try experiment(changed).rule()
+        } catch {
+            var values = experimentValues(composed, typed: call.form.values, refusal: error)
+            values["refused"] = .group(["words": .text(error.words)])
+            return page(.experiment, composed, values, status: .unprocessableContent)
         }
+        return try await save(call, changed, .experiment)
     }
 }

@@ -16,6 +16,8 @@ struct PlanForm: Sendable {
     static let hours = prefix + "hours"
     /// When the last wave, the rest, begins.
     static let restBegins = prefix + "rest.begins"
+    /// The time zone of typed moments.
+    static let zone = prefix + "zone"
     /// The maximum number of waves before the rest, and how many rows the form shows at first.
     private static let maxRows = 20
     private static let minRows = 4
@@ -25,10 +27,21 @@ struct PlanForm: Sendable {
     /// The values of a draft, by name.
     let values: [String: String]
     let catalogue: Catalogue
+    /// The zone of typed moments, and those that the menu offers.
+    var zone = ZoneMenu.utc
+    var zones: [String] = []
+    /// What typed moments are in the zone, by text; a moment in UTC needs none.
+    var moments: [String: ZonedMoment] = [:]
+
+    /// The moments that are typed in a draft.
+    static func moments(in values: [String: String]) -> [String] {
+        let names = (0..<maxRows).map { field($0, .begins) } + [restBegins]
+        return names.compactMap { values[$0] }.filter(DeliveryPlan.isLocalTime)
+    }
 
     /// Takes the values of a form; rows without a value are dropped.
     static func take(_ form: FormParameters, into values: inout [String: String]) {
-        for name in [localTime, onPast, hours, restBegins] {
+        for name in [localTime, onPast, hours, restBegins, zone] {
             let text = form[name]?.trimmed ?? ""
             values[name] = text.isEmpty ? nil : text
         }
@@ -102,8 +115,11 @@ struct PlanForm: Sendable {
     private func begin(_ wave: inout DeliveryPlan.Wave, _ name: String, _ problems: inout [String: String]) {
         let text = text(name)
         guard !text.isEmpty else { return }
-        if DeliveryPlan.isLocalTime(text) {
+        if DeliveryPlan.isLocalTime(text), zone == ZoneMenu.utc {
             wave.startsAt = text.replacing(" ", with: "T") + "Z"
+        } else if DeliveryPlan.isLocalTime(text) {
+            if case .once(let moment)? = moments[text] { wave.startsAt = moment.internetText }
+            problems[name] = ZoneMenu.problem(moments[text], text, zone, catalogue)
         } else if let seconds = Self.seconds(text) {
             wave.afterSeconds = seconds
         } else {
@@ -209,6 +225,7 @@ extension PlanForm {
             values[field(row, .optOuts)] = wave.maxOptOuts.map { plain($0 * 100) }
         }
         values[restBegins] = waves.last.flatMap(beginning)
+        if !moments(in: values).isEmpty { values[zone] = ZoneMenu.utc }
         return values
     }
 
@@ -237,7 +254,8 @@ extension PlanForm {
             "waves": .list((0..<shown).map { waveRow($0, problems) }),
             "restName": .text(Self.restBegins), "restBegins": .text(text(Self.restBegins)),
             "isRestWrong": .flag(problems[Self.restBegins] != nil),
-            "waveProblems": .list(waveProblems(problems).map { words -> PageValues in ["words": .text(words)] }),
+            "restProblem": .text(problems[Self.restBegins] ?? ""),
+            "zoneMenu": ZoneMenu(known: zones, chosen: zone).values(Self.zone),
             "hoursFields": .list([
                 choice(Self.hours, .hoursRuleLabel, [("", Phrase.hoursAsService)] + rules, problems[Self.hours])
             ]),
@@ -284,7 +302,7 @@ extension PlanForm {
             let name = Self.field(row, column)
             return [
                 "name": .text(name), "value": .text(text(row, column)), "label": .text(catalogue[Self.label(column)]),
-                "isWrong": .flag(problems[name] != nil),
+                "isWrong": .flag(problems[name] != nil), "problem": .text(problems[name] ?? ""),
             ]
         }
         return ["number": .text("\(row + 1)"), "cells": .list(cells)]
@@ -300,33 +318,29 @@ extension PlanForm {
         }
     }
 
-    /// What is wrong with the waves, each said once.
-    private func waveProblems(_ problems: [String: String]) -> [String] {
-        let names =
-            (0..<Self.maxRows).flatMap { row in Column.allCases.map { Self.field(row, $0) } } + [Self.restBegins]
-        var said: [String] = []
-        for name in names {
-            guard let words = problems[name], !said.contains(words) else { continue }
-            said.append(words)
-        }
-        return said
-    }
-
     /// What the plan says, for the confirmation of the start; empty if it says nothing.
     var facts: [(name: String, value: String)] {
         var facts: [(name: String, value: String)] = []
         if !text(Self.localTime).isEmpty {
             let past = pasts.first { $0.0 == text(Self.onPast) }.map { catalogue[$0.1] } ?? ""
             let moment = text(Self.localTime).replacing("T", with: " ")
-            facts.append((catalogue[.localTimeTitle], "\(moment) · \(catalogue[.localTimePast]): \(past)"))
+            let clock = catalogue[.localTimeClock]
+            facts.append((catalogue[.localTimeTitle], "\(moment) \(clock) · \(catalogue[.localTimePast]): \(past)"))
         }
         if rows > 0 {
-            let sizes = (0..<rows).map { text($0, .size) } + [catalogue[.waveRest]]
+            let sizes =
+                (0..<rows).map { text($0, .size) + start(Self.field($0, .begins)) }
+                + [catalogue[.waveRest] + start(Self.restBegins)]
             facts.append((catalogue[.wavesTitle], sizes.joined(separator: " · ")))
         }
         if let rule = rules.first(where: { $0.0 == text(Self.hours) }) {
             facts.append((catalogue[.hoursRuleLabel], catalogue[rule.1]))
         }
         return facts
+    }
+
+    /// The moment at which a wave begins, with its zone; empty if it has none.
+    private func start(_ name: String) -> String {
+        DeliveryPlan.isLocalTime(text(name)) ? " (\(Figures.local(text(name), zone)))" : ""
     }
 }

@@ -27,9 +27,18 @@ extension Composer {
         ]
     }
 
-    private func sendPage(_ call: ConsoleCall, _ composed: ComposedDraft, problem: String? = nil) async throws
-        -> ConsoleReply
-    {
+    /// A field or group of the last step that may be wrong.
+    private enum Place { case moment, seeds, template }
+
+    /// - Parameters:
+    ///   - problem: what was refused.
+    ///   - place: the field at which it is shown; nil: above all.
+    private func sendPage(
+        _ call: ConsoleCall,
+        _ composed: ComposedDraft,
+        problem: String? = nil,
+        at place: Place? = nil
+    ) async throws -> ConsoleReply {
         let choices = try await responder.database.run { try await $0.composerChoices(by: call.actor) }
         let seeds = choices.seeds.filter { composed.draft.applications.contains($0.application) }
         let audience = try await audience(composed)
@@ -39,6 +48,7 @@ extension Composer {
                 "field": .text(Field.seed + seed.name), "fieldID": .text("seed-\(place)"), "name": .text(seed.name),
                 "words": .text([seed.label, seed.application].filter { !$0.isEmpty }.joined(separator: " · ")),
                 "isBarred": .flag(!seed.problem.isEmpty), "why": .text(catalogue.reason(seed.problem) ?? seed.problem),
+                "isChosen": .flag(call.form[Field.seed + seed.name] != nil),
             ]
         }
         let facts: [(Phrase, String)] = [
@@ -47,7 +57,8 @@ extension Composer {
             (.countLabel, audience.words), (.listsLabel, composed.excludedLists.joined(separator: ", ")),
             (.experimentTitle, experiment(composed).summary),
         ]
-        let planned = plan(composed).facts.map { fact -> PageValues in
+        let further = try await plan(composed).facts + limitFacts(composed) + approvalFacts(composed)
+        let planned = further.map { fact -> PageValues in
             ["name": .text(fact.name), "value": .text(fact.value)]
         }
         var values: PageValues = [
@@ -57,14 +68,33 @@ extension Composer {
                 } + planned
             ),
             "seeds": .list(rows), "hasSeeds": .flag(!rows.isEmpty), "missing": .list(missing),
-            "isReady": .flag(missing.isEmpty), "settings": .list(settings(composed).fields),
+            "isReady": .flag(missing.isEmpty), "settings": .list(settings(composed).fields(SettingsForm.others)),
             "isSaved": .flag(call.query["saved"] != nil && !settings(composed).isWrong),
-            "isMissing": .flag(!missing.isEmpty), "at": .text(call.query[Self.momentField] ?? ""),
+            "isMissing": .flag(!missing.isEmpty),
         ]
+        values.merge(moment(call, composed)) { _, new in new }
+        values["kept"] = .text(call.form[Field.keep] ?? "")
+        switch place {
+        case .moment?: values["momentProblem"] = .group(["words": .text(problem ?? "")])
+        case .seeds?: values["seedsProblem"] = .group(["words": .text(problem ?? "")])
+        case .template?: values["keepProblem"] = .group(["words": .text(problem ?? "")])
+        case nil: break
+        }
         if let proof = call.query["proof"].flatMap({ Int64($0) }) {
             values["proof"] = .group(["proofID": .text("\(proof)")])
         }
-        return page(.send, composed, values, problem: problem)
+        guard place != nil else { return page(.send, composed, values, problem: problem) }
+        return page(.send, composed, values, status: .conflict)
+    }
+
+    /// The typed time of the start and its zone.
+    private func moment(_ call: ConsoleCall, _ composed: ComposedDraft) -> PageValues {
+        func typed(_ name: String) -> String? { call.form[name] ?? call.query[name] }
+        let zone = typed(Self.zoneField) ?? composed.zone
+        return [
+            "at": .text(typed(Self.momentField) ?? ""), "isLater": .flag(typed("when") == "later"),
+            "zoneMenu": ZoneMenu(known: composed.zones, chosen: zone).values(Self.zoneField),
+        ]
     }
 
     /// What a draft still lacks, with the step where it is set.
@@ -88,18 +118,17 @@ extension Composer {
         if plan(composed).isWrong {
             rows.append(["words": .text(catalogue[.missingPlan]), "path": .text(path(composed.draft, .when))])
         }
-        if settings(composed).isWrong {
+        if settings(composed).isWrong(among: SettingsForm.others) {
             rows.append(["words": .text(catalogue[.missingSettings]), "path": "#sending"])
         }
+        if areLimitsWrong(composed) {
+            rows.append(["words": .text(catalogue[.missingLimits]), "path": .text(path(composed.draft, .limits))])
+        }
         if isWrong(experiment(composed)) {
-            let path = experimentPath(composed.draft)
+            let path = path(composed.draft, .experiment)
             rows.append(["words": .text(catalogue[.missingExperiment]), "path": .text(path)])
         }
         return rows
-    }
-
-    private func experiment(_ composed: ComposedDraft) -> ExperimentForm {
-        ExperimentForm(composed: composed, catalogue: catalogue)
     }
 
     private func isWrong(_ experiment: ExperimentForm) -> Bool {
@@ -111,7 +140,7 @@ extension Composer {
         }
     }
 
-    private func settings(_ composed: ComposedDraft) -> SettingsForm {
+    func settings(_ composed: ComposedDraft) -> SettingsForm {
         SettingsForm(values: composed.draft.fields, catalogue: catalogue, categories: composed.categories)
     }
 
@@ -137,7 +166,9 @@ extension Composer {
         }
         let when = SignIn.encoded(call.form["when"] ?? "")
         let moment = SignIn.encoded(call.form[Self.momentField] ?? "")
-        return .redirect("\(Self.path)/\(composed.draft.id)/start?when=\(when)&\(Self.momentField)=\(moment)")
+        let zone = SignIn.encoded(call.form[Self.zoneField] ?? ZoneMenu.utc)
+        let query = "when=\(when)&\(Self.momentField)=\(moment)&\(Self.zoneField)=\(zone)"
+        return .redirect("\(Self.path)/\(composed.draft.id)/start?\(query)")
     }
 
     /// The delivery that the draft describes.
@@ -151,6 +182,12 @@ extension Composer {
             delivery.experiment = try experiment(composed).rule()
         } catch {
             throw .conflict(catalogue[.missingExperiment])
+        }
+        do {
+            delivery.follow = try follow(composed)
+            delivery.saysFollow = saysFollow(composed)
+        } catch {
+            throw .conflict(catalogue[.missingLimits])
         }
         return delivery
     }
@@ -172,7 +209,9 @@ extension Composer {
         let prefix = Field.seed
         let seeds = call.form.values.keys.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
             .sorted()
-        guard !seeds.isEmpty else { return try await sendPage(call, composed, problem: catalogue[.proofToNobody]) }
+        guard !seeds.isEmpty else {
+            return try await sendPage(call, composed, problem: catalogue[.proofToNobody], at: .seeds)
+        }
         let delivery = try delivery(composed)
         do {
             let proof = try await responder.database.run {
@@ -194,27 +233,33 @@ extension Composer {
             let id = try await responder.database.run { try await $0.keepTemplate(delivery, as: name, by: call.actor) }
             return .redirect("\(TemplatesPage.path)/\(id)?done=add")
         } catch let error as StoreError where Self.isTold(error) {
-            return try await sendPage(call, composed, problem: words(error))
+            return try await sendPage(call, composed, problem: words(error), at: .template)
         }
     }
 
     private func confirmStart(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         let text = call.query[Self.momentField] ?? ""
-        guard let moment = Self.moment(text, isNow: call.query["when"] != "later") else {
-            return try await sendPage(call, composed, problem: catalogue[.noMoment])
+        let zone = call.query[Self.zoneField] ?? ZoneMenu.utc
+        var moment: DatabaseTime?
+        if call.query["when"] == "later" {
+            do {
+                moment = try await self.moment(text, in: zone)
+            } catch ConsoleProblem.conflict(let words) {
+                return try await sendPage(call, composed, problem: words, at: .moment)
+            }
         }
         if let moment {
             // The database refuses such a time as well, for every caller.
             let now = try await responder.database.run { try await $0.databaseClock() }
             if let words = problem(ofStart: moment, now: now) {
-                return try await sendPage(call, composed, problem: words)
+                return try await sendPage(call, composed, problem: words, at: .moment)
             }
         }
         let audience = try await audience(composed, within: Self.startCountingLimit)
         guard try await missing(call, composed, audience.problem).isEmpty else {
             return try await sendPage(call, composed)
         }
-        let when = moment.map { catalogue.text(.startAt, Figures.minute($0)) } ?? catalogue[.startNow]
+        let when = moment.map { catalogue.text(.startAt, shown($0, text, zone)) } ?? catalogue[.startNow]
         return page(
             .send,
             composed,
@@ -222,10 +267,11 @@ extension Composer {
                 "confirmation": .group([
                     "count": .text(audience.words), "note": .text(audience.note),
                     "hasNote": .flag(!audience.note.isEmpty),
-                    "when": .text(when), "moment": .text(moment == nil ? "" : text),
+                    "when": .text(when), "moment": .text(moment.map(Self.text) ?? ""),
                     "applications": .text(composed.draft.applications.joined(separator: ", ")),
                     "settings": .list(
-                        (experimentFacts(composed) + settings(composed).facts + plan(composed).facts)
+                        (experimentFacts(composed) + settings(composed).facts + followFacts(composed)
+                            + plan(composed).facts)
                             .map { ["name": .text($0.name), "value": .text($0.value)] }
                     ),
                 ]),
@@ -240,10 +286,9 @@ extension Composer {
     }
 
     private func start(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
+        // The confirmation has it in UTC.
         let text = call.form[Self.momentField] ?? ""
-        guard let moment = Self.moment(text, isNow: text.isEmpty) else {
-            throw ConsoleProblem.conflict(catalogue[.noMoment])
-        }
+        let moment: DatabaseTime? = try await text.isEmpty ? nil : self.moment(text, in: ZoneMenu.utc)
         guard call.form[Field.version] == "\(composed.draft.version)" else {
             throw ConsoleProblem.conflict(catalogue[.draftChanged])
         }

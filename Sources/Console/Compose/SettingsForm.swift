@@ -100,6 +100,10 @@ struct SettingsForm: Sendable {
         }
     }
 
+    /// The settings of the step *Limits*, and those of the last step.
+    static let limits: [Setting] = [.category, .code, .rate]
+    static let others = Setting.allCases.filter { !limits.contains($0) }
+
     /// The units of the validity.
     private enum Unit: String, CaseIterable {
         case days, hours, minutes, seconds
@@ -177,7 +181,10 @@ struct SettingsForm: Sendable {
     }
 
     /// Whether a typed value is invalid.
-    var isWrong: Bool { Setting.allCases.contains { isWrong($0) } }
+    var isWrong: Bool { isWrong(among: Setting.allCases) }
+
+    /// The same for some settings.
+    func isWrong(among settings: [Setting]) -> Bool { settings.contains { isWrong($0) } }
 
     private func text(_ setting: Setting) -> String { values[setting.field] ?? "" }
 
@@ -225,8 +232,8 @@ struct SettingsForm: Sendable {
 }
 
 extension SettingsForm {
-    /// The values of the page's template for the fields.
-    var fields: [PageValues] { Setting.allCases.map(field) }
+    /// The values of the page's template for the fields of some settings.
+    func fields(_ settings: [Setting]) -> [PageValues] { settings.map(field) }
 
     private func field(_ setting: Setting) -> PageValues {
         let words = setting.words
@@ -336,9 +343,18 @@ extension SettingsForm {
     }
 
     /// All settings with their effective values, for the confirmation of the start.
-    var facts: [(name: String, value: String)] {
-        Setting.allCases.map { (catalogue[$0.words.label], shown($0)) }
+    var facts: [(name: String, value: String)] { facts(Setting.allCases) }
+
+    /// The same for some settings.
+    func facts(_ settings: [Setting]) -> [(name: String, value: String)] {
+        settings.map { (catalogue[$0.words.label], shown($0)) }
     }
+
+    /// The name of the category that the delivery gets.
+    var category: String { value(.category).map { _ in text(.category) } ?? Self.usualCategory }
+
+    /// The category of a delivery that names none, if its service has it.
+    private static let usualCategory = "marketing"
 
     private func shown(_ setting: Setting) -> String {
         let text = text(setting)

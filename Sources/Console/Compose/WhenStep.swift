@@ -15,6 +15,14 @@ extension Composer {
             route(.post, "when") { call, composed in
                 var composed = composed
                 PlanForm.take(call.form, into: &composed.draft.fields)
+                // The usual zone need not be kept until a time is typed in it.
+                let isTyped = !PlanForm.moments(in: composed.draft.fields).isEmpty
+                if !isTyped, composed.zone == composed.usualZone { composed.draft.fields[PlanForm.zone] = nil }
+                composed = try await responder.database.run { [composed] store in
+                    var changed = composed
+                    try await changed.readMoments(store)
+                    return changed
+                }
                 // A plan with an error is saved, but the draft stays at this step.
                 return try await save(call, composed, .when, stays: plan(composed).isWrong)
             },
@@ -22,6 +30,12 @@ extension Composer {
     }
 
     func plan(_ composed: ComposedDraft) -> PlanForm {
-        PlanForm(values: composed.draft.fields, catalogue: catalogue)
+        PlanForm(
+            values: composed.draft.fields,
+            catalogue: catalogue,
+            zone: composed.zone,
+            zones: composed.zones,
+            moments: composed.moments
+        )
     }
 }

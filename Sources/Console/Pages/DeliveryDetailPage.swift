@@ -81,7 +81,7 @@ struct DeliveryDetailPage: Sendable {
     private func control(_ call: ConsoleCall, _ action: DeliveryAction) async throws -> ConsoleReply {
         let id = try call.number("id")
         if action == .duplicate { return try await duplicate(call, id) }
-        let moment = try moment(call.form)
+        let moment = try await moment(call.form)
         try await responder.database.run { try await $0.control(action, delivery: id, at: moment, by: call.actor) }
         if action == .edit, let draft = try await draftPath(call, id) { return .redirect(draft) }
         // If it starts later, its page says so itself.
@@ -113,34 +113,45 @@ struct DeliveryDetailPage: Sendable {
     }
 
     /// The time that a form names; nil if it has no such field.
-    private func moment(_ fields: FormParameters) throws(ConsoleProblem) -> DatabaseTime? {
+    private func moment(_ fields: FormParameters) async throws -> DatabaseTime? {
         guard let text = fields[Composer.momentField] else { return nil }
-        guard let moment = Composer.moment(text, isNow: false) else { throw .conflict(catalogue[.noMoment]) }
-        return moment
+        return try await Composer(responder: responder).moment(text, in: zone(fields))
     }
+
+    /// The zone of that time.
+    private func zone(_ fields: FormParameters) -> String { fields[Composer.zoneField] ?? ZoneMenu.utc }
 
     private func confirm(_ call: ConsoleCall, _ action: DeliveryAction) async throws -> ConsoleReply {
         let id = try call.number("id")
-        let moment = try moment(call.query)
-        let progress = try await responder.database.run { try await $0.deliveryProgress(id) }
-        if let moment, let words = Composer(responder: responder).problem(ofStart: moment, now: progress.now) {
-            throw ConsoleProblem.conflict(words)
+        let composer = Composer(responder: responder)
+        let moment: DatabaseTime?
+        do {
+            moment = try await self.moment(call.query)
+        } catch ConsoleProblem.conflict(let words) {
+            return try await show(call, refused: words)
         }
-        let words = words(action, progress, at: moment)
+        let progress = try await responder.database.run { try await $0.deliveryProgress(id) }
+        if let moment, let words = composer.problem(ofStart: moment, now: progress.now) {
+            return try await show(call, refused: words)
+        }
+        let shown = moment.map {
+            composer.shown($0, call.query[Composer.momentField] ?? "", zone(call.query))
+        }
+        let words = words(action, progress, at: shown)
         var values: PageValues = [
             "subject": .text(DeliveryWords(row: progress, catalogue: catalogue).name), "text": .text(words.text),
             "action": .text("/deliveries/\(id)/\(action.rawValue)"), "button": .text(catalogue[words.button]),
             "back": .text("/deliveries/\(id)"), "isMild": .flag(action != .stop),
         ]
-        if moment != nil { values["moment"] = .group(["at": .text(call.query[Composer.momentField] ?? "")]) }
+        if let moment { values["moment"] = .group(["at": .text(Composer.text(moment))]) }
         return .page(ConsolePage("confirm", title: catalogue[words.title], values))
     }
 
     /// What the page says that asks for confirmation.
-    private func words(_ action: DeliveryAction, _ row: DeliveryProgress, at moment: DatabaseTime?)
+    private func words(_ action: DeliveryAction, _ row: DeliveryProgress, at moment: String?)
         -> (title: Phrase, text: String, button: Phrase)
     {
-        let start = moment.map { catalogue.text(.startAt, Figures.minute($0)) } ?? catalogue[.startNow]
+        let start = moment.map { catalogue.text(.startAt, $0) } ?? catalogue[.startNow]
         let pending = Figures.count(row.pending)
         switch action {
         case .start:
@@ -153,7 +164,8 @@ struct DeliveryDetailPage: Sendable {
         }
     }
 
-    private func show(_ call: ConsoleCall) async throws -> ConsoleReply {
+    /// - Parameter refused: why the time in the address cannot be the start.
+    private func show(_ call: ConsoleCall, refused: String = "") async throws -> ConsoleReply {
         let id = try call.number("id")
         let below = call.query["below"].flatMap { Int64($0) } ?? .max
         let facts = try await responder.database.run { try await DeliveryFacts.read($0, id, daysBelow: below) }
@@ -190,6 +202,10 @@ struct DeliveryDetailPage: Sendable {
             // A recurring delivery is not started itself.
             let offered = recurrence["recurs"] == nil ? allowed : allowed.subtracting([.start])
             values.merge(actions(facts.progress, offered)) { _, new in new }
+            let timed = offered.intersection(Self.actions(in: state))
+            let schedule = try await DeliverySchedule(responder: responder)
+                .values(call, facts.progress, timed, problem: refused)
+            values.merge(schedule) { _, new in new }
             values.merge(try await approval(call, facts.progress)) { _, new in new }
             values.merge(try await recall(facts.progress)) { _, new in new }
         }
@@ -200,7 +216,9 @@ struct DeliveryDetailPage: Sendable {
             values["done"] = .text(catalogue[done])
             values["isDone"] = .flag(true)
         }
-        return .page(ConsolePage("delivery", title: words.name, values))
+        return .page(
+            ConsolePage("delivery", title: words.name, values, status: refused.isEmpty ? .ok : .conflict)
+        )
     }
 
     /// What a page shows of a delivery that has not begun: its analysis, with what an earlier one counted; or why it
@@ -278,7 +296,18 @@ struct DeliveryDetailPage: Sendable {
         let isOpen = [.editing, .analysing, .ready].contains(progress.state)
         let mayRecur = isAllowed && isOpen && progress.kind == .batch && recurring == nil
         guard row != nil || mayRecur || !runs.isEmpty else { return values }
-        let view = RecurrenceView(row: row, next: next, runs: runs, isAllowed: mayRecur, catalogue: catalogue)
+        let zone = row?.rule.timeZone ?? ZoneMenu.utc
+        let local = try await responder.database.run {
+            try await $0.localTimes(of: next + runs.map(\.plannedAt), in: zone)
+        }
+        let view = RecurrenceView(
+            row: row,
+            next: next,
+            runs: runs,
+            local: local,
+            isAllowed: mayRecur,
+            catalogue: catalogue
+        )
         values["recurrence"] = .group(view.values)
         return values
     }
@@ -307,7 +336,7 @@ struct DeliveryDetailPage: Sendable {
         guard !offered.isEmpty else { return [:] }
         // Who may pause it may also choose its rate.
         let mayFollow = allowed.contains(.pause) && !row.state.isFinal
-        var values: PageValues = [
+        return [
             "mayPause": .flag(offered.contains(.pause)), "mayResume": .flag(offered.contains(.resume)),
             "mayStop": .flag(offered.contains(.stop)), "mayStart": .flag(offered.contains(.start)),
             "mayRecall": .flag(offered.contains(.recall) && row.kind == .batch),
@@ -315,14 +344,6 @@ struct DeliveryDetailPage: Sendable {
             "mayFollow": .flag(mayFollow),
             "hasActions": .flag(true), "hasBar": .flag(true),
         ]
-        let timed: [(DeliveryAction, Phrase)] = [(.start, .startAtButton), (.reschedule, .moveButton)]
-        for (action, button) in timed where offered.contains(action) {
-            values["schedule"] = .group([
-                "path": .text("/deliveries/\(row.id)/\(action.rawValue)"), "button": .text(catalogue[button]),
-                "at": .text(row.startAt.map { String($0.internetText.prefix(16)) } ?? ""),
-            ])
-        }
-        return values
     }
 }
 

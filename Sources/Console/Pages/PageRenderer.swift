@@ -27,7 +27,10 @@ struct PageRenderer: Sendable {
     let filesVersion: String
 
     /// The files that pages load, with their types.
-    static let loaded = ["console.css": "text/css", "console.js": "text/javascript", "icon.svg": "image/svg+xml"]
+    static let loaded = [
+        "console.css": "text/css", "console.js": "text/javascript", "compose.js": "text/javascript",
+        "icon.svg": "image/svg+xml",
+    ]
 
     /// Reads the templates that are built into the program.
     init(version: String) throws {

@@ -22,6 +22,7 @@ struct PlanView {
             facts.append((.planWaiting, Figures.count(plan.plannedMessages)))
             if let next = plan.nextAt { facts.append((.planNext, Figures.minute(next))) }
         }
+        if plan.unknownZones > 0 { facts.append((.planUnknownZones, Figures.count(plan.unknownZones))) }
         guard !facts.isEmpty || !plan.waves.isEmpty || !zones.isEmpty else { return [:] }
         return [
             "hasPlan": .flag(true), "hasWaves": .flag(!plan.waves.isEmpty),

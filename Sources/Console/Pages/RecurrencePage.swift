@@ -45,8 +45,8 @@ struct RecurrencePage: Sendable {
         return [
             ConsoleRoute(.get, form, .role(.marketing)) { call in
                 let id = try call.number("id")
-                return page(id, try await responder.database.run { try await $0.recurrence(ofDelivery: id)?.rule })
-                    .reply()
+                let rule = try await responder.database.run { try await $0.recurrence(ofDelivery: id)?.rule }
+                return try await page(id, rule).reply()
             },
             ConsoleRoute(.post, form, .role(.marketing)) { try await set($0) },
         ] + actions
@@ -61,7 +61,17 @@ struct RecurrencePage: Sendable {
         }
     }
 
-    private func page(_ id: Int64, _ rule: RecurrenceRule?) -> FormPage {
+    private func page(_ id: Int64, _ rule: RecurrenceRule?) async throws -> FormPage {
+        let (usual, known) = try await responder.database.run { store in
+            (try await store.zone(ofDelivery: id), try await store.timeZones())
+        }
+        let zone = rule?.timeZone ?? usual
+        // A zone that this server no longer knows is still offered.
+        let zones = known.contains(zone) ? known : [zone] + known
+        return page(id, rule, zone: zone, zones: zones)
+    }
+
+    private func page(_ id: Int64, _ rule: RecurrenceRule?, zone: String, zones: [String]) -> FormPage {
         let units = RecurrenceRule.Unit.allCases.map { FormOption($0.rawValue, RecurrenceView.words($0, catalogue)) }
         let choices = RecurrenceRule.Missed.allCases.map {
             FormOption($0.rawValue, RecurrenceView.words($0, catalogue))
@@ -95,13 +105,7 @@ struct RecurrencePage: Sendable {
                     rule?.times?.joined(separator: ", ") ?? "",
                     hint: .recurrenceTimesHint
                 ),
-                line(
-                    Name.timeZone,
-                    .recurrenceZone,
-                    rule?.timeZone ?? "",
-                    hint: .recurrenceZoneHint,
-                    isRequired: true
-                ),
+                zoneField(zone, zones),
             ] + weekdays + [
                 line(Name.monthDays, .recurrenceMonthDays, monthDays, hint: .recurrenceMonthDaysHint),
                 line(Name.startsOn, .recurrenceStartsOn, rule?.startsOn ?? "", hint: .recurrenceDateHint),
@@ -121,6 +125,17 @@ struct RecurrencePage: Sendable {
                 ),
             ],
             button: catalogue[.recurrenceSave]
+        )
+    }
+
+    private func zoneField(_ zone: String, _ zones: [String]) -> FormField {
+        FormField(
+            name: Name.timeZone,
+            label: catalogue[.recurrenceZone],
+            kind: .choice(zones.map { FormOption($0, $0) }),
+            hint: catalogue[.recurrenceZoneHint],
+            isRequired: true,
+            value: zone
         )
     }
 

@@ -7,6 +7,8 @@ struct RecurrenceView {
     let row: RecurrenceRow?
     let next: [DatabaseTime]
     let runs: [RecurrenceRunRow]
+    /// What the clock in its zone shows at these moments.
+    let local: [DatabaseTime: String]
     /// Whether the user may change it.
     let isAllowed: Bool
     let catalogue: Catalogue
@@ -20,7 +22,7 @@ struct RecurrenceView {
         let mayStart = mayChange && (row?.state == .editing || row?.state == .paused)
         var values: PageValues = [
             "recurs": .flag(row != nil), "recurrenceFacts": .list(facts), "hasNextRuns": .flag(!next.isEmpty),
-            "nextRuns": .list(next.map { ["moment": .text(Figures.minute($0))] }), "hasRuns": .flag(!runs.isEmpty),
+            "nextRuns": .list(next.map { ["moment": .text(shown($0))] }), "hasRuns": .flag(!runs.isEmpty),
             "runs": .list(runs.map(runValues)), "maySetRecurrence": .flag(isAllowed),
             "mayStartRuns": .flag(mayStart), "mayPauseRuns": .flag(mayChange && row?.state == .active),
             "mayMakeRun": .flag(mayChange), "mayRemoveRecurrence": .flag(mayChange),
@@ -35,6 +37,12 @@ struct RecurrenceView {
             values["runWaits"] = .group(["words": .text(catalogue.text(.recurrenceWaits, "\(run)"))])
         }
         return values
+    }
+
+    /// A moment in the zone of the recurrence.
+    private func shown(_ moment: DatabaseTime) -> String {
+        guard let text = local[moment], let zone = row?.rule.timeZone else { return Figures.minute(moment) }
+        return Figures.local(text, zone)
     }
 
     /// The state, and the class of its chip.
@@ -89,7 +97,7 @@ struct RecurrenceView {
             case .failed: .runFailed
             }
         var values: PageValues = [
-            "planned": .text(Figures.minute(run.plannedAt)), "outcome": .text(catalogue[outcome]),
+            "planned": .text(shown(run.plannedAt)), "outcome": .text(catalogue[outcome]),
             "why": .text(run.reason), "runState": .text(run.runState.map { catalogue.state($0) } ?? ""),
             "runTarget": .text(run.target.map { Figures.count($0) } ?? ""),
         ]

@@ -90,6 +90,11 @@ enum Figures {
         return day(text) + " " + text.dropFirst(11).prefix(5) + " UTC"
     }
 
+    /// A local time such as 2026-12-01T09:00 with the name of its zone.
+    static func local(_ text: String, _ zone: String) -> String {
+        day(text) + " " + text.dropFirst(11).prefix(5) + " " + zone
+    }
+
     /// A day from a text such as 2026-11-24.
     static func day(_ text: String) -> String {
         let parts = text.prefix(10).split(separator: "-")

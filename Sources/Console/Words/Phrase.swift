@@ -178,6 +178,7 @@ enum Phrase: String, Sendable, CaseIterable {
         previewNote, sizeTitle, columnBytes, tooLong, samplesTitle, samplesHint, summaryTitle, missingLabel,
         missingApplications, missingFilter, missingContent, proofTitle, proofHint, seedsLabel, proofButton, noSeeds,
         proofToNobody, proofSent, startHead, whenLabel, whenNow, whenLater, whenMoment, goToStart, noMoment, pastMoment,
+        momentSkipped, momentTwice, zoneUnknown,
         startTitle, startTo, startSubscriptions, startNow, startAt, startButton, auditDraftAdd, auditDraftSave,
         auditDraftRemove, auditProof, auditStart, auditPreview
     // The menu and the lists of services.
@@ -195,7 +196,7 @@ enum Phrase: String, Sendable, CaseIterable {
         credentialAPNsKey, credentialCertificate, credentialServiceAccount, credentialProjectKey, credentialKeyID,
         credentialTeamID, credentialProject, credentialTopics, credentialEnvironments, credentialSubject,
         expiryNever, expiryOver, expiryIn, snippetNote, declaredTitle, declaresNothing, columnVariable, columnType,
-        columnDefault, columnSound, columnParameter, columnKept, soundOfSystem
+        columnDefault, columnSound, columnParameter, columnKept, columnZone, soundOfSystem
     // Letting an application send again.
     case resumeButtonOfApp, resumeTitle, resumeText, resumeBelieve, resumeBelieveHint, resumeNow
     // Sending a test push.
@@ -244,13 +245,22 @@ enum Phrase: String, Sendable, CaseIterable {
         settingSeeds, settingSeedsHint, settingSeedsNo, settingSeedsAll, factSeeds,
         factCode, auditOneTimeCode, auditNoCode, settingUnknown, settingNoNumber, settingSeparator, readerKey, noReader,
         readerExcluded, readerViewSlow, readerViewProblem, localeSaysNothing, soundDefault
+    // The optional steps of the composer.
+    case counterWords, stepExperiment, stepLimits, stepApproval, stepSkip, stepContinue, limitsText, capsTitle,
+        capsText, capsNone,
+        columnCap, columnForThis, capHours, capDays, capRecipientDay, capApplies, capApplyNot, limitsRateTitle,
+        missingLimits, approvalStepText, approvalNone, approvalSize, approvalNeeded, approvalNotNeeded,
+        approvalDepends, approvalAboveWords, obstacleNoAccount, obstacleInactiveAccount, obstacleNoCredential,
+        obstacleExpiredCredential, obstacleLink
     // When messages leave: the recipient's time, waves, sending hours.
     case stepWhen, whenText, missingPlan, localTimeTitle, localTimeText, localTimeMoment, localTimePast, localTimeWrong,
+        localTimeClock,
         pastChoose, pastMissing, pastNow, pastNextDay, pastSkip, wavesTitle, wavesText, wavesHint, waveNumber, waveSize,
         waveSizeWrong, waveBegins, waveBeginsWrong, waveFirst, waveFailed, waveTokens, waveOptOuts, waveShareWrong,
         waveRest, hoursTitle, hoursText, hoursRuleLabel, hoursAsService, hoursPostpone, hoursDrop, hoursIgnore,
         planTitle,
-        planWaiting, planNext, waveWaiting, waveOpen, wavePassed, waveHeld,
+        planWaiting, planNext, planUnknownZones,
+        waveWaiting, waveOpen, wavePassed, waveHeld,
         waveNever, waveEnded, waveBehind, waveBehindHeld, waveAfter, waveGuards, guardFailed, guardTokens,
         guardOptOuts,
         byWaveTitle, reasonLocalTimeOver,

@@ -35,13 +35,21 @@ package struct ApplicationDeclarations: Sendable, Hashable {
         sounds = sounds.filter { $0.name != sound.name } + [sound]
     }
 
-    /// Adds a subscription parameter, or replaces the one with its name; two parameters cannot share a column.
+    /// Adds a subscription parameter, or replaces the one with its name; two parameters cannot share a column, and one
+    /// at most is the time zone.
     package mutating func declare(_ parameter: SubscriptionParameter) throws(DeclarationError) {
         if let other = parameters.first(where: { $0.column == parameter.column && $0.name != parameter.name }) {
             throw DeclarationError(
                 "subscription parameter \"\(parameter.name)\"",
                 "parameter \"\(other.name)\" is already stored in \(parameter.column)",
                 "choose another column"
+            )
+        }
+        if parameter.isTimeZone, let other = parameters.first(where: { $0.isTimeZone && $0.name != parameter.name }) {
+            throw DeclarationError(
+                "subscription parameter \"\(parameter.name)\"",
+                "parameter \"\(other.name)\" is already the time zone",
+                "mark one of them"
             )
         }
         parameters = parameters.filter { $0.name != parameter.name } + [parameter]

@@ -5,6 +5,29 @@ package struct SubscriptionParameter: Sendable, Hashable, Codable {
     /// Its name in the application's code.
     package let name: String
     package let column: Column
+    /// Whether its value is the time zone of subscriptions that have none of their own.
+    package let isTimeZone: Bool
+
+    private enum CodingKeys: String, CodingKey {
+        case name, column
+        case isTimeZone = "time_zone"
+    }
+
+    /// Decodes a parameter as stored in the database: the mark may be absent.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        name = try container.decode(String.self, forKey: .name)
+        column = try container.decode(Column.self, forKey: .column)
+        isTimeZone = try container.decodeIfPresent(Bool.self, forKey: .isTimeZone) ?? false
+    }
+
+    /// Writes a parameter; without the mark, as before there was one.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(name, forKey: .name)
+        try container.encode(column, forKey: .column)
+        if isTimeZone { try container.encode(true, forKey: .isTimeZone) }
+    }
 
     /// A column of the subscriber.
     package enum Column: Sendable, Hashable, Codable, CustomStringConvertible {
@@ -58,10 +81,18 @@ package struct SubscriptionParameter: Sendable, Hashable, Codable {
         }
 
         static let known = "use user_key, locale, time_zone, recipient.NAME or parameters.NAME"
+
+        /// Whether it is a field of the recipient or a parameter of the subscription, which hold any text.
+        package var isOpen: Bool {
+            switch self {
+            case .recipient, .parameter: true
+            case .userKey, .locale, .timeZone: false
+            }
+        }
     }
 
     /// Creates a parameter; without a column it is stored under its own name.
-    package init(name: String, column: String? = nil) throws(DeclarationError) {
+    package init(name: String, column: String? = nil, isTimeZone: Bool = false) throws(DeclarationError) {
         let isNamed =
             !name.isEmpty && name.utf8.count <= 200
             && !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
@@ -79,7 +110,15 @@ package struct SubscriptionParameter: Sendable, Hashable, Codable {
                 Column.known
             )
         }
+        guard !isTimeZone || found.isOpen else {
+            throw DeclarationError(
+                "subscription parameter \"\(name)\"",
+                "\(found) cannot be marked as the time zone",
+                "store it in recipient.NAME or parameters.NAME, or in time_zone without the mark"
+            )
+        }
         self.name = name
         self.column = found
+        self.isTimeZone = isTimeZone
     }
 }

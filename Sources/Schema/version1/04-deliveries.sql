@@ -603,6 +603,8 @@ CREATE TABLE pushmta_engine.delivery_plan (
     planned_through bigint NOT NULL DEFAULT 0,
     -- How much of its target was prepared at that time, from 0 to 1.
     progress double precision NOT NULL DEFAULT 0,
+    -- Messages whose recipient has a time zone in a declared column that PostgreSQL does not know.
+    unknown_zones bigint NOT NULL DEFAULT 0,
     CHECK ((local_time IS NULL) = (on_past IS NULL))
 );
 COMMENT ON TABLE pushmta_engine.delivery_plan IS 'The plans of deliveries: those with waves, a local time, or sending hours.';

@@ -1087,7 +1087,8 @@ DECLARE
     wrong record;
     is_code boolean := coalesce((settings ->> 'one_time_code')::boolean, false);
     experiment jsonb := settings -> 'experiment';
-    chosen jsonb := settings - 'one_time_code' - 'experiment' - 'plan';
+    follow jsonb := settings -> 'follow';
+    chosen jsonb := settings - 'one_time_code' - 'experiment' - 'plan' - 'follow';
 BEGIN
     SELECT p.* INTO wrong FROM setting_problem(chosen) p;
     IF wrong.problem IS NOT NULL THEN
@@ -1113,6 +1114,10 @@ BEGIN
     IF coalesce(settings -> 'plan', '{}') <> '{}' THEN
         PERFORM put_plan(made, settings -> 'plan');
     END IF;
+    IF jsonb_typeof(follow) = 'object' THEN
+        PERFORM keep_signal(made, follow ->> 'signal', (follow ->> 'target')::double precision,
+            (follow ->> 'floor')::double precision, (follow ->> 'ceiling')::double precision);
+    END IF;
     SELECT c.subject, c.problem, c.remedy INTO wrong FROM pushmta.check_delivery(made) c LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'The delivery cannot be sent: %, %.', wrong.subject, rtrim(wrong.problem, '.')
@@ -1120,6 +1125,8 @@ BEGIN
     END IF;
     UPDATE console_draft d SET delivery_id = made, delivery_version = held.version WHERE d.id = held.id;
     IF old_state = 'editing' THEN
+        -- What the draft says counts, also that it follows none.
+        DELETE FROM delivery_signal f WHERE f.delivery_id = old AND follow IS NOT NULL;
         PERFORM console_replace_delivery(old, made);
     END IF;
     RETURN made;
@@ -1194,7 +1201,7 @@ BEGIN
                 THEN least(d.ends_at - coalesce(d.start_at, now()), interval '3600 days') ELSE d.validity END),
             'ambiguity_policy', d.ambiguity_policy, 'max_retries', d.max_retries, 'retry_period_seconds', d.retry_period_seconds,
             'retry_schedule', d.retry_schedule, 'one_per_user', d.one_per_user, 'one_time_code', d.one_time_code,
-            -- A draft follows no signal. The highest rate that its delivery may have is as near as it can say.
+            -- The copy follows no signal. The highest rate that its delivery may have is as near as it can say.
             'all_seeds', d.seed_names IS NULL, 'messages_per_second', coalesce(f.ceiling, nullif(r.messages_per_second, 'Infinity')),
             'category', (SELECT k.name FROM category k WHERE k.id = d.category_id)))
             || jsonb_build_object('plan', plan_document(d.id)),

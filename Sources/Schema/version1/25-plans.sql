@@ -101,11 +101,11 @@ COMMENT ON FUNCTION pushmta_engine.prepared_share(bigint) IS 'How much of its ta
 CREATE FUNCTION pushmta_engine.placed_messages(
     delivery bigint, fresh bigint[], part_size integer, to_seeds boolean, so_far double precision
 ) RETURNS TABLE (application_id integer, wave smallint, zone text, cell smallint, line bigint, part_id bigint, sequence integer,
-        subscription_id bigint, target_id bigint, variables jsonb) LANGUAGE sql STABLE
+        subscription_id bigint, target_id bigint, variables jsonb, has_unknown_zone boolean) LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
     WITH service_of AS MATERIALIZED (
         SELECT a.id AS application_id, v.time_zone, p.local_time IS NOT NULL OR hours_rule(p.delivery_id, v.id) <> 'ignore' AS by_zone,
-            e.seed, cell_bounds(p.delivery_id) AS bounds
+            zone_column(a.subscription_parameters) AS zone_column, e.seed, cell_bounds(p.delivery_id) AS bounds
         FROM delivery_plan p JOIN delivery_application x ON x.delivery_id = p.delivery_id
         JOIN application a ON a.id = x.application_id JOIN service v ON v.id = a.service_id
         LEFT JOIN experiment e ON e.delivery_id = p.delivery_id
@@ -113,7 +113,11 @@ CREATE FUNCTION pushmta_engine.placed_messages(
     ), message AS MATERIALIZED (
         SELECT p.id AS part_id, p.application_id, coalesce(t.sequences[u.place], (t.first_sequence + u.place - 1)::integer) AS sequence,
             u.subscription_id, t.target_ids[u.place] AS target_id, t.message_variables[u.place] AS variables,
-            CASE WHEN v.by_zone AND NOT to_seeds THEN coalesce(z.name, v.time_zone) END AS zone,
+            -- What the application declares is looked up only if it declares something and the subscription has no zone.
+            CASE WHEN v.by_zone AND NOT to_seeds THEN coalesce(z.name, CASE WHEN v.zone_column IS NOT NULL THEN (SELECT t.name
+                FROM time_zone t WHERE t.name = column_value(v.zone_column, s.recipient, s.parameters)) END, v.time_zone) END AS zone,
+            CASE WHEN v.zone_column IS NOT NULL AND v.by_zone AND NOT to_seeds AND z.name IS NULL
+                THEN column_value(v.zone_column, s.recipient, s.parameters) END AS declared_zone,
             CASE WHEN NOT to_seeds THEN
                 cell_at(person_share(coalesce(nullif(s.user_key, ''), u.subscription_id::text), v.seed), v.bounds) END AS cell,
             hashtextextended(coalesce(nullif(s.user_key, ''), u.subscription_id::text), placed_messages.delivery) AS hash
@@ -140,7 +144,8 @@ CREATE FUNCTION pushmta_engine.placed_messages(
     )
     SELECT p.application_id, p.wave, p.zone, p.cell,
         (row_number() OVER (PARTITION BY p.application_id, p.wave, p.zone, p.cell ORDER BY p.sequence) - 1) / part_size,
-        p.part_id, p.sequence, p.subscription_id, p.target_id, p.variables
+        p.part_id, p.sequence, p.subscription_id, p.target_id, p.variables,
+        coalesce(p.declared_zone <> '' AND p.declared_zone <> p.zone, false)
     FROM placed p $$;
 COMMENT ON FUNCTION pushmta_engine.placed_messages(bigint, bigint[], integer, boolean, double precision) IS
     'The messages of new parts of a delivery with the wave and the time zone that each gets, and the part of these, by number.';
@@ -149,13 +154,14 @@ CREATE FUNCTION pushmta_engine.cut_parts(
     delivery bigint, fresh bigint[], part_size integer, to_seeds boolean, so_far double precision
 ) RETURNS TABLE (id bigint, part_id bigint, application_id integer, wave smallint, zone text, cell smallint, size integer,
         sequences integer[], subscription_ids bigint[], target_ids bigint[], variables jsonb[], has_targets boolean,
-        has_variables boolean) LANGUAGE sql VOLATILE
+        has_variables boolean, unknown_zones bigint) LANGUAGE sql VOLATILE
     SET search_path = pushmta_engine, pg_temp AS $$
     SELECT nextval(pg_get_serial_sequence('pushmta_engine.delivery_part', 'id')), g.*
     FROM (SELECT min(c.part_id) AS part_id, c.application_id, c.wave, c.zone, c.cell, count(*)::integer AS size,
             array_agg(c.number ORDER BY c.number) AS sequences, array_agg(c.subscription_id ORDER BY c.number) AS subscription_ids,
             array_agg(c.target_id ORDER BY c.number) AS target_ids, array_agg(c.variables ORDER BY c.number) AS variables,
-            bool_or(c.target_id IS NOT NULL) AS has_targets, bool_or(c.variables IS NOT NULL) AS has_variables
+            bool_or(c.target_id IS NOT NULL) AS has_targets, bool_or(c.variables IS NOT NULL) AS has_variables,
+            count(*) FILTER (WHERE c.has_unknown_zone AND c.cell IS DISTINCT FROM 0) AS unknown_zones
         FROM (SELECT m.*, CASE WHEN x.delivery_id IS NULL OR m.cell = 0 THEN m.sequence ELSE (coalesce(m.cell::bigint << 27, 0)
                 + coalesce(e.messages, 0) + row_number() OVER (PARTITION BY m.cell
                     ORDER BY m.application_id, m.wave, m.zone, m.line, m.sequence))::integer END AS number
@@ -173,6 +179,7 @@ CREATE FUNCTION pushmta_engine.split_parts(delivery bigint, fresh bigint[], part
 DECLARE
     so_far double precision := greatest(0, least(1, prepared_share(delivery)));
     made bigint[];
+    unknown bigint;
 BEGIN
     WITH cut AS MATERIALIZED (
         SELECT c.* FROM cut_parts(delivery, fresh, part_size, to_seeds, so_far) c
@@ -205,12 +212,14 @@ BEGIN
         SELECT note_hold_out(delivery, array_agg(c.application_id), array_agg(u.id)) FROM cut c
         CROSS JOIN LATERAL unnest(c.subscription_ids) u(id) WHERE c.cell = 0 HAVING count(*) > 0
     )
-    SELECT coalesce(array_agg(c.id ORDER BY c.id) FILTER (WHERE c.cell IS DISTINCT FROM 0), '{}') INTO made
+    SELECT coalesce(array_agg(c.id ORDER BY c.id) FILTER (WHERE c.cell IS DISTINCT FROM 0), '{}'), coalesce(sum(c.unknown_zones), 0)
+    INTO made, unknown
     FROM cut c LEFT JOIN held_out h ON true;
     DELETE FROM delivery_part_target t USING delivery_part p
     WHERE p.id = ANY(fresh) AND t.log_day = p.log_day AND t.part_id = p.id AND t.part_id = ANY(fresh);
     DELETE FROM delivery_part p WHERE p.id = ANY(fresh);
-    UPDATE delivery_plan p SET progress = so_far, planned_through = coalesce(made[cardinality(made)], fresh[cardinality(fresh)])
+    UPDATE delivery_plan p SET progress = so_far, planned_through = coalesce(made[cardinality(made)], fresh[cardinality(fresh)]),
+        unknown_zones = p.unknown_zones + unknown
     WHERE p.delivery_id = delivery;
     UPDATE pushmta_engine.delivery d SET first_seed = 1
     WHERE d.id = delivery AND to_seeds AND EXISTS (SELECT FROM experiment e WHERE e.delivery_id = d.id);
@@ -1020,13 +1029,14 @@ SELECT v.name AS service, o.day FROM pushmta_engine.day_off o JOIN pushmta_engin
 COMMENT ON VIEW pushmta.day_off IS 'The days on which a service has no sending hours.';
 
 CREATE VIEW pushmta.delivery_plan AS
-SELECT p.delivery_id, p.local_time, p.on_past, p.hours, coalesce(w.messages, 0) AS planned_messages, w.next_at
+SELECT p.delivery_id, p.local_time, p.on_past, p.hours, coalesce(w.messages, 0) AS planned_messages, w.next_at, p.unknown_zones
 FROM pushmta_engine.delivery_plan p
 LEFT JOIN LATERAL (SELECT sum(q.size)::bigint AS messages, min(q.not_before) FILTER (WHERE isfinite(q.not_before)) AS next_at
     FROM pushmta_engine.delivery_part q WHERE q.delivery_id = p.delivery_id AND q.state = 'planned') w ON true;
 COMMENT ON VIEW pushmta.delivery_plan IS
     'When the messages of a delivery may leave: its local time, its rule for sending hours, how many messages wait for their time, and '
-    'when the next of them leave. Its waves are in pushmta.delivery_wave.';
+    'when the next of them leave. Its waves are in pushmta.delivery_wave. unknown_zones: messages in the service''s zone because PostgreSQL '
+    'does not know the one in the column that the application declares as the time zone.';
 
 CREATE VIEW pushmta.delivery_wave AS
 SELECT w.delivery_id, w.number, trim_scale(round((w.share * 100)::numeric, 6)) AS percent, w.size AS count, w.starts_at,

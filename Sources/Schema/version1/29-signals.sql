@@ -338,6 +338,17 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.console_drop_signal(pushmta_engine.console_caller, text) IS
     'Removes a health signal that no open delivery follows, for a signed-in administrator.';
 
+CREATE FUNCTION pushmta_engine.console_follow_fields(delivery bigint) RETURNS jsonb LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    SELECT coalesce((SELECT jsonb_build_object('follow.said', 'yes', 'follow.signal', s.name) || (
+            -- 1.125 could be thousands, so the form has it as 1.1250.
+            SELECT jsonb_object_agg(v.name, n.text || CASE WHEN n.text ~ '^[1-9][0-9]{0,2}[.][0-9]{3}$' THEN '0' ELSE '' END)
+            FROM (VALUES ('follow.target', f.target), ('follow.floor', f.floor), ('follow.ceiling', f.ceiling)) v(name, value)
+            CROSS JOIN LATERAL (SELECT trim_scale(v.value::numeric)::text) n(text))
+        FROM delivery_signal f JOIN health_signal s ON s.id = f.signal_id WHERE f.delivery_id = console_follow_fields.delivery), '{}') $$;
+COMMENT ON FUNCTION pushmta_engine.console_follow_fields(bigint) IS
+    'The fields of a draft that say which signal a delivery follows; none if it follows none.';
+
 CREATE FUNCTION pushmta_engine.console_follow(caller pushmta_engine.console_caller, delivery bigint, signal text,
     target double precision, floor double precision, ceiling double precision) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$

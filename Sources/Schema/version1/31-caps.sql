@@ -483,6 +483,24 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.free_persons(pushmta_engine.capped_delivery, pushmta_engine.frequency_cap[], integer[], text[],
     bit varying[]) IS 'Which of the persons with a set bit may get a message of a delivery, and whether all may.';
 
+CREATE FUNCTION pushmta_engine.recipient_zones(service integer, ids bigint[], zones text[]) RETURNS text[] LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    IF NOT EXISTS (SELECT FROM application a WHERE a.service_id = service AND zone_column(a.subscription_parameters) IS NOT NULL) THEN
+        RETURN zones;
+    END IF;
+    RETURN ARRAY(SELECT coalesce(z.name, column_value(a.column_name, s.recipient, s.parameters), u.zone)
+        FROM unnest(ids, zones) WITH ORDINALITY u(id, zone, n)
+        LEFT JOIN time_zone z ON z.name = u.zone
+        LEFT JOIN subscription s ON s.id = u.id AND z.name IS NULL
+        LEFT JOIN (SELECT x.id, zone_column(x.subscription_parameters) AS column_name FROM application x
+            WHERE x.service_id = service) a ON a.id = s.application_id
+        ORDER BY u.n);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.recipient_zones(integer, bigint[], text[]) IS
+    'The time zones of subscriptions of a service. Where one has none, that of the column which its application declares as the time zone.';
+
 CREATE FUNCTION pushmta_engine.ask_caps(delivery bigint, service integer, ids bigint[], persons bigint[], zones text[],
     OUT passed bigint[], OUT capped bigint[]) LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp SET enable_nestloop = off
     SET enable_mergejoin = off SET lock_timeout = '2s' AS $$
@@ -506,6 +524,7 @@ BEGIN
         FROM (SELECT (u.person >> 10)::integer AS block, bits_at((u.person & 1023)::integer, 1)::bit varying AS bits, count(*) AS n
             FROM (SELECT unnest(persons) AS person) u GROUP BY 1) g;
     ELSE
+        zones := recipient_zones(service, ids, zones);
         SELECT array_agg(g.block) AS blocks, array_agg(g.zone) AS zones, array_agg(g.bits) AS bits, array_agg(g.n) AS n INTO asked
         FROM (SELECT (u.person >> 10)::integer AS block, u.zone, bits_at((u.person & 1023)::integer, 1)::bit varying AS bits,
                 count(*) AS n

@@ -38,18 +38,3 @@ extension Store {
         )
     }
 }
-
-/// The signal that a delivery is to follow, and its limits.
-package struct SignalLimits: Sendable, Hashable {
-    package let signal: String
-    package let target: Double
-    package let floor: Double
-    package let ceiling: Double
-
-    package init(signal: String, target: Double, floor: Double, ceiling: Double) {
-        self.signal = signal
-        self.target = target
-        self.floor = floor
-        self.ceiling = ceiling
-    }
-}

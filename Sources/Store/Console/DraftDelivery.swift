@@ -16,6 +16,10 @@ package struct DraftDelivery: Sendable, Hashable {
     package var settings: String
     /// Its variants; nil if it is no experiment. A template has none.
     package var experiment: ExperimentRule?
+    /// The health signal that its rate follows; nil for none. A template has none.
+    package var follow: SignalLimits?
+    /// Whether the draft says what it follows. Otherwise a delivery that is edited again keeps its signal.
+    package var saysFollow = false
 
     package init(
         draft: Int64,
@@ -37,14 +41,19 @@ package struct DraftDelivery: Sendable, Hashable {
     var values: [PostgresValue] {
         [
             .int64(draft), .int32(version), .text(content), .text(filter), .textArray(excludedLists),
-            .text(settingsWithExperiment),
+            .text(allSettings),
         ]
     }
 
-    private var settingsWithExperiment: String {
-        guard let experiment, case .object(let entries)? = try? JSONValue(parsing: Array(settings.utf8)) else {
+    /// The settings with what a template cannot have.
+    private var allSettings: String {
+        let more = [
+            experiment.map { JSONEntry(name: "experiment", value: $0.json) },
+            saysFollow ? JSONEntry(name: "follow", value: follow?.json ?? .null) : nil,
+        ].compactMap(\.self)
+        guard !more.isEmpty, case .object(let entries)? = try? JSONValue(parsing: Array(settings.utf8)) else {
             return settings
         }
-        return JSONValue.object(entries + [JSONEntry(name: "experiment", value: experiment.json)]).compactText
+        return JSONValue.object(entries + more).compactText
     }
 }

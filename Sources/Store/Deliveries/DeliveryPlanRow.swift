@@ -12,6 +12,8 @@ package struct DeliveryPlanRow: Sendable, Hashable {
     package let plannedMessages: Int64
     /// When the next of them leave; nil if that is not known yet.
     package let nextAt: DatabaseTime?
+    /// Messages in the service's zone because PostgreSQL does not know the declared one of their recipient.
+    package let unknownZones: Int64
     package var waves: [DeliveryWaveRow] = []
 
     init(_ row: inout RowReader) throws {
@@ -20,10 +22,12 @@ package struct DeliveryPlanRow: Sendable, Hashable {
         hours = try row.textOrNil().flatMap(DeliveryPlan.HoursRule.init(rawValue:))
         plannedMessages = try row.int64()
         nextAt = try row.timeOrNil()
+        unknownZones = try row.int64()
     }
 
     static let columns = """
-        to_char(p.local_time, 'YYYY-MM-DD"T"HH24:MI:SS'), p.on_past, p.hours, p.planned_messages, p.next_at
+        to_char(p.local_time, 'YYYY-MM-DD"T"HH24:MI:SS'), p.on_past, p.hours, p.planned_messages, p.next_at,
+        p.unknown_zones
         """
 
     /// What was set.

@@ -38,8 +38,8 @@ extension OpenAPISchemas {
           },
           "DeliveryPlan": {
             "type": "object",
-            "examples": [{"deliveryId": 100, "localTime": null, "onPast": null, "hours": null, "plannedMessages": 950, "nextAt": null, "waves": [{"number": 1, "percent": 5, "count": null, "startAt": null, "afterSeconds": null, "maxFailed": 0.02, "maxTokenErrors": 0.2, "maxOptOuts": null, "state": "open", "openedAt": "2026-12-01T08:00:00.000000Z", "messages": 50, "sent": 20, "failed": 0, "unknown": 0}, {"number": 2, "percent": null, "count": null, "startAt": null, "afterSeconds": 3600, "maxFailed": null, "maxTokenErrors": null, "maxOptOuts": null, "state": "waiting", "openedAt": null, "messages": 950, "sent": 0, "failed": 0, "unknown": 0}]}],
-            "required": ["deliveryId", "localTime", "onPast", "hours", "plannedMessages", "nextAt", "waves"],
+            "examples": [{"deliveryId": 100, "localTime": null, "onPast": null, "hours": null, "plannedMessages": 950, "nextAt": null, "unknownZones": 0, "waves": [{"number": 1, "percent": 5, "count": null, "startAt": null, "afterSeconds": null, "maxFailed": 0.02, "maxTokenErrors": 0.2, "maxOptOuts": null, "state": "open", "openedAt": "2026-12-01T08:00:00.000000Z", "messages": 50, "sent": 20, "failed": 0, "unknown": 0}, {"number": 2, "percent": null, "count": null, "startAt": null, "afterSeconds": 3600, "maxFailed": null, "maxTokenErrors": null, "maxOptOuts": null, "state": "waiting", "openedAt": null, "messages": 950, "sent": 0, "failed": 0, "unknown": 0}]}],
+            "required": ["deliveryId", "localTime", "onPast", "hours", "plannedMessages", "nextAt", "unknownZones", "waves"],
             "properties": {
               "deliveryId": {"$ref": "#/components/schemas/Id"},
               "localTime": {"$ref": "#/components/schemas/TextOrNull"},
@@ -47,6 +47,7 @@ extension OpenAPISchemas {
               "hours": {"$ref": "#/components/schemas/TextOrNull"},
               "plannedMessages": {"type": "integer", "minimum": 0, "description": "How many messages wait for their time."},
               "nextAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "When the next of them leave, if that is known."},
+              "unknownZones": {"type": "integer", "minimum": 0, "description": "How many messages have the service's zone because PostgreSQL does not know the one in the column that the application declares as the time zone."},
               "waves": {
                 "type": "array",
                 "items": {

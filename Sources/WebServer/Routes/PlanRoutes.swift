@@ -90,6 +90,7 @@ struct PlanRoutes: Sendable {
             ("hours", .text(row?.hours?.rawValue)),
             ("plannedMessages", .integer(row?.plannedMessages ?? 0)),
             ("nextAt", .time(row?.nextAt)),
+            ("unknownZones", .integer(row?.unknownZones ?? 0)),
             ("waves", .array((row?.waves ?? []).map(waveJSON)))
         )
     }

@@ -387,9 +387,11 @@ struct ApplicationShowCommand: PushMTACommand {
         for sound in declared.sounds {
             sounds.add([.text(sound.name), .text(sound.label), .flag(sound.isSystem)])
         }
-        var parameters = Table(["name", "column"])
+        var parameters = Table(["name", "column", "time_zone"])
         for parameter in declared.parameters {
-            parameters.add([.text(parameter.name), .text(parameter.column.description)])
+            parameters.add([
+                .text(parameter.name), .text(parameter.column.description), .flag(parameter.isTimeZone),
+            ])
         }
         return [("variables", variables), ("sounds", sounds), ("parameters", parameters)]
     }

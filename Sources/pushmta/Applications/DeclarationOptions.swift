@@ -55,6 +55,20 @@ struct DeclarationOptions: ParsableArguments {
     )
     var parameters: [String] = []
 
+    @Option(
+        name: .customLong("zone-parameter"),
+        help: ArgumentHelp(
+            "Declare a subscription parameter whose value is the time zone.",
+            discussion: """
+                It counts where the subscription itself has no time zone, and only if PostgreSQL knows it; otherwise the \
+                service's zone does. The column is recipient.NAME or parameters.NAME. --parameter with its name takes \
+                the mark away.
+                """,
+            valueName: "NAME[=COLUMN]"
+        )
+    )
+    var zoneParameter: String?
+
     @Option(name: .customLong("remove-parameter"), help: "Remove a subscription parameter; may be repeated.")
     var removedParameters: [String] = []
 
@@ -66,7 +80,8 @@ struct DeclarationOptions: ParsableArguments {
     /// Whether any declaration was given.
     var isEmpty: Bool {
         variables.isEmpty && variableLabels.isEmpty && removedVariables.isEmpty && sounds.isEmpty
-            && systemSounds.isEmpty && removedSounds.isEmpty && parameters.isEmpty && removedParameters.isEmpty
+            && systemSounds.isEmpty && removedSounds.isEmpty && parameters.isEmpty && zoneParameter == nil
+            && removedParameters.isEmpty
     }
 
     /// The checked icon; nil if none was given.
@@ -94,7 +109,8 @@ struct DeclarationOptions: ParsableArguments {
     private func apply(to declared: inout ApplicationDeclarations, _ platform: Platform) throws(DeclarationError) {
         try Self.refuseTwice(variables.map { String($0.prefix { $0 != ":" && $0 != "=" }) }, "variable")
         try Self.refuseTwice((sounds + systemSounds).map { Self.halves($0).0 }, "sound")
-        try Self.refuseTwice(parameters.map { Self.halves($0).0 }, "subscription parameter")
+        let named = zoneParameter.map { parameters + [$0] } ?? parameters
+        try Self.refuseTwice(named.map { Self.halves($0).0 }, "subscription parameter")
         for text in variables {
             declared.declare(try variable(text, platform, among: declared.variables))
         }
@@ -104,6 +120,10 @@ struct DeclarationOptions: ParsableArguments {
         for text in parameters {
             let (name, column) = Self.halves(text)
             try declared.declare(try SubscriptionParameter(name: name, column: column))
+        }
+        if let zoneParameter {
+            let (name, column) = Self.halves(zoneParameter)
+            try declared.declare(try SubscriptionParameter(name: name, column: column, isTimeZone: true))
         }
         try Self.remove(removedVariables, "variable", from: &declared.variables, \.name)
         try Self.remove(removedSounds, "sound", from: &declared.sounds, \.name)

@@ -166,6 +166,9 @@ struct PlanReport {
             let next = row.nextAt.map { "; the next leave at \($0.internetText)" } ?? ""
             lines.append("\(row.plannedMessages) messages wait for their time\(next).")
         }
+        if row.unknownZones > 0 {
+            lines.append("\(row.unknownZones) messages have the service's time zone because theirs is unknown.")
+        }
         if lines.isEmpty, row.waves.isEmpty { lines.append("Its messages keep to the sending hours of their service.") }
         if !row.waves.isEmpty { lines.append(table(row.waves).text) }
         return lines.joined(separator: "\n")
@@ -210,7 +213,8 @@ struct PlanReport {
         .object([
             ("id", .integer(id)), ("local_time", Cell(row?.localTime)), ("on_past", Cell(row?.onPast?.rawValue)),
             ("hours", Cell(row?.hours?.rawValue)), ("planned_messages", .integer(row?.plannedMessages ?? 0)),
-            ("next_at", Cell(row?.nextAt?.internetText)), ("waves", .list((row?.waves ?? []).map(Self.cell))),
+            ("next_at", Cell(row?.nextAt?.internetText)), ("unknown_zones", .integer(row?.unknownZones ?? 0)),
+            ("waves", .list((row?.waves ?? []).map(Self.cell))),
         ])
     }
 

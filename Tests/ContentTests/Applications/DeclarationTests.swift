@@ -167,4 +167,24 @@ struct DeclarationTests {
             #expect(throws: DeclarationError.self) { try SubscriptionParameter(name: "x", column: column) }
         }
     }
+
+    @Test("One parameter may be the time zone, in a column that holds any text")
+    func timeZone() throws {
+        var declared = ApplicationDeclarations()
+        try declared.declare(try SubscriptionParameter(name: "tz", column: "recipient.zone", isTimeZone: true))
+        #expect(declared.parametersJSON == #"[{"column":"recipient.zone","name":"tz","time_zone":true}]"#)
+        let read = try ApplicationDeclarations(variables: "[]", sounds: "[]", parameters: declared.parametersJSON)
+        #expect(read == declared)
+        #expect(throws: DeclarationError.self) {
+            try declared.declare(try SubscriptionParameter(name: "other", isTimeZone: true))
+        }
+        for column in ["time_zone", "locale", "user_key"] {
+            #expect(throws: DeclarationError.self) {
+                try SubscriptionParameter(name: "x", column: column, isTimeZone: true)
+            }
+        }
+        // Without the mark, what is stored is as before.
+        try declared.declare(try SubscriptionParameter(name: "tz", column: "recipient.zone"))
+        #expect(declared.parametersJSON == #"[{"column":"recipient.zone","name":"tz"}]"#)
+    }
 }

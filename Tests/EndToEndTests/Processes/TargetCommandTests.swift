@@ -77,7 +77,8 @@ import Testing
         try png.write(to: URL(fileURLWithPath: icon))
         try await run(
             "app set shop-ios --variable \"screen:text=home=1\" --variable count:integer=3 --variable-label \"count=How many\" "
-                + "--sound \"chime.caf=Chime\" --system-sound default --parameter lang=locale --parameter tier --icon \(icon)"
+                + "--sound \"chime.caf=Chime\" --system-sound default --parameter lang=locale --parameter tier "
+                + "--zone-parameter zone=recipient.tz --icon \(icon)"
         )
         let copy = folder.path + "/copy.png"
         let shown = try await run("application show shop-ios --json --save-icon \(copy)").json()
@@ -87,9 +88,9 @@ import Testing
         #expect(variables.map { $0["name"] as? String } == ["screen", "count"])
         #expect(variables[0]["default"] as? String == "home=1" && variables[1]["label"] as? String == "How many")
         #expect((shown["sounds"] as? [[String: Any]])?.map { $0["system"] as? Bool } == [false, true])
-        #expect(
-            (shown["parameters"] as? [[String: Any]])?.map { $0["column"] as? String } == ["locale", "parameters.tier"]
-        )
+        let parameters = try #require(shown["parameters"] as? [[String: Any]])
+        #expect(parameters.map { $0["column"] as? String } == ["locale", "parameters.tier", "recipient.tz"])
+        #expect(parameters.map { $0["time_zone"] as? Bool } == [false, false, true])
         try await run(
             "app set shop-ios --remove-variable screen --remove-sound default --remove-parameter tier --remove-icon"
         )
@@ -99,6 +100,7 @@ import Testing
             ("--variable count", "NAME:TYPE"), ("--variable count:integer=x", "whole number"),
             ("--variable aps:text", "Apple"),
             ("--parameter x=push_token", "no column"), ("--remove-sound nothing", "chime.caf"),
+            ("--zone-parameter x=locale", "cannot be marked"), ("--zone-parameter x", "already the time zone"),
             ("--icon \(folder.path)/none", "none"),
             ("--variable-label x=y", "declare it"),
         ] {

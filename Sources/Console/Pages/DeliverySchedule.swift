@@ -1,0 +1,47 @@
+import HTTPTypes
+import PushCore
+import Store
+
+/// The form on a delivery's page that sets or moves its start.
+struct DeliverySchedule: Sendable {
+    let responder: ConsoleResponder
+
+    private var catalogue: Catalogue { responder.pages.catalogue }
+
+    /// The action, and what its button says, for what may be done with the delivery; nil if its start cannot be set.
+    private func action(_ allowed: Set<DeliveryAction>) -> (DeliveryAction, button: Phrase)? {
+        if allowed.contains(.reschedule) { return (.reschedule, .moveButton) }
+        guard allowed.contains(.start) else { return nil }
+        return (.start, .startAtButton)
+    }
+
+    /// What the page shows; nothing if the start cannot be set.
+    ///
+    /// - Parameters:
+    ///   - allowed: what may be done with the delivery in its state.
+    ///   - problem: why the time in the address was refused; "" if it was not.
+    func values(_ call: ConsoleCall, _ row: DeliveryProgress, _ allowed: Set<DeliveryAction>, problem: String)
+        async throws -> PageValues
+    {
+        guard let (action, button) = self.action(allowed) else {
+            if !problem.isEmpty { throw ConsoleProblem.conflict(problem) }
+            return [:]
+        }
+        let given = call.query[Composer.zoneField]
+        let (zone, known, start) = try await responder.database.run { store in
+            let usual = try await store.zone(ofDelivery: row.id)
+            let zone = given ?? usual
+            let moments = row.startAt.map { [$0] } ?? []
+            let start = try await store.localTimes(of: moments, in: zone).values.first ?? ""
+            return (zone, try await store.timeZones(), start)
+        }
+        return [
+            "schedule": .group([
+                "path": .text("/deliveries/\(row.id)/\(action.rawValue)"), "button": .text(catalogue[button]),
+                "at": .text(call.query[Composer.momentField] ?? start),
+                "isWrong": .flag(!problem.isEmpty), "problem": .text(problem),
+                "zoneMenu": ZoneMenu(known: known, chosen: zone).values(Composer.zoneField),
+            ])
+        ]
+    }
+}

@@ -1,0 +1,189 @@
+import HTTPTypes
+import PushCore
+import Store
+import TestSupport
+import Testing
+
+@testable import Console
+
+/// The steps of the composer that one may skip, and which applications a draft may go to.
+@Suite struct ComposerStepTests {
+    /// A draft to seven subscribers that could be started, and its author's browser.
+    private func saleDraft(_ site: ConsoleSite) async throws -> (mia: ConsoleBrowser, draft: String) {
+        try await site.sql(
+            """
+            INSERT INTO pushmta_engine.credential (kind, name, seal_key_id, sealed) VALUES ('apns_key', 'c', 'k', 'x');
+            UPDATE pushmta_engine.application SET credential_id = (SELECT max(id) FROM pushmta_engine.credential);
+            INSERT INTO pushmta_engine.subscription (application_id, push_token)
+                SELECT a.id, lpad(n::text, 64, 'a') FROM pushmta_engine.application a, generate_series(1, 7) n
+            """
+        )
+        try await site.admin.addTemplate(
+            name: "sale",
+            label: "",
+            content: #"{"ios": {"title": "Hello"}}"#,
+            settings: "{}",
+            target: TemplateTarget(applications: ["shop-ios"])
+        )
+        let mia = try await site.session(.marketing, name: "mia")
+        let begun = try await mia.post("/compose", form: ["label": "Sale", "template": "sale"])
+        return (mia, try #require(begun.headers[.location]).replacing("/applications", with: ""))
+    }
+
+    private func version(_ browser: ConsoleBrowser, _ path: String) async throws -> String {
+        let page = try await browser.get(path).text
+        return page.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
+    }
+
+    @Test func stepsMayBeSkipped() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        let steps = ["preview", "when", "experiment", "limits", "approval", "send"]
+        for (step, next) in zip(steps, steps.dropFirst()) {
+            let page = try await mia.get("\(draft)/\(step)").text
+            #expect(page.contains("href=\"\(draft)/\(next)\""), "\(step)")
+            #expect(page.contains("Skip this step") == (step != "approval"), "\(step)")
+        }
+        #expect(try await !mia.get("\(draft)/content").text.contains("Skip this step"))
+        let started = try await mia.post("\(draft)/start", form: ["version": try await version(mia, "\(draft)/send")])
+        #expect(started.status == .seeOther, "\(started.text)")
+        await site.close()
+    }
+
+    @Test func limitsSayWhichCapsApply() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        #expect(try await mia.get("\(draft)/limits").text.contains("The service has no frequency cap."))
+        try await site.admin.setFrequencyCap(
+            FrequencyCapRow(service: "shop", name: "weekly", maxMessages: 3, unit: .days, length: 7)
+        )
+        try await site.admin.setFrequencyCap(
+            FrequencyCapRow(
+                service: "shop",
+                name: "receipts",
+                maxMessages: 9,
+                unit: .hours,
+                categories: ["transactional"]
+            )
+        )
+        func applies(_ name: String) async throws -> Bool {
+            let page = try await mia.get("\(draft)/limits").text
+            let rest = page.firstRange(of: "shop · \(name)").map { page[$0.upperBound...] } ?? ""
+            let row = rest.firstRange(of: "</tr>").map { rest[..<$0.lowerBound] } ?? ""
+            #expect(row.contains("at most"), "\(name)")
+            return !row.contains("does not apply")
+        }
+        #expect(try await applies("weekly") && !applies("receipts"))
+        let summary = try await mia.get("\(draft)/send").text
+        #expect(summary.contains("weekly: at most 3 to a person (days of the service: 7)"))
+        let saved = try await mia.post(
+            "\(draft)/limits",
+            form: [
+                "version": try await version(mia, "\(draft)/limits"), "settings.category": "transactional",
+                "settings.messages_per_second": "100", "go": "next",
+            ]
+        )
+        #expect(saved.headers[.location] == "\(draft)/approval")
+        #expect(try await !applies("weekly") && applies("receipts"))
+        #expect(try await mia.get("\(draft)/send").text.contains("<bdi>100</bdi>"))
+        await site.close()
+    }
+
+    @Test func theRateOfADraftFollowsASignal() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        try await site.sql(
+            "DO $$ BEGIN PERFORM pushmta.set_health_signal('load', 'http', 'http://localhost/load'); END $$"
+        )
+        let path = "\(draft)/limits"
+        var form = [
+            "version": try await version(mia, path), "follow.signal": "load", "follow.target": "0", "follow.floor": "5",
+            "follow.ceiling": "50", "go": "next",
+        ]
+        #expect(try await mia.post(path, form: form).headers[.location] == "\(path)?saved=1", "it stays")
+        let wrong = try await mia.get(path).text
+        #expect(wrong.contains(Catalogue.english[.followTargetWrong]) && wrong.contains(#"value="50""#))
+        #expect(try await mia.get("\(draft)/send").text.contains("A value of the step “Limits” is invalid."))
+        form["version"] = try await version(mia, path)
+        form["follow.target"] = "0,8"
+        #expect(try await mia.post(path, form: form).headers[.location] == "\(draft)/approval")
+        #expect(try await mia.get("\(draft)/start?when=now").text.contains("<bdi>load</bdi>"))
+        func start() async throws -> Int64 {
+            let form = ["version": try await version(mia, "\(draft)/send"), "at": "2036-01-02T03:04"]
+            let started = try await mia.post("\(draft)/start", form: form)
+            let words = started.headers[.location]?.firstMatch(of: /^\/deliveries\/(\d+)/)
+            return try #require(words.flatMap { Int64($0.1) }, "\(started.text)")
+        }
+        let id = try await start()
+        let followed = try #require(try await site.admin.signal(ofDelivery: id))
+        #expect(followed.signal == "load" && followed.target == 0.8 && followed.floor == 5 && followed.ceiling == 50)
+        // Edited again, the draft says what was changed on the delivery's page, and may follow none.
+        let page = ["signal": "load", "target": "0,9", "floor": "5", "ceiling": "50"]
+        _ = try await mia.post("/deliveries/\(id)/follow", form: page)
+        #expect(try await mia.post("/deliveries/\(id)/edit").headers[.location] == "\(draft)/send")
+        let again = try await mia.get(path).text
+        #expect(again.contains(#"value="0.9""#))
+        form = ["version": try await version(mia, path), "follow.signal": "", "go": "next"]
+        #expect(try await mia.post(path, form: form).headers[.location] == "\(draft)/approval")
+        #expect(try await site.admin.signal(ofDelivery: try await start()) == nil)
+        await site.close()
+    }
+
+    @Test func aDraftSaysWhetherSomebodyHasToApproveIt() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        #expect(try await mia.get("\(draft)/approval").text.contains("asks for an approval"))
+        for (above, words) in [(Int64(6), ">needed<"), (7, ">not needed<")] {
+            try await site.admin.setApprovalRule(service: "shop", above: above)
+            #expect(try await mia.get("\(draft)/approval").text.contains(words), "\(above)")
+        }
+        #expect(try await mia.get("\(draft)/send").text.contains("not needed (shop: above 7 messages)"))
+        await site.close()
+    }
+
+    @Test func onlyApplicationsThatCanSendAreChosen() async throws {
+        let site = try await ConsoleSite.start()
+        let mia = try await site.session(.marketing, name: "mia")
+        let begun = try await mia.post("/compose", form: ["label": "Sale"])
+        let path = try #require(begun.headers[.location])
+        func choose() async throws -> String {
+            let form = ["version": try await version(mia, path), "label": "Sale", "application.shop-ios": "on"]
+            _ = try await mia.post(path, form: form)
+            return try await mia.get(path).text
+        }
+        let barred = try await choose()
+        #expect(barred.contains("It has no credential, so it cannot send."))
+        #expect(barred.contains(#"name="application.shop-ios" disabled aria-describedby="application-0-why""#))
+        #expect(barred.contains(/href="\/services\/applications\/\d+"/))
+        try await site.sql(
+            """
+            INSERT INTO pushmta_engine.credential (kind, name, seal_key_id, sealed) VALUES ('apns_key', 'c', 'k', 'x');
+            UPDATE pushmta_engine.application SET credential_id = (SELECT max(id) FROM pushmta_engine.credential)
+            """
+        )
+        #expect(try await choose().contains(#"name="application.shop-ios" checked>"#))
+        // What was chosen stays, and says what is wrong.
+        try await site.sql("UPDATE pushmta_engine.credential SET expires_at = now() - interval '1 day'")
+        let expired = try await choose()
+        #expect(expired.contains("Its credential has expired") && !expired.contains("checked disabled"))
+        #expect(expired.contains(#"name="application.shop-ios" checked"#))
+        try await site.sql("UPDATE pushmta_engine.external_account SET active = false")
+        #expect(try await mia.get(path).text.contains("Its external account is switched off"))
+        await site.close()
+    }
+
+    @Test func textsAreCountedForTheTightestGateway() async throws {
+        let site = try await ConsoleSite.start()
+        let (mia, draft) = try await saleDraft(site)
+        let page = try await mia.get("\(draft)/content").text
+        let counter = #"data-of="ios.title" data-limit="4096" data-words="{0} characters, {1} of 4,096 bytes""#
+        #expect(page.contains(counter))
+        #expect(page.contains(#"aria-describedby="ios.title-hint ios.title-count""#))
+        #expect(!page.contains(#"data-of="ios.badge""#))
+        let script = try #require(page.firstMatch(of: /src="([^"]*compose\.js)"/).map { String($0.1) })
+        #expect(try await mia.get(script).text.contains("TextEncoder"))
+        try await site.sql("UPDATE pushmta_engine.external_account SET connector = 'ios-binary'")
+        #expect(try await mia.get("\(draft)/content").text.contains(#"data-limit="2048""#))
+        await site.close()
+    }
+}
