@@ -18,6 +18,7 @@ final class DrillSite: Sendable {
         var hosts: [DrillHost] = []
         var deliveries: [DrillDelivery] = []
         var load: DrillLoad?
+        var campaigns: CampaignLoad?
         var faults: [DrillFault] = []
         var recoveries: [Double] = []
         var problems: [String] = []
