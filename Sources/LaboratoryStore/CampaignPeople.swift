@@ -2,8 +2,8 @@ import PostgresClient
 import Store
 
 extension Store {
-    /// Gives the seeded subscribers that ``campaignFilter`` selects time zones in turn, and every fourth of them the
-    /// person of the one before, as a second device.
+    /// Gives the seeded subscribers that ``campaignFilter`` selects time zones and three languages in turn, and every
+    /// fourth of them the person of the one before, as a second device.
     ///
     /// - Returns: The people's subscriptions, sorted.
     package func makeCampaignPeople(of applications: [String], zones: [String]) async throws -> [Int64] {
@@ -23,6 +23,7 @@ extension Store {
             WINDOW w AS (PARTITION BY s.application_id ORDER BY s.id)
         ), changed AS (
             UPDATE pushmta_engine.subscription s SET time_zone = ($2::text[])[1 + c.n % cardinality($2::text[])],
+                locale = (ARRAY['en', 'de', 'fr'])[1 + c.n % 3],
                 user_key = CASE WHEN c.n % 4 = 0 THEN c.first_key ELSE s.user_key END,
                 person_id = CASE WHEN c.n % 4 = 0 THEN c.first_id ELSE s.person_id END
             FROM chosen c WHERE s.id = c.id

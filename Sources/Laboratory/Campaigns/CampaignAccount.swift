@@ -31,12 +31,18 @@ struct CampaignAccount: Sendable {
             checkAudience(delivery)
             switch delivery.kind {
             case .waves: checkWaves(delivery)
-            case .localTime(let skipsPast): checkLocalTime(delivery, skipsPast: skipsPast)
+            case .localTime(let skipsPast):
+                checkLocalTime(delivery, skipsPast: skipsPast)
+                checkSkipped(delivery, skipsPast: skipsPast)
             case .experiment: checkExperiment(delivery)
             case .capped: break
+            case .whole:
+                checkWaves(delivery)
+                checkLocalTime(delivery, skipsPast: false)
+                checkExperiment(delivery)
             }
         }
-        let capped = Dictionary(grouping: deliveries.filter { $0.kind.category != nil }, by: \.kind)
+        let capped = Dictionary(grouping: deliveries.filter { $0.kind.category != nil }) { $0.kind.category ?? "" }
         for (_, group) in capped.sorted(by: { ($0.value.first?.id ?? 0) < ($1.value.first?.id ?? 0) }) {
             checkCap(group)
         }
@@ -50,7 +56,7 @@ struct CampaignAccount: Sendable {
         note(delivery, reached.count + left.count - seen.count, "subscriptions were prepared twice")
         note(delivery, delivery.audience.subtracting(seen).count, "subscriptions have neither message nor reason")
         note(delivery, seen.subtracting(delivery.audience).count, "subscriptions do not belong to its audience")
-        let reasons = Set(delivery.facts.exclusions.map(\.reason)).filter { $0 != delivery.kind.exclusion }
+        let reasons = Set(delivery.facts.exclusions.map(\.reason)).subtracting(delivery.kind.exclusions)
         for reason in reasons.sorted() { add(delivery, "subscriptions were left out with the reason \(reason)") }
     }
 
@@ -60,7 +66,7 @@ struct CampaignAccount: Sendable {
     private mutating func checkWaves(_ delivery: Delivery) {
         let waves = delivery.facts.waves
         let arrivals = Dictionary(grouping: delivery.facts.messages, by: \.wave).mapValues { messages in
-            messages.compactMap { arrival($0, delivery) }
+            messages.compactMap { firstArrival($0, delivery) }
         }
         note(delivery, delivery.facts.messages.count { $0.wave == nil }, "messages have no wave")
         for (before, wave) in zip(waves, waves.dropFirst()) {
@@ -84,22 +90,24 @@ struct CampaignAccount: Sendable {
 
     // MARK: Local times
 
-    /// Expects that no message arrived before its local time, and that only those whose time had passed were skipped.
+    /// Expects that no message arrived before its local time, nor any whose time had passed if they are skipped.
     private mutating func checkLocalTime(_ delivery: Delivery, skipsPast: Bool) {
-        var early = 0
-        var wrong = 0
-        for message in delivery.facts.messages {
+        let early = delivery.facts.messages.count { message in
+            guard let arrival = firstArrival(message, delivery) else { return false }
             let due = message.localAt ?? .infinity
-            let isSkipped = skipsPast && due < delivery.facts.startedAt
-            if isSkipped != delivery.ignored.contains(message.sequence) { wrong += 1 }
-            if let arrival = arrival(message, delivery), isSkipped || arrival < earliest(due, delivery) { early += 1 }
+            if skipsPast, due < delivery.facts.startedAt { return true }
+            return arrival < max(due, delivery.facts.startedAt) - Self.tolerance
         }
         note(delivery, early, "messages arrived before their local time, or after it was over")
-        note(delivery, wrong, "messages were skipped, or not, against their local time")
     }
 
-    private func earliest(_ due: Double, _ delivery: Delivery) -> Double {
-        max(due, delivery.facts.startedAt) - Self.tolerance
+    /// Expects that exactly the messages whose time had passed were skipped, if the delivery wants that.
+    private mutating func checkSkipped(_ delivery: Delivery, skipsPast: Bool) {
+        let wrong = delivery.facts.messages.count { message in
+            let hasPassed = (message.localAt ?? .infinity) < delivery.facts.startedAt
+            return (skipsPast && hasPassed) != delivery.ignored.contains(message.sequence)
+        }
+        note(delivery, wrong, "messages were skipped, or not, against their local time")
     }
 
     // MARK: Experiments
@@ -115,11 +123,13 @@ struct CampaignAccount: Sendable {
             // The number has the cell, so that what was sent shows to which one it belongs.
             if Int16(truncatingIfNeeded: message.sequence >> 27) != cell { misplaced += 1 }
             if cell != 9, message.variant != cell { misplaced += 1 }
-            guard let arrival = arrival(message, delivery) else { continue }
+            guard let arrival = firstArrival(message, delivery) else { continue }
             variants[message.person, default: []].insert(message.variant ?? 0)
             if cell == 9, let decides = delivery.facts.decidesAt, arrival < decides - Self.tolerance { early += 1 }
         }
-        for exclusion in delivery.facts.exclusions { cells[exclusion.person, default: []].insert(0) }
+        for exclusion in delivery.facts.exclusions where exclusion.reason == "hold_out" {
+            cells[exclusion.person, default: []].insert(0)
+        }
         let rest = Set(delivery.facts.messages.filter { $0.cell == 9 }.map(\.variant))
         note(delivery, cells.values.count { $0.count > 1 }, "persons are in more than one cell")
         note(delivery, variants.values.count { $0.count > 1 }, "persons got more than one variant")
@@ -136,7 +146,7 @@ struct CampaignAccount: Sendable {
         var got: [String: Int] = [:]
         var prepared: [String: Set<Int64>] = [:]
         for delivery in deliveries {
-            let reached = delivery.facts.messages.filter { arrival($0, delivery) != nil }
+            let reached = delivery.facts.messages.filter { firstArrival($0, delivery) != nil }
             for person in Set(reached.map(\.person)) { got[person, default: 0] += 1 }
             for message in delivery.facts.messages { prepared[message.person, default: []].insert(delivery.id) }
         }
@@ -150,7 +160,8 @@ struct CampaignAccount: Sendable {
         for delivery in deliveries {
             // The other deliveries to a person only become more, so they were no more when this one asked.
             let wrong = delivery.facts.exclusions.count { exclusion in
-                (prepared[exclusion.person] ?? []).subtracting([delivery.id]).count < CampaignKind.cap
+                exclusion.reason == "frequency_cap"
+                    && (prepared[exclusion.person] ?? []).subtracting([delivery.id]).count < CampaignKind.cap
             }
             note(delivery, wrong, "subscriptions were left out below the cap")
         }
@@ -159,7 +170,7 @@ struct CampaignAccount: Sendable {
     // MARK: Words
 
     /// When the gateway received a message for the first time; nil if it never accepted it.
-    private func arrival(_ message: CampaignFacts.Message, _ delivery: Delivery) -> Double? {
+    private func firstArrival(_ message: CampaignFacts.Message, _ delivery: Delivery) -> Double? {
         guard let tally = delivery.tallies[message.sequence], tally.accepted > 0 else { return nil }
         return tally.first
     }

@@ -11,6 +11,8 @@ enum CampaignKind: Sendable, Hashable {
     case capped(category: String)
     /// Two variants, a hold-out, and a rest that gets the winner.
     case experiment
+    /// All of it: two waves, a local time, a cap, and two variants with a hold-out. Drill `campaign` recalls it.
+    case whole(category: String)
 
     /// The maximum number of deliveries of a category for a person of one device.
     static let cap = 2
@@ -21,22 +23,31 @@ enum CampaignKind: Sendable, Hashable {
     /// Seconds until the local time comes in the first zone. It has passed everywhere else.
     static let localTimeAfter: Int32 = 5
 
-    /// The reason for which preparation leaves people out; nil if it leaves out nobody.
-    var exclusion: String? {
+    /// The reasons for which preparation may leave people out.
+    var exclusions: Set<String> {
         switch self {
-        case .waves, .localTime: nil
-        case .capped: "frequency_cap"
-        case .experiment: "hold_out"
+        case .waves, .localTime: []
+        case .capped: ["frequency_cap"]
+        case .experiment: ["hold_out"]
+        case .whole: ["frequency_cap", "hold_out"]
         }
     }
 
     /// The statuses other than sent in which its messages may end.
     var endings: Set<MessageStatus> {
-        self == .localTime(skipsPast: true) ? [.ignored] : []
+        switch self {
+        case .waves, .capped, .experiment: []
+        case .localTime(let skipsPast): skipsPast ? [.ignored] : []
+        case .whole: [.ignored, .failed, .canceled, .unknown]
+        }
     }
 
+    /// The category whose cap it is under; nil for none.
     var category: String? {
-        if case .capped(let category) = self { category } else { nil }
+        switch self {
+        case .waves, .localTime, .experiment: nil
+        case .capped(let category), .whole(let category): category
+        }
     }
 
     /// Its plan; nil if it has none.
@@ -53,6 +64,12 @@ enum CampaignKind: Sendable, Hashable {
         case .localTime(let skipsPast):
             plan.localTime = localTime
             plan.onPast = skipsPast ? .skip : .now
+        case .whole:
+            plan.localTime = localTime
+            plan.onPast = .now
+            plan.waves = [DeliveryPlan.Wave(.percent(20)), DeliveryPlan.Wave()]
+            plan.waves[0].maxFailed = 0.1
+            plan.waves[1].afterSeconds = 2
         case .capped, .experiment: return nil
         }
         return plan
@@ -60,17 +77,27 @@ enum CampaignKind: Sendable, Hashable {
 
     /// Its experiment; nil if it is none. Without clicks no variant is better, so the rest gets the first one in time.
     var experiment: ExperimentRule? {
-        guard self == .experiment else { return nil }
+        var percent = 30.0
+        switch self {
+        case .waves, .localTime, .capped: return nil
+        case .experiment: break
+        // Without a rest, which a local time would let wait for hours.
+        case .whole: percent = 45
+        }
         var rule = ExperimentRule(variants: [
-            ExperimentRule.Variant(percent: 30),
-            ExperimentRule.Variant(
-                percent: 30,
-                content: #"{"ios": {"title": "Hello"}, "android": {"title": "Hello"}}"#
-            ),
+            ExperimentRule.Variant(percent: percent),
+            ExperimentRule.Variant(percent: percent, content: Self.otherVariant),
         ])
-        rule.decideAfterSeconds = 4
+        rule.decideAfterSeconds = self == .experiment ? 4 : nil
         rule.isEarly = false
         rule.holdOutPercent = 10
         return rule
     }
+
+    /// The content of the second variant. The keys by which a recall replaces messages are those of the first one.
+    private static let otherVariant = """
+        {"ios": {"title": "Hello", "collapse_id": "sale"}, "android": {"title": "Hello", "tag": "sale"}, \
+        "locales": {"de": {"ios": {"title": "Hallo"}, "android": {"title": "Hallo"}}, \
+        "fr": {"ios": {"title": "Bonjour"}, "android": {"title": "Bonjour"}}}}
+        """
 }

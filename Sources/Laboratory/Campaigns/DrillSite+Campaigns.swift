@@ -43,17 +43,17 @@ extension DrillSite {
             .waves, .capped(category: category), .localTime(skipsPast: false), .capped(category: category),
             .experiment, .localTime(skipsPast: true), .capped(category: category),
         ]
-        for kind in kinds { try await startCampaign(kind, load) }
+        for kind in kinds {
+            let id = try await createCampaign(kind, to: load.applications, policy: load.policy) { $0.keepTrying() }
+            try await startCampaign(id, kind, to: load.people, policy: load.policy)
+        }
         note("round \(round) of the campaigns: \(kinds.count) deliveries to \(load.people.count) subscriptions")
     }
 
-    /// Adds a category to the applications' service, with a cap.
-    private func makeCapped(_ category: String, of applications: [String]) async throws -> String {
+    /// Adds a category to the applications' service, with a cap of ``CampaignKind/cap`` deliveries.
+    func makeCapped(_ category: String, of applications: [String]) async throws -> String {
         let store = try store()
-        let services = try await store.servicesOfApplications()
-        guard let service = applications.lazy.compactMap({ services[$0] }).first else {
-            throw DrillFailure("the campaigns have no application")
-        }
+        let service = try await service(of: applications)
         try await store.setCategory(category, service: service)
         try await store.setFrequencyCap(
             FrequencyCapRow(
@@ -68,42 +68,77 @@ extension DrillSite {
         return category
     }
 
-    private func startCampaign(_ kind: CampaignKind, _ load: CampaignLoad) async throws {
+    /// The service of applications.
+    func service(of applications: [String]) async throws -> String {
+        let services = try await store().servicesOfApplications()
+        guard let service = applications.lazy.compactMap({ services[$0] }).first else {
+            throw DrillFailure("the applications \(applications) have no service")
+        }
+        return service
+    }
+
+    /// Creates a campaign without starting it.
+    ///
+    /// - Parameters:
+    ///   - targets: The subscriptions that it goes to; nil for all people of campaigns.
+    ///   - localTimeAfter: Seconds until its local time comes in the last zone, if it has one.
+    func createCampaign(
+        _ kind: CampaignKind,
+        to applications: [String],
+        policy: AmbiguityPolicy = .resend,
+        targets: [Int64]? = nil,
+        localTimeAfter: Int32 = CampaignKind.localTimeAfter,
+        _ change: (inout NewDelivery) -> Void = { _ in }
+    ) async throws -> Int64 {
         let store = try store()
         var new = NewDelivery(
             label: "Drill \(name), campaign",
-            applications: load.applications,
+            applications: applications,
             content: TestAudience.content,
-            ambiguityPolicy: load.policy
+            explicitTargets: targets != nil,
+            ambiguityPolicy: policy
         )
-        new.keepTrying()
         new.category = kind.category
+        change(&new)
         let id = try await store.createDelivery(new)
-        try await store.setTarget(ofDelivery: id, DeliveryTarget(filter: Store.campaignFilter))
-        let localTime = try await store.localTime(
-            in: CampaignKind.zones[0],
-            afterSeconds: CampaignKind.localTimeAfter
-        )
+        if let targets {
+            try await store.addTargets(targets.map { ExplicitTarget(.subscription($0)) }, toDelivery: id)
+        } else {
+            try await store.setTarget(ofDelivery: id, DeliveryTarget(filter: Store.campaignFilter))
+        }
+        let localTime = try await store.localTime(in: CampaignKind.zones[0], afterSeconds: localTimeAfter)
         if let plan = kind.plan(localTime: localTime) { try await store.setPlan(ofDelivery: id, plan) }
         if let experiment = kind.experiment { try await store.setExperiment(id, experiment) }
-        watch(
-            DrillDelivery(
-                id: id,
-                policy: load.policy,
-                messages: Int64(load.people.count),
-                allows: kind.endings,
-                campaign: kind
-            )
+        return id
+    }
+
+    /// Starts a campaign. The site watches it, and includes it in the reconciliation.
+    ///
+    /// - Parameter people: The subscriptions that it was made for.
+    @discardableResult
+    func startCampaign(_ id: Int64, _ kind: CampaignKind, to people: [Int64], policy: AmbiguityPolicy = .resend)
+        async throws -> DrillDelivery
+    {
+        let delivery = DrillDelivery(
+            id: id,
+            policy: policy,
+            messages: Int64(people.count),
+            allows: kind.endings,
+            campaign: kind
         )
+        watch(delivery)
+        state.withLock { $0.campaignPeople[id] = Set(people) }
         try await until("the start of campaign \(id)", within: Self.campaignLimit) {
             do {
-                try await store.startDelivery(id)
+                try await store().startDelivery(id)
             } catch let error as StoreError where error.code == .conflict {
                 // The reply to an earlier attempt was lost.
+                guard try await ![.editing, .ready].contains(progress(delivery).state) else { throw error }
                 note("campaign \(id) was started before: \(error)")
             }
             return true
         }
+        return delivery
     }
 
     /// The campaigns, for their account.
@@ -111,7 +146,7 @@ extension DrillSite {
     /// - Parameter tallies: What the gateway did with each message, by delivery.
     func campaignDeliveries(_ tallies: [Int64: [Int32: GatewayTally]]) async throws -> [CampaignAccount.Delivery] {
         let store = try store()
-        let audience = Set(state.withLock { $0.campaigns }?.people ?? [])
+        let people = state.withLock { $0.campaignPeople }
         var campaigns: [CampaignAccount.Delivery] = []
         for delivery in deliveries {
             guard let kind = delivery.campaign else { continue }
@@ -120,7 +155,7 @@ extension DrillSite {
                 CampaignAccount.Delivery(
                     id: delivery.id,
                     kind: kind,
-                    audience: audience,
+                    audience: people[delivery.id] ?? [],
                     facts: try await store.campaignFacts(delivery: delivery.id),
                     tallies: tallies[delivery.id] ?? [:],
                     ignored: Set(outcomes.filter { $0.status == .ignored }.map(\.sequence))

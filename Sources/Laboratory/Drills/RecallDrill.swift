@@ -47,7 +47,7 @@ struct RecallDrill: Drill {
                 var one = try await untilSending(site, audience)
                 try await recall(site, &one, mode, victim)
                 controlled.append(one)
-                reports.append(try await end(site, one))
+                reports.append(try await site.untilRecalled(one.delivery))
             }
         }
         site.expect(reports.contains { $0.unsent > 0 }, "no recall stopped a message")
@@ -118,46 +118,5 @@ struct RecallDrill: Drill {
             }
             return true
         }
-    }
-
-    /// Waits for the end of a recalled delivery and of the one that replaces or removes its messages. Its report must
-    /// add up all the time, and at the end agree with the outcomes.
-    private func end(_ site: DrillSite, _ one: ControlledDelivery) async throws -> RecallReport {
-        let id = one.delivery.id
-        try await site.until("the end of delivery \(id)", within: DrillSite.timeout, every: .milliseconds(100)) {
-            _ = try await readReport(site, id)
-            let progress = try await site.progress(one.delivery)
-            return progress.state == .recalled && progress.finishedAt != nil
-        }
-        let outcomes = try await site.store().outcomeRows(delivery: id)
-        let seen = Int64(outcomes.count { $0.status == .sent || $0.status == .unknown })
-        var told: Int64 = 0
-        if let child = try await readReport(site, id).child {
-            // Everybody who may have seen the message gets the second one.
-            let second = DrillDelivery(id: child, policy: .resend, messages: seen)
-            site.watch(second)
-            try await site.untilOver(second)
-            told = try await site.progress(second).sent
-        }
-        let report = try await readReport(site, id)
-        let replaced = report.mode == .replace ? told : 0
-        site.expect(
-            report.pending == 0 && report.replaced == replaced && report.removed == 0
-                && report.tooLate == seen - replaced && report.unsent == Int64(outcomes.count) - seen,
-            "the report of delivery \(id) says \(report), but \(seen) of \(outcomes.count) messages may have been seen, "
-                + "and the second delivery sent \(told)"
-        )
-        site.expect(report.child != nil || report.mode == .stop, "delivery \(id) has no second delivery")
-        return report
-    }
-
-    /// The report, which must add up.
-    private func readReport(_ site: DrillSite, _ id: Int64) async throws -> RecallReport {
-        guard let report = try await site.store().recallReport(ofDelivery: id) else {
-            throw DrillFailure("delivery \(id) has no report of its recall")
-        }
-        let sum = report.pending + report.unsent + report.replaced + report.removed + report.tooLate
-        site.expect(report.target == sum, "the report of delivery \(id) adds up to \(sum): \(report)")
-        return report
     }
 }

@@ -202,14 +202,45 @@ import Testing
 
     // MARK: Kinds
 
+    @Test func aWholeCampaignKeepsToEverything() {
+        var whole = Case(.whole(category: "news"))
+        whole.add(number(1, 1), at: 101) { ($0.cell, $0.variant, $0.wave, $0.localAt) = (1, 1, 1, 90) }
+        whole.add(number(2, 1), at: 104) { ($0.cell, $0.variant, $0.wave, $0.localAt) = (2, 2, 2, 90) }
+        whole.exclude("hold_out")
+        whole.addWave(1, openedAt: 100, passedAt: 103)
+        whole.addWave(2, openedAt: 103, pause: 2)
+        #expect(whole.faults.isEmpty, "\(whole.faults)")
+        whole.exclude("frequency_cap")
+        #expect(whole.faults == ["delivery 7: 1 subscriptions were left out below the cap"])
+        let earlier = (1...2).map { id in
+            var earlier = Case(.capped(category: "news"), id: id)
+            earlier.add(1, person: "p4", at: 90)
+            return earlier.delivery
+        }
+        #expect(CampaignAccount(earlier + [whole.delivery]).faults.isEmpty)
+        whole.add(number(1, 2), at: 104) { ($0.cell, $0.variant, $0.wave, $0.localAt) = (1, 1, 2, 105) }
+        #expect(CampaignAccount(earlier + [whole.delivery]).faults.count == 1, "before its local time")
+    }
+
     @Test(arguments: [
         CampaignKind.waves, .localTime(skipsPast: true), .localTime(skipsPast: false), .capped(category: "a"),
         .experiment,
     ])
     func aKindSaysWhatMakesItACampaign(_ kind: CampaignKind) {
         let plan = kind.plan(localTime: "2026-12-01T09:00:00")
-        #expect([plan != nil, kind.experiment != nil, kind.category != nil].count { $0 } == 1)
+        #expect([plan != nil, kind.experiment != nil, kind.category != nil].filter { $0 }.count == 1)
         #expect(plan?.localTime == nil || plan?.onPast != nil)
         #expect(kind.endings.isEmpty || plan?.onPast == .skip)
+    }
+
+    @Test func sendingHoursMayCrossMidnight() {
+        func spans(_ time: String) -> [String] {
+            SendingHours.lines(around: "2026-12-01T" + time).map { "\($0.opens)-\($0.closes)" }
+        }
+        #expect(spans("10:00:59") == ["09:00-12:00"])
+        #expect(spans("00:30:00") == ["23:30-24:00", "00:00-02:30"])
+        #expect(spans("23:00:00") == ["00:00-01:00", "22:00-24:00"])
+        #expect(spans("22:00:00") == ["21:00-24:00"])
+        #expect(SendingHours.lines(around: "now").isEmpty)
     }
 }
