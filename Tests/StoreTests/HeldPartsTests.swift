@@ -54,10 +54,10 @@ struct HeldPartsTests {
             script: """
                 SET plan_cache_mode = force_generic_plan;
                 PREPARE picked(integer, integer, bigint, bigint) AS SELECT p.id \(Store.duePartsSQL(more: "AND $3 > 0"));
-                PREPARE claimed(integer, integer, bigint, bigint) AS \(Store.claimSQL);
-                BEGIN
+                PREPARE claimed(integer, integer, bigint, bigint) AS \(Store.claimSQL)
                 """
         )
+        try await connection.run(script: "BEGIN")
         var found: [Pages] = []
         for statement in ["picked", "claimed"] {
             let call = "EXECUTE \(statement)(1, 1, \(child), \(Self.parts))"

@@ -30,8 +30,8 @@ struct RecallDrill: Drill {
     private static let content =
         #"{"ios": {"title": "Sale", "collapse_id": "sale"}, "android": {"title": "Sale", "tag": "sale"}}"#
     private static let replacement = #"{"ios": {"title": "Sorry"}, "android": {"title": "Sorry"}}"#
-    /// The maximum pause of a child before it connects to a restarted database again, in seconds. Only then it learns
-    /// that it must send no more of what it has marked.
+    /// The maximum pause of a child before it connects to a restarted database again, in seconds. Until then it may
+    /// send what it has marked.
     private static let maxReconnectPause = 4.0
 
     func run(_ site: DrillSite) async throws {
@@ -81,13 +81,17 @@ struct RecallDrill: Drill {
         guard let host = site.randomElement(of: site.hosts) else { throw DrillFailure("the site has no host") }
         let (id, isFirst) = (one.delivery.id, site.random(in: 0...1) == 0)
         let words = "recall (\(mode.rawValue)) of delivery \(id), \(isFirst ? "after" : "before") SIGKILL: \(victim)"
+        var recalled = one
         // It does not wait for requests, of which there are enough: meanwhile the delivery might end.
         try await site.fault(words, minimumStreams: 0) {
             if isFirst { try await kill(site, host, victim) }
             try await order(site, id, mode)
+            // Children learn of it when they have reached the restarted database.
+            if victim != .database { recalled.held(forGood: true) }
             if !isFirst { try await kill(site, host, victim) }
         }
-        one.held(forGood: true, after: victim == .database ? Self.maxReconnectPause : 0)
+        if victim == .database { recalled.held(forGood: true, after: Self.maxReconnectPause) }
+        one = recalled
         if host.supervisorID == nil { try await host.start() }
         await site.expectNoZombies()
     }

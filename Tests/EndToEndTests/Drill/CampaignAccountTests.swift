@@ -212,10 +212,11 @@ import Testing
         #expect(whole.faults.isEmpty, "\(whole.faults)")
         whole.exclude("frequency_cap")
         #expect(whole.faults == ["delivery 7: 1 subscriptions were left out below the cap"])
-        let earlier = (1...2).map { id in
-            var earlier = Case(.capped(category: "news"), id: id)
-            earlier.add(1, person: "p4", at: 90)
-            return earlier.delivery
+        var earlier: [CampaignAccount.Delivery] = []
+        for id: Int64 in 1...2 {
+            var one = Case(.capped(category: "news"), id: id)
+            one.add(1, person: "p4", at: 90)
+            earlier.append(one.delivery)
         }
         #expect(CampaignAccount(earlier + [whole.delivery]).faults.isEmpty)
         whole.add(number(1, 2), at: 104) { ($0.cell, $0.variant, $0.wave, $0.localAt) = (1, 1, 2, 105) }
