@@ -8,12 +8,22 @@ package struct DeliverySnapshot: Sendable {
     package let progress: DeliveryProgress
     /// Messages by status: rows of the broad log, `rest_status` of ended parts, and pending ones.
     package let rows: [MessageStatus: Int64]
+    /// A run of sequence numbers. A delivery has one; an experiment has one for each cell.
+    package struct Run: Sendable, Hashable {
+        /// The cell of an experiment; 0 otherwise.
+        package let cell: Int32
+        /// The number of distinct sequence numbers.
+        package let distinct: Int64
+        /// The smallest sequence number, counted within the cell.
+        package let first: Int32
+        /// The greatest sequence number, counted within the cell.
+        package let last: Int32
+    }
+
+    package let runs: [Run]
+
     /// The number of distinct sequence numbers.
-    package let distinctMessages: Int64
-    /// The smallest sequence number; 0 without messages.
-    package let firstSequence: Int32
-    /// The greatest sequence number; 0 without messages.
-    package let lastSequence: Int32
+    package var distinctMessages: Int64 { runs.reduce(0) { $0 + $1.distinct } }
 
     /// The number of messages counted.
     package var messages: Int64 { rows.values.reduce(0, +) }
@@ -38,10 +48,13 @@ package struct DeliverySnapshot: Sendable {
             faults.append("target is \(progress.target), but there are \(messages) messages")
         }
         if duplicateRows != 0 { faults.append("\(duplicateRows) messages are counted twice") }
-        // A continuous delivery lacks the numbers of messages that were never committed.
-        let hasGaps = progress.kind == .continuous && firstSequence >= 1 && Int64(lastSequence) >= progress.target
-        if messages > 0, !hasGaps, firstSequence != 1 || Int64(lastSequence) != progress.target {
-            faults.append("sequence numbers go from \(firstSequence) to \(lastSequence)")
+        for run in runs {
+            // A continuous delivery lacks the numbers of messages that were never committed.
+            let mayHaveGaps = progress.kind == .continuous && run.first >= 1 && Int64(run.last) >= run.distinct
+            if !mayHaveGaps, run.first != 1 || Int64(run.last) != run.distinct {
+                let place = run.cell == 0 ? "" : " in cell \(run.cell)"
+                faults.append("\(run.distinct) sequence numbers\(place) go from \(run.first) to \(run.last)")
+            }
         }
         return faults
     }
@@ -66,12 +79,17 @@ extension Store {
 
     private static func snapshot(_ progress: PostgresResult, _ rows: PostgresResult) throws -> DeliverySnapshot {
         var counts: [MessageStatus: Int64] = [:]
-        var all: (distinct: Int64, first: Int32, last: Int32) = (0, 0, 0)
+        var runs: [DeliverySnapshot.Run] = []
         try rows.each { row in
             let (found, count) = (try row.int16OrNil(), try row.int64())
-            let sums = (try row.int64(), try row.int32(), try row.int32())
+            let run = DeliverySnapshot.Run(
+                cell: try row.int32(),
+                distinct: try row.int64(),
+                first: try row.int32(),
+                last: try row.int32()
+            )
             guard let code = found else {
-                all = sums
+                runs.append(run)
                 return
             }
             guard let status = MessageStatus(rawValue: code) else {
@@ -85,9 +103,7 @@ extension Store {
         return DeliverySnapshot(
             progress: try progress.one(Self.progress),
             rows: counts,
-            distinctMessages: all.distinct,
-            firstSequence: all.first,
-            lastSequence: all.last
+            runs: runs
         )
     }
 
@@ -111,9 +127,13 @@ extension Store {
 
     private static let messageCountsSQL = """
         WITH message AS MATERIALIZED (\(messagesSQL))
-        SELECT status, count(*), 0::bigint, 0, 0 FROM message GROUP BY status
+        SELECT status, count(*), 0, 0::bigint, 0, 0 FROM message GROUP BY status
         UNION ALL
-        SELECT NULL, 0, count(DISTINCT sequence), coalesce(min(sequence), 0), coalesce(max(sequence), 0) FROM message
+        SELECT NULL, 0, r.cell, count(DISTINCT r.place), min(r.place), max(r.place)
+        FROM (SELECT n.cell, m.sequence - (n.cell << 27) AS place
+            FROM message m CROSS JOIN (SELECT EXISTS (SELECT FROM pushmta_engine.experiment e WHERE e.delivery_id = $1) AS has_cells) x
+            CROSS JOIN LATERAL (SELECT CASE WHEN x.has_cells THEN m.sequence >> 27 ELSE 0 END AS cell) n) r
+        GROUP BY r.cell ORDER BY 1, 3
         """
 
     /// The outcomes so far of all messages of a delivery, by sequence number. Use it only for deliveries that fit in

@@ -1,4 +1,5 @@
 import Foundation
+import LaboratoryStore
 import PostgresClient
 import PushCore
 import Store
@@ -71,6 +72,9 @@ struct ExperimentTests {
         let progress = try await fixture.store.deliveryProgress(id)
         #expect(progress.target == sizes.reduce(0, +) && progress.excluded == heldOut)
         #expect(try await fixture.assertEquation(id))
+        let snapshot = try await fixture.store.snapshot(delivery: id)
+        #expect(snapshot.faults == [] && snapshot.runs.map(\.cell) == [1, 2, 9])
+        #expect(snapshot.runs.map(\.distinct) == sizes)
         let split = try await fixture.sql(
             """
             SELECT count(*) FROM (SELECT s.user_key FROM pushmta_engine.delivery_part p

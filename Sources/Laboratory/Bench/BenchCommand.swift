@@ -11,6 +11,7 @@ package struct BenchCommand: AsyncParsableCommand {
         abstract: "Measure how fast this machine is.",
         subcommands: [
             BenchAllCommand.self, BenchDeliveryCommand.self, BenchMessageCommand.self, BenchPrepareCommand.self,
+            BenchReleaseCommand.self,
             BenchWebCommand.self,
             BenchHTTP2Command.self,
         ]

@@ -72,7 +72,7 @@ extension DrillCatalog {
         GatewayGoAwayDrill(), GatewayRefusedDrill(), GatewayLimitDrill(), GatewayResetDrill(), GatewayStallDrill(),
         Gateway503Drill(), Gateway429Drill(), GatewayOutageDrill(), KeyRevokedDrill(), EnvironmentMixUpDrill(),
         StrangersDrill(), PoisonedTokensDrill(), WrongAnswersDrill(), MassUnregisteredDrill(),
-        ControlDrill(), RecallDrill(),
+        ControlDrill(), RecallDrill(), CampaignDrill(),
     ]
     /// Drills that stop processes at crash points.
     static let crashes: [any Drill] = [CrashPointsDrill()]

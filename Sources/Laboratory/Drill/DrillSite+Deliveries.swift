@@ -64,14 +64,18 @@ extension DrillSite {
     /// Starts a delivery to this audience. While faults still wait for load, another delivery starts whenever all are
     /// over. So the number of faults that land does not depend on the machine's speed.
     ///
-    /// - Parameter change: Changes each delivery before it is created.
+    /// - Parameters:
+    ///   - hasCampaigns: Whether deliveries with waves, local times, caps and experiments run beside it.
+    ///   - change: Changes each plain delivery before it is created.
     func keepSending(
         to audience: [String],
         policy: AmbiguityPolicy = .resend,
+        hasCampaigns: Bool = true,
         _ change: @escaping @Sendable (inout NewDelivery) -> Void = { _ in }
     ) async throws {
         state.withLock { $0.load = DrillLoad(audience: audience, policy: policy, change: change) }
         _ = try await deliver(to: audience, policy: policy, change)
+        if hasCampaigns { try await beginCampaigns(to: audience, policy: policy) }
     }
 
     /// A delivery's current counters.
@@ -113,10 +117,13 @@ extension DrillSite {
             + "\(progress.partsClaimed) claimed, \(progress.partsWaiting) waiting"
     }
 
-    /// Starts another delivery of the load if all deliveries are over.
+    /// Starts another delivery of the load if all plain deliveries are over, and other campaigns if those are.
     func refill() async throws {
         guard let load = state.withLock({ $0.load }) else { return }
-        for delivery in deliveries.reversed() where try await !progress(delivery).state.isFinal { return }
+        try await refillCampaigns()
+        for delivery in deliveries.reversed() where delivery.campaign == nil {
+            guard try await progress(delivery).state.isFinal else { return }
+        }
         _ = try await deliver(to: load.audience, policy: load.policy, load.change)
     }
 }

@@ -18,6 +18,9 @@ final class DrillSite: Sendable {
         var hosts: [DrillHost] = []
         var deliveries: [DrillDelivery] = []
         var load: DrillLoad?
+        var campaigns: CampaignLoad?
+        /// The subscriptions that each campaign was made for, by delivery.
+        var campaignPeople: [Int64: Set<Int64>] = [:]
         var faults: [DrillFault] = []
         var recoveries: [Double] = []
         var problems: [String] = []

@@ -139,7 +139,9 @@ struct ControlDrill: Drill {
 
 extension DrillSite {
     /// Expects that no message of a delivery arrived while it was held.
-    func expectSilence(_ controlled: [ControlledDelivery]) throws {
+    ///
+    /// - Parameter least: More messages than this must have arrived in the second before an order.
+    func expectSilence(_ controlled: [ControlledDelivery], after least: Int = 1_000) throws {
         var times: [[Double]] = Array(repeating: [], count: controlled.count)
         for arrival in try arrivals() {
             guard let uuid = MessageUUID(arrival.id) else { continue }
@@ -160,7 +162,7 @@ extension DrillSite {
             )
         }
         expect(
-            before > 1_000,
+            before > least,
             "only \(before) messages arrived in the second before an order: nothing was interrupted"
         )
     }

@@ -21,9 +21,11 @@ struct ControlledDelivery: Sendable {
     }
 
     /// Records that it was just paused or stopped.
-    mutating func held(forGood: Bool) {
+    ///
+    /// - Parameter allowance: Seconds until all children can know it, apart from the usual limit.
+    mutating func held(forGood: Bool, after allowance: Double = 0) {
         isStopped = forGood
-        let now = Date().timeIntervalSince1970
+        let now = Date().timeIntervalSince1970 + allowance
         // A stop of a paused delivery extends the pause.
         if isPaused { quiet[quiet.count - 1].end = .infinity } else { quiet.append((now, .infinity)) }
         isPaused = !forGood

@@ -20,7 +20,7 @@ struct Gateway429Drill: Drill {
 
     func run(_ site: DrillSite) async throws {
         let audience = try await site.openGateways(to: [.android])
-        try await site.keepSending(to: audience, policy: .report)
+        try await site.keepSending(to: audience, policy: .report, hasCampaigns: false)
         var starts: [Double] = []
         for round in 1...Self.rounds {
             let before = try await site.gatewayCounts().rejected(Self.reason)

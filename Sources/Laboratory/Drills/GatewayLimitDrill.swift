@@ -13,7 +13,7 @@ struct GatewayLimitDrill: Drill {
     func run(_ site: DrillSite) async throws {
         let audience = try await site.openGateways(to: [.ios, .android])
         try await site.setLimit(nil)
-        try await site.keepSending(to: audience, policy: .report)
+        try await site.keepSending(to: audience, policy: .report, hasCampaigns: false)
         for _ in 0..<Self.rounds {
             // A connection opens no stream before the gateway's first SETTINGS, so the limit also holds for new
             // connections. But an idle gateway would not show that the limit is obeyed.

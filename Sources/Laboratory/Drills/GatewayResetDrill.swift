@@ -20,7 +20,7 @@ struct GatewayResetDrill: Drill {
             try await site.setPlan(GatewayPlan([("unanswered_accepted_share", .number(0.5))]), gateway)
         }
         let reported = try await site.deliver(to: audience, policy: .report)
-        try await site.keepSending(to: audience, policy: .resend) {
+        try await site.keepSending(to: audience, policy: .resend, hasCampaigns: false) {
             $0.keepTrying()
         }
         for round in 0..<Self.maxRounds {

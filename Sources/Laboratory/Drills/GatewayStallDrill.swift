@@ -20,7 +20,7 @@ struct GatewayStallDrill: Drill {
             $0.mta.child.requestTimeoutSec = Self.deadlineSeconds
         }
         let reported = try await site.deliver(to: audience, policy: .report)
-        try await site.keepSending(to: audience, policy: .resend) {
+        try await site.keepSending(to: audience, policy: .resend, hasCampaigns: false) {
             $0.keepTrying()
         }
         for round in 0..<Self.maxRounds {

@@ -8,7 +8,8 @@ import Synchronization
 struct ManyDeliveriesDrill: Drill {
     let name = "many-deliveries"
     let summary =
-        "10,000 deliveries of 20 messages to two platforms, all due at the same moment; an urgent one every few seconds"
+        "10,000 deliveries of 20 messages to two platforms, all due at the same moment, one in 50 with waves, one with a "
+        + "local time and one with variants; an urgent one every few seconds"
     let promise = "all sent, in 60 s (three times that in a debug build); each urgent one complete within 2 s"
     var needs: [DrillNeed] { [.simulator] }
     /// The drill injects no faults.
@@ -21,6 +22,8 @@ struct ManyDeliveriesDrill: Drill {
     private static let goalSeconds = 60.0
     private static let urgentSeconds = 2.0
     private static let urgentInterval = Duration.seconds(4)
+    /// Of so many deliveries, the first has waves, the second a local time, and the third two variants.
+    private static let campaignEvery: Int64 = 50
     /// The time allowed to create and start a delivery, in seconds.
     private static let secondsPerDelivery = 0.02
 
@@ -61,13 +64,29 @@ struct ManyDeliveriesDrill: Drill {
         let text = moment.formatted(.iso8601)
         var deliveries: [DrillDelivery] = []
         let new = NewDelivery(label: "Drill \(name)", applications: audience, content: TestAudience.content)
-        for _ in 0..<site.messages / Self.messagesEach {
+        for number in 0..<site.messages / Self.messagesEach {
             let id = try await store.createDelivery(new)
+            if let plan = Self.plan(number % Self.campaignEvery) { try await store.setPlan(ofDelivery: id, plan) }
+            if number % Self.campaignEvery == 2 {
+                let halves = [ExperimentRule.Variant(percent: 50), ExperimentRule.Variant(percent: 50)]
+                try await store.setExperiment(id, ExperimentRule(variants: halves))
+            }
             try await store.startDelivery(id, at: text)
             deliveries.append(DrillDelivery(id: id, policy: .resend, messages: Self.messagesEach))
         }
         site.note("\(deliveries.count) deliveries start at \(text)")
         return deliveries
+    }
+
+    /// The plan of one in some deliveries. Everybody gets a message all the same, and soon.
+    private static func plan(_ number: Int64) -> DeliveryPlan? {
+        var plan = DeliveryPlan()
+        switch number {
+        case 0: plan.waves = [DeliveryPlan.Wave(.percent(25)), DeliveryPlan.Wave()]
+        case 1: (plan.localTime, plan.onPast) = ("2026-01-01T09:00", .now)
+        default: return nil
+        }
+        return plan
     }
 
     /// An urgent delivery, and how long it took until all its messages were sent.

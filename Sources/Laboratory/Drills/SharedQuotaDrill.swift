@@ -35,6 +35,7 @@ struct SharedQuotaDrill: Drill {
             try await site.addHost("host\(number)", DrillHostSetup(children: 1)).start()
         }
         let delivery = try await site.deliver(to: audience)
+        try await site.beginCampaigns(to: audience, policy: .resend)
         try await site.until("the first message", within: .seconds(60)) {
             try await site.acceptedPushes() > 0
         }

@@ -13,6 +13,8 @@ struct DrillReconciliation: Sendable {
     private(set) var deliveries: [DeliveryAccount] = []
     /// Ids at the gateway that belong to no delivery.
     private(set) var strangers: [ReconciliationEntry] = []
+    /// What campaigns did not keep to.
+    private(set) var campaignFaults: [String] = []
 
     /// Reads and compares the gateway's record and the database.
     static func draw(_ site: DrillSite) async throws -> DrillReconciliation {
@@ -36,6 +38,7 @@ struct DrillReconciliation: Sendable {
                 )
             )
         }
+        account.campaignFaults = CampaignAccount(try await site.campaignDeliveries(tallies)).faults
         return account
     }
 
@@ -51,7 +54,7 @@ struct DrillReconciliation: Sendable {
     /// explained.
     var reasons: [String] {
         let wrong = entries.filter { $0.kind != .duplicate }
-        var reasons = deliveries.flatMap(\.faults) + wrong.prefix(Self.maxNamed).map(\.text)
+        var reasons = deliveries.flatMap(\.faults) + campaignFaults + wrong.prefix(Self.maxNamed).map(\.text)
         if wrong.count > Self.maxNamed { reasons.append("\(wrong.count - Self.maxNamed) more messages are wrong") }
         return reasons
     }
@@ -143,8 +146,9 @@ struct DeliveryAccount: Sendable {
             faults.append("\(name) has \(messages) messages, its target is \(progress.target)")
         }
         // The database's own counts also agree if subscribers were skipped. Only a stop or a recall ends a preparation
-        // early.
-        if ![.stopped, .recalled].contains(progress.state), progress.target != delivery.messages {
+        // early. Whom a campaign may leave out is the matter of its own account.
+        let left = delivery.campaign == nil ? 0 : progress.excluded
+        if ![.stopped, .recalled].contains(progress.state), progress.target + left != delivery.messages {
             faults.append("\(name) has target \(progress.target), its audience has \(delivery.messages)")
         }
         let duplicates = count(.duplicate) - sentAgain.subtracting(ambiguousMessages).count

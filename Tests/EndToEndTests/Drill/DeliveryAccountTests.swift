@@ -91,6 +91,16 @@ import Testing
         #expect(try skipped.account().faults.isEmpty)
     }
 
+    @Test func onlyACampaignMayLeaveSubscribersOut() throws {
+        var left = ReconciliationCase(messages: 3, outcomes: [(1, .sent)], gateway: [1: (1, 0)])
+        left.excluded = 2
+        #expect(try left.account().faults.count == 1)
+        left.campaign = .experiment
+        #expect(try left.account().faults.isEmpty)
+        left.excluded = 1
+        #expect(try left.account().faults.count == 1)
+    }
+
     @Test func everySequenceStandsInTheDatabaseOnce() throws {
         let twice = try ReconciliationCase(outcomes: [(1, .sent), (1, .sent)], gateway: [1: (1, 0)]).account()
         #expect(counts(twice) == [0, 0, 1])

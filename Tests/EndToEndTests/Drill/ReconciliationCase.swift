@@ -13,6 +13,8 @@ struct ReconciliationCase {
     /// The number of messages for the audience; nil for the number of outcomes.
     var messages: Int64?
     var allows: Set<MessageStatus> = []
+    var campaign: CampaignKind?
+    var excluded: Int64 = 0
     var state = DeliveryState.finished
     var resent: Int64 = 0
     var outcomes: [(sequence: Int32, status: MessageStatus)] = []
@@ -29,7 +31,13 @@ struct ReconciliationCase {
             tallies[sequence] = tally
         }
         return DeliveryAccount(
-            DrillDelivery(id: 7, policy: policy, messages: messages ?? count, allows: allows),
+            DrillDelivery(
+                id: 7,
+                policy: policy,
+                messages: messages ?? count,
+                allows: allows,
+                campaign: campaign
+            ),
             codec: try MessageIDCodec(
                 deliveryID: 7,
                 trackingKey: [UInt8](repeating: 9, count: MessageIDCodec.keyLength)
@@ -50,7 +58,7 @@ struct ReconciliationCase {
             state: state,
             stateReason: "",
             target: target ?? count,
-            excluded: 0,
+            excluded: excluded,
             pending: 0,
             sent: 0,
             failed: 0,

@@ -60,6 +60,16 @@ import Testing
         #expect(report.isComplete && report.seconds > 0 && report.walBytes > 0)
     }
 
+    @Test func theFirstMessageOfAnAnalysedDeliveryIsTimed() async throws {
+        let (site, folder) = try site()
+        defer { withExtendedLifetime(folder) {} }
+        let report = try await ReleaseBench(site: site, messages: 3_000, rounds: 1).run()
+        #expect(report.isComplete, "\(report.text)")
+        #expect(report.starts.map(\.target) == [3_000, 3_000])
+        // The call may return after the first message has left.
+        #expect(report.starts.allSatisfy { $0.firstMilliseconds > -1 && $0.analysisSeconds > 0 })
+    }
+
     @Test func whatWrkPrintsIsRead() throws {
         let output = """
             Running 8s test @ http://127.0.0.1:8080/

@@ -15,7 +15,7 @@ struct ProofTests {
         batch.append(part, try await fixture.store.loadPart(part, fieldNames: []), rows: 0..<5, .sent)
         _ = try await fixture.store.storeOutcomes(batch)
         let sound = try await fixture.store.snapshot(delivery: id)
-        #expect(sound.faults.isEmpty && sound.rows == [.sent: 5, .pending: 35] && sound.lastSequence == 40)
+        #expect(sound.faults.isEmpty && sound.rows == [.sent: 5, .pending: 35] && sound.runs.map(\.last) == [40])
         let outcomes = try await fixture.store.outcomeRows(delivery: id)
         #expect(outcomes.map(\.sequence) == Array(1...40) && outcomes.filter { $0.status == .sent }.count == 5)
         try await fixture.sql("UPDATE pushmta_engine.delivery_part SET sent = sent + 1 WHERE id = \(part.id)")
