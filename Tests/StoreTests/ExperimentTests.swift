@@ -276,7 +276,7 @@ struct ExperimentTests {
             try await click(fixture, id, shares)
             #expect(try await look(fixture, after: winner == 0 ? "8 days" : "1 hour"))
             #expect(try await fixture.sql("SELECT coalesce(winner, 0)::bigint FROM pushmta.experiment") == winner)
-            #expect(try await isTrue(fixture, "SELECT verdict NOT LIKE '%rest%' FROM pushmta.experiment"))
+            #expect(try await isTrue(fixture, "SELECT decision NOT LIKE '%rest%' FROM pushmta.experiment"))
         }
     }
 
@@ -288,7 +288,7 @@ struct ExperimentTests {
         #expect(
             try await isTrue(
                 fixture,
-                "SELECT verdict LIKE 'only % messages of % were sent, and each variant needs 5000%' FROM pushmta.experiment"
+                "SELECT decision LIKE 'only % messages of % were sent, and each variant needs 5000%' FROM pushmta.experiment"
             )
         )
     }

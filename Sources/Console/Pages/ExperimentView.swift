@@ -36,7 +36,7 @@ struct ExperimentView {
             (.experimentMetric, catalogue[ExperimentForm.name(row.metric)]),
             (.experimentHoldOut, row.holdOutPercent > 0 ? RateNumber.shown(row.holdOutPercent) : ""),
             (.experimentDecides, row.decidesAt.map(Figures.minute) ?? ""), (.experimentWinner, row.winnerLabel ?? ""),
-            (.experimentDecidedAt, row.decidedAt.map(Figures.minute) ?? ""), (.columnReason, row.verdict),
+            (.experimentDecidedAt, row.decidedAt.map(Figures.minute) ?? ""), (.columnReason, row.decision),
             (.experimentCounted, row.countedAt.map(Figures.minute) ?? ""),
         ]
         return pairs.filter { !$0.1.isEmpty }.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }

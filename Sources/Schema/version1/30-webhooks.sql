@@ -192,22 +192,22 @@ COMMENT ON FUNCTION pushmta_engine.next_webhook_batch(integer) IS
     'The batch that a webhook posts next: the one on its way, or a new one; nothing if there are no events or it is not active. wait is '
     'how many seconds to wait first; if it is 0, body is a batch of CloudEvents 1.0.';
 
-CREATE FUNCTION pushmta_engine.end_webhook_batch(batch uuid, verdict text, status integer, words text, pause double precision) RETURNS void
+CREATE FUNCTION pushmta_engine.end_webhook_batch(batch uuid, decision text, status integer, words text, pause double precision) RETURNS void
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     of_consumer integer := (SELECT b.consumer_id FROM webhook_batch b WHERE b.id = batch);
 BEGIN
-    IF verdict = 'accepted' THEN
+    IF decision = 'accepted' THEN
         DELETE FROM webhook_batch b WHERE b.id = batch;
         UPDATE webhook w SET accepted_at = clock_timestamp(), accepted = w.accepted + 1 WHERE w.consumer_id = of_consumer;
         RETURN;
     END IF;
     UPDATE webhook_batch b SET attempts = b.attempts + 1, http_status = status, trouble = left(words, 500),
         next_at = clock_timestamp() + make_interval(secs => pause),
-        dead_at = CASE WHEN verdict = 'dead' THEN clock_timestamp() END
+        dead_at = CASE WHEN decision = 'dead' THEN clock_timestamp() END
     WHERE b.id = batch;
-    IF verdict = 'gone' THEN
+    IF decision = 'gone' THEN
         UPDATE webhook w SET active = false, inactive_reason = left(words, 500) WHERE w.consumer_id = of_consumer;
     END IF;
 END $$;

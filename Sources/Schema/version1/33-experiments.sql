@@ -330,7 +330,7 @@ DECLARE
     rest bigint[] := ARRAY(SELECT p.id FROM delivery_part p
         WHERE p.delivery_id = delivery AND p.cell = 9 AND p.state <> 'done' ORDER BY p.id);
 BEGIN
-    UPDATE experiment e SET winner = send_winner.winner, decided_at = now(), verdict = words WHERE e.delivery_id = delivery;
+    UPDATE experiment e SET winner = send_winner.winner, decided_at = now(), decision = words WHERE e.delivery_id = delivery;
     UPDATE delivery_part p SET variant = winner WHERE p.id = ANY(rest);
     PERFORM let_go(delivery, rest, now());
     PERFORM pg_notify('pushmta_wake', delivery::text);
@@ -364,7 +364,7 @@ BEGIN
     ELSIF place.has_rest AND rule.if_undecided = 'first' THEN
         PERFORM send_winner(delivery, 1::smallint, doubt_of(delivery) || ', so the rest got the first');
     ELSE
-        UPDATE experiment e SET decided_at = moment, verdict = doubt_of(delivery)
+        UPDATE experiment e SET decided_at = moment, decision = doubt_of(delivery)
             || CASE WHEN place.has_rest THEN ': choose the one for the rest' ELSE '' END
         WHERE e.delivery_id = delivery;
     END IF;
@@ -573,7 +573,7 @@ SELECT e.delivery_id, e.metric, e.decide_after, e.early, e.least_sample,
     CASE WHEN e.winner IS NOT NULL THEN 'decided' WHEN e.decided_at IS NOT NULL THEN 'undecided'
         WHEN d.started_at IS NULL THEN 'waiting' ELSE 'running' END AS state,
     e.winner, w.label AS winner_label, CASE WHEN e.decided_at IS NULL THEN d.started_at + e.decide_after END AS decides_at, e.decided_at,
-    e.verdict, e.counted_at
+    e.decision, e.counted_at
 FROM pushmta_engine.experiment e
 JOIN pushmta_engine.delivery d ON d.id = e.delivery_id
 LEFT JOIN pushmta_engine.experiment_cell w ON w.delivery_id = e.delivery_id AND w.cell = e.winner;

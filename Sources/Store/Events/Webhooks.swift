@@ -197,20 +197,20 @@ extension Store {
     /// Records what became of a posted batch; safe to repeat.
     ///
     /// - Parameters:
-    ///   - verdict: `accepted`, `again`, `dead` or `gone`.
+    ///   - decision: `accepted`, `again`, `dead` or `gone`.
     ///   - status: the HTTP status, 0 if there was no answer.
     ///   - words: what was wrong.
     ///   - pauseSeconds: the time until the next attempt.
     package func endWebhookBatch(
         _ id: String,
-        verdict: String,
+        decision: String,
         status: Int32,
         words: String,
         pauseSeconds: Double
     ) async throws {
         try await query(
             "SELECT pushmta_engine.end_webhook_batch($1::text::uuid, $2, $3, $4, $5)",
-            [.text(id), .text(verdict), .int32(status), .text(words), .double(pauseSeconds)]
+            [.text(id), .text(decision), .int32(status), .text(words), .double(pauseSeconds)]
         )
     }
 }

@@ -57,7 +57,7 @@ import Testing
         )
         let chosen = try await site.call("POST", "/deliveries/\(id)/winner", key: key, #"{"variant": 2}"#)
         #expect(chosen.status == 200 && chosen["winner"] == "2" && chosen["state"] == "decided", "\(chosen.answer)")
-        #expect(chosen["verdict"] == "chosen by a person")
+        #expect(chosen["decision"] == "chosen by a person")
         #expect(try await site.call("POST", "/deliveries/\(id)/winner", key: key, #"{"variant": 1}"#).status == 409)
         let reader = try await site.key(.readDeliveries)
         #expect(try await site.call("POST", "/deliveries/\(id)/winner", key: reader, #"{"variant": 1}"#).status == 403)
