@@ -232,14 +232,17 @@ COMMENT ON FUNCTION pushmta.set_experiment(bigint, jsonb, text, interval, boolea
     'as soon as one is surely better (certainty_percent) and each variant has the least sample of sent messages. Without a winner then, '
     'the rest gets the first variant or waits for pushmta.choose_winner (if_undecided). The hold-out gets nothing. Null variants end it.';
 
-CREATE FUNCTION pushmta_engine.check_experiment(delivery bigint, begins timestamptz, until timestamptz) RETURNS void
-    LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.check_experiment(delivery bigint, begins timestamptz, until timestamptz, on_day date DEFAULT NULL)
+    RETURNS void LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     plan record;
     wrong text;
+    utc CONSTANT text := 'YYYY-MM-DD HH24:MI:SS';
 BEGIN
-    SELECT begins + e.decide_after AS decided_at, p.on_past, p.local_time AT TIME ZONE 'Etc/GMT+12' AS last_zone_at,
+    SELECT begins + e.decide_after AS decided_at, p.on_past,
+        -- No zone is further behind.
+        coalesce(on_day + p.local_time::time, p.local_time) AT TIME ZONE 'Etc/GMT+12' AS last_zone_at,
         EXISTS (SELECT FROM experiment_cell c WHERE c.delivery_id = e.delivery_id AND c.cell = 9) AS has_rest INTO plan
     FROM experiment e JOIN delivery_plan p ON p.delivery_id = e.delivery_id WHERE e.delivery_id = delivery;
     IF NOT FOUND THEN
@@ -250,19 +253,52 @@ BEGIN
     ELSIF NOT plan.has_rest THEN
         RETURN;
     END IF;
-    wrong := CASE WHEN plan.decided_at >= until THEN 'after it ends'
-        WHEN plan.decided_at <= plan.last_zone_at THEN 'before its local time has come everywhere' END;
+    wrong := CASE WHEN plan.decided_at >= until THEN format('after it ends at %s', to_char(until AT TIME ZONE 'UTC', utc))
+        WHEN plan.decided_at <= plan.last_zone_at
+            THEN format('before its local time has come everywhere at %s', to_char(plan.last_zone_at AT TIME ZONE 'UTC', utc)) END;
     IF wrong IS NOT NULL THEN
-        RAISE EXCEPTION 'The winner of delivery % is decided at % UTC, %.', delivery,
-                to_char(plan.decided_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), wrong
-            USING ERRCODE = 'PM009', HINT = 'Change decide_after of its experiment, or its validity.';
+        RAISE EXCEPTION 'The winner of % is decided at % UTC, %.', CASE WHEN on_day IS NULL THEN 'delivery ' || delivery
+                ELSE format('the run of delivery %s at %s UTC', delivery, to_char(begins AT TIME ZONE 'UTC', utc)) END,
+                to_char(plan.decided_at AT TIME ZONE 'UTC', utc), wrong
+            USING ERRCODE = 'PM009', HINT = 'Change decide_after of its experiment, its local time, or its validity.';
     ELSIF plan.on_past = 'skip' THEN
         RAISE EXCEPTION 'Delivery % would send nothing to its rest: its local time is over when the winner is decided.', delivery
             USING ERRCODE = 'PM007', HINT = 'Set its local time with on_past now or next_day.';
     END IF;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.check_experiment(bigint, timestamptz, timestamptz) IS
-    'Refuses an experiment that does not fit into its delivery''s validity, local time or applications.';
+COMMENT ON FUNCTION pushmta_engine.check_experiment(bigint, timestamptz, timestamptz, date) IS
+    'Refuses an experiment that does not fit into its delivery''s validity, local time or applications. A run of a recurring delivery has '
+    'the local time of its own day.';
+
+CREATE FUNCTION pushmta_engine.check_recurring_experiment(delivery bigint) RETURNS void LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    rule pushmta_engine.recurrence;
+    whole pushmta_engine.delivery;
+    since timestamptz;
+    begins timestamptz;
+BEGIN
+    SELECT r.* INTO rule FROM pushmta_engine.recurrence r WHERE r.delivery_id = delivery;
+    IF rule.delivery_id IS NULL OR NOT EXISTS (SELECT FROM experiment e WHERE e.delivery_id = delivery) THEN
+        RETURN;
+    END IF;
+    SELECT d.* INTO whole FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    -- In winter and in summer the clocks of a zone differ.
+    FOREACH since IN ARRAY ARRAY[now(), date_trunc('year', now()) + interval '12 months', date_trunc('year', now()) + interval '18 months']
+    LOOP
+        begins := since;
+        -- At each time of the day.
+        FOR n IN 1..CASE rule.unit WHEN 'hours' THEN 24 ELSE cardinality(rule.times) END LOOP
+            begins := next_run(rule, begins);
+            EXIT WHEN begins IS NULL;
+            PERFORM check_experiment(delivery, begins, CASE WHEN whole.ends_at IS NULL THEN begins + whole.validity ELSE 'infinity' END,
+                (begins AT TIME ZONE rule.time_zone)::date);
+        END LOOP;
+    END LOOP;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.check_recurring_experiment(bigint) IS
+    'Refuses an experiment that would not fit into the runs of its recurring delivery, so that they are not refused one after another.';
 
 -- What happens while it runs.
 
