@@ -88,6 +88,21 @@ COMMENT ON FUNCTION pushmta_engine.difference_words(text, bigint, bigint, text, 
 
 -- Who gets what.
 
+CREATE FUNCTION pushmta_engine.require_variant(delivery bigint, variant integer) RETURNS text LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    found_label text := (SELECT c.label FROM experiment_cell c
+        WHERE c.delivery_id = require_variant.delivery AND c.cell = require_variant.variant AND c.cell < 9);
+BEGIN
+    IF found_label IS NULL THEN
+        RAISE EXCEPTION 'Delivery % has no variant %.', delivery, variant
+            USING ERRCODE = 'PM331', HINT = 'pushmta.experiment_variant lists them.';
+    END IF;
+    RETURN found_label;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.require_variant(bigint, integer) IS
+    'The label of a variant of an experiment; raises an error if there is none.';
+
 CREATE FUNCTION pushmta_engine.note_hold_out(delivery bigint, applications integer[], subscriptions bigint[]) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
     SELECT uncount_subscriptions(note_hold_out.delivery, subscriptions);

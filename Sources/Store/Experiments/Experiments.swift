@@ -17,6 +17,16 @@ extension Store {
         try await change("pushmta.set_experiment($1, NULL)", [.int64(delivery)])
     }
 
+    /// Refuses a variant that a delivery does not have.
+    ///
+    /// Throws ``StoreError`` of code `notFound`.
+    package func requireVariant(_ variant: Int16, ofDelivery id: Int64) async throws {
+        try await query(
+            "SELECT pushmta_engine.require_variant($1, $2::integer)",
+            [.int64(id), .int32(Int32(variant))]
+        )
+    }
+
     /// Ends the experiment of a delivery that has begun: its rest gets this variant.
     ///
     /// Throws ``StoreError`` of code `conflict` if it has no such variant, or a winner.
