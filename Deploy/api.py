@@ -19,7 +19,7 @@ SEED = "14"
 EXAMPLES = "15"
 SCOPES = (
     "devices:write devices:read deliveries:write deliveries:approve deliveries:read messages:send messages:read conversions:write "
-    "applications:read exclusions:write exclusions:read events:read"
+    "applications:read caps:write exclusions:write exclusions:read events:read events:write"
 )
 
 CONFIGURATION = """
@@ -63,7 +63,13 @@ checks.positive_data_acceptance.enabled = false
 parameters = {{ "consumer" = "api" }}
 
 [[operations]]
-# the same
+# the categories exist, and a length fits its unit
+include-name = "PUT /services/{{name}}/frequency-caps/{{cap}}"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.name" = "sample", "path.cap" = "api" }}
+
+[[operations]]
+# variables, as above
 include-name = "POST /messages"
 checks.positive_data_acceptance.enabled = false
 
@@ -374,7 +380,16 @@ def walk_plan(api, delivery):
     service = api.get("/applications/sample-android")["service"]
     hours = api.get(f"/services/{service}/hours")
     require(hours["hours"] == [] and hours["timeZone"] == "UTC", f"the hours are {hours}")
-    require(api.get(f"/services/{service}/frequency-caps") == {"frequencyCaps": []}, "the service has frequency caps")
+    caps = f"/services/{service}/frequency-caps"
+    require(api.get(caps) == {"frequencyCaps": []}, "the service has frequency caps")
+    cap = {"maxMessages": 3, "per": "days", "length": 7}
+    made = api.call("PUT", f"{caps}/week", cap)
+    require(made == {"name": "week", "categories": None, **cap}, f"the cap is {made}")
+    require(api.call("PUT", f"{caps}/week", {**cap, "maxMessages": 1000})["maxMessages"] == 1000, "the cap stays")
+    require(api.refusal("PUT", f"{caps}/week", {**cap, "per": "hours", "length": 73}) == 400, "a cap for 73 hours is set")
+    require([one["name"] for one in api.get(caps)["frequencyCaps"]] == ["week"], "the cap is not listed")
+    api.call("DELETE", f"{caps}/week")
+    require(api.refusal("DELETE", f"{caps}/week") == 404, "a cap that is gone is removed")
 
 
 def recall(api, delivery):

@@ -90,8 +90,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.category pushmta.delivery_template pushmta_engine.console_audience '
             -- For services and applications. pushmta.credential shows nothing secret.
             'pushmta.credential pushmta.gateway_trouble pushmta.service pushmta.target_mapping pushmta_engine.service '
-            -- For plans.
-            'pushmta_engine.time_zone'),
+            -- For plans and frequency caps.
+            'pushmta.frequency_cap pushmta_engine.time_zone'),
         -- A view's functions run with the rights of its reader, and a trigger's condition with those of the user who changes the
         -- table.
         ('public', 'function', 'EXECUTE',
@@ -162,7 +162,9 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_credential_id pushmta_engine.console_resume pushmta_engine.console_save_credential '
             'pushmta_engine.console_seeds pushmta_engine.console_test_push pushmta_engine.hold_credential_key pushmta_engine.version_of '
             -- For plans.
-            'pushmta.service_hours pushmta_engine.api_plan pushmta_engine.api_waves pushmta_engine.console_change_hours'),
+            'pushmta.service_hours pushmta_engine.api_plan pushmta_engine.api_waves pushmta_engine.console_change_hours '
+            -- For frequency caps.
+            'pushmta_engine.console_drop_cap pushmta_engine.console_set_cap'),
         ('pushmta_events', 'function', 'EXECUTE', 'pushmta.next_events'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
@@ -201,6 +203,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.code_exclusion '
             'pushmta.next_runs pushmta.pause_recurrence pushmta.remove_recurrence pushmta.run_recurrence pushmta.set_recurrence '
             'pushmta.start_recurrence pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs '
+            'pushmta.drop_frequency_cap pushmta.set_frequency_cap '
             'pushmta.service_hours pushmta.set_plan pushmta_engine.api_frequency_caps pushmta_engine.api_plan pushmta_engine.api_waves')
 ), wanted AS (
     SELECT g.role, g.kind, g.privileges, o.object FROM given g CROSS JOIN LATERAL string_to_table(g.objects, ' ') o(object)

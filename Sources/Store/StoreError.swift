@@ -98,7 +98,7 @@ extension StoreError {
                 "PM083", "PM084", "PM093", "PM111", "PM113", "PM120", "PM130", "PM131",
                 "PM132", "PM133", "PM134", "PM135", "PM162", "PM163", "PM151", "PM171", "PM180", "PM181", "PM182",
                 "PM183", "PM185",
-                "PM291":
+                "PM291", "PM312":
                 .conflict
             default: .invalid
             }
@@ -162,6 +162,7 @@ extension StoreError {
         "PM140": "pushmta alarm list shows them",
         "PM310": "pushmta cap list shows the frequency caps; pushmta cap set --help says what one may be",
         "PM311": "pushmta cap list shows them",
+        "PM312": "choose another name, or change that one",
         "PM290": "pushmta signal list shows them; pushmta signal set adds one",
         "PM330": "pushmta message show says how an id is read",
         "PM331": "pushmta delivery experiment show lists the variants",
