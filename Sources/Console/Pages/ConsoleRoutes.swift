@@ -69,6 +69,7 @@ struct ConsoleRoutes: Sendable {
             ApplicationChangePage(responder: responder).routes,
             DeclarationPages(responder: responder).routes,
             ServiceHoursPage(responder: responder).routes,
+            FrequencyCapPages(responder: responder).routes,
             AccountPages(responder: responder).routes,
             CredentialPage(responder: responder).routes,
             TestPushPage(responder: responder).routes,

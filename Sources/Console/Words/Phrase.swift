@@ -250,6 +250,11 @@ enum Phrase: String, Sendable, CaseIterable {
     case hoursFormTitle, hoursFormText, hoursLineHint, hoursLineWrong, dayOne, dayTwo, dayThree, dayFour, dayFive,
         daySix,
         daySeven, daysOffLabel, daysOffHint, fieldTimeZone, timeZoneHint, hoursChanged
+    // The frequency caps of a service.
+    case capsTitle, capsOfService, capsText, noCaps, columnRule, capMost, capInHours, capInDays, capOnRecipientDay,
+        capAllCategories, capNew, capChangeTitle, capFormText, capMaxMessages, capLength, capLengthHint,
+        capLengthWrong, capNumberWrong, capPer, capPerDays, capPerHours, capPerRecipientDay, capCategory,
+        capCategoryHint, capRemoveTitle, capRemoveText, doneCapSet, doneCapRemove, auditCapSet, auditCapDrop
     // Finding a message.
     case findMessageTitle, findMessageNote, findMessageID, findMessageDelivery, findMessageDeliveryHint, findNoMessage,
         findDeliveryWrong, columnTakenFor, columnGatewayID, idOfMessage, idUUID, idDecimal, idHexadecimal, idOfGateway,

@@ -134,7 +134,10 @@ import Testing
             key: key,
             #"{"maxMessages": 3, "per": "days", "length": 7, "categories": ["news"]}"#
         )
-        #expect(made.status == 200 && made["name"] == "per week" && made["categories"] == #"["news"]"#, "\(made.answer)")
+        #expect(
+            made.status == 200 && made["name"] == "per week" && made["categories"] == #"["news"]"#,
+            "\(made.answer)"
+        )
         let changed = try await site.call(
             "PUT",
             "\(path)/per%20week",
