@@ -31,10 +31,12 @@ WITH given (role, kind, privileges, objects) AS (
             'age_seconds, stale, deliveries', 'pushmta.health_signal'),
         ('pushmta_events', 'relation', 'SELECT', 'pushmta.event_consumer pushmta.event_gap pushmta.event_kind'),
         -- Addresses of webhooks may hold secrets of their receivers.
-        ('pushmta_console', 'columns', 'consumer, active, inactive_reason, accepted, accepted_at, attempts, trouble, dead_letters',
+        ('pushmta_console', 'columns', 'consumer, host, active, inactive_reason, accepted, accepted_at, attempts, trouble, dead_letters',
             'pushmta.webhook'),
-        ('pushmta_monitoring', 'columns', 'consumer, max_events, active, inactive_reason, created_at, accepted_at, accepted, attempts, '
-            'next_at, http_status, trouble, dead_letters, earlier_secret_ends_at', 'pushmta.webhook'),
+        ('pushmta_web', 'columns', 'consumer, host, active, inactive_reason, accepted, accepted_at, attempts, trouble, dead_letters',
+            'pushmta.webhook'),
+        ('pushmta_monitoring', 'columns', 'consumer, host, max_events, active, inactive_reason, created_at, accepted_at, accepted, '
+            'attempts, next_at, http_status, trouble, dead_letters, earlier_secret_ends_at', 'pushmta.webhook'),
         ('pushmta_tokens', 'relation', 'SELECT', 'pushmta.delivery_exclusion pushmta.delivery_target pushmta.subscription_token'),
         ('pushmta_marketing', 'relation', 'SELECT',
             'pushmta.application pushmta.approval pushmta.approval_rule pushmta.category pushmta.category_opt_out '
@@ -68,14 +70,15 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.schema_version pushmta.service pushmta.web_certificate '
             'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.experiment pushmta.experiment_variant '
             'pushmta.sending_hours'),
-        ('pushmta_web', 'relation', 'SELECT', 'pushmta.delivery_signal pushmta_engine.schema_version'),
+        ('pushmta_web', 'relation', 'SELECT',
+            'pushmta.dead_letter pushmta.delivery_signal pushmta.event_consumer pushmta_engine.schema_version'),
         ('pushmta_web', 'columns', 'name, kind, good, interval_seconds, reaction_seconds, stale_after_seconds, value, sampled_at, '
             'age_seconds, stale, deliveries', 'pushmta.health_signal'),
         -- No push token, no credential, no key, and nothing of the console's own users.
         ('pushmta_console', 'relation', 'SELECT',
             'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.experiment pushmta.experiment_variant '
             'pushmta.sending_hours '
-            'pushmta.dead_letter pushmta.event_consumer pushmta.event_gap '
+            'pushmta.dead_letter pushmta.event_consumer pushmta.event_gap pushmta.event_kind '
             'pushmta.alarm pushmta.alarm_history pushmta.application pushmta.delivery_count pushmta.delivery_day '
             'pushmta.delivery_failures pushmta.delivery_problem '
             'pushmta.delivery_progress pushmta.delivery_refusal pushmta.delivery_signal pushmta.delivery_statistics '
@@ -164,7 +167,10 @@ WITH given (role, kind, privileges, objects) AS (
             -- For plans.
             'pushmta.service_hours pushmta_engine.api_plan pushmta_engine.api_waves pushmta_engine.console_change_hours '
             -- For frequency caps.
-            'pushmta_engine.console_drop_cap pushmta_engine.console_set_cap'),
+            'pushmta_engine.console_drop_cap pushmta_engine.console_set_cap '
+            -- For events.
+            'pushmta_engine.console_begin_secret pushmta_engine.console_control_events pushmta_engine.console_create_consumer '
+            'pushmta_engine.console_create_webhook pushmta_engine.console_resend_letter pushmta_engine.console_rotate_secret'),
         ('pushmta_events', 'function', 'EXECUTE', 'pushmta.next_events'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
@@ -204,6 +210,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.next_runs pushmta.pause_recurrence pushmta.remove_recurrence pushmta.run_recurrence pushmta.set_recurrence '
             'pushmta.start_recurrence pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs '
             'pushmta.drop_frequency_cap pushmta.set_frequency_cap '
+            'pushmta.create_consumer pushmta.drop_consumer pushmta.drop_webhook pushmta.enable_webhook pushmta.resend_dead_letter '
+            'pushmta_engine.begin_webhook_secret pushmta_engine.create_webhook pushmta_engine.rotate_webhook_secret '
             'pushmta.service_hours pushmta.set_plan pushmta_engine.api_frequency_caps pushmta_engine.api_plan pushmta_engine.api_waves')
 ), wanted AS (
     SELECT g.role, g.kind, g.privileges, o.object FROM given g CROSS JOIN LATERAL string_to_table(g.objects, ' ') o(object)

@@ -31,6 +31,7 @@ package struct SealedWebhookSecret: Sendable, Hashable {
 package struct WebhookRow: Sendable, Hashable {
     package let consumer: String
     package let url: String
+    package let host: String
     package let isActive: Bool
     /// Why it is not active; empty if an operator has disabled it.
     package let inactiveReason: String
@@ -82,7 +83,7 @@ extension Store {
         )
     }
 
-    private static func parameters(_ secret: SealedWebhookSecret) -> [PostgresValue] {
+    static func parameters(_ secret: SealedWebhookSecret) -> [PostgresValue] {
         [.int64(secret.id), .text(secret.sealKeyID), .bytes(secret.sealed)]
     }
 
@@ -107,7 +108,7 @@ extension Store {
     package func webhooks(withAddresses: Bool = true) async throws -> [WebhookRow] {
         let result = try await query(
             """
-            SELECT w.consumer, \(withAddresses ? "w.url" : "''::text"), w.active, w.inactive_reason, w.accepted, w.accepted_at, w.attempts, w.trouble, w.dead_letters
+            SELECT w.consumer, \(withAddresses ? "w.url" : "''::text"), w.host, w.active, w.inactive_reason, w.accepted, w.accepted_at, w.attempts, w.trouble, w.dead_letters
             FROM pushmta.webhook w ORDER BY w.consumer
             """
         )
@@ -115,6 +116,7 @@ extension Store {
             WebhookRow(
                 consumer: try row.text(),
                 url: try row.text(),
+                host: try row.text(),
                 isActive: try row.bool(),
                 inactiveReason: try row.text(),
                 accepted: try row.int64(),
