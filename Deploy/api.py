@@ -69,6 +69,16 @@ checks.positive_data_acceptance.enabled = false
 parameters = {{ "path.name" = "sample", "path.cap" = "api" }}
 
 [[operations]]
+# kinds and a service exist, and a name is not blank
+include-name = "POST /consumers"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
+# an authority has a host
+include-name = "POST /consumers/{{name}}/webhook"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
 # variables, as above
 include-name = "POST /messages"
 checks.positive_data_acceptance.enabled = false
@@ -511,6 +521,24 @@ def read_events(api, delivery):
     return [event for event in events if event["deliveryId"] == delivery and event["kind"].startswith("message.")]
 
 
+def manage_events(api):
+    """Creates a consumer with a webhook, whose secret is shown once, and removes both."""
+    made = api.post("/consumers", {"name": "walk", "kinds": ["delivery"]})
+    require(made["kinds"] == ["delivery.changed"] and made["service"] is None, f"the consumer is {made}")
+    secret = api.post("/consumers/walk/webhook", {"url": "https://hooks.example.com/push"})["secret"]
+    require(secret.startswith("whsec_"), "the secret has another form")
+    hook = next(row for row in api.get("/webhooks")["webhooks"] if row["consumer"] == "walk")
+    require(hook["host"] == "hooks.example.com" and hook["active"] and secret not in str(hook), f"the webhook is {hook}")
+    require(not api.call("POST", "/consumers/walk/webhook/pause")["active"], "the webhook is not paused")
+    require(api.call("POST", "/consumers/walk/webhook/resume")["active"], "the webhook stays paused")
+    require(api.post("/consumers/walk/webhook/secret", {})["secret"] != secret, "the secret stays")
+    require(api.get("/dead-letters")["deadLetters"] == [], "there are dead letters")
+    require(api.refusal("POST", "/consumers/walk/webhook", {"url": "https://hooks.example.com/push"}) == 409, "there are two webhooks")
+    api.call("DELETE", "/consumers/walk/webhook")
+    api.call("DELETE", "/consumers/walk")
+    require("walk" not in [row["name"] for row in api.get("/consumers")["consumers"]], "the consumer stays")
+
+
 def things(api):
     """Makes what requests can be about, and returns their ids."""
     device = api.post(
@@ -526,6 +554,7 @@ def things(api):
     told = {event["sequence"] for event in read_events(api, analysed)}
     target = api.get(f"/deliveries/{analysed}")["counts"]["target"]
     require(told == set(range(1, target + 1)), f"events of {len(told)} of {target} messages")
+    manage_events(api)
     explicit = api.post("/deliveries", {**delivery, "explicitTargets": True})["id"]
     continuous = api.post("/deliveries", {**delivery, "kind": "continuous"})["id"]
     api.post(f"/deliveries/{continuous}/start", {})

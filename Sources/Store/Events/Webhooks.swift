@@ -42,6 +42,13 @@ package struct WebhookRow: Sendable, Hashable {
     package let attempts: Int32?
     package let trouble: String?
     package let deadLetters: Int64
+
+    /// How many events a request may have.
+    package static let batchSizes: ClosedRange<Int32> = 1...1_000
+    package static let usualBatch: Int32 = 100
+    /// How many seconds an earlier secret may sign, too.
+    package static let overlaps: ClosedRange<Int64> = 0...2_592_000
+    package static let usualOverlap: Int64 = 86_400
 }
 
 /// A batch of events that a receiver did not accept.
