@@ -52,6 +52,7 @@ struct ConsoleRoutes: Sendable {
             AlarmsPage(responder: responder).routes,
             HostsPage(responder: responder).routes,
             EventsPage(responder: responder).routes,
+            EventChangePages(responder: responder).routes,
             AuditPage(responder: responder).routes,
             SubscriberSearchPage(responder: responder).routes,
             SubscriberPage(responder: responder).routes,

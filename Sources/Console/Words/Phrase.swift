@@ -293,6 +293,12 @@ enum Phrase: String, Sendable, CaseIterable {
         webhooksTitle, webhookActive, webhookInactive, columnAccepted, columnAcceptedAt, columnAttempts,
         deadLettersTitle, deadLettersNote, columnNumber, columnEvents, gapsTitle, gapFrom, gapThrough, gapAge, gapSize,
         gapRestored
+    case consumerNew, consumerText, consumerAge, consumerAgeHint, consumerKindHint, consumerRemove,
+        consumerRemoveTitle, consumerRemoveText, doneConsumerAdd, doneConsumerRemove, webhookNew, webhookNewTitle,
+        webhookNewText, webhookURL, webhookURLHint, webhookMost, webhookMostHint, webhookPause, webhookResume,
+        webhookRotate, webhookRotateTitle, webhookRotateText, webhookOverlap, webhookOverlapHint, webhookRemove,
+        webhookRemoveTitle, webhookRemoveText, doneWebhookPause, doneWebhookResume, doneWebhookRemove, secretTitle,
+        secretText, secretBack, noSecretKey, letterResend, doneLetter
     case auditKindConsumer, auditKindWebhook, auditWebhookSecret, auditWebhookEnable, auditWebhookDisable,
         auditWebhookResend
 }
