@@ -49,6 +49,7 @@ struct ConsoleRoutes: Sendable {
             DeliveryFollowPage(responder: responder).routes,
             RecurrencePage(responder: responder).routes,
             ExperimentPage(responder: responder).routes,
+            VariantPage(responder: responder).routes,
             AlarmsPage(responder: responder).routes,
             HostsPage(responder: responder).routes,
             EventsPage(responder: responder).routes,

@@ -50,6 +50,9 @@ struct ExperimentView {
             "clicked": .text(Figures.count(row.clicked)), "converted": .text(Figures.count(row.converted)),
             "isWinner": .flag(row.variant == self.row.winner),
         ]
+        if isAllowed, !row.isRest {
+            values["look"] = .group(["path": .text(VariantPage.path(self.row.deliveryID, row.variant))])
+        }
         if mayChoose, !row.isRest { values["choose"] = .group(["variant": .text("\(row.variant)")]) }
         return values
     }

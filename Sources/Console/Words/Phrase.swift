@@ -70,7 +70,7 @@ enum Phrase: String, Sendable, CaseIterable {
         experimentHoursMissing, missingExperiment, experimentSummary, experimentWaiting, experimentRunning,
         experimentDecided, experimentOpen, experimentDecides, experimentDecidedAt, experimentWinner,
         experimentCounted, experimentRest, columnVariant, columnConverted, experimentChoose, chooseTitle, chooseText,
-        doneWinner, auditWinner
+        doneWinner, auditWinner, variantTitle, variantLook, variantNote
     // The recall of a delivery.
     case recallTitle, recallText, recallButton, recallReason, recallMode, recallStop, recallReplace, recallRemove,
         recallNewTitle, recallNewBody, recallOnlyReplace, doneRecall, auditRecall, recalledTitle, recalledBy,

@@ -685,3 +685,24 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_choose_winner(pushmta_engine.console_caller, bigint, integer) IS
     'Ends the experiment of a delivery with a winner, for a signed-in user who may start the delivery.';
+
+CREATE FUNCTION pushmta_engine.console_prove_variant(caller pushmta_engine.console_caller, delivery bigint, variant integer, seeds text[])
+    RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(caller, ARRAY['marketing', 'operate', 'admin']);
+    proof bigint;
+BEGIN
+    IF NOT 'start' = ANY(console_actions(caller, delivery)) THEN
+        -- Raises the error for an insufficient role.
+        PERFORM console_user_of(caller, ARRAY['operate', 'admin']);
+    END IF;
+    proof := pushmta.proof_delivery(delivery => delivery, seeds => seeds, variant => variant);
+    UPDATE pushmta_engine.delivery d SET started_by = who WHERE d.id = proof;
+    PERFORM note_audit(who, 'delivery.proof', proof::text, (SELECT d.label FROM pushmta_engine.delivery d WHERE d.id = proof),
+        caller.address);
+    RETURN proof;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_prove_variant(pushmta_engine.console_caller, bigint, integer, text[]) IS
+    'Sends a variant of an experiment to seed addresses, for a signed-in user who may start the delivery. Returns the proof, which is a '
+    'delivery of its own.';

@@ -42,6 +42,22 @@ extension Store {
         )
     }
 
+    /// Sends a variant to seed addresses, for a signed-in user who may start the delivery; it is logged in the same
+    /// transaction.
+    ///
+    /// - Returns: the id of the proof, which is a delivery of its own.
+    package func proveVariant(
+        _ variant: Int32,
+        ofDelivery id: Int64,
+        to seeds: [String],
+        by actor: ConsoleActor
+    ) async throws -> Int64 {
+        try await query(
+            "SELECT pushmta_engine.console_prove_variant(\(ConsoleActor.caller), $5, $6, $7::text[])",
+            actor.values + [.int64(id), .int32(variant), .textArray(seeds)]
+        ).one { try $0.int64() }
+    }
+
     /// The experiment of a delivery; nil if it is none.
     package func experiment(ofDelivery id: Int64) async throws -> ExperimentRow? {
         try await query(
