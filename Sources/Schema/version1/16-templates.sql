@@ -416,9 +416,7 @@ BEGIN
         RAISE EXCEPTION 'There is no delivery %.', delivery
             USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery makes one.';
     END IF;
-    IF variant IS NOT NULL THEN
-        proof_label := left(proof_label || ', ' || require_variant(delivery, variant), 500);
-    END IF;
+    proof_label := left(proof_label || coalesce(', ' || require_variant(delivery, variant), ''), 500);
     PERFORM require_label('proof', proof_label, 'PM007');
     -- An empty list does not mean all: a caller that found no recipient must not send to everyone.
     IF num_nonnulls(seeds, subscription_ids, push_tokens) = 0 THEN

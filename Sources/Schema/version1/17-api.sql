@@ -119,9 +119,7 @@ CREATE FUNCTION pushmta_engine.api_content(delivery bigint, variant integer DEFA
     LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 BEGIN
-    IF variant IS NOT NULL THEN
-        PERFORM require_variant(delivery, variant);
-    END IF;
+    PERFORM require_variant(delivery, variant);
     RETURN QUERY SELECT coalesce(c.content, d.content)::text, d.kind = 'continuous', d.one_time_code, d.valid_until IS NOT NULL
         FROM pushmta_engine.delivery d LEFT JOIN experiment_cell c ON c.delivery_id = d.id AND c.cell = variant
         WHERE d.id = delivery;
@@ -154,7 +152,8 @@ CREATE FUNCTION pushmta_engine.api_read_view(device bigint, columns text[]) RETU
 COMMENT ON FUNCTION pushmta_engine.api_read_view(bigint, text[]) IS 'Does what view_of_person does, for the API''s preview.';
 
 CREATE FUNCTION pushmta_engine.api_prove_delivery(wanted bigint, seeds text[], devices bigint[], tokens text[], start boolean,
-    only_applications integer[], variant integer) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+    only_applications integer[], variant integer) RETURNS bigint LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     missing text;

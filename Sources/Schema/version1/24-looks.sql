@@ -74,9 +74,7 @@ BEGIN
         RAISE EXCEPTION 'Delivery % has no application with subscription %.', delivery, subscription
             USING ERRCODE = 'PM062', HINT = 'pushmta.subscription lists the subscriptions of its applications.';
     END IF;
-    IF variant IS NOT NULL THEN
-        PERFORM require_variant(delivery, variant);
-    END IF;
+    PERFORM require_variant(delivery, variant);
     look := look_at(delivery, subscription, variant);
     IF look.answered_at IS NULL AND look.requested_at >= statement_timestamp() THEN
         PERFORM note_change('delivery.preview', delivery::text, subscription::text);

@@ -94,14 +94,14 @@ DECLARE
     found_label text := (SELECT c.label FROM experiment_cell c
         WHERE c.delivery_id = require_variant.delivery AND c.cell = require_variant.variant AND c.cell < 9);
 BEGIN
-    IF found_label IS NULL THEN
+    IF found_label IS NULL AND variant IS NOT NULL THEN
         RAISE EXCEPTION 'Delivery % has no variant %.', delivery, variant
             USING ERRCODE = 'PM331', HINT = 'pushmta.experiment_variant lists them.';
     END IF;
     RETURN found_label;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.require_variant(bigint, integer) IS
-    'The label of a variant of an experiment; raises an error if there is none.';
+    'The label of a variant of an experiment, null for null; raises an error if there is no such variant.';
 
 CREATE FUNCTION pushmta_engine.note_hold_out(delivery bigint, applications integer[], subscriptions bigint[]) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
