@@ -120,21 +120,21 @@ extension FrequencyCapPages {
             return try await store.categories().filter { $0.service == service }
         }
         let name = known == nil ? [FormField.ofName(Name.name, catalogue[.fieldNameHint], catalogue)] : []
+        let ticks = categories.enumerated().map { place, category -> FormField in
+            FormField(
+                name: Name.category + category.name,
+                label: catalogue.text(.capCategory, category.name),
+                kind: .tick,
+                hint: place == 0 ? catalogue[.capCategoryHint] : "",
+                value: known?.categories?.contains(category.name) == true ? FormField.yes : ""
+            )
+        }
         return FormPage(
             title: known.map { catalogue.text(.capChangeTitle, $0.name) } ?? catalogue[.capNew],
             action: Self.path(known == nil ? "/new" : "/change", service, known?.name),
             back: (Self.path(service), catalogue.text(.capsOfService, service)),
             intro: catalogue[.capFormText],
-            fields: name + numberFields(known)
-                + categories.enumerated().map { place, category in
-                    FormField(
-                        name: Name.category + category.name,
-                        label: catalogue.text(.capCategory, category.name),
-                        kind: .tick,
-                        hint: place == 0 ? catalogue[.capCategoryHint] : "",
-                        value: known?.categories?.contains(category.name) == true ? FormField.yes : ""
-                    )
-                },
+            fields: name + numberFields(known) + ticks,
             button: catalogue[.save]
         )
     }

@@ -4,12 +4,12 @@ import Store
 extension OpenAPISchemas {
     static let webhooks = #"""
         {
-          "ConsumerList": {
+          "EventConsumerList": {
             "type": "object",
             "required": ["consumers"],
-            "properties": {"consumers": {"type": "array", "items": {"$ref": "#/components/schemas/Consumer"}}}
+            "properties": {"consumers": {"type": "array", "items": {"$ref": "#/components/schemas/EventConsumer"}}}
           },
-          "Consumer": {
+          "EventConsumer": {
             "type": "object",
             "examples": [{"name": "crm", "kinds": ["message.failed"], "service": "shop", "maxAgeSeconds": 259200, "maxBytes": 10737418240, "readAt": null, "given": 0, "behind": false, "lagSeconds": 0.0, "lost": 0}],
             "required": ["name", "kinds", "service", "maxAgeSeconds", "maxBytes", "readAt", "given", "behind", "lagSeconds", "lost"],
@@ -26,7 +26,7 @@ extension OpenAPISchemas {
               "lost": {"type": "integer", "minimum": 0, "description": "How many events it lost in the last 180 days."}
             }
           },
-          "NewConsumer": {
+          "NewEventConsumer": {
             "type": "object",
             "examples": [{"name": "crm", "kinds": ["message.failed", "device"], "service": "shop"}],
             "required": ["name"],

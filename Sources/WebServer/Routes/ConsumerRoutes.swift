@@ -20,7 +20,7 @@ struct ConsumerRoutes: Sendable {
                 summary: "The consumers of events, by name",
                 details: Self.unlimited,
                 scope: .readEvents,
-                answers: [200: "ConsumerList"],
+                answers: [200: "EventConsumerList"],
                 handle: list
             ),
             APIRoute(
@@ -31,8 +31,8 @@ struct ConsumerRoutes: Sendable {
                 details:
                     "It gets what happens from then on. Events that it has not read for longer than maxAgeSeconds, or beyond maxBytes, are lost to it. \(Self.unlimited)",
                 scope: .writeEvents,
-                body: .required(schema: "NewConsumer"),
-                answers: [201: "Consumer"],
+                body: .required(schema: "NewEventConsumer"),
+                answers: [201: "EventConsumer"],
                 problems: [.notFound, .conflict],
                 handle: create
             ),
