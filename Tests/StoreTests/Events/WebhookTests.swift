@@ -31,7 +31,13 @@ struct WebhookTests {
     }
 
     private func end(_ fixture: StoreFixture, _ batch: WebhookBatch, _ decision: String) async throws {
-        try await fixture.store.endWebhookBatch(batch.id, decision: decision, status: 500, words: "no", pauseSeconds: 60)
+        try await fixture.store.endWebhookBatch(
+            batch.id,
+            decision: decision,
+            status: 500,
+            words: "no",
+            pauseSeconds: 60
+        )
     }
 
     @Test("A batch stays until it is accepted, with its id and body")
