@@ -19,7 +19,7 @@ SEED = "14"
 EXAMPLES = "15"
 SCOPES = (
     "devices:write devices:read deliveries:write deliveries:approve deliveries:read messages:send messages:read conversions:write "
-    "applications:read exclusions:write exclusions:read events:read"
+    "applications:read caps:write exclusions:write exclusions:read events:read events:write"
 )
 
 CONFIGURATION = """
@@ -63,7 +63,23 @@ checks.positive_data_acceptance.enabled = false
 parameters = {{ "consumer" = "api" }}
 
 [[operations]]
-# the same
+# the categories exist, and a length fits its unit
+include-name = "PUT /services/{{name}}/frequency-caps/{{cap}}"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.name" = "sample", "path.cap" = "api" }}
+
+[[operations]]
+# kinds and a service exist, and a name is not blank
+include-name = "POST /consumers"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
+# an authority has a host
+include-name = "POST /consumers/{{name}}/webhook"
+checks.positive_data_acceptance.enabled = false
+
+[[operations]]
+# variables, as above
 include-name = "POST /messages"
 checks.positive_data_acceptance.enabled = false
 
@@ -374,7 +390,16 @@ def walk_plan(api, delivery):
     service = api.get("/applications/sample-android")["service"]
     hours = api.get(f"/services/{service}/hours")
     require(hours["hours"] == [] and hours["timeZone"] == "UTC", f"the hours are {hours}")
-    require(api.get(f"/services/{service}/frequency-caps") == {"frequencyCaps": []}, "the service has frequency caps")
+    caps = f"/services/{service}/frequency-caps"
+    require(api.get(caps) == {"frequencyCaps": []}, "the service has frequency caps")
+    cap = {"maxMessages": 3, "per": "days", "length": 7}
+    made = api.call("PUT", f"{caps}/week", cap)
+    require(made == {"name": "week", "categories": None, **cap}, f"the cap is {made}")
+    require(api.call("PUT", f"{caps}/week", {**cap, "maxMessages": 1000})["maxMessages"] == 1000, "the cap stays")
+    require(api.refusal("PUT", f"{caps}/week", {**cap, "per": "hours", "length": 73}) == 400, "a cap for 73 hours is set")
+    require([one["name"] for one in api.get(caps)["frequencyCaps"]] == ["week"], "the cap is not listed")
+    api.call("DELETE", f"{caps}/week")
+    require(api.refusal("DELETE", f"{caps}/week") == 404, "a cap that is gone is removed")
 
 
 def recall(api, delivery):
@@ -496,6 +521,24 @@ def read_events(api, delivery):
     return [event for event in events if event["deliveryId"] == delivery and event["kind"].startswith("message.")]
 
 
+def manage_events(api):
+    """Creates a consumer with a webhook, whose secret is shown once, and removes both."""
+    made = api.post("/consumers", {"name": "walk", "kinds": ["delivery"]})
+    require(made["kinds"] == ["delivery.changed"] and made["service"] is None, f"the consumer is {made}")
+    secret = api.post("/consumers/walk/webhook", {"url": "https://hooks.example.com/push"})["secret"]
+    require(secret.startswith("whsec_"), "the secret has another form")
+    hook = next(row for row in api.get("/webhooks")["webhooks"] if row["consumer"] == "walk")
+    require(hook["host"] == "hooks.example.com" and hook["active"] and secret not in str(hook), f"the webhook is {hook}")
+    require(not api.call("POST", "/consumers/walk/webhook/pause")["active"], "the webhook is not paused")
+    require(api.call("POST", "/consumers/walk/webhook/resume")["active"], "the webhook stays paused")
+    require(api.post("/consumers/walk/webhook/secret", {})["secret"] != secret, "the secret stays")
+    require(api.get("/dead-letters")["deadLetters"] == [], "there are dead letters")
+    require(api.refusal("POST", "/consumers/walk/webhook", {"url": "https://hooks.example.com/push"}) == 409, "there are two webhooks")
+    api.call("DELETE", "/consumers/walk/webhook")
+    api.call("DELETE", "/consumers/walk")
+    require("walk" not in [row["name"] for row in api.get("/consumers")["consumers"]], "the consumer stays")
+
+
 def things(api):
     """Makes what requests can be about, and returns their ids."""
     device = api.post(
@@ -511,6 +554,7 @@ def things(api):
     told = {event["sequence"] for event in read_events(api, analysed)}
     target = api.get(f"/deliveries/{analysed}")["counts"]["target"]
     require(told == set(range(1, target + 1)), f"events of {len(told)} of {target} messages")
+    manage_events(api)
     explicit = api.post("/deliveries", {**delivery, "explicitTargets": True})["id"]
     continuous = api.post("/deliveries", {**delivery, "kind": "continuous"})["id"]
     api.post(f"/deliveries/{continuous}/start", {})

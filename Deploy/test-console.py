@@ -899,6 +899,87 @@ def test_plan(site, browser):
     browser.has("The sending hours were changed")
 
 
+def test_caps(site, browser):
+    """An operator adds a frequency cap to a service, changes it, and removes it; in all languages."""
+    browser.sign_in("operate", site.passwords["operate"])
+    browser.has("Sending")
+    browser.open("/services")
+    browser.find("a[href^='/services/caps']").click()
+    browser.has("Frequency caps of")
+    browser.open(f"/services/caps?service={site.service}")
+    browser.has("There are none")
+    browser.find("a[href^='/services/caps/new']").click()
+    fill(browser, "name", "week")
+    fill(browser, "max_messages", "0")
+    fill(browser, "length", "7")
+    browser.find("input[name='category.news']").click()
+    browser.find("main form button.main").click()
+    browser.has("Give a number from 1 to 1000")
+    browser.judge_here("cap-wrong")
+    fill(browser, "max_messages", "1000")
+    browser.find("main form button.main").click()
+    browser.has("At most 1,000 messages of news to a person in 7 days")
+    browser.judge_here("caps")
+    for code in ("de", "fr"):
+        browser.driver.add_cookie({"name": "pushmta-language", "value": code})
+        browser.judge(f"caps-{code}", f"/services/caps?service={site.service}")
+        browser.judge(f"cap-new-{code}", f"/services/caps/new?service={site.service}")
+    browser.driver.delete_cookie("pushmta-language")
+    browser.open(f"/services/caps?service={site.service}")
+    browser.find("a[href^='/services/caps/change']").click()
+    fill(browser, "length", "30")
+    browser.find("main form button.main").click()
+    browser.has("in 30 days")
+    browser.find("a[href^='/services/caps/remove']").click()
+    browser.judge_here("cap-remove")
+    browser.find("form.actions button").click()
+    browser.has("The frequency cap is removed")
+
+
+def test_events(site, browser):
+    """An administrator creates a consumer with a webhook, whose secret is shown once, and removes both."""
+    browser.sign_in("admin", site.passwords["admin"])
+    browser.has("Sending")
+    browser.open("/events")
+    browser.find("a[href='/events/new']").click()
+    browser.judge_here("consumer-new")
+    fill(browser, "name", "browser-hooks")
+    browser.find("input[name='kind.delivery.changed']").click()
+    browser.find("main form button.main").click()
+    browser.has("The consumer is created")
+    browser.find("a[href='/events/webhook?name=browser-hooks']").click()
+    fill(browser, "url", "http://hooks.example.com")
+    browser.find("main form button.main").click()
+    browser.find("p[role=alert]")
+    browser.judge_here("webhook-wrong")
+    fill(browser, "url", "https://hooks.example.com/push")
+    browser.find("main form button.main").click()
+    secret = browser.find("#secret").text
+    check(secret.startswith("whsec_"), f"the secret is {secret}")
+    browser.judge_here("webhook-secret")
+    browser.open("/events")
+    check(secret not in browser.text(), "the secret is shown again")
+    browser.find("form[action='/events/pause?name=browser-hooks'] button").click()
+    browser.has("Nothing more is posted")
+    browser.judge_here("events-paused")
+    for code in ("de", "fr"):
+        browser.driver.add_cookie({"name": "pushmta-language", "value": code})
+        browser.judge(f"events-{code}", "/events")
+        browser.judge(f"consumer-new-{code}", "/events/new")
+        browser.judge(f"webhook-{code}", "/events/secret?name=browser-hooks")
+    browser.driver.delete_cookie("pushmta-language")
+    browser.open("/events/secret?name=browser-hooks")
+    browser.find("main form button.main").click()
+    check(browser.find("#secret").text != secret, "the secret stays")
+    browser.open("/events/remove-webhook?name=browser-hooks")
+    browser.judge_here("webhook-remove")
+    browser.find("form.actions button").click()
+    browser.has("The webhook is removed")
+    browser.open("/events/remove?name=browser-hooks")
+    browser.find("form.actions button").click()
+    browser.has("The consumer is removed")
+
+
 def test_recur(site, browser):
     """An analysed delivery recurs: the form, the next runs, a run now, a pause, in all languages; its run names it."""
     browser.sign_in("marketing", site.passwords["marketing"])
@@ -1001,6 +1082,17 @@ def test_experiment(site, browser):
         browser.driver.add_cookie({"name": "pushmta-language", "value": code})
         browser.judge(f"delivery-experiment-{code}", f"/deliveries/{delivery}")
         browser.judge(f"winner-{code}", f"/deliveries/{delivery}/winner/2")
+    browser.driver.delete_cookie("pushmta-language")
+    browser.open(f"/deliveries/{delivery}")
+    browser.find(f"a[href='/deliveries/{delivery}/variants/2']").click()
+    browser.has("Variant B")
+    browser.judge_here("variant")
+    browser.find("input[name^='seed.']").click()
+    browser.find("main form button.main").click()
+    browser.has("Proof: ")
+    for code in ("de", "fr"):
+        browser.driver.add_cookie({"name": "pushmta-language", "value": code})
+        browser.judge(f"variant-{code}", f"/deliveries/{delivery}/variants/2")
     browser.driver.delete_cookie("pushmta-language")
     browser.open(f"/deliveries/{delivery}")
     browser.find(f"a[href='/deliveries/{delivery}/winner/2']").click()
@@ -1541,7 +1633,7 @@ def main():
         for test in (
             test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_delivery, test_compose,
             test_analyse, test_recur, test_plan, test_experiment, test_templates, test_audience, test_messages, test_services, test_change,
-            test_signals, test_live, test_people, test_end,
+            test_signals, test_caps, test_events, test_live, test_people, test_end,
         ):
             test(site, browser)
             print(f"console: {test.__name__}: passed after {time.monotonic() - started:.0f} s", flush=True)

@@ -183,6 +183,15 @@ static const char services[] = {
 static const char application[] = {
 #embed "templates/application.mustache" suffix(, 0)
 };
+static const char variant[] = {
+#embed "templates/variant.mustache" suffix(, 0)
+};
+static const char secret[] = {
+#embed "templates/secret.mustache" suffix(, 0)
+};
+static const char caps[] = {
+#embed "templates/caps.mustache" suffix(, 0)
+};
 static const char signals[] = {
 #embed "templates/signals.mustache" suffix(, 0)
 };
@@ -301,6 +310,9 @@ static const struct console_file files[] = {
     {"phone-payload.mustache", phone_payload},
     {"services.mustache", services},
     {"application.mustache", application},
+    {"variant.mustache", variant},
+    {"secret.mustache", secret},
+    {"caps.mustache", caps},
     {"signals.mustache", signals},
     {"accounts.mustache", accounts},
     {"account.mustache", account},

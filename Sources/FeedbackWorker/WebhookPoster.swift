@@ -44,8 +44,8 @@ struct WebhookPoster: Sendable {
                 switch action {
                 case .take: event = await take(&batch)
                 case .post: event = await post(batch)
-                case .record(let verdict, let status, let words):
-                    event = await record(batch, verdict, status, words)
+                case .record(let decision, let status, let words):
+                    event = await record(batch, decision, status, words)
                 case .rest(let end):
                     try? await clock.sleep(until: end)
                     event = .tick
@@ -71,14 +71,14 @@ struct WebhookPoster: Sendable {
 
     private func record(
         _ batch: WebhookBatch?,
-        _ verdict: WebhookVerdict,
+        _ decision: WebhookDecision,
         _ status: Int,
         _ words: String
     ) async -> WebhookPlan.Event {
         guard let batch else { return .recorded }
         var pause = 0.0
         let name: String
-        switch verdict {
+        switch decision {
         case .accepted: name = "accepted"
         case .again(let time):
             name = "again"
@@ -86,11 +86,11 @@ struct WebhookPoster: Sendable {
         case .dead: name = "dead"
         case .gone: name = "gone"
         }
-        if verdict != .accepted { logger.warning("A webhook did not get through (\(name)): \(words)") }
+        if decision != .accepted { logger.warning("A webhook did not get through (\(name)): \(words)") }
         do {
             try await store.endWebhookBatch(
                 batch.id,
-                verdict: name,
+                decision: name,
                 status: Int32(clamping: status),
                 words: words,
                 pauseSeconds: pause

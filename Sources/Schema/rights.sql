@@ -31,10 +31,12 @@ WITH given (role, kind, privileges, objects) AS (
             'age_seconds, stale, deliveries', 'pushmta.health_signal'),
         ('pushmta_events', 'relation', 'SELECT', 'pushmta.event_consumer pushmta.event_gap pushmta.event_kind'),
         -- Addresses of webhooks may hold secrets of their receivers.
-        ('pushmta_console', 'columns', 'consumer, active, inactive_reason, accepted, accepted_at, attempts, trouble, dead_letters',
+        ('pushmta_console', 'columns', 'consumer, host, active, inactive_reason, accepted, accepted_at, attempts, trouble, dead_letters',
             'pushmta.webhook'),
-        ('pushmta_monitoring', 'columns', 'consumer, max_events, active, inactive_reason, created_at, accepted_at, accepted, attempts, '
-            'next_at, http_status, trouble, dead_letters, earlier_secret_ends_at', 'pushmta.webhook'),
+        ('pushmta_web', 'columns', 'consumer, host, active, inactive_reason, accepted, accepted_at, attempts, trouble, dead_letters',
+            'pushmta.webhook'),
+        ('pushmta_monitoring', 'columns', 'consumer, host, max_events, active, inactive_reason, created_at, accepted_at, accepted, '
+            'attempts, next_at, http_status, trouble, dead_letters, earlier_secret_ends_at', 'pushmta.webhook'),
         ('pushmta_tokens', 'relation', 'SELECT', 'pushmta.delivery_exclusion pushmta.delivery_target pushmta.subscription_token'),
         ('pushmta_marketing', 'relation', 'SELECT',
             'pushmta.application pushmta.approval pushmta.approval_rule pushmta.category pushmta.category_opt_out '
@@ -68,14 +70,15 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.schema_version pushmta.service pushmta.web_certificate '
             'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.experiment pushmta.experiment_variant '
             'pushmta.sending_hours'),
-        ('pushmta_web', 'relation', 'SELECT', 'pushmta.delivery_signal pushmta_engine.schema_version'),
+        ('pushmta_web', 'relation', 'SELECT',
+            'pushmta.dead_letter pushmta.delivery_signal pushmta.event_consumer pushmta_engine.schema_version'),
         ('pushmta_web', 'columns', 'name, kind, good, interval_seconds, reaction_seconds, stale_after_seconds, value, sampled_at, '
             'age_seconds, stale, deliveries', 'pushmta.health_signal'),
         -- No push token, no credential, no key, and nothing of the console's own users.
         ('pushmta_console', 'relation', 'SELECT',
             'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.experiment pushmta.experiment_variant '
             'pushmta.sending_hours '
-            'pushmta.dead_letter pushmta.event_consumer pushmta.event_gap '
+            'pushmta.dead_letter pushmta.event_consumer pushmta.event_gap pushmta.event_kind '
             'pushmta.alarm pushmta.alarm_history pushmta.application pushmta.delivery_count pushmta.delivery_day '
             'pushmta.delivery_failures pushmta.delivery_problem '
             'pushmta.delivery_progress pushmta.delivery_refusal pushmta.delivery_signal pushmta.delivery_statistics '
@@ -91,8 +94,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.approval_rule pushmta.category pushmta.delivery_template pushmta.frequency_cap pushmta_engine.console_audience '
             -- For services and applications. pushmta.credential shows nothing secret.
             'pushmta.credential pushmta.gateway_trouble pushmta.service pushmta.target_mapping pushmta_engine.service '
-            -- For plans.
-            'pushmta_engine.time_zone'),
+            -- For plans and frequency caps.
+            'pushmta.frequency_cap pushmta_engine.time_zone'),
         -- A view's functions run with the rights of its reader, and a trigger's condition with those of the user who changes the
         -- table.
         ('public', 'function', 'EXECUTE',
@@ -133,6 +136,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_drop_signal pushmta_engine.console_follow pushmta_engine.console_set_signal '
             'pushmta.delivery_status pushmta.next_runs pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs '
             'pushmta_engine.api_experiment pushmta_engine.api_experiment_variants pushmta_engine.console_choose_winner '
+            'pushmta_engine.api_content pushmta_engine.api_forms pushmta_engine.console_prove_variant '
             'pushmta_engine.console_set_recurrence pushmta_engine.console_control_recurrence '
             'pushmta_engine.console_acknowledge pushmta_engine.console_actions pushmta_engine.console_analysis '
             'pushmta_engine.approval_of pushmta_engine.console_judge pushmta_engine.console_recall pushmta_engine.recall_of '
@@ -163,7 +167,12 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_credential_id pushmta_engine.console_resume pushmta_engine.console_save_credential '
             'pushmta_engine.console_seeds pushmta_engine.console_test_push pushmta_engine.hold_credential_key pushmta_engine.version_of '
             -- For plans.
-            'pushmta.service_hours pushmta_engine.api_plan pushmta_engine.api_waves pushmta_engine.console_change_hours'),
+            'pushmta.service_hours pushmta_engine.api_plan pushmta_engine.api_waves pushmta_engine.console_change_hours '
+            -- For frequency caps.
+            'pushmta_engine.console_drop_cap pushmta_engine.console_set_cap '
+            -- For events.
+            'pushmta_engine.console_begin_secret pushmta_engine.console_control_events pushmta_engine.console_create_consumer '
+            'pushmta_engine.console_create_webhook pushmta_engine.console_resend_letter pushmta_engine.console_rotate_secret'),
         ('pushmta_events', 'function', 'EXECUTE', 'pushmta.next_events'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
@@ -202,6 +211,9 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.code_exclusion '
             'pushmta.next_runs pushmta.pause_recurrence pushmta.remove_recurrence pushmta.run_recurrence pushmta.set_recurrence '
             'pushmta.start_recurrence pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs '
+            'pushmta.drop_frequency_cap pushmta.set_frequency_cap '
+            'pushmta.create_consumer pushmta.drop_consumer pushmta.drop_webhook pushmta.enable_webhook pushmta.resend_dead_letter '
+            'pushmta_engine.begin_webhook_secret pushmta_engine.create_webhook pushmta_engine.rotate_webhook_secret '
             'pushmta.service_hours pushmta.set_plan pushmta_engine.api_frequency_caps pushmta_engine.api_plan pushmta_engine.api_waves')
 ), wanted AS (
     SELECT g.role, g.kind, g.privileges, o.object FROM given g CROSS JOIN LATERAL string_to_table(g.objects, ' ') o(object)

@@ -92,13 +92,13 @@ extension StoreError {
         let code: Code =
             switch state {
             case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070", "PM071", "PM080", "PM094",
-                "PM110", "PM140", "PM160", "PM164", "PM166", "PM150", "PM172", "PM290", "PM330", "PM311":
+                "PM110", "PM140", "PM160", "PM164", "PM166", "PM150", "PM172", "PM290", "PM330", "PM331", "PM311":
                 .notFound
             case "PM003", "PM006", "PM008", "PM010", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
                 "PM083", "PM084", "PM093", "PM111", "PM113", "PM120", "PM130", "PM131",
                 "PM132", "PM133", "PM134", "PM135", "PM162", "PM163", "PM151", "PM171", "PM180", "PM181", "PM182",
                 "PM183", "PM185",
-                "PM291":
+                "PM291", "PM312":
                 .conflict
             default: .invalid
             }
@@ -162,8 +162,10 @@ extension StoreError {
         "PM140": "pushmta alarm list shows them",
         "PM310": "pushmta cap list shows the frequency caps; pushmta cap set --help says what one may be",
         "PM311": "pushmta cap list shows them",
+        "PM312": "choose another name, or change that one",
         "PM290": "pushmta signal list shows them; pushmta signal set adds one",
         "PM330": "pushmta message show says how an id is read",
+        "PM331": "pushmta delivery experiment show lists the variants",
         "PM150": "pushmta category list shows them; pushmta category set adds one",
         "PM151": "pushmta category set changes its label",
         "PM152": "an opt-out from everything also stops transactional deliveries",

@@ -36,6 +36,43 @@ import Testing
         return page.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
     }
 
+    @Test func aVariantIsLookedAtAndProved() async throws {
+        let site = try await ConsoleSite.start()
+        try await site.subscriptions(1)
+        let id = try await site.admin.createDelivery(
+            NewDelivery(
+                label: "Sale",
+                applications: ["shop-ios"],
+                content: #"{"ios": {"title": "Plain {{nickname|you}}"}}"#
+            )
+        )
+        try await site.sql(
+            """
+            SELECT pushmta.set_experiment(\(id), '[{"percent": 50}, {"percent": 50, "label": "emoji",
+                "content": {"ios": {"title": "Party"}}}]')
+            """
+        )
+        try await site.admin.addSeed(NewSeed(name: "lab", application: "shop-ios", address: .subscription(1)))
+        let oda = try await site.session(.operate, name: "oda")
+        let path = "/deliveries/\(id)/variants"
+        #expect(try await oda.get("/deliveries/\(id)").text.contains("\(path)/2"))
+        let second = try await oda.get("\(path)/2").text
+        #expect(second.contains("Party") && second.contains("seed.lab") && second.contains("emoji"), "\(second)")
+        #expect(try await oda.get("\(path)/1").text.contains("Plain you"))
+        #expect(try await oda.get("\(path)/3").status == .notFound)
+        let nobody = try await oda.post("\(path)/2", form: [:])
+        #expect(nobody.status == .unprocessableContent && nobody.text.contains("Choose a seed address."))
+        let proved = try await oda.post("\(path)/2", form: ["seed.lab": "on"])
+        let proof = try #require(Int64(proved.headers[.location]?.split(separator: "/").last ?? ""), "\(proved.text)")
+        let progress = try await site.admin.deliveryProgress(proof)
+        #expect(progress.label == "Proof: Sale, emoji")
+        #expect(try await site.admin.deliveryForPreview(proof).content.contains("Party"))
+        // Somebody else's delivery.
+        let mia = try await site.session(.marketing, name: "mia")
+        #expect(try await mia.post("\(path)/2", form: ["seed.lab": "on"]).status == .forbidden)
+        await site.close()
+    }
+
     @Test func aDraftGetsVariants() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await saleDraft(site)

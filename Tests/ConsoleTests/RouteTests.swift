@@ -97,7 +97,11 @@ import Testing
                     ),
                     version: "1",
                     meanings: { _ in nil },
-                    credentials: CredentialSealing(problem: { nil }, save: { _, _, _ in }),
+                    credentials: CredentialSealing(
+                        problem: { nil },
+                        save: { _, _, _ in },
+                        seal: { SealedWebhookSecret(id: $1, sealKeyID: "key", sealed: $0) }
+                    ),
                     logger: Logger(label: "t")
                 )
             )

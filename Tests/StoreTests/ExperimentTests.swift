@@ -280,7 +280,7 @@ struct ExperimentTests {
             try await click(fixture, id, shares)
             #expect(try await look(fixture, after: winner == 0 ? "8 days" : "1 hour"))
             #expect(try await fixture.sql("SELECT coalesce(winner, 0)::bigint FROM pushmta.experiment") == winner)
-            #expect(try await isTrue(fixture, "SELECT verdict NOT LIKE '%rest%' FROM pushmta.experiment"))
+            #expect(try await isTrue(fixture, "SELECT decision NOT LIKE '%rest%' FROM pushmta.experiment"))
         }
     }
 
@@ -292,7 +292,7 @@ struct ExperimentTests {
         #expect(
             try await isTrue(
                 fixture,
-                "SELECT verdict LIKE 'only % messages of % were sent, and each variant needs 5000%' FROM pushmta.experiment"
+                "SELECT decision LIKE 'only % messages of % were sent, and each variant needs 5000%' FROM pushmta.experiment"
             )
         )
     }
@@ -499,6 +499,84 @@ struct ExperimentTests {
         #expect(try await !refused(after: "3 days", "\(tomorrow), 'next_day'"))
         try await fixture.sql("UPDATE pushmta_engine.application SET message_id_format = 'int32'")
         await #expect(throws: PostgresError.self) { try await call(fixture, "start_delivery(\(id))") }
+    }
+
+    @Test("An experiment that does not fit into the runs of a recurring delivery is refused when it is set")
+    func misfitsOfRuns() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await fixture.store.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-ios"], content: #"{"ios": {"title": "A"}}"#)
+        )
+        func refused(_ function: String) async throws -> Bool {
+            do {
+                try await call(fixture, function)
+                return false
+            } catch let error as PostgresError {
+                #expect(error.sqlState == "PM009")
+                return true
+            }
+        }
+        func experiment(_ time: String) -> String {
+            "set_experiment(\(id), '\(Self.variants)', decide_after => interval '\(time)')"
+        }
+        // The local time has come everywhere at 21:00 UTC, 17 hours after the run in summer, 16 in winter.
+        let recurrence = "set_recurrence(\(id), 'days', 'Europe/Berlin', '{06:00}')"
+        try await call(fixture, "set_local_time(\(id), '2036-01-01 09:00', 'next_day')")
+        try await call(fixture, experiment("4 hours"))
+        #expect(try await refused(recurrence))
+        try await call(fixture, experiment("18 hours"))
+        #expect(try await !refused(recurrence))
+        #expect(try await refused(experiment("16 hours 30 minutes")))
+        #expect(try await refused("set_local_time(\(id), '2036-01-01 14:00', 'next_day')"))
+        #expect(try await refused("update_delivery(\(id), validity => '12 hours')"))
+        #expect(try await !refused("set_local_time(\(id), NULL, NULL)"))
+        #expect(try await !refused(experiment("4 hours")))
+    }
+
+    @Test("Waves go on before the decision, which counts them; then the rest of the waves that have begun leaves")
+    func waves() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 2_000)
+        let id = try await fixture.store.createDelivery(
+            NewDelivery(label: "Sale", applications: ["shop-ios"], content: #"{"ios": {"title": "A"}}"#)
+        )
+        try await call(
+            fixture,
+            "set_experiment(\(id), '\(Self.variants)', decide_after => interval '1 day', least_sample => 280)"
+        )
+        // A wave of 1,000 messages has 200 of each variant, fewer than the least sample.
+        try await call(fixture, "set_waves(\(id), '[{\"percent\": 50}, {\"percent\": 40}, {\"after\": \"2 days\"}]')")
+        try await call(fixture, "start_delivery(\(id))")
+        _ = try await fixture.prepare(partSize: 100, partsPerChunk: 50)
+        func rest(_ condition: String) async throws -> Int64? {
+            try await fixture.sql(
+                "SELECT count(*) FROM pushmta_engine.delivery_part p WHERE p.cell = 9 AND \(condition)"
+            )
+        }
+        let send = """
+            UPDATE pushmta_engine.delivery_part p SET state = 'done', sent = size, finished_at = now()
+            FROM pushmta_engine.delivery_wave w
+            WHERE w.delivery_id = p.delivery_id AND w.number = p.wave AND w.opened_at IS NOT NULL AND p.cell < 9
+            """
+        try await fixture.sql(send)
+        #expect(try await fixture.sql("SELECT pushmta_engine.advance_waves()::bigint") == 1)
+        try await fixture.sql(send)
+        #expect(try await look(fixture))
+        #expect(try await isTrue(fixture, "SELECT state = 'running' FROM pushmta.experiment"))
+        #expect(try await rest("p.state = 'planned' AND p.not_before = 'infinity' AND p.variant IS NULL") ?? 0 > 0)
+        #expect(try await rest("p.not_before < 'infinity'") == 0)
+        try await fixture.sql(
+            """
+            INSERT INTO pushmta_engine.tracking_log (delivery_id, sequence, log_day, kind, first)
+            SELECT d.id, (2 << 27) + n, d.log_day, 2, true FROM pushmta_engine.delivery d, generate_series(1, 150) n
+            WHERE d.id = \(id)
+            """
+        )
+        #expect(try await look(fixture, after: "10 seconds"))
+        #expect(try await isTrue(fixture, "SELECT winner = 2 FROM pushmta.experiment"))
+        #expect(try await rest("p.wave < 3 AND p.not_before = 'infinity'") == 0)
+        #expect(try await rest("p.wave = 3 AND p.not_before < 'infinity'") == 0)
+        #expect(try await rest("p.variant IS DISTINCT FROM 2") == 0)
     }
 
     /// 10,000 experiments without a difference, each looked at 40 times.

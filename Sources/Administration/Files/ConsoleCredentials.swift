@@ -21,6 +21,14 @@ package enum ConsoleCredentials {
                 } catch let failure as CommandFailure {
                     throw CredentialRefusal(failure.description)
                 }
+            },
+            seal: { secret, id in
+                let cipher = try CredentialKeyFile.keyring(settings).current
+                return SealedWebhookSecret(
+                    id: id,
+                    sealKeyID: cipher.keyID,
+                    sealed: try cipher.seal(secret, credentialID: id)
+                )
             }
         )
     }

@@ -25,13 +25,17 @@ package struct CredentialSealing: Sendable {
     package var problem: @Sendable () -> String?
     /// Throws ``CredentialRefusal`` if the application cannot use what was uploaded.
     package var save: @Sendable (CredentialUpload, Store, ConsoleActor) async throws -> Void
+    /// Seals a secret of a webhook under an id.
+    package var seal: @Sendable (_ secret: [UInt8], _ id: Int64) throws -> SealedWebhookSecret
 
     package init(
         problem: @escaping @Sendable () -> String?,
-        save: @escaping @Sendable (CredentialUpload, Store, ConsoleActor) async throws -> Void
+        save: @escaping @Sendable (CredentialUpload, Store, ConsoleActor) async throws -> Void,
+        seal: @escaping @Sendable (_ secret: [UInt8], _ id: Int64) throws -> SealedWebhookSecret
     ) {
         self.problem = problem
         self.save = save
+        self.seal = seal
     }
 }
 

@@ -197,7 +197,7 @@ struct DeliveryDetailPage: Sendable {
             let allowed = try await responder.database.run { try await $0.actions(onDelivery: id, by: call.actor) }
             let recurrence = try await self.recurrence(facts.progress, isAllowed: allowed.contains(.start))
             values.merge(recurrence) { _, new in new }
-            if allowed.contains(.start), let choices = choices(facts) { values["choices"] = choices }
+            if allowed.contains(.start) { values.merge(variants(facts)) { _, new in new } }
             values.merge(try await about(facts, lastCount: before.lastCount)) { _, new in new }
             // A recurring delivery is not started itself.
             let offered = recurrence["recurs"] == nil ? allowed : allowed.subtracting([.start])
@@ -312,11 +312,15 @@ struct DeliveryDetailPage: Sendable {
         return values
     }
 
-    /// The variants that a person may choose for the rest of an experiment; nil if there is nothing to choose.
-    private func choices(_ facts: DeliveryFacts) -> PageValue? {
-        guard let experiment = facts.reasons.experiment, !facts.progress.state.isFinal else { return nil }
+    /// The variants that a person may look at, and those that one may choose for the rest of an experiment.
+    private func variants(_ facts: DeliveryFacts) -> PageValues {
+        guard let experiment = facts.reasons.experiment else { return [:] }
         let view = ExperimentView(row: experiment.row, variants: experiment.variants, catalogue: catalogue)
-        return view.choices.isEmpty ? nil : .group(["variants": .list(view.choices)])
+        var values: PageValues = ["looks": .group(["variants": .list(view.looks)])]
+        if !facts.progress.state.isFinal, !view.choices.isEmpty {
+            values["choices"] = .group(["variants": .list(view.choices)])
+        }
+        return values
     }
 
     /// What can be done in a state, by whoever may.

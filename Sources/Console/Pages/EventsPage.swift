@@ -14,7 +14,7 @@ struct EventsPage: Sendable {
 
     var routes: [ConsoleRoute] {
         [
-            ConsoleRoute(.get, Self.path, .role(.operate)) { _ in
+            ConsoleRoute(.get, Self.path, .role(.operate)) { call in
                 let (consumers, gaps, webhooks, letters) = try await responder.database.run { store in
                     (
                         try await store.consumers(), try await store.eventGaps(),
@@ -22,25 +22,29 @@ struct EventsPage: Sendable {
                         try await store.deadLetters(limit: Self.maxLetters)
                     )
                 }
-                return .page(
-                    ConsolePage(
-                        "events",
-                        title: catalogue[.eventsTitle],
-                        [
-                            "consumers": .list(consumers.map(values)), "hasConsumers": .flag(!consumers.isEmpty),
-                            "webhooks": .list(webhooks.map(values)), "hasWebhooks": .flag(!webhooks.isEmpty),
-                            "letters": .list(letters.map(values)), "hasLetters": .flag(!letters.isEmpty),
-                            "gaps": .list(gaps.map(values)), "hasGaps": .flag(!gaps.isEmpty),
-                        ]
-                    )
-                )
+                let posted = Set(webhooks.map(\.consumer))
+                var page: PageValues = [
+                    "consumers": .list(consumers.map { values($0, isPosted: posted.contains($0.name)) }),
+                    "hasConsumers": .flag(!consumers.isEmpty),
+                    "webhooks": .list(webhooks.map(values)), "hasWebhooks": .flag(!webhooks.isEmpty),
+                    "letters": .list(letters.map(values)), "hasLetters": .flag(!letters.isEmpty),
+                    "gaps": .list(gaps.map(values)), "hasGaps": .flag(!gaps.isEmpty),
+                    "mayDeclare": .flag(call.mayDeclare),
+                ]
+                if let done = EventChangePages.done(call.query["done"]) {
+                    page["done"] = .text(catalogue[done])
+                }
+                return .page(ConsolePage("events", title: catalogue[.eventsTitle], page))
             }
         ]
     }
 
-    private func values(_ row: ConsumerRow) -> PageValues {
+    /// - Parameter isPosted: whether a webhook posts its events.
+    private func values(_ row: ConsumerRow, isPosted: Bool) -> PageValues {
         [
-            "name": .text(row.name), "service": .text(row.service ?? catalogue[.eventsAllServices]),
+            "isPosted": .flag(isPosted), "postPath": .text(EventChangePages.path("webhook", row.name)),
+            "removePath": .text(EventChangePages.path("remove", row.name)), "name": .text(row.name),
+            "service": .text(row.service ?? catalogue[.eventsAllServices]),
             "kinds": .text(row.kinds.joined(separator: ", ")), "behind": .text(Figures.duration(row.lagSeconds)),
             "isBehind": .flag(row.lagSeconds > Double(row.maxAgeSeconds) / 4),
             "given": .text(Figures.count(row.given)), "lost": .text(Figures.count(row.lost)),
@@ -50,7 +54,10 @@ struct EventsPage: Sendable {
 
     private func values(_ row: WebhookRow) -> PageValues {
         [
-            "name": .text(row.consumer), "isActive": .flag(row.isActive),
+            "name": .text(row.consumer), "host": .text(row.host), "isActive": .flag(row.isActive),
+            "controlPath": .text(EventChangePages.controlPath(row.isActive, row.consumer)),
+            "secretPath": .text(EventChangePages.path("secret", row.consumer)),
+            "removePath": .text(EventChangePages.path("remove-webhook", row.consumer)),
             "state": .text(catalogue[row.isActive ? .webhookActive : .webhookInactive]),
             "accepted": .text(Figures.count(row.accepted)),
             "acceptedAt": .text(row.acceptedAt.map(Figures.time) ?? "–"),
@@ -62,7 +69,8 @@ struct EventsPage: Sendable {
 
     private func values(_ row: DeadLetterRow) -> PageValues {
         [
-            "id": .text(row.id), "name": .text(row.consumer), "at": .text(Figures.time(row.deadAt)),
+            "id": .text(row.id), "resendPath": .text(EventChangePages.resendPath(row.id)),
+            "name": .text(row.consumer), "at": .text(Figures.time(row.deadAt)),
             "events": .text(Figures.count(row.events)), "trouble": .text(row.trouble),
         ]
     }

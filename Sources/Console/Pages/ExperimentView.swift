@@ -26,6 +26,13 @@ struct ExperimentView {
         return variants.filter { !$0.isRest }.map { ["label": .text($0.label), "variant": .text("\($0.variant)")] }
     }
 
+    /// The variants that a person may preview and send as a proof.
+    var looks: [PageValues] {
+        variants.filter { !$0.isRest }.map {
+            ["label": .text($0.label), "path": .text(VariantPage.path(row.deliveryID, $0.variant))]
+        }
+    }
+
     /// The state, and the class of its chip.
     private var state: (words: Phrase, look: String) {
         switch row.state {
@@ -41,7 +48,7 @@ struct ExperimentView {
             (.experimentMetric, catalogue[ExperimentForm.name(row.metric)]),
             (.experimentHoldOut, row.holdOutPercent > 0 ? RateNumber.shown(row.holdOutPercent) : ""),
             (.experimentDecides, row.decidesAt.map(Figures.minute) ?? ""), (.experimentWinner, row.winnerLabel ?? ""),
-            (.experimentDecidedAt, row.decidedAt.map(Figures.minute) ?? ""), (.columnReason, row.verdict),
+            (.experimentDecidedAt, row.decidedAt.map(Figures.minute) ?? ""), (.columnReason, row.decision),
             (.experimentCounted, row.countedAt.map(Figures.minute) ?? ""),
         ]
         return pairs.filter { !$0.1.isEmpty }.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }

@@ -174,6 +174,8 @@ extension Catalogue {
             case "delivery.edit": .auditEdit
             case "delivery.plan": .auditPlan
             case "service.hours": .auditHours
+            case "cap.set": .auditCapSet
+            case "cap.drop": .auditCapDrop
             case "delivery.change": .auditChange
             case "delivery.samples": .auditSamples
             case "delivery.winner": .auditWinner

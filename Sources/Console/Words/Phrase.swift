@@ -76,7 +76,7 @@ enum Phrase: String, Sendable, CaseIterable {
         experimentDecided, experimentOpen, experimentDecides, experimentDecidedAt, experimentWinner,
         experimentCounted, experimentRest, columnVariant, columnConverted, experimentChoose,
         experimentChoices, experimentRate, experimentInterval,
-        chooseTitle, chooseText, doneWinner, auditWinner
+        chooseTitle, chooseText, doneWinner, auditWinner, variantTitle, variantLook, variantNote
     // The recall of a delivery.
     case recallTitle, recallText, recallButton, recallReason, recallMode, recallStop, recallReplace, recallRemove,
         recallNewTitle, recallNewBody, recallOnlyReplace, doneRecall, auditRecall, recalledTitle, recalledBy,
@@ -269,6 +269,11 @@ enum Phrase: String, Sendable, CaseIterable {
     case hoursFormTitle, hoursFormText, hoursLineHint, hoursLineWrong, dayOne, dayTwo, dayThree, dayFour, dayFive,
         daySix,
         daySeven, daysOffLabel, daysOffHint, fieldTimeZone, timeZoneHint, hoursChanged
+    // The frequency caps of a service.
+    case capsTitle, capsOfService, capsText, noCaps, columnRule, capMost, capInHours, capInDays, capOnRecipientDay,
+        capAllCategories, capNew, capChangeTitle, capFormText, capMaxMessages, capLength, capLengthHint,
+        capLengthWrong, capNumberWrong, capPer, capPerDays, capPerHours, capPerRecipientDay, capCategory,
+        capCategoryHint, capRemoveTitle, capRemoveText, doneCapSet, doneCapRemove, auditCapSet, auditCapDrop
     // Finding a message.
     case findMessageTitle, findMessageNote, findMessageID, findMessageDelivery, findMessageDeliveryHint, findNoMessage,
         findDeliveryWrong, columnTakenFor, columnGatewayID, idOfMessage, idUUID, idDecimal, idHexadecimal, idOfGateway,
@@ -307,6 +312,12 @@ enum Phrase: String, Sendable, CaseIterable {
         webhooksTitle, webhookActive, webhookInactive, columnAccepted, columnAcceptedAt, columnAttempts,
         deadLettersTitle, deadLettersNote, columnNumber, columnEvents, gapsTitle, gapFrom, gapThrough, gapAge, gapSize,
         gapRestored
+    case consumerNew, consumerText, consumerAge, consumerAgeHint, consumerKindHint, consumerRemove,
+        consumerRemoveTitle, consumerRemoveText, doneConsumerAdd, doneConsumerRemove, webhookNew, webhookNewTitle,
+        webhookNewText, webhookURL, webhookURLHint, webhookMost, webhookMostHint, webhookPause, webhookResume,
+        webhookRotate, webhookRotateTitle, webhookRotateText, webhookOverlap, webhookOverlapHint, webhookRemove,
+        webhookRemoveTitle, webhookRemoveText, doneWebhookPause, doneWebhookResume, doneWebhookRemove, secretTitle,
+        secretText, secretBack, noSecretKey, letterResend, doneLetter
     case auditKindConsumer, auditKindWebhook, auditWebhookSecret, auditWebhookEnable, auditWebhookDisable,
         auditWebhookResend
 }

@@ -18,6 +18,8 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
     /// Records conversions, so that a shop needs no right to do anything else.
     case writeConversions = "conversions:write"
     case readApplications = "applications:read"
+    /// Sets and removes frequency caps. It is separate from deliveries, because people get more messages without a cap.
+    case writeCaps = "caps:write"
     /// Creates and changes exclusion lists. It is separate from deliveries because a person removed from a list gets
     /// messages again.
     case writeExclusions = "exclusions:write"
@@ -25,6 +27,8 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
     case readExclusions = "exclusions:read"
     /// Reads the events of consumers.
     case readEvents = "events:read"
+    /// Decides who gets events, and where they are posted: for operators' systems.
+    case writeEvents = "events:write"
 
     /// What it allows, as shown to people.
     package var meaning: String {
@@ -39,9 +43,12 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
         case .readMessages: "Look up single messages."
         case .writeConversions: "Record conversions."
         case .readApplications: "Read applications."
+        case .writeCaps: "Set and remove frequency caps."
         case .writeExclusions: "Create and delete exclusion lists, and change the people on them."
         case .readExclusions: "Read exclusion lists, and look up people on them."
         case .readEvents: "Read the events of consumers, and say what was processed."
+        case .writeEvents:
+            "Create and remove consumers of events; create, pause and remove their webhooks; post dead letters again."
         }
     }
 }

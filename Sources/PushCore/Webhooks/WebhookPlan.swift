@@ -7,7 +7,7 @@ package enum WebhookAnswer: Sendable, Hashable {
 }
 
 /// What becomes of a batch.
-package enum WebhookVerdict: Sendable, Hashable {
+package enum WebhookDecision: Sendable, Hashable {
     case accepted
     /// It is posted again after a pause.
     case again(Duration)
@@ -55,7 +55,7 @@ package struct WebhookPlan: Sendable {
     package enum Action: Sendable, Hashable {
         case take
         case post
-        case record(WebhookVerdict, status: Int, words: String)
+        case record(WebhookDecision, status: Int, words: String)
         case rest(until: Instant)
         case end
     }

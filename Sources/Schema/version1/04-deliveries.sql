@@ -674,7 +674,7 @@ CREATE TABLE pushmta_engine.experiment (
     if_undecided text NOT NULL CHECK (if_undecided IN ('first', 'wait')),
     winner smallint,
     decided_at timestamptz,
-    verdict text NOT NULL DEFAULT '',
+    decision text NOT NULL DEFAULT '',
     -- When its results were counted, and when they are counted next; null: not before its start, and once its logs are gone.
     counted_at timestamptz,
     look_at timestamptz

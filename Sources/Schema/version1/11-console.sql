@@ -1353,3 +1353,37 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_read_view(pushmta_engine.console_caller, bigint, text[]) IS
     'Does what view_of_person does, for a signed-in user who may compose.';
+
+-- Frequency caps of a service.
+
+CREATE FUNCTION pushmta_engine.console_set_cap(caller pushmta_engine.console_caller, service text, name text, max_messages integer,
+    per text, length integer, categories text[], is_new boolean) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(caller, ARRAY['operate', 'admin']);
+    is_known boolean := EXISTS (SELECT FROM frequency_cap c WHERE c.service_id = service_named(service) AND c.name = name);
+BEGIN
+    IF is_new AND is_known THEN
+        RAISE EXCEPTION 'Service "%" already has a frequency cap "%".', service, name
+            USING ERRCODE = 'PM312', HINT = 'Choose another name, or change that one.';
+    ELSIF NOT is_new AND NOT is_known THEN
+        RAISE EXCEPTION 'Service "%" has no frequency cap "%".', service, name
+            USING ERRCODE = 'PM311', HINT = 'Somebody has removed it: add another one.';
+    END IF;
+    -- First, so that it is not logged again under the console's login.
+    PERFORM note_audit(who, 'cap.set', service || '/' || name, format('%s in %s %s, %s', max_messages, length, per,
+        coalesce(array_to_string(categories, ', '), 'all categories that are not transactional')), caller.address);
+    PERFORM pushmta.set_frequency_cap(service, name, max_messages, per, length, categories);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_set_cap(pushmta_engine.console_caller, text, text, integer, text, integer, text[], boolean) IS
+    'Adds a frequency cap to a service, or changes one, for a signed-in operator.';
+
+CREATE FUNCTION pushmta_engine.console_drop_cap(caller pushmta_engine.console_caller, service text, name text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    PERFORM note_audit(console_user_of(caller, ARRAY['operate', 'admin']), 'cap.drop', service || '/' || name, '', caller.address);
+    PERFORM pushmta.drop_frequency_cap(service, name);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_drop_cap(pushmta_engine.console_caller, text, text) IS
+    'Removes a frequency cap of a service, for a signed-in operator.';

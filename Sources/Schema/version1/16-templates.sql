@@ -324,7 +324,7 @@ END $$;
 COMMENT ON FUNCTION pushmta.remove_seed(text) IS
     'Removes a seed address. A subscription that was made for it stays, as outcomes refer to it, but gets no more messages.';
 
-CREATE FUNCTION pushmta_engine.make_proof(delivery bigint, proof_label text) RETURNS bigint LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.make_proof(delivery bigint, proof_label text, variant integer) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -333,7 +333,8 @@ BEGIN
     INSERT INTO pushmta_engine.delivery (label, content, priority, validity, target_kind, allow_duplicates, ambiguity_policy,
         max_retries, retry_period_seconds, one_time_code, category_id, parent_delivery_id, proof)
     -- A user waits for the proof, so it precedes running deliveries. Two seeds may be one device with different values.
-    SELECT proof_label, d.content, greatest(d.priority, 50::smallint), d.validity, 'explicit', true,
+    SELECT proof_label, coalesce((SELECT c.content FROM experiment_cell c WHERE c.delivery_id = d.id AND c.cell = variant), d.content),
+        greatest(d.priority, 50::smallint), d.validity, 'explicit', true,
         d.ambiguity_policy, d.max_retries, d.retry_period_seconds, d.one_time_code, d.category_id, d.id, true
     FROM pushmta_engine.delivery d WHERE d.id = delivery
     RETURNING id INTO made;
@@ -341,7 +342,8 @@ BEGIN
     SELECT made, a.application_id, a.external_account_id FROM delivery_application a WHERE a.delivery_id = delivery;
     RETURN made;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.make_proof(bigint, text) IS 'Creates the proof of a delivery, without targets, and returns its id.';
+COMMENT ON FUNCTION pushmta_engine.make_proof(bigint, text, integer) IS
+    'Creates the proof of a delivery, or of a variant of its experiment, without targets, and returns its id.';
 
 CREATE FUNCTION pushmta_engine.check_proof(made bigint, delivery bigint, seeds text[], push_tokens text[]) RETURNS void
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
@@ -399,7 +401,7 @@ COMMENT ON FUNCTION pushmta_engine.check_proof(bigint, bigint, text[], text[]) I
 
 CREATE FUNCTION pushmta.proof_delivery(
     delivery bigint, seeds text[] DEFAULT NULL, subscription_ids bigint[] DEFAULT NULL, push_tokens text[] DEFAULT NULL,
-    label_prefix text DEFAULT 'Proof: ', start boolean DEFAULT true
+    label_prefix text DEFAULT 'Proof: ', start boolean DEFAULT true, variant integer DEFAULT NULL
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -414,6 +416,7 @@ BEGIN
         RAISE EXCEPTION 'There is no delivery %.', delivery
             USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them; pushmta.create_delivery makes one.';
     END IF;
+    proof_label := left(proof_label || coalesce(', ' || require_variant(delivery, variant), ''), 500);
     PERFORM require_label('proof', proof_label, 'PM007');
     -- An empty list does not mean all: a caller that found no recipient must not send to everyone.
     IF num_nonnulls(seeds, subscription_ids, push_tokens) = 0 THEN
@@ -429,7 +432,7 @@ BEGIN
             USING ERRCODE = 'PM041', HINT = 'pushmta.seed lists them; pushmta.add_seed makes one.';
     END IF;
 
-    made := make_proof(delivery, proof_label);
+    made := make_proof(delivery, proof_label, variant);
     INSERT INTO pushmta.delivery_target (delivery_id, subscription_id, variables)
     SELECT made, t.subscription_id, t.variables
     FROM (SELECT s.subscription_id, s.variables, s.id::bigint AS place, 1 AS kind FROM seed s WHERE s.name = ANY(seeds)
@@ -456,9 +459,10 @@ BEGIN
     END IF;
     RETURN made;
 END $$;
-COMMENT ON FUNCTION pushmta.proof_delivery(bigint, text[], bigint[], text[], text, boolean) IS
-    'Sends a proof of a delivery in its current form and any state to seed addresses, subscriptions, and push tokens of subscriptions; '
-    'if none are named, to all seed addresses of its applications. Returns the proof, a separate delivery.';
+COMMENT ON FUNCTION pushmta.proof_delivery(bigint, text[], bigint[], text[], text, boolean, integer) IS
+    'Sends a proof of a delivery in its current form and any state, or of a variant of its experiment, to seed addresses, subscriptions, '
+    'and push tokens of subscriptions; if none are named, to all seed addresses of its applications. Returns the proof, a separate '
+    'delivery.';
 
 CREATE VIEW pushmta.delivery_proof AS
 SELECT d.parent_delivery_id AS delivery_id, p.id AS proof_id, p.label, p.state, p.state_reason, p.target, p.excluded, p.pending,

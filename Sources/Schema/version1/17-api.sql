@@ -114,12 +114,18 @@ COMMENT ON FUNCTION pushmta_engine.api_forms(bigint, text[], integer[]) IS
     'The applications that determine the form of messages: those of a delivery, or (null) those of these names among the given ones. '
     'Includes the connector of the account that each uses, and the kind of its credential.';
 
-CREATE FUNCTION pushmta_engine.api_content(delivery bigint)
+CREATE FUNCTION pushmta_engine.api_content(delivery bigint, variant integer DEFAULT NULL)
     RETURNS TABLE (content text, continuous boolean, one_time_code boolean, has_validity boolean)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
-        SELECT d.content::text, d.kind = 'continuous', d.one_time_code, d.valid_until IS NOT NULL
-        FROM pushmta_engine.delivery d WHERE d.id = api_content.delivery $$;
-COMMENT ON FUNCTION pushmta_engine.api_content(bigint) IS 'The content of a delivery and its kind, for the API''s preview.';
+    LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+BEGIN
+    PERFORM require_variant(delivery, variant);
+    RETURN QUERY SELECT coalesce(c.content, d.content)::text, d.kind = 'continuous', d.one_time_code, d.valid_until IS NOT NULL
+        FROM pushmta_engine.delivery d LEFT JOIN experiment_cell c ON c.delivery_id = d.id AND c.cell = variant
+        WHERE d.id = delivery;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.api_content(bigint, integer) IS
+    'The content of a delivery, or of a variant of its experiment, and its kind, for previews.';
 
 CREATE FUNCTION pushmta_engine.api_reader(seed_name text, wanted bigint, applications integer[])
     RETURNS TABLE (id bigint, application_id integer, variables text, is_seed_only boolean)
@@ -146,7 +152,8 @@ CREATE FUNCTION pushmta_engine.api_read_view(device bigint, columns text[]) RETU
 COMMENT ON FUNCTION pushmta_engine.api_read_view(bigint, text[]) IS 'Does what view_of_person does, for the API''s preview.';
 
 CREATE FUNCTION pushmta_engine.api_prove_delivery(wanted bigint, seeds text[], devices bigint[], tokens text[], start boolean,
-    only_applications integer[]) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+    only_applications integer[], variant integer) RETURNS bigint LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     missing text;
@@ -160,9 +167,9 @@ BEGIN
             USING ERRCODE = 'PM041', HINT = 'pushmta.seed lists them; pushmta.add_seed adds one.';
     END IF;
     RETURN pushmta.proof_delivery(delivery => wanted, seeds => seeds, subscription_ids => devices, push_tokens => tokens,
-        start => start);
+        start => start, variant => variant);
 END $$;
-COMMENT ON FUNCTION pushmta_engine.api_prove_delivery(bigint, text[], bigint[], text[], boolean, integer[]) IS
+COMMENT ON FUNCTION pushmta_engine.api_prove_delivery(bigint, text[], bigint[], text[], boolean, integer[], integer) IS
     'Does what pushmta.proof_delivery does. Seed addresses of applications other than the given ones (null: all) count as unknown.';
 
 CREATE FUNCTION pushmta_engine.api_proofs(wanted bigint, highest bigint, most integer) RETURNS SETOF bigint

@@ -6,9 +6,13 @@ CREATE FUNCTION pushmta_engine.note_change(action text, subject text, detail tex
             -- A web process chooses the name of its caller, and any program its application_name; the address is the server's.
             concat_ws(' ', CASE WHEN pg_has_role(session_user, 'pushmta_web', 'MEMBER') THEN
                     nullif(current_setting('pushmta.caller', true), '') || ' by' END,
-                nullif(current_setting('application_name'), ''), host(inet_client_addr()))) $$;
+                nullif(current_setting('application_name'), ''), host(inet_client_addr())))
+        -- The console has logged it under the name of its user.
+        WHERE NOT EXISTS (SELECT FROM (SELECT a.xmin AS made, a.* FROM audit_log a ORDER BY a.id DESC LIMIT 50) a
+            WHERE a.made = pg_current_xact_id()::xid AND a.who <> session_user AND a.action = note_change.action
+                AND a.subject = note_change.subject) $$;
 COMMENT ON FUNCTION pushmta_engine.note_change(text, text, text) IS
-    'Adds a row to the audit log under the session''s login and program, and the API key.';
+    'Adds a row to the audit log under the session''s login and program, and the API key, unless the console has logged the same change.';
 
 CREATE FUNCTION pushmta_engine.is_audited(kind text, done text, subject text, detail text) RETURNS boolean LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$

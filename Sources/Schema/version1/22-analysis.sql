@@ -118,7 +118,7 @@ BEGIN
     DELETE FROM message_id_range r WHERE r.delivery_id = delivery;
     DELETE FROM delivery_longest l WHERE l.delivery_id = delivery;
     UPDATE delivery_plan p SET planned_through = 0, progress = 0, unknown_zones = 0 WHERE p.delivery_id = delivery;
-    UPDATE experiment e SET winner = NULL, decided_at = NULL, verdict = '', counted_at = NULL WHERE e.delivery_id = delivery;
+    UPDATE experiment e SET winner = NULL, decided_at = NULL, decision = '', counted_at = NULL WHERE e.delivery_id = delivery;
     UPDATE experiment_cell c SET messages = 0, sent = 0, received = 0, clicked = 0, converted = 0 WHERE c.delivery_id = delivery;
     UPDATE delivery_wave w SET messages = 0, opened_at = NULL, passed_at = NULL, held_at = NULL WHERE w.delivery_id = delivery;
     UPDATE delivery_analysis a SET counted_through = 0, samples = '[]' WHERE a.delivery_id = delivery;

@@ -7,6 +7,8 @@ CREATE TABLE pushmta_engine.delivery_look (
     delivery_id bigint NOT NULL,
     -- Whose message is rendered; null: the target is counted.
     subscription_id bigint,
+    -- Of which variant of an experiment; 0: the delivery's own content.
+    cell smallint NOT NULL DEFAULT 0,
     -- What the delivery was: after a change it is looked at again.
     digest text NOT NULL,
     requested_by text NOT NULL DEFAULT session_user,
@@ -18,12 +20,14 @@ CREATE TABLE pushmta_engine.delivery_look (
 );
 COMMENT ON TABLE pushmta_engine.delivery_look IS
     'Previews of messages and counts of targets that somebody asked for, and their answers, for an hour.';
-CREATE UNIQUE INDEX delivery_look_subject ON pushmta_engine.delivery_look (delivery_id, coalesce(subscription_id, 0));
+CREATE UNIQUE INDEX delivery_look_subject ON pushmta_engine.delivery_look
+    (delivery_id, coalesce(subscription_id, 0), cell);
 CREATE INDEX delivery_look_open ON pushmta_engine.delivery_look (id) WHERE answered_at IS NULL;
 CREATE INDEX delivery_look_subscription ON pushmta_engine.delivery_look (subscription_id) WHERE subscription_id IS NOT NULL;
 CREATE INDEX delivery_look_requested ON pushmta_engine.delivery_look (requested_at);
 
-CREATE FUNCTION pushmta_engine.look_at(delivery bigint, subscription bigint) RETURNS pushmta_engine.delivery_look LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.look_at(delivery bigint, subscription bigint, variant integer DEFAULT NULL)
+    RETURNS pushmta_engine.delivery_look LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
 #variable_conflict use_variable
 DECLARE
@@ -35,7 +39,8 @@ BEGIN
             USING ERRCODE = 'PM002', HINT = 'pushmta.delivery_progress lists them.';
     END IF;
     SELECT l.* INTO found_look FROM delivery_look l
-    WHERE l.delivery_id = delivery AND coalesce(l.subscription_id, 0) = coalesce(subscription, 0) AND l.digest = present
+    WHERE l.delivery_id = delivery AND coalesce(l.subscription_id, 0) = coalesce(subscription, 0)
+        AND l.cell = coalesce(variant, 0) AND l.digest = present
         AND coalesce(l.answered_at, l.requested_at) > clock_timestamp() - interval '1 minute';
     IF FOUND THEN
         RETURN found_look;
@@ -43,17 +48,18 @@ BEGIN
         RAISE EXCEPTION 'Supervisors have 1000 looks at deliveries to take.'
             USING ERRCODE = 'PM010', HINT = 'Try again in a moment. pushmta status shows whether a supervisor runs.';
     END IF;
-    INSERT INTO delivery_look AS l (delivery_id, subscription_id, digest) VALUES (delivery, subscription, present)
-    ON CONFLICT (delivery_id, (coalesce(subscription_id, 0))) DO UPDATE SET digest = present, requested_by = session_user,
+    INSERT INTO delivery_look AS l (delivery_id, subscription_id, cell, digest)
+    VALUES (delivery, subscription, coalesce(variant, 0), present)
+    ON CONFLICT (delivery_id, (coalesce(subscription_id, 0)), cell) DO UPDATE SET digest = present, requested_by = session_user,
         requested_at = clock_timestamp(), taken_at = NULL, answered_at = NULL, answer = NULL
     RETURNING l.* INTO found_look;
     PERFORM pg_notify('pushmta_wake', 'look');
     RETURN found_look;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.look_at(bigint, bigint) IS
+COMMENT ON FUNCTION pushmta_engine.look_at(bigint, bigint, integer) IS
     'The answer about a delivery, if it is at most a minute old and the delivery has not changed since. If there is none, asks for it.';
 
-CREATE FUNCTION pushmta.preview_message(delivery bigint, subscription bigint)
+CREATE FUNCTION pushmta.preview_message(delivery bigint, subscription bigint, variant integer DEFAULT NULL)
     RETURNS TABLE (state text, application text, locale text, headers jsonb, payload text, bytes integer, max_bytes integer, problem text,
         notice text, answered_at timestamptz) LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_column
@@ -68,7 +74,8 @@ BEGIN
         RAISE EXCEPTION 'Delivery % has no application with subscription %.', delivery, subscription
             USING ERRCODE = 'PM062', HINT = 'pushmta.subscription lists the subscriptions of its applications.';
     END IF;
-    look := look_at(delivery, subscription);
+    PERFORM require_variant(delivery, variant);
+    look := look_at(delivery, subscription, variant);
     IF look.answered_at IS NULL AND look.requested_at >= statement_timestamp() THEN
         PERFORM note_change('delivery.preview', delivery::text, subscription::text);
     END IF;
@@ -77,9 +84,10 @@ BEGIN
     FROM jsonb_to_record(coalesce(look.answer, '{}')) AS a(application text, locale text, headers jsonb, payload text, bytes integer,
         "limit" integer, problem text, notice text);
 END $$;
-COMMENT ON FUNCTION pushmta.preview_message(bigint, bigint) IS
-    'What the phone of a subscription would get from a delivery: headers and payload as the gateway gets them, without the push token. The '
-    'first call asks a supervisor and returns the state ''requested''; a call a second later returns ''answered'' (in psql: \watch 1). '
+COMMENT ON FUNCTION pushmta.preview_message(bigint, bigint, integer) IS
+    'What the phone of a subscription would get from a delivery, or from a variant of its experiment: headers and payload as the gateway '
+    'gets them, without the push token. The first call asks a supervisor and returns the state ''requested''; a call a second later '
+    'returns ''answered'' (in psql: \watch 1). '
     'problem says why the message would not be sent.';
 
 CREATE FUNCTION pushmta.count_target(delivery bigint)

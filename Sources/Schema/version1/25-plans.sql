@@ -460,10 +460,11 @@ COMMENT ON FUNCTION pushmta_engine.close_hours(integer, timestamptz) IS
 
 CREATE FUNCTION pushmta_engine.is_wave_tried(delivery bigint, wave smallint) RETURNS boolean LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
-    -- A message that is retried was tried once.
+    -- A message that is retried was tried once. The rest of an experiment waits for the results of all waves.
     SELECT NOT EXISTS (SELECT FROM delivery_part p WHERE p.delivery_id = is_wave_tried.delivery AND p.wave = is_wave_tried.wave
-        AND p.state <> 'done' AND p.parent_part_id IS NULL) $$;
-COMMENT ON FUNCTION pushmta_engine.is_wave_tried(bigint, smallint) IS 'Whether each message of a wave was tried once.';
+        AND p.state <> 'done' AND p.parent_part_id IS NULL AND (p.cell IS DISTINCT FROM 9 OR p.variant IS NOT NULL)) $$;
+COMMENT ON FUNCTION pushmta_engine.is_wave_tried(bigint, smallint) IS
+    'Whether each message of a wave was tried once, except the rest of an experiment without a winner.';
 
 CREATE FUNCTION pushmta_engine.wave_opt_outs(delivery bigint, wave smallint, since timestamptz) RETURNS bigint LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -617,9 +618,10 @@ BEGIN
         PERFORM keep_plan(delivery);
         PERFORM check_plan(delivery, whole.start_at, whole.valid_until);
     END IF;
+    PERFORM check_recurring_experiment(delivery);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.close_plan(bigint) IS
-    'Ends a change of a plan: deletes a plan that says nothing, and checks that of a scheduled delivery.';
+    'Ends a change of a plan: deletes a plan that says nothing, and checks that of a scheduled or recurring delivery.';
 
 CREATE FUNCTION pushmta_engine.put_local_time(delivery bigint, local_time timestamp, on_past text) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$

@@ -233,6 +233,7 @@ BEGIN
         state = CASE WHEN r.state = 'finished' THEN 'editing' ELSE r.state END,
         reason = CASE WHEN r.state = 'finished' THEN '' ELSE r.reason END,
         next_run = CASE WHEN r.state = 'active' THEN rule.next_run END, look_at = CASE WHEN r.state = 'active' THEN rule.next_run END;
+    PERFORM check_recurring_experiment(delivery);
     PERFORM note_maker(delivery);
     PERFORM note_recurrence('set', delivery);
     RETURN rule.next_run;

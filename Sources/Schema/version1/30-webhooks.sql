@@ -74,8 +74,18 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.set_webhook_secret(integer, bigint, text, bytea, interval) IS
     'Gives a webhook a new secret; the present one signs, too, for this time.';
 
+CREATE FUNCTION pushmta_engine.begin_webhook_secret() RETURNS bigint LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    LOCK TABLE pushmta_engine.credential_key_lock IN ROW SHARE MODE;
+    RETURN nextval(pg_get_serial_sequence('pushmta_engine.credential', 'id'));
+END $$;
+COMMENT ON FUNCTION pushmta_engine.begin_webhook_secret() IS
+    'Reserves the id of a secret, which its seal authenticates, and keeps the key that seals from being changed until the end of the '
+    'transaction, in which the secret is sealed and stored.';
+
 CREATE FUNCTION pushmta_engine.create_webhook(consumer text, url text, max_events integer, secret_id bigint, key_id text, secret bytea)
-    RETURNS void LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+    RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     of_consumer integer := (SELECT c.id FROM event_consumer c WHERE c.name = consumer);
@@ -103,9 +113,13 @@ COMMENT ON FUNCTION pushmta_engine.create_webhook(text, text, integer, bigint, t
     'secret.';
 
 CREATE FUNCTION pushmta_engine.rotate_webhook_secret(consumer text, secret_id bigint, key_id text, secret bytea, overlap interval)
-    RETURNS void LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+    RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 BEGIN
+    IF overlap NOT BETWEEN interval '0' AND interval '30 days' OR overlap IS NULL THEN
+        RAISE EXCEPTION 'Two secrets cannot sign for %.', coalesce(overlap::text, 'ever')
+            USING ERRCODE = 'PM165', HINT = 'Give a time from 0 to 30 days.';
+    END IF;
     PERFORM set_webhook_secret(webhook_named(consumer), secret_id, key_id, secret, overlap);
     PERFORM note_change('webhook.secret', consumer, overlap::text);
 END $$;
@@ -192,22 +206,22 @@ COMMENT ON FUNCTION pushmta_engine.next_webhook_batch(integer) IS
     'The batch that a webhook posts next: the one on its way, or a new one; nothing if there are no events or it is not active. wait is '
     'how many seconds to wait first; if it is 0, body is a batch of CloudEvents 1.0.';
 
-CREATE FUNCTION pushmta_engine.end_webhook_batch(batch uuid, verdict text, status integer, words text, pause double precision) RETURNS void
+CREATE FUNCTION pushmta_engine.end_webhook_batch(batch uuid, decision text, status integer, words text, pause double precision) RETURNS void
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     of_consumer integer := (SELECT b.consumer_id FROM webhook_batch b WHERE b.id = batch);
 BEGIN
-    IF verdict = 'accepted' THEN
+    IF decision = 'accepted' THEN
         DELETE FROM webhook_batch b WHERE b.id = batch;
         UPDATE webhook w SET accepted_at = clock_timestamp(), accepted = w.accepted + 1 WHERE w.consumer_id = of_consumer;
         RETURN;
     END IF;
     UPDATE webhook_batch b SET attempts = b.attempts + 1, http_status = status, trouble = left(words, 500),
         next_at = clock_timestamp() + make_interval(secs => pause),
-        dead_at = CASE WHEN verdict = 'dead' THEN clock_timestamp() END
+        dead_at = CASE WHEN decision = 'dead' THEN clock_timestamp() END
     WHERE b.id = batch;
-    IF verdict = 'gone' THEN
+    IF decision = 'gone' THEN
         UPDATE webhook w SET active = false, inactive_reason = left(words, 500) WHERE w.consumer_id = of_consumer;
     END IF;
 END $$;
@@ -244,7 +258,8 @@ COMMENT ON FUNCTION pushmta_engine.drop_old_letters() IS
     'consumer.';
 
 CREATE VIEW pushmta.webhook AS
-SELECT c.name AS consumer, w.url, w.max_events, w.active, w.inactive_reason, w.created_at, w.accepted_at, w.accepted,
+SELECT c.name AS consumer, w.url, substring(w.url FROM '^https://([^/?]+)') AS host, w.max_events, w.active, w.inactive_reason,
+    w.created_at, w.accepted_at, w.accepted,
     b.attempts, b.next_at, b.http_status, b.trouble,
     (SELECT count(*) FROM pushmta_engine.webhook_batch d WHERE d.consumer_id = w.consumer_id AND d.dead_at IS NOT NULL) AS dead_letters,
     (SELECT s.ends_at FROM pushmta_engine.webhook_secret s WHERE s.consumer_id = w.consumer_id AND s.ends_at > now())
@@ -264,3 +279,73 @@ WHERE b.dead_at IS NOT NULL;
 COMMENT ON VIEW pushmta.dead_letter IS
     'Batches of events that a receiver did not accept after all attempts. pushmta.resend_dead_letter posts one again, as long as its '
     'events are stored: at least three days.';
+
+-- What administrators do in the console.
+
+CREATE FUNCTION pushmta_engine.console_create_consumer(caller pushmta_engine.console_caller, name text, kinds text[], service text,
+    max_age interval, max_bytes bigint) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    -- First, as in the following functions, so that it is not logged again under the console's login.
+    PERFORM note_audit(console_user_of(caller, ARRAY['admin']), 'consumer.add', name,
+        coalesce(array_to_string(kinds, ', '), 'all kinds'), caller.address);
+    PERFORM pushmta.create_consumer(name, kinds, service, max_age, max_bytes);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_create_consumer(pushmta_engine.console_caller, text, text[], text, interval, bigint) IS
+    'Creates a consumer of events, for a signed-in administrator.';
+
+CREATE FUNCTION pushmta_engine.console_begin_secret(caller pushmta_engine.console_caller) RETURNS bigint LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    PERFORM console_user_of(caller, ARRAY['admin']);
+    RETURN begin_webhook_secret();
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_begin_secret(pushmta_engine.console_caller) IS
+    'Does what begin_webhook_secret does, for a signed-in administrator.';
+
+CREATE FUNCTION pushmta_engine.console_create_webhook(caller pushmta_engine.console_caller, consumer text, url text, max_events integer,
+    secret_id bigint, key_id text, secret bytea) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    PERFORM note_audit(console_user_of(caller, ARRAY['admin']), 'webhook.add', consumer, substring(url FROM '^https://[^/?]+'),
+        caller.address);
+    PERFORM create_webhook(consumer, url, max_events, secret_id, key_id, secret);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_create_webhook(pushmta_engine.console_caller, text, text, integer, bigint, text, bytea) IS
+    'Has the events of a consumer posted to an address, for a signed-in administrator.';
+
+CREATE FUNCTION pushmta_engine.console_rotate_secret(caller pushmta_engine.console_caller, consumer text, secret_id bigint, key_id text,
+    secret bytea, overlap interval) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    PERFORM note_audit(console_user_of(caller, ARRAY['admin']), 'webhook.secret', consumer, overlap::text, caller.address);
+    PERFORM rotate_webhook_secret(consumer, secret_id, key_id, secret, overlap);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_rotate_secret(pushmta_engine.console_caller, text, bigint, text, bytea, interval) IS
+    'Gives a webhook a new secret, for a signed-in administrator.';
+
+CREATE FUNCTION pushmta_engine.console_control_events(caller pushmta_engine.console_caller, action text, consumer text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(caller, CASE WHEN action IN ('webhook.enable', 'webhook.disable') THEN ARRAY['operate', 'admin']
+        ELSE ARRAY['admin'] END);
+BEGIN
+    PERFORM note_audit(who, action, consumer, '', caller.address);
+    CASE action
+        WHEN 'consumer.remove' THEN PERFORM pushmta.drop_consumer(consumer);
+        WHEN 'webhook.remove' THEN PERFORM pushmta.drop_webhook(consumer);
+        WHEN 'webhook.enable' THEN PERFORM pushmta.enable_webhook(consumer, true);
+        WHEN 'webhook.disable' THEN PERFORM pushmta.enable_webhook(consumer, false);
+    END CASE;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_control_events(pushmta_engine.console_caller, text, text) IS
+    'Enables or disables a webhook for a signed-in operator; removes it, or a consumer, for an administrator.';
+
+CREATE FUNCTION pushmta_engine.console_resend_letter(caller pushmta_engine.console_caller, letter uuid) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+BEGIN
+    PERFORM note_audit(console_user_of(caller, ARRAY['operate', 'admin']), 'webhook.resend',
+        coalesce((SELECT d.consumer FROM pushmta.dead_letter d WHERE d.id = letter), ''), letter::text, caller.address);
+    PERFORM pushmta.resend_dead_letter(letter);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_resend_letter(pushmta_engine.console_caller, uuid) IS
+    'Posts a dead letter again, for a signed-in operator.';

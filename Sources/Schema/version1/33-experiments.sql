@@ -88,6 +88,21 @@ COMMENT ON FUNCTION pushmta_engine.difference_words(text, bigint, bigint, text, 
 
 -- Who gets what.
 
+CREATE FUNCTION pushmta_engine.require_variant(delivery bigint, variant integer) RETURNS text LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    found_label text := (SELECT c.label FROM experiment_cell c
+        WHERE c.delivery_id = require_variant.delivery AND c.cell = require_variant.variant AND c.cell < 9);
+BEGIN
+    IF found_label IS NULL AND variant IS NOT NULL THEN
+        RAISE EXCEPTION 'Delivery % has no variant %.', delivery, variant
+            USING ERRCODE = 'PM331', HINT = 'pushmta.experiment_variant lists them.';
+    END IF;
+    RETURN found_label;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.require_variant(bigint, integer) IS
+    'The label of a variant of an experiment, null for null; raises an error if there is no such variant.';
+
 CREATE FUNCTION pushmta_engine.note_hold_out(delivery bigint, applications integer[], subscriptions bigint[]) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
     SELECT uncount_subscriptions(note_hold_out.delivery, subscriptions);
@@ -232,14 +247,17 @@ COMMENT ON FUNCTION pushmta.set_experiment(bigint, jsonb, text, interval, boolea
     'as soon as one is surely better (certainty_percent) and each variant has the least sample of sent messages. Without a winner then, '
     'the rest gets the first variant or waits for pushmta.choose_winner (if_undecided). The hold-out gets nothing. Null variants end it.';
 
-CREATE FUNCTION pushmta_engine.check_experiment(delivery bigint, begins timestamptz, until timestamptz) RETURNS void
-    LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.check_experiment(delivery bigint, begins timestamptz, until timestamptz, on_day date DEFAULT NULL)
+    RETURNS void LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     plan record;
     wrong text;
+    utc CONSTANT text := 'YYYY-MM-DD HH24:MI:SS';
 BEGIN
-    SELECT begins + e.decide_after AS decided_at, p.on_past, p.local_time AT TIME ZONE 'Etc/GMT+12' AS last_zone_at,
+    SELECT begins + e.decide_after AS decided_at, p.on_past,
+        -- No zone is further behind.
+        coalesce(on_day + p.local_time::time, p.local_time) AT TIME ZONE 'Etc/GMT+12' AS last_zone_at,
         EXISTS (SELECT FROM experiment_cell c WHERE c.delivery_id = e.delivery_id AND c.cell = 9) AS has_rest INTO plan
     FROM experiment e JOIN delivery_plan p ON p.delivery_id = e.delivery_id WHERE e.delivery_id = delivery;
     IF NOT FOUND THEN
@@ -250,19 +268,52 @@ BEGIN
     ELSIF NOT plan.has_rest THEN
         RETURN;
     END IF;
-    wrong := CASE WHEN plan.decided_at >= until THEN 'after it ends'
-        WHEN plan.decided_at <= plan.last_zone_at THEN 'before its local time has come everywhere' END;
+    wrong := CASE WHEN plan.decided_at >= until THEN format('after it ends at %s', to_char(until AT TIME ZONE 'UTC', utc))
+        WHEN plan.decided_at <= plan.last_zone_at
+            THEN format('before its local time has come everywhere at %s', to_char(plan.last_zone_at AT TIME ZONE 'UTC', utc)) END;
     IF wrong IS NOT NULL THEN
-        RAISE EXCEPTION 'The winner of delivery % is decided at % UTC, %.', delivery,
-                to_char(plan.decided_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), wrong
-            USING ERRCODE = 'PM009', HINT = 'Change decide_after of its experiment, or its validity.';
+        RAISE EXCEPTION 'The winner of % is decided at % UTC, %.', CASE WHEN on_day IS NULL THEN 'delivery ' || delivery
+                ELSE format('the run of delivery %s at %s UTC', delivery, to_char(begins AT TIME ZONE 'UTC', utc)) END,
+                to_char(plan.decided_at AT TIME ZONE 'UTC', utc), wrong
+            USING ERRCODE = 'PM009', HINT = 'Change decide_after of its experiment, its local time, or its validity.';
     ELSIF plan.on_past = 'skip' THEN
         RAISE EXCEPTION 'Delivery % would send nothing to its rest: its local time is over when the winner is decided.', delivery
             USING ERRCODE = 'PM007', HINT = 'Set its local time with on_past now or next_day.';
     END IF;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.check_experiment(bigint, timestamptz, timestamptz) IS
-    'Refuses an experiment that does not fit into its delivery''s validity, local time or applications.';
+COMMENT ON FUNCTION pushmta_engine.check_experiment(bigint, timestamptz, timestamptz, date) IS
+    'Refuses an experiment that does not fit into its delivery''s validity, local time or applications. A run of a recurring delivery has '
+    'the local time of its own day.';
+
+CREATE FUNCTION pushmta_engine.check_recurring_experiment(delivery bigint) RETURNS void LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    rule pushmta_engine.recurrence;
+    whole pushmta_engine.delivery;
+    since timestamptz;
+    begins timestamptz;
+BEGIN
+    SELECT r.* INTO rule FROM pushmta_engine.recurrence r WHERE r.delivery_id = delivery;
+    IF rule.delivery_id IS NULL OR NOT EXISTS (SELECT FROM experiment e WHERE e.delivery_id = delivery) THEN
+        RETURN;
+    END IF;
+    SELECT d.* INTO whole FROM pushmta_engine.delivery d WHERE d.id = delivery;
+    -- In winter and in summer the clocks of a zone differ.
+    FOREACH since IN ARRAY ARRAY[now(), date_trunc('year', now()) + interval '12 months', date_trunc('year', now()) + interval '18 months']
+    LOOP
+        begins := since;
+        -- At each time of the day.
+        FOR n IN 1..CASE rule.unit WHEN 'hours' THEN 24 ELSE cardinality(rule.times) END LOOP
+            begins := next_run(rule, begins);
+            EXIT WHEN begins IS NULL;
+            PERFORM check_experiment(delivery, begins, CASE WHEN whole.ends_at IS NULL THEN begins + whole.validity ELSE 'infinity' END,
+                (begins AT TIME ZONE rule.time_zone)::date);
+        END LOOP;
+    END LOOP;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.check_recurring_experiment(bigint) IS
+    'Refuses an experiment that would not fit into the runs of its recurring delivery, so that they are not refused one after another.';
 
 -- What happens while it runs.
 
@@ -330,7 +381,7 @@ DECLARE
     rest bigint[] := ARRAY(SELECT p.id FROM delivery_part p
         WHERE p.delivery_id = delivery AND p.cell = 9 AND p.state <> 'done' ORDER BY p.id);
 BEGIN
-    UPDATE experiment e SET winner = send_winner.winner, decided_at = now(), verdict = words WHERE e.delivery_id = delivery;
+    UPDATE experiment e SET winner = send_winner.winner, decided_at = now(), decision = words WHERE e.delivery_id = delivery;
     UPDATE delivery_part p SET variant = winner WHERE p.id = ANY(rest);
     PERFORM let_go(delivery, rest, now());
     PERFORM pg_notify('pushmta_wake', delivery::text);
@@ -364,7 +415,7 @@ BEGIN
     ELSIF place.has_rest AND rule.if_undecided = 'first' THEN
         PERFORM send_winner(delivery, 1::smallint, doubt_of(delivery) || ', so the rest got the first');
     ELSE
-        UPDATE experiment e SET decided_at = moment, verdict = doubt_of(delivery)
+        UPDATE experiment e SET decided_at = moment, decision = doubt_of(delivery)
             || CASE WHEN place.has_rest THEN ': choose the one for the rest' ELSE '' END
         WHERE e.delivery_id = delivery;
     END IF;
@@ -573,7 +624,7 @@ SELECT e.delivery_id, e.metric, e.decide_after, e.early, e.least_sample,
     CASE WHEN e.winner IS NOT NULL THEN 'decided' WHEN e.decided_at IS NOT NULL THEN 'undecided'
         WHEN d.started_at IS NULL THEN 'waiting' ELSE 'running' END AS state,
     e.winner, w.label AS winner_label, CASE WHEN e.decided_at IS NULL THEN d.started_at + e.decide_after END AS decides_at, e.decided_at,
-    e.verdict, e.counted_at
+    e.decision, e.counted_at
 FROM pushmta_engine.experiment e
 JOIN pushmta_engine.delivery d ON d.id = e.delivery_id
 LEFT JOIN pushmta_engine.experiment_cell w ON w.delivery_id = e.delivery_id AND w.cell = e.winner;
@@ -634,3 +685,24 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_choose_winner(pushmta_engine.console_caller, bigint, integer) IS
     'Ends the experiment of a delivery with a winner, for a signed-in user who may start the delivery.';
+
+CREATE FUNCTION pushmta_engine.console_prove_variant(caller pushmta_engine.console_caller, delivery bigint, variant integer, seeds text[])
+    RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    who text := console_user_of(caller, ARRAY['marketing', 'operate', 'admin']);
+    proof bigint;
+BEGIN
+    IF NOT 'start' = ANY(console_actions(caller, delivery)) THEN
+        -- Raises the error for an insufficient role.
+        PERFORM console_user_of(caller, ARRAY['operate', 'admin']);
+    END IF;
+    proof := pushmta.proof_delivery(delivery => delivery, seeds => seeds, variant => variant);
+    UPDATE pushmta_engine.delivery d SET started_by = who WHERE d.id = proof;
+    PERFORM note_audit(who, 'delivery.proof', proof::text, (SELECT d.label FROM pushmta_engine.delivery d WHERE d.id = proof),
+        caller.address);
+    RETURN proof;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.console_prove_variant(pushmta_engine.console_caller, bigint, integer, text[]) IS
+    'Sends a variant of an experiment to seed addresses, for a signed-in user who may start the delivery. Returns the proof, which is a '
+    'delivery of its own.';

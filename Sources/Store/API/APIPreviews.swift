@@ -72,13 +72,14 @@ extension Store {
         }
     }
 
-    package func apiContent(delivery id: Int64) async throws -> APIContent {
+    /// The content of a delivery, or of a variant of its experiment.
+    package func apiContent(delivery id: Int64, variant: Int32? = nil) async throws -> APIContent {
         try first(
             try await query(
                 """
-                SELECT c.content, c.continuous, c.one_time_code, c.has_validity OR c.continuous FROM pushmta_engine.api_content($1) c
+                SELECT c.content, c.continuous, c.one_time_code, c.has_validity OR c.continuous FROM pushmta_engine.api_content($1, $2::integer) c
                 """,
-                [.int64(id)]
+                [.int64(id), variant.map { .int32($0) } ?? .null]
             ),
             orThrow: "There is no delivery \(id)."
         ) { row in

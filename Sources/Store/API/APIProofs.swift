@@ -22,10 +22,13 @@ extension Store {
 
     /// Sends a delivery's message to some addresses, or to all seed addresses of its applications if none is given.
     ///
-    /// - Parameter applications: applications whose seed addresses may be named; nil: all.
+    /// - Parameters:
+    ///   - variant: a variant of its experiment; nil for its own content.
+    ///   - applications: applications whose seed addresses may be named; nil: all.
     /// - Returns: the id of the proof, which is a delivery of its own.
     package func createProof(
         of delivery: Int64,
+        variant: Int32?,
         seeds: [String]?,
         devices: [Int64]?,
         tokens: [String]?,
@@ -33,11 +36,11 @@ extension Store {
         applications: [Int32]?
     ) async throws -> Int64 {
         let result = try await change(
-            "pushmta_engine.api_prove_delivery($1, $2::text[], $3::bigint[], $4::text[], $5, $6::integer[])",
+            "pushmta_engine.api_prove_delivery($1, $2::text[], $3::bigint[], $4::text[], $5, $6::integer[], $7::integer)",
             [
                 .int64(delivery), seeds.map { .textArray($0) } ?? .null, devices.map { .int64Array($0) } ?? .null,
                 tokens.map { .textArray($0) } ?? .null, .bool(start),
-                applications.map(PostgresValue.int32Array) ?? .null,
+                applications.map(PostgresValue.int32Array) ?? .null, variant.map { .int32($0) } ?? .null,
             ]
         )
         return try result.one { try $0.int64() }

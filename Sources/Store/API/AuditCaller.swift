@@ -13,10 +13,16 @@ extension Store {
     /// the caller.
     @discardableResult
     func change(_ call: String, _ parameters: [PostgresValue]) async throws -> PostgresResult {
-        guard let caller = AuditCaller.current else { return try await query("SELECT \(call)", parameters) }
+        let statement = Self.statement(changing: call, parameters)
+        return try await with { try await $0.execute(statement) }
+    }
+
+    /// The same as a statement of a larger transaction.
+    static func statement(changing call: String, _ parameters: [PostgresValue]) -> PostgresStatement {
+        guard let caller = AuditCaller.current else { return PostgresStatement("SELECT \(call)", parameters) }
         // The function reads the key; triggers read the caller at the end of the transaction.
         let (first, second) = (parameters.count + 1, parameters.count + 2)
-        return try await query(
+        return PostgresStatement(
             """
             SELECT \(call)
             FROM (SELECT set_config('pushmta.caller', $\(first), true), set_config('pushmta.api_key', $\(second), true)) named

@@ -11,7 +11,19 @@ package struct FrequencyCapRow: Sendable, Hashable {
         case days
         /// The day of the delivery in the time zone of each recipient.
         case recipientDay = "recipient_day"
+
+        /// How many of them a cap may be for.
+        package var lengths: ClosedRange<Int32> {
+            switch self {
+            case .hours: 1...72
+            case .days: 1...180
+            case .recipientDay: 1...1
+            }
+        }
     }
+
+    /// How many messages a cap may allow.
+    package static let counts: ClosedRange<Int32> = 1...1_000
 
     /// The name of the service.
     package let service: String
@@ -86,5 +98,26 @@ extension Store {
     /// Removes a frequency cap of a service.
     package func dropFrequencyCap(_ name: String, ofService service: String) async throws {
         try await change("pushmta.drop_frequency_cap($1, $2)", [.text(service), .text(name)])
+    }
+
+    /// Adds a frequency cap to its service, or changes it, for a signed-in operator; it is logged in the same transaction.
+    ///
+    /// Throws ``StoreError`` of code `conflict` if a new one has the name of another, or `notFound` or `invalid`.
+    package func setFrequencyCap(_ cap: FrequencyCapRow, isNew: Bool, by actor: ConsoleActor) async throws {
+        try await query(
+            "SELECT pushmta_engine.console_set_cap(\(ConsoleActor.caller), $5, $6, $7, $8, $9, $10::text[], $11)",
+            actor.values + [
+                .text(cap.service), .text(cap.name), .int32(cap.maxMessages), .text(cap.unit.rawValue),
+                .int32(cap.length), cap.categories.map { .textArray($0) } ?? .null, .bool(isNew),
+            ]
+        )
+    }
+
+    /// Removes a frequency cap of a service, for a signed-in operator; it is logged in the same transaction.
+    package func dropFrequencyCap(_ name: String, ofService service: String, by actor: ConsoleActor) async throws {
+        try await query(
+            "SELECT pushmta_engine.console_drop_cap(\(ConsoleActor.caller), $5, $6)",
+            actor.values + [.text(service), .text(name)]
+        )
     }
 }

@@ -7,6 +7,8 @@ package struct DeliveryLook: Sendable, Hashable {
     package let deliveryID: Int64
     /// The subscription whose message is rendered; nil if the target is counted.
     package let subscriptionID: Int64?
+    /// The variant of an experiment that is rendered; 0 for the delivery's own content.
+    package let variant: Int16
     /// What the delivery was.
     fileprivate let digest: String
 
@@ -14,6 +16,7 @@ package struct DeliveryLook: Sendable, Hashable {
         id = try row.int64()
         deliveryID = try row.int64()
         subscriptionID = try row.int64OrNil()
+        variant = try row.int16()
         digest = try row.text()
     }
 }
@@ -21,8 +24,9 @@ package struct DeliveryLook: Sendable, Hashable {
 extension Store {
     /// The next look that no other supervisor takes; nil if there is none.
     package func takeLook() async throws -> DeliveryLook? {
-        try await query("SELECT l.id, l.delivery_id, l.subscription_id, l.digest FROM pushmta_engine.take_look() l")
-            .oneOrNil(DeliveryLook.init)
+        try await query(
+            "SELECT l.id, l.delivery_id, l.subscription_id, l.cell, l.digest FROM pushmta_engine.take_look() l"
+        ).oneOrNil(DeliveryLook.init)
     }
 
     /// Answers a look, unless something else was asked about the same meanwhile, or the person was forgotten.

@@ -108,20 +108,26 @@ extension Store {
 
     /// Sends a delivery's message to some addresses, or to all seed addresses of its applications for nil.
     ///
-    /// - Parameter start: whether it is sent at once; otherwise the proof waits for its start like any delivery.
+    /// - Parameters:
+    ///   - variant: a variant of its experiment; nil for its own content.
+    ///   - start: whether it is sent at once; otherwise the proof waits for its start like any delivery.
     /// - Returns: The id of the proof, which is a delivery of its own.
-    package func createProof(of delivery: Int64, to addresses: ProofAddresses?, start: Bool = true) async throws
-        -> Int64
-    {
+    package func createProof(
+        of delivery: Int64,
+        variant: Int32? = nil,
+        to addresses: ProofAddresses?,
+        start: Bool = true
+    ) async throws -> Int64 {
         let result = try await query(
             """
             SELECT pushmta.proof_delivery(delivery => $1, seeds => $2::text[], subscription_ids => $3::bigint[],
-                push_tokens => $4::text[], start => $5)
+                push_tokens => $4::text[], start => $5, variant => $6::integer)
             """,
             [
                 .int64(delivery), addresses.map { .textArray($0.seeds) } ?? .null,
                 addresses.map { .int64Array($0.subscriptionIDs) } ?? .null,
                 addresses.map { .textArray($0.pushTokens) } ?? .null, .bool(start),
+                variant.map { .int32($0) } ?? .null,
             ]
         )
         return try result.one { try $0.int64() }

@@ -116,7 +116,7 @@ extension Store {
             r.kind = 'continuous', d.one_time_code, CASE WHEN NOT d.one_time_code THEN d.category_id END,
             l.id, l.messages_per_second
         FROM pushmta_engine.delivery d
-        -- -- The days and proofs of a delivery use its retry settings.
+        -- The days and proofs of a delivery use its retry settings.
         JOIN pushmta_engine.delivery r ON r.id = coalesce(d.parent_delivery_id, d.id)
         LEFT JOIN pushmta_engine.rate_limit l ON l.delivery_id = r.id
         LEFT JOIN pushmta_engine.experiment_cell v ON v.delivery_id = d.id AND v.cell = $2 AND v.cell < 9

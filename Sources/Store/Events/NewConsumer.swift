@@ -10,6 +10,11 @@ package struct NewConsumer: Sendable, Hashable {
     /// How many bytes of events it may be behind without losing some.
     package var maxBytes: Int64
 
+    /// How many seconds it may be away.
+    package static let ages: ClosedRange<Int64> = 60...2_592_000
+    /// The least number of bytes that it may be behind.
+    package static let minBytes: Int64 = 1_048_576
+
     /// A consumer with the usual bounds: three days and 10 GiB.
     package init(
         name: String,

@@ -14,35 +14,6 @@ package struct WebhookBatch: Sendable, Hashable {
     package let body: String
 }
 
-/// A sealed secret of a webhook.
-package struct SealedWebhookSecret: Sendable, Hashable {
-    package let id: Int64
-    package let sealKeyID: String
-    package let sealed: [UInt8]
-
-    package init(id: Int64, sealKeyID: String, sealed: [UInt8]) {
-        self.id = id
-        self.sealKeyID = sealKeyID
-        self.sealed = sealed
-    }
-}
-
-/// A webhook as operators see it.
-package struct WebhookRow: Sendable, Hashable {
-    package let consumer: String
-    package let url: String
-    package let isActive: Bool
-    /// Why it is not active; empty if an operator has disabled it.
-    package let inactiveReason: String
-    /// Batches that were accepted.
-    package let accepted: Int64
-    package let acceptedAt: DatabaseTime?
-    /// How often the batch on its way was posted; nil if there is none.
-    package let attempts: Int32?
-    package let trouble: String?
-    package let deadLetters: Int64
-}
-
 /// A batch of events that a receiver did not accept.
 package struct DeadLetterRow: Sendable, Hashable {
     package let id: String
@@ -82,7 +53,7 @@ extension Store {
         )
     }
 
-    private static func parameters(_ secret: SealedWebhookSecret) -> [PostgresValue] {
+    static func parameters(_ secret: SealedWebhookSecret) -> [PostgresValue] {
         [.int64(secret.id), .text(secret.sealKeyID), .bytes(secret.sealed)]
     }
 
@@ -107,7 +78,7 @@ extension Store {
     package func webhooks(withAddresses: Bool = true) async throws -> [WebhookRow] {
         let result = try await query(
             """
-            SELECT w.consumer, \(withAddresses ? "w.url" : "''::text"), w.active, w.inactive_reason, w.accepted, w.accepted_at, w.attempts, w.trouble, w.dead_letters
+            SELECT w.consumer, \(withAddresses ? "w.url" : "''::text"), w.host, w.active, w.inactive_reason, w.accepted, w.accepted_at, w.attempts, w.trouble, w.dead_letters
             FROM pushmta.webhook w ORDER BY w.consumer
             """
         )
@@ -115,6 +86,7 @@ extension Store {
             WebhookRow(
                 consumer: try row.text(),
                 url: try row.text(),
+                host: try row.text(),
                 isActive: try row.bool(),
                 inactiveReason: try row.text(),
                 accepted: try row.int64(),
@@ -197,20 +169,20 @@ extension Store {
     /// Records what became of a posted batch; safe to repeat.
     ///
     /// - Parameters:
-    ///   - verdict: `accepted`, `again`, `dead` or `gone`.
+    ///   - decision: `accepted`, `again`, `dead` or `gone`.
     ///   - status: the HTTP status, 0 if there was no answer.
     ///   - words: what was wrong.
     ///   - pauseSeconds: the time until the next attempt.
     package func endWebhookBatch(
         _ id: String,
-        verdict: String,
+        decision: String,
         status: Int32,
         words: String,
         pauseSeconds: Double
     ) async throws {
         try await query(
             "SELECT pushmta_engine.end_webhook_batch($1::text::uuid, $2, $3, $4, $5)",
-            [.text(id), .text(verdict), .int32(status), .text(words), .double(pauseSeconds)]
+            [.text(id), .text(decision), .int32(status), .text(words), .double(pauseSeconds)]
         )
     }
 }

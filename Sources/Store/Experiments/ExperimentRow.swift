@@ -31,14 +31,14 @@ package struct ExperimentRow: Sendable, Hashable {
     package let decidesAt: DatabaseTime?
     package let decidedAt: DatabaseTime?
     /// Why it was decided so, in words; "" before.
-    package let verdict: String
+    package let decision: String
     /// When its results were counted.
     package let countedAt: DatabaseTime?
 
     /// The columns of a row `e`, in the order in which they are read.
     static let columns = """
         e.delivery_id, e.metric, extract(epoch FROM e.decide_after)::bigint, e.early, e.certainty_percent, e.least_sample,
-        e.hold_out_percent, e.if_undecided, e.state, e.winner, e.winner_label, e.decides_at, e.decided_at, e.verdict, e.counted_at
+        e.hold_out_percent, e.if_undecided, e.state, e.winner, e.winner_label, e.decides_at, e.decided_at, e.decision, e.counted_at
         """
 
     init(_ row: inout RowReader) throws {
@@ -55,7 +55,7 @@ package struct ExperimentRow: Sendable, Hashable {
         winnerLabel = try row.textOrNil()
         decidesAt = try row.timeOrNil()
         decidedAt = try row.timeOrNil()
-        verdict = try row.text()
+        decision = try row.text()
         countedAt = try row.timeOrNil()
     }
 }

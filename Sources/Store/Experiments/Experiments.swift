@@ -17,6 +17,16 @@ extension Store {
         try await change("pushmta.set_experiment($1, NULL)", [.int64(delivery)])
     }
 
+    /// Refuses a variant that a delivery does not have.
+    ///
+    /// Throws ``StoreError`` of code `notFound`.
+    package func requireVariant(_ variant: Int16, ofDelivery id: Int64) async throws {
+        try await query(
+            "SELECT pushmta_engine.require_variant($1, $2::integer)",
+            [.int64(id), .int32(Int32(variant))]
+        )
+    }
+
     /// Ends the experiment of a delivery that has begun: its rest gets this variant.
     ///
     /// Throws ``StoreError`` of code `conflict` if it has no such variant, or a winner.
@@ -30,6 +40,22 @@ extension Store {
             "SELECT pushmta_engine.console_choose_winner(\(ConsoleActor.caller), $5, $6)",
             actor.values + [.int64(delivery), .int32(variant)]
         )
+    }
+
+    /// Sends a variant to seed addresses, for a signed-in user who may start the delivery; it is logged in the same
+    /// transaction.
+    ///
+    /// - Returns: the id of the proof, which is a delivery of its own.
+    package func proveVariant(
+        _ variant: Int32,
+        ofDelivery id: Int64,
+        to seeds: [String],
+        by actor: ConsoleActor
+    ) async throws -> Int64 {
+        try await query(
+            "SELECT pushmta_engine.console_prove_variant(\(ConsoleActor.caller), $5, $6, $7::text[])",
+            actor.values + [.int64(id), .int32(variant), .textArray(seeds)]
+        ).one { try $0.int64() }
     }
 
     /// The experiment of a delivery; nil if it is none.

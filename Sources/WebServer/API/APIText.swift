@@ -55,6 +55,8 @@ struct APIText: Sendable {
     static let messageID = APIText(2_000)
     /// The name of a conversion.
     static let conversion = APIText(100, pattern: plain)
+    /// The address of a webhook.
+    static let webhookURL = APIText(2_000, pattern: #"^https://[^\s/@?#]+([/?][^\s#]*)?$"#)
     /// A moment of RFC 3339.
     static let moment = APIText(40)
     /// A date and a time of day without a zone.

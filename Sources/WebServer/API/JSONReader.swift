@@ -174,6 +174,15 @@ struct JSONReader {
         return texts
     }
 
+    /// As above, but the list may be null.
+    mutating func textListOrNull(_ name: String, _ count: ClosedRange<Int>, as kind: APIText) -> [String]? {
+        if members[name] == .null {
+            known.insert(name)
+            return nil
+        }
+        return textList(name, count, as: kind)
+    }
+
     /// Notes a fault of a member, or of the object for "".
     mutating func note(_ name: String, _ problem: String) {
         noteRaw(Self.escaped(name), problem)

@@ -70,7 +70,7 @@ struct OpenAPIDocument {
             OpenAPISchemas.analyses, OpenAPISchemas.approvals, OpenAPISchemas.plans, OpenAPISchemas.recalls,
             OpenAPISchemas.recurrences, OpenAPISchemas.experiments,
             OpenAPISchemas.checks, OpenAPISchemas.proofs, OpenAPISchemas.statistics, OpenAPISchemas.previews,
-            OpenAPISchemas.events,
+            OpenAPISchemas.events, OpenAPISchemas.webhooks,
         ]
         .flatMap { text -> [JSONEntry] in
             guard case .object(let entries) = JSONValue.stored(text) else { return [] }

@@ -1,4 +1,5 @@
 import PushCore
+import Store
 
 /// The schemas of checks, analyses, approvals, recalls, events, proofs, statistics and previews.
 extension OpenAPISchemas {
@@ -274,7 +275,8 @@ extension OpenAPISchemas {
               "deviceIds": {"type": "array", "minItems": 1, "maxItems": 100, "items": {"$ref": "#/components/schemas/Id"}},
               "pushTokens": {"type": "array", "minItems": 1, "maxItems": 100, "items": \#(APIText.pushToken.schema()),
                 "description": "Tokens of devices in the delivery's applications."},
-              "start": {"type": "boolean", "default": true, "description": "Whether it is sent at once."}
+              "start": {"type": "boolean", "default": true, "description": "Whether it is sent at once."},
+              \#(variantMember)
             }
           }
         }
@@ -287,7 +289,7 @@ extension OpenAPISchemas {
             "examples": [{"deviceId": 70, "variables": {"firstName": "Ada"}}],
             "additionalProperties": false,
             "not": {"required": ["seed", "deviceId"]},
-            "properties": {\#(previewMembers)}
+            "properties": {\#(previewMembers), \#(variantMember)}
           },
           "NewContentPreview": {
             "type": "object",
@@ -321,6 +323,10 @@ extension OpenAPISchemas {
         """#
 
     private static let payloadFormats = PayloadFormat.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+
+    private static let variantMember = #"""
+        "variant": {"type": "integer", "minimum": 1, "maximum": \#(ExperimentRule.variantCounts.upperBound), "description": "A variant of the delivery's experiment; by default the delivery's own content."}
+        """#
 
     private static let previewMembers = #"""
         "application": \#(APIText.name.schema("Its name. Required if the content is sent to several applications and no device is named.")),

@@ -45,9 +45,9 @@ extension OpenAPISchemas {
           },
           "Experiment": {
             "type": "object",
-            "examples": [{"deliveryId": 100, "state": "decided", "metric": "clicks", "decideAfterSeconds": 14400, "early": true, "certaintyPercent": 95.0, "leastSample": 1000, "holdOutPercent": 0.0, "ifUndecided": "first", "winner": 2, "decidesAt": null, "decidedAt": "2026-11-30T08:00:00.000000Z", "verdict": "surely the best by clicks", "countedAt": "2026-11-30T09:00:00.000000Z", "variants": [{"variant": 1, "label": "plain", "percent": 10.0, "messages": 5000, "sent": 4980, "received": 4100, "clicked": 250, "converted": 0, "againstFirst": null, "content": null}, {"variant": 2, "label": "emoji", "percent": 10.0, "messages": 5000, "sent": 4975, "received": 4120, "clicked": 400, "converted": 0, "againstFirst": "emoji: 8.04 %, plain: 5.02 %. The difference is 3.02 percentage points, and surely between 1.52 and 4.52: emoji is better.", "content": {"ios": {"title": "Sale!"}}}], "rest": {"variant": null, "label": "rest", "percent": 80.0, "messages": 40000, "sent": 0, "received": 0, "clicked": 0, "converted": 0, "againstFirst": null, "content": null}}],
+            "examples": [{"deliveryId": 100, "state": "decided", "metric": "clicks", "decideAfterSeconds": 14400, "early": true, "certaintyPercent": 95.0, "leastSample": 1000, "holdOutPercent": 0.0, "ifUndecided": "first", "winner": 2, "decidesAt": null, "decidedAt": "2026-11-30T08:00:00.000000Z", "decision": "surely the best by clicks", "countedAt": "2026-11-30T09:00:00.000000Z", "variants": [{"variant": 1, "label": "plain", "percent": 10.0, "messages": 5000, "sent": 4980, "received": 4100, "clicked": 250, "converted": 0, "againstFirst": null, "content": null}, {"variant": 2, "label": "emoji", "percent": 10.0, "messages": 5000, "sent": 4975, "received": 4120, "clicked": 400, "converted": 0, "againstFirst": "emoji: 8.04 %, plain: 5.02 %. The difference is 3.02 percentage points, and surely between 1.52 and 4.52: emoji is better.", "content": {"ios": {"title": "Sale!"}}}], "rest": {"variant": null, "label": "rest", "percent": 80.0, "messages": 40000, "sent": 0, "received": 0, "clicked": 0, "converted": 0, "againstFirst": null, "content": null}}],
             "required": ["deliveryId", "state", "metric", "decideAfterSeconds", "early", "certaintyPercent", "leastSample", "holdOutPercent",
-              "ifUndecided", "winner", "decidesAt", "decidedAt", "verdict", "countedAt", "variants", "rest"],
+              "ifUndecided", "winner", "decidesAt", "decidedAt", "decision", "countedAt", "variants", "rest"],
             "properties": {
               "deliveryId": {"$ref": "#/components/schemas/Id"},
               "state": {"enum": ["waiting", "running", "decided", "undecided"],
@@ -57,7 +57,7 @@ extension OpenAPISchemas {
               "winner": {"type": ["integer", "null"], "minimum": 1, "maximum": 8, "description": "The number of the variant that the rest gets."},
               "decidesAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "When it is decided at the latest; null before the start, and once it is decided."},
               "decidedAt": {"$ref": "#/components/schemas/TimeOrNull"},
-              "verdict": {"$ref": "#/components/schemas/TextOrNull", "description": "Why it was decided so, in words."},
+              "decision": {"$ref": "#/components/schemas/TextOrNull", "description": "Why it was decided so, in words."},
               "countedAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "When the results were counted."},
               "variants": {"type": "array", "items": {"$ref": "#/components/schemas/ExperimentVariant"}},
               "rest": {"oneOf": [{"$ref": "#/components/schemas/ExperimentVariant"}, {"type": "null"}]}

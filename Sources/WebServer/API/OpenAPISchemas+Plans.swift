@@ -78,17 +78,20 @@ extension OpenAPISchemas {
             "type": "object",
             "examples": [{"frequencyCaps": [{"name": "week", "maxMessages": 3, "per": "days", "length": 7, "categories": ["news"]}]}],
             "required": ["frequencyCaps"],
-            "properties": {"frequencyCaps": {"type": "array", "items": {
-              "type": "object",
-              "required": ["name", "maxMessages", "per", "length", "categories"],
-              "properties": {
-                "name": {"type": "string", "minLength": 1},
-                "maxMessages": {"type": "integer", "minimum": 1, "maximum": 1000},
-                "per": {"enum": \#(words(FrequencyCapRow.Unit.allCases)), "description": "What length counts: hours, days of the service, or the day of the recipient."},
-                "length": {"type": "integer", "minimum": 1, "maximum": 180},
-                "categories": {"type": ["array", "null"], "items": {"type": "string"}, "description": "null: all that are not transactional."}
-              }
-            }}}
+            "properties": {"frequencyCaps": {"type": "array", "items": {"$ref": "#/components/schemas/FrequencyCap"}}}
+          },
+          "FrequencyCap": {
+            "type": "object",
+            "examples": [{"name": "week", "maxMessages": 3, "per": "days", "length": 7, "categories": ["news"]}],
+            "required": ["name", "maxMessages", "per", "length", "categories"],
+            "properties": {"name": {"type": "string", "minLength": 1}, \#(capMembers)}
+          },
+          "FrequencyCapBody": {
+            "type": "object",
+            "examples": [{"maxMessages": 3, "per": "days", "length": 7, "categories": ["news"]}],
+            "required": ["maxMessages", "per"],
+            "additionalProperties": false,
+            "properties": {\#(capMembers)}
           },
           "SendingHours": {
             "type": "object",
@@ -115,6 +118,13 @@ extension OpenAPISchemas {
             }
           }
         }
+        """#
+
+    private static let capMembers = #"""
+        "maxMessages": {"type": "integer", "minimum": 1, "maximum": 1000},
+              "per": {"enum": \#(words(FrequencyCapRow.Unit.allCases)), "description": "What length counts: hours, days of the service, or the day of the recipient."},
+              "length": {"type": "integer", "minimum": 1, "maximum": 180, "default": 1, "description": "At most 72 hours, 180 days, or one day of the recipient."},
+              "categories": {"type": ["array", "null"], "minItems": 1, "maxItems": 1000, "items": \#(APIText.name.schema()), "description": "The categories that it is for and counts, by name. null: all that are not transactional."}
         """#
 
     /// The list of a type's words.

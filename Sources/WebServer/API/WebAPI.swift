@@ -33,13 +33,16 @@ package final class WebAPI: Sendable {
 
     /// Makes the API without opening a connection.
     ///
-    /// - Parameter availability: whether the database is reachable, as seen by all connections of the process.
+    /// - Parameters:
+    ///   - availability: whether the database is reachable, as seen by all connections of the process.
+    ///   - readKeys: reads the keys that seal secrets of webhooks.
     package init(
         settings: WebSettings,
         database configuration: PostgresConfiguration,
         version: String,
         logger: Logger,
-        availability: DatabaseAvailability? = nil
+        availability: DatabaseAvailability? = nil,
+        keyring readKeys: @escaping @Sendable () throws -> CredentialKeyring
     ) {
         let availability = availability ?? DatabaseAvailability(logger: logger)
         self.settings = settings
@@ -60,7 +63,8 @@ package final class WebAPI: Sendable {
             CheckRoutes(database: database).routes, ProofRoutes(database: database).routes,
             StatisticRoutes(database: database).routes, PreviewRoutes(database: database).routes,
             SignalRoutes(database: database).routes, ExperimentRoutes(database: database).routes,
-            EventRoutes(database: database).routes,
+            EventRoutes(database: database).routes, ConsumerRoutes(database: database).routes,
+            WebhookRoutes(database: database, keyring: readKeys).routes,
         ]
         let described = Array(groups.joined())
         let documentRoute = OpenAPIDocument.route(handle: { _ in APIReply() })

@@ -259,6 +259,20 @@ extension Store {
     }
 }
 
+extension APIDatabase {
+    /// Works on the delivery in the path of a call that takes no query, if the key allows it.
+    func withDelivery<Value: Sendable>(
+        of call: APICall,
+        _ work: @escaping @Sendable (Store, Int64) async throws -> Value
+    ) async throws(APIProblem) -> Value {
+        let id = try call.delivery()
+        return try await run { store in
+            _ = try await store.apiDelivery(id, for: call)
+            return try await work(store, id)
+        }
+    }
+}
+
 /// The body of startDelivery.
 struct StartBody: Sendable {
     /// The start time in RFC 3339 format; nil for now.

@@ -77,10 +77,8 @@ struct ExperimentRoutes: Sendable {
     }
 
     private func set(_ call: APICall) async throws -> APIReply {
-        let id = try call.delivery()
         let rule = try ExperimentBody(call.body).rule
-        let json = try await database.run { store in
-            _ = try await store.apiDelivery(id, for: call)
+        let json = try await database.withDelivery(of: call) { store, id in
             try await store.setExperiment(id, rule)
             return try await Self.experiment(id, store)
         }
@@ -88,18 +86,11 @@ struct ExperimentRoutes: Sendable {
     }
 
     private func read(_ call: APICall) async throws -> APIReply {
-        let id = try call.delivery()
-        let json = try await database.run { store in
-            _ = try await store.apiDelivery(id, for: call)
-            return try await Self.experiment(id, store)
-        }
-        return APIReply(.ok, json)
+        APIReply(.ok, try await database.withDelivery(of: call) { try await Self.experiment($1, $0) })
     }
 
     private func remove(_ call: APICall) async throws -> APIReply {
-        let id = try call.delivery()
-        try await database.run { store in
-            _ = try await store.apiDelivery(id, for: call)
+        try await database.withDelivery(of: call) { store, id in
             guard try await store.experiment(ofDelivery: id) != nil else { throw Self.noExperiment(id) }
             try await store.removeExperiment(id)
         }
@@ -107,13 +98,11 @@ struct ExperimentRoutes: Sendable {
     }
 
     private func choose(_ call: APICall) async throws -> APIReply {
-        let id = try call.delivery()
         var reader = JSONReader(call.body)
         let variant = reader.integer("variant", 1...Int32(ExperimentRule.variantCounts.upperBound))
         if variant == nil, reader.faults.isEmpty { reader.note("variant", "it is missing") }
         try reader.close()
-        let json = try await database.run { store in
-            _ = try await store.apiDelivery(id, for: call)
+        let json = try await database.withDelivery(of: call) { store, id in
             guard try await store.experiment(ofDelivery: id) != nil else { throw Self.noExperiment(id) }
             try await store.chooseWinner(id, variant: variant ?? 0)
             return try await Self.experiment(id, store)
@@ -159,7 +148,7 @@ struct ExperimentRoutes: Sendable {
             ("winner", row.winner.map { JSONValue.integer($0) } ?? .null),
             ("decidesAt", .time(row.decidesAt)),
             ("decidedAt", .time(row.decidedAt)),
-            ("verdict", .filledText(row.verdict)),
+            ("decision", .filledText(row.decision)),
             ("countedAt", .time(row.countedAt)),
             ("variants", .array(variants.filter { !$0.isRest }.map(variantJSON))),
             ("rest", variants.first(where: \.isRest).map(variantJSON) ?? .null)

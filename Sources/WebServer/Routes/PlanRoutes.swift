@@ -50,23 +50,16 @@ struct PlanRoutes: Sendable {
     }
 
     private func read(_ call: APICall) async throws -> APIReply {
-        let id = try call.delivery()
-        let row = try await database.run { store in
-            _ = try await store.apiDelivery(id, for: call)
-            return try await store.plan(ofDelivery: id)
-        }
-        return APIReply(.ok, Self.json(id, row))
+        APIReply(.ok, try await database.withDelivery(of: call) { try await Self.plan($1, $0) })
     }
 
     private func replace(_ call: APICall) async throws -> APIReply {
-        let id = try call.delivery()
         let plan = try DeliveryPlanBody(call.body).plan
-        let row = try await database.run { store in
-            _ = try await store.apiDelivery(id, for: call)
+        let json = try await database.withDelivery(of: call) { store, id in
             try await store.setPlan(ofDelivery: id, plan)
-            return try await store.plan(ofDelivery: id)
+            return try await Self.plan(id, store)
         }
-        return APIReply(.ok, Self.json(id, row))
+        return APIReply(.ok, json)
     }
 
     private func readHours(_ call: APICall) async throws -> APIReply {
@@ -82,8 +75,9 @@ struct PlanRoutes: Sendable {
         return APIReply(.ok, Self.hoursJSON(name, hours))
     }
 
-    private static func json(_ id: Int64, _ row: DeliveryPlanRow?) -> JSONValue {
-        .members(
+    private static func plan(_ id: Int64, _ store: Store) async throws -> JSONValue {
+        let row = try await store.plan(ofDelivery: id)
+        return .members(
             ("deliveryId", .integer(id)),
             ("localTime", .text(row?.localTime)),
             ("onPast", .text(row?.onPast?.rawValue)),

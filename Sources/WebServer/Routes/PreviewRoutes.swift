@@ -50,6 +50,7 @@ struct PreviewRoutes: Sendable {
         let id = try call.delivery()
         var reader = JSONReader(call.body)
         let given = PreviewBody(&reader)
+        let variant = reader.integer("variant", 1...Int32(ExperimentRule.variantCounts.upperBound))
         try reader.close()
         let preview = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
@@ -58,7 +59,7 @@ struct PreviewRoutes: Sendable {
             guard !forms.isEmpty else {
                 throw APIProblem.notFound("application “\(given.application ?? "")” of delivery \(id)")
             }
-            let content = try await store.apiContent(delivery: id)
+            let content = try await store.apiContent(delivery: id, variant: variant)
             return try await Self.preview(content.json, delivery: content, forms, given, store)
         }
         return APIReply(.ok, preview)

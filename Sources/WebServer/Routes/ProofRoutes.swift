@@ -68,11 +68,13 @@ struct ProofRoutes: Sendable {
             return device
         }
         let start = reader.flag("start") ?? true
+        let variant = reader.integer("variant", 1...Int32(ExperimentRule.variantCounts.upperBound))
         try reader.close()
         let row = try await database.run { store in
             _ = try await store.apiDelivery(id, for: call)
             let proof = try await store.createProof(
                 of: id,
+                variant: variant,
                 seeds: seeds,
                 devices: devices,
                 tokens: tokens,

@@ -82,11 +82,7 @@ struct RecurrenceRoutes: Sendable {
             answers: [200: "Recurrence"],
             problems: [.notFound, .conflict],
             handle: { call in
-                var query = call.query
-                try query.close()
-                let id = try call.id("delivery")
-                let json = try await database.run { store in
-                    _ = try await store.apiDelivery(id, for: call)
+                let json = try await database.withDelivery(of: call) { store, id in
                     try await act(store, id)
                     return try await Self.recurrence(id, store)
                 }
@@ -96,10 +92,8 @@ struct RecurrenceRoutes: Sendable {
     }
 
     private func set(_ call: APICall) async throws -> APIReply {
-        let id = try call.delivery()
         let rule = try RecurrenceBody(call.body).rule
-        let json = try await database.run { store in
-            _ = try await store.apiDelivery(id, for: call)
+        let json = try await database.withDelivery(of: call) { store, id in
             try await store.setRecurrence(id, rule)
             return try await Self.recurrence(id, store)
         }
@@ -107,28 +101,17 @@ struct RecurrenceRoutes: Sendable {
     }
 
     private func read(_ call: APICall) async throws -> APIReply {
-        let id = try call.delivery()
-        let json = try await database.run { store in
-            _ = try await store.apiDelivery(id, for: call)
-            return try await Self.recurrence(id, store)
-        }
-        return APIReply(.ok, json)
+        APIReply(.ok, try await database.withDelivery(of: call) { try await Self.recurrence($1, $0) })
     }
 
     private func remove(_ call: APICall) async throws -> APIReply {
-        let id = try call.delivery()
-        try await database.run { store in
-            _ = try await store.apiDelivery(id, for: call)
-            try await store.removeRecurrence(id)
-        }
+        try await database.withDelivery(of: call) { try await $0.removeRecurrence($1) }
         return APIReply(.noContent)
     }
 
     private func run(_ call: APICall) async throws -> APIReply {
-        let id = try call.delivery()
-        let row = try await database.run { store in
-            _ = try await store.apiDelivery(id, for: call)
-            return try await store.apiDelivery(try await store.runRecurrence(id), for: call)
+        let row = try await database.withDelivery(of: call) { store, id in
+            try await store.apiDelivery(try await store.runRecurrence(id), for: call)
         }
         return .created("deliveries", String(row.id), DeliveryJSON.json(row))
     }

@@ -252,6 +252,9 @@ struct DeliveryProofCommand: SentenceCommand {
     @Option(help: "Seed addresses, and ids or push tokens of subscriptions, separated by commas.")
     var to: String?
 
+    @Option(help: "A variant of the delivery's experiment, from 1 to 8.")
+    var variant: VariantNumber?
+
     @Flag(help: "Return when it is over; exit status 1 if a message was not sent.")
     var wait = false
 
@@ -262,10 +265,11 @@ struct DeliveryProofCommand: SentenceCommand {
         if words?.isEmpty == true { throw CommandFailure(.usage, "--to names no one.") }
         let complete = try await StoreSession.run(loaded.values) { store in
             // Report problems here rather than in the proof's state a moment later.
-            _ = try ContentText(text: try await store.deliveryForPreview(id).content).content()
+            let content = try await store.deliveryForPreview(id, variant: variant?.number ?? 0).content
+            _ = try ContentText(text: content).content()
             var addresses: ProofAddresses?
             if let words { addresses = try await store.proofAddresses(words) }
-            let proof = try await store.createProof(of: id, to: addresses)
+            let proof = try await store.createProof(of: id, variant: variant.map { Int32($0.number) }, to: addresses)
             StandardOutput.line(String(proof), [("id", .integer(proof))])
             guard wait else { return true }
             let progress = try await DeliveryWatch(store: store, id: proof).untilOver()

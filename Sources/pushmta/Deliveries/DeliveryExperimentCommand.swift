@@ -157,8 +157,8 @@ struct DeliveryExperimentShowCommand: PushMTACommand {
             switch row.state {
             case .waiting: "waits for its start"
             case .running: "is running\(latest)"
-            case .decided: "has the winner \(row.winnerLabel ?? ""): \(row.verdict)"
-            case .undecided: "is undecided: \(row.verdict)"
+            case .decided: "has the winner \(row.winnerLabel ?? ""): \(row.decision)"
+            case .undecided: "is undecided: \(row.decision)"
             }
         return "The experiment of delivery \(row.deliveryID), by \(row.metric.rawValue), \(state)."
     }
@@ -183,7 +183,7 @@ struct DeliveryExperimentShowCommand: PushMTACommand {
             ("least_sample", .integer(row.leastSample)), ("hold_out_percent", .number(row.holdOutPercent)),
             ("if_undecided", .text(row.ifUndecided.rawValue)), ("winner", Cell(row.winner.map { Int32($0) })),
             ("decides_at", Cell(row.decidesAt?.internetText)), ("decided_at", Cell(row.decidedAt?.internetText)),
-            ("verdict", .text(row.verdict)), ("counted_at", Cell(row.countedAt?.internetText)),
+            ("decision", .text(row.decision)), ("counted_at", Cell(row.countedAt?.internetText)),
             ("variants", table.cell),
         ])
     }

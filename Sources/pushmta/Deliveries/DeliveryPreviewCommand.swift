@@ -28,6 +28,9 @@ struct DeliveryPreviewCommand: PushMTACommand {
     @Option(name: [.customLong("app"), .customLong("application")], help: "The application that the content is for.")
     var application: String?
 
+    @Option(help: "A variant of the delivery's experiment, from 1 to 8.")
+    var variant: VariantNumber?
+
     @Option(help: "A subscription by its id or push token, or a seed address.")
     var subscription: String
 
@@ -40,6 +43,7 @@ struct DeliveryPreviewCommand: PushMTACommand {
     func validate() throws {
         guard (id == nil) != (content == nil) else { throw ValidationError("Give a delivery's id or --content FILE.") }
         if content != nil, application == nil { throw ValidationError("--content needs --app.") }
+        if content != nil, variant != nil { throw ValidationError("--variant needs a delivery.") }
     }
 
     func execute(_ loaded: LoadedSettings) async throws {
@@ -52,7 +56,12 @@ struct DeliveryPreviewCommand: PushMTACommand {
                 if let text, let application {
                     try await PreviewSource.content(text.text, application: application, store)
                 } else {
-                    try await PreviewSource.delivery(id ?? 0, application: application, store)
+                    try await PreviewSource.delivery(
+                        id ?? 0,
+                        variant: variant?.number ?? 0,
+                        application: application,
+                        store
+                    )
                 }
             return try await source.preview(of: subscription, variables: values?.text, store)
         }

@@ -13,7 +13,7 @@ enum LookAnswering {
             guard let subscription = look.subscriptionID else {
                 return .counts(try await store.countTarget(ofDelivery: look.deliveryID))
             }
-            return .message(try await message(look.deliveryID, to: subscription, store))
+            return .message(try await message(look, to: subscription, store))
         } catch let error as ContentError {
             return .problem("\(error)")
         } catch let error as MessageIDError {
@@ -27,12 +27,18 @@ enum LookAnswering {
         }
     }
 
-    private static func message(_ delivery: Int64, to subscription: Int64, _ store: Store) async throws
+    private static func message(_ look: DeliveryLook, to subscription: Int64, _ store: Store) async throws
         -> DeliveryLookAnswer.Message
     {
-        let found = try await PreviewSource.delivery(delivery, application: nil, store).message(
+        let source = try await PreviewSource.delivery(
+            look.deliveryID,
+            variant: look.variant,
+            application: nil,
+            store
+        )
+        let found = try await source.message(
             of: "\(subscription)",
-            variables: try await store.targetVariables(ofDelivery: delivery, subscription: subscription),
+            variables: try await store.targetVariables(ofDelivery: look.deliveryID, subscription: subscription),
             store
         )
         let preview = found.preview.hiding(found.token)

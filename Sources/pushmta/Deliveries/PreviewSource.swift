@@ -13,8 +13,16 @@ struct PreviewSource {
     private let accounts: [AccountRow]
 
     /// A delivery, for all of its applications or a single one.
-    static func delivery(_ id: Int64, application: String?, _ store: Store) async throws -> PreviewSource {
-        let delivery = try await store.deliveryForPreview(id)
+    ///
+    /// - Parameter variant: a variant of its experiment; 0 for its own content.
+    static func delivery(
+        _ id: Int64,
+        variant: Int16 = 0,
+        application: String?,
+        _ store: Store
+    ) async throws -> PreviewSource {
+        if variant != 0 { try await store.requireVariant(variant, ofDelivery: id) }
+        let delivery = try await store.deliveryForPreview(id, variant: variant)
         let job = try await store.job(id)
         let chosen = job.applications.indices.filter { application == nil || job.applications[$0].name == application }
         guard !chosen.isEmpty else {

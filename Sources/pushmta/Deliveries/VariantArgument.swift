@@ -22,3 +22,15 @@ struct VariantArgument: ExpressibleByArgument, Hashable {
         file = sides.count == 1 ? nil : String(sides[1])
     }
 }
+
+/// The number of a variant on the command line, from 1 to 8.
+struct VariantNumber: ExpressibleByArgument, Hashable {
+    let number: Int16
+
+    init?(argument: String) {
+        guard let number = Int16(argument), (1...ExperimentRule.variantCounts.upperBound).contains(Int(number)) else {
+            return nil
+        }
+        self.number = number
+    }
+}

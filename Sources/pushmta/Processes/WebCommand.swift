@@ -42,12 +42,16 @@ struct WebCommand: PushMTACommand {
         )
         StartKey.report(settings, logger)
         let availability = DatabaseAvailability(logger: logger)
+        let keyring: @Sendable () throws -> CredentialKeyring = { [settings] in
+            try CredentialKeySource.load(settings, environment: ProcessInfo.processInfo.environment)
+        }
         let api = WebAPI(
             settings: settings.web,
             database: database,
             version: ProductVersion.text,
             logger: logger,
-            availability: availability
+            availability: availability,
+            keyring: keyring
         )
         let server = try WebServer(
             WebSetup(
@@ -57,9 +61,7 @@ struct WebCommand: PushMTACommand {
                 version: ProductVersion.text,
                 logger: logger,
                 availability: availability,
-                keyring: { [settings] in
-                    try CredentialKeySource.load(settings, environment: ProcessInfo.processInfo.environment)
-                },
+                keyring: keyring,
                 addRoutes: { api.addRoutes(to: $0) }
             )
         )

@@ -34,6 +34,25 @@ import Testing
             let shown = try await value(preview)
             #expect(shown.contains("Hello you") && shown.contains("apns-topic") && shown.contains("4096"), "\(shown)")
             #expect(!shown.contains(token) && shown.contains("(push token)"), "\(shown)")
+            try await connection.run(
+                script: """
+                    SELECT pushmta.set_experiment(\(id), '[{"percent": 50}, {"percent": 50, "content": {"ios": {"title": "Second"}}}]')
+                    """
+            )
+            let second = preview.replacing("\(first))", with: "\(first), 2)")
+            try await site.wait { try await value(second).hasPrefix("answered") }
+            #expect(try await value(second).contains("Second"))
+            let printed = try await site.run(
+                "delivery",
+                "preview",
+                "\(id)",
+                "--subscription",
+                first,
+                "--variant",
+                "2",
+                "--json"
+            )
+            #expect(printed.output.contains("Second"), "\(printed.output)")
             let count = "SELECT concat_ws(' ', state, application, messages) FROM pushmta.count_target(\(id))"
             try await site.wait { try await value(count).hasPrefix("answered") }
             #expect(try await value(count) == "answered \(site.application) 3")

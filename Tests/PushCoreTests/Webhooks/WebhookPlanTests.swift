@@ -49,20 +49,20 @@ struct WebhookPlanTests {
     }
 
     /// What is recorded for an answer after this many attempts.
-    private mutating func verdict(_ answer: WebhookAnswer, attempts: Int) -> WebhookVerdict? {
+    private mutating func decision(_ answer: WebhookAnswer, attempts: Int) -> WebhookDecision? {
         var plan = plan()
         _ = plan.handle(.tick, at: start, using: &generator)
         _ = plan.handle(.taken(attempts: attempts), at: start, using: &generator)
         let actions = plan.handle(.answered(answer), at: start, using: &generator)
-        guard case .record(let verdict, _, _)? = actions.first, actions.count == 1 else { return nil }
-        return verdict
+        guard case .record(let decision, _, _)? = actions.first, actions.count == 1 else { return nil }
+        return decision
     }
 
     @Test("Pauses grow with the attempts, and the last refusal makes a dead letter")
     mutating func refusals() {
         for attempts in 0..<WebhookPlan.maxAttempts - 1 {
             for answer in [WebhookAnswer.status(500, retryAfter: nil), .status(301, retryAfter: nil), .failure("x")] {
-                guard case .again(let pause)? = verdict(answer, attempts: attempts) else {
+                guard case .again(let pause)? = decision(answer, attempts: attempts) else {
                     Issue.record("\(answer) after \(attempts) attempts")
                     continue
                 }
@@ -71,17 +71,17 @@ struct WebhookPlanTests {
             }
         }
         let last = WebhookPlan.maxAttempts - 1
-        let refused = verdict(.status(500, retryAfter: nil), attempts: last)
-        let failed = verdict(.failure("x"), attempts: last)
-        let accepted = verdict(.status(200, retryAfter: nil), attempts: last)
-        let gone = verdict(.status(410, retryAfter: nil), attempts: 0)
+        let refused = decision(.status(500, retryAfter: nil), attempts: last)
+        let failed = decision(.failure("x"), attempts: last)
+        let accepted = decision(.status(200, retryAfter: nil), attempts: last)
+        let gone = decision(.status(410, retryAfter: nil), attempts: 0)
         #expect(refused == .dead && failed == .dead && accepted == .accepted && gone == .gone)
     }
 
     @Test("The receiver's own pause counts, up to six hours")
     mutating func retryAfter() {
-        let short = verdict(.status(503, retryAfter: .seconds(600)), attempts: 0)
-        let long = verdict(.status(429, retryAfter: .seconds(90_000)), attempts: 0)
+        let short = decision(.status(503, retryAfter: .seconds(600)), attempts: 0)
+        let long = decision(.status(429, retryAfter: .seconds(90_000)), attempts: 0)
         #expect(short == .again(.seconds(600)) && long == .again(.seconds(21_600)))
     }
 

@@ -30,8 +30,14 @@ struct WebhookTests {
         return try await fixture.store.nextWebhookBatch(worker: StoreFixture.worker, consumer: id)
     }
 
-    private func end(_ fixture: StoreFixture, _ batch: WebhookBatch, _ verdict: String) async throws {
-        try await fixture.store.endWebhookBatch(batch.id, verdict: verdict, status: 500, words: "no", pauseSeconds: 60)
+    private func end(_ fixture: StoreFixture, _ batch: WebhookBatch, _ decision: String) async throws {
+        try await fixture.store.endWebhookBatch(
+            batch.id,
+            decision: decision,
+            status: 500,
+            words: "no",
+            pauseSeconds: 60
+        )
     }
 
     @Test("A batch stays until it is accepted, with its id and body")

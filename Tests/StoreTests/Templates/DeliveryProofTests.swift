@@ -34,6 +34,28 @@ struct DeliveryProofTests {
         #expect(try await fixture.prepare().messages == 1)
     }
 
+    @Test("A proof of a variant has its content and its label; one of a variant that does not exist is refused")
+    func proofOfVariant() async throws {
+        let (fixture, delivery, rows) = try await world()
+        let store = fixture.store
+        try await fixture.sql(
+            """
+            DO $$ BEGIN PERFORM pushmta.set_experiment(\(delivery), '[{"percent": 50}, {"percent": 50, "label": "emoji",
+                "content": {"ios": {"title": "Hi"}}}]'); END $$
+            """
+        )
+        let address = try await store.proofAddresses([String(rows[0].id)])
+        let proof = try await store.createProof(of: delivery, variant: 2, to: address)
+        #expect(try await store.deliveryProgress(proof).label == "Proof: sale, emoji")
+        #expect(try await store.deliveryForPreview(proof).content == #"{"ios": {"title": "Hi"}}"#)
+        let first = try await store.createProof(of: delivery, variant: 1, to: address, start: false)
+        #expect(try await store.deliveryForPreview(first).content.contains("firstName"))
+        let refusal = await #expect(throws: StoreError.self) {
+            _ = try await store.createProof(of: delivery, variant: 3, to: address)
+        }
+        #expect(refusal?.sqlState == "PM331" && refusal?.code == .notFound)
+    }
+
     @Test("A proof goes to seeds, subscriptions and tokens while its delivery is being edited, and has its own counts")
     func proof() async throws {
         let (fixture, delivery, rows) = try await world()

@@ -38,6 +38,109 @@ import Testing
         try await site.finish()
     }
 
+    @Test func consumersAreCreatedAndRemoved() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key(.readEvents, .writeEvents)
+        let made = try await site.call(
+            "POST",
+            "/consumers",
+            key: key,
+            #"{"name": "crm", "kinds": ["message.failed", "device"], "maxAgeSeconds": 3600}"#
+        )
+        #expect(made.status == 201 && made["name"] == "crm" && made["maxAgeSeconds"] == "3600", "\(made.answer)")
+        #expect(made["service"] == "null" && made["maxBytes"] == "10737418240" && (made.count("kinds") ?? 0) > 3)
+        #expect(try await site.call("POST", "/consumers", key: key, #"{"name": "crm"}"#).status == 409)
+        for (body, status) in [
+            ("{}", 400), (#"{"name": "a", "kinds": ["none"]}"#, 400), (#"{"name": "a", "maxAgeSeconds": 1}"#, 400),
+            (#"{"name": "a", "service": "none"}"#, 404),
+        ] {
+            let refused = try await site.call("POST", "/consumers", key: key, body)
+            #expect(refused.status == status, "\(body): \(refused.answer)")
+        }
+        #expect(try await site.call("GET", "/consumers", key: key)["consumers.0.name"] == "crm")
+        #expect(try await site.call("GET", "/events?consumer=crm", key: key).status == 200)
+        let marketing = try await site.key(.readEvents, .writeDeliveries)
+        #expect(try await site.call("POST", "/consumers", key: marketing, #"{"name": "b"}"#).status == 403)
+        let limited = try await site.key([.readEvents, .writeEvents], applications: ["shop-ios"])
+        #expect(try await site.call("GET", "/consumers", key: limited).status == 403)
+        #expect(try await site.call("DELETE", "/consumers/crm", key: limited).status == 403)
+        #expect(try await site.call("DELETE", "/consumers/crm", key: key).status == 204)
+        #expect(try await site.call("DELETE", "/consumers/crm", key: key).status == 404)
+        try await site.finish()
+    }
+
+    @Test func aWebhookHasASecretThatIsShownOnce() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key(.writeEvents, name: "operator")
+        #expect(try await site.call("POST", "/consumers", key: key, #"{"name": "hooks"}"#).status == 201)
+        let path = "/consumers/hooks/webhook"
+        let url = #"{"url": "https://hooks.example:8443/very-secret?a=b", "maxEvents": 10}"#
+        let made = try await site.call("POST", path, key: key, url)
+        let first = try #require(made["secret"])
+        #expect(made.status == 201 && first.hasPrefix("whsec_"), "\(made.answer)")
+        #expect(try await site.call("POST", path, key: key, url).status == 409)
+        for wrong in [#"{"url": "http://a.example"}"#, #"{"url": "https://a@b.example"}"#, "{}"] {
+            #expect(try await site.call("POST", path, key: key, wrong).status == 400, "\(wrong)")
+        }
+        let list = try await site.call("GET", "/webhooks", key: key)
+        #expect(list["webhooks.0.host"] == "hooks.example:8443" && list["webhooks.0.active"] == "true")
+        #expect(!list.answer.body.contains("very-secret") && !list.answer.body.contains(first))
+        let paused = try await site.call("POST", "\(path)/pause", key: key)
+        #expect(paused.status == 200 && paused["active"] == "false", "\(paused.answer)")
+        #expect(try await site.call("POST", "\(path)/resume", key: key)["active"] == "true")
+        let rotated = try await site.call("POST", "\(path)/secret", key: key, #"{"overlapSeconds": 60}"#)
+        let second = try #require(rotated["secret"])
+        #expect(rotated.status == 200 && second != first)
+        #expect(try await site.call("POST", "\(path)/secret", key: key, #"{"overlapSeconds": -1}"#).status == 400)
+        // The worker opens both with the key of this host.
+        let consumer = try #require(try await site.web.admin.activeWebhooks().first)
+        let secrets = try await site.web.admin.webhookSecrets(consumer: consumer)
+        let keyring = try CredentialKeyring(text: WebSite.sealKey)
+        let opened = try secrets.map { secret in
+            WebhookSecret(
+                bytes: try keyring.open(secret.sealed, keyID: secret.sealKeyID, credentialID: secret.id)
+            ).text
+        }
+        #expect(Set(opened) == [first, second])
+        #expect(try await site.call("DELETE", path, key: key).status == 204)
+        #expect(try await site.call("POST", "\(path)/pause", key: key).status == 404)
+        let logged = try await site.web.value(
+            """
+            SELECT string_agg(action, ' ' ORDER BY id) FROM pushmta_engine.audit_log WHERE origin LIKE '%API key operator%'
+            """
+        )
+        #expect(
+            logged
+                == "consumer.add webhook.add webhook.disable webhook.enable webhook.secret webhook.remove"
+        )
+        try await site.finish()
+    }
+
+    @Test func deadLettersAreListedAndPostedAgain() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key(.writeEvents)
+        #expect(try await site.call("POST", "/consumers", key: key, #"{"name": "hooks"}"#).status == 201)
+        let made = try await site.call("POST", "/consumers/hooks/webhook", key: key, #"{"url": "https://a.example"}"#)
+        #expect(made.status == 201)
+        try await site.web.run(
+            """
+            INSERT INTO pushmta_engine.webhook_batch (consumer_id, slices, dead_at, http_status, trouble)
+            SELECT consumer_id, ARRAY[ROW(current_date, 1, 1, 7)::pushmta_engine.event_slice], now(), 500, 'no'
+            FROM pushmta_engine.webhook
+            """
+        )
+        let list = try await site.call("GET", "/dead-letters", key: key)
+        let id = try #require(list["deadLetters.0.id"])
+        #expect(list["deadLetters.0.events"] == "7" && list["deadLetters.0.consumer"] == "hooks", "\(list.answer)")
+        #expect(try await site.call("POST", "/dead-letters/\(id)/resend", key: key).status == 204)
+        #expect(try await site.call("GET", "/dead-letters?limit=5", key: key).count("deadLetters") == 0)
+        #expect(try await site.call("POST", "/dead-letters/\(id)/resend", key: key).status == 404)
+        #expect(try await site.call("POST", "/dead-letters/1/resend", key: key).status == 400)
+        let reader = try await site.key(.readEvents)
+        #expect(try await site.call("GET", "/dead-letters", key: reader).status == 403)
+        try await site.finish()
+    }
+
     @Test func whatIsRefused() async throws {
         let site = try await APISite.start()
         try await site.web.admin.createConsumer(NewConsumer(name: "crm"))

@@ -46,6 +46,22 @@ import Testing
         try await site.finish()
     }
 
+    @Test func aVariantIsPreviewedAndProved() async throws {
+        let site = try await APISite.start()
+        let key = try await site.key()
+        let id = try await create(site, key)
+        #expect(try await site.call("PUT", "/deliveries/\(id)/experiment", key: key, rule).status == 200)
+        let preview = "/deliveries/\(id)/preview"
+        let own = try await site.call("POST", preview, key: key, "{}")
+        let second = try await site.call("POST", preview, key: key, #"{"variant": 2}"#)
+        #expect(own["payload.aps.alert.title"] == "a" && second["payload.aps.alert.title"] == "b", "\(second.answer)")
+        #expect(try await site.call("POST", preview, key: key, #"{"variant": 3}"#).status == 404)
+        #expect(try await site.call("POST", preview, key: key, #"{"variant": 9}"#).status == 400)
+        let proofs = "/deliveries/\(id)/proofs"
+        #expect(try await site.call("POST", proofs, key: key, #"{"variant": 3}"#).status == 404)
+        try await site.finish()
+    }
+
     @Test func aPersonChoosesTheWinner() async throws {
         let site = try await APISite.start()
         let key = try await site.key()
@@ -57,7 +73,7 @@ import Testing
         )
         let chosen = try await site.call("POST", "/deliveries/\(id)/winner", key: key, #"{"variant": 2}"#)
         #expect(chosen.status == 200 && chosen["winner"] == "2" && chosen["state"] == "decided", "\(chosen.answer)")
-        #expect(chosen["verdict"] == "chosen by a person")
+        #expect(chosen["decision"] == "chosen by a person")
         #expect(try await site.call("POST", "/deliveries/\(id)/winner", key: key, #"{"variant": 1}"#).status == 409)
         let reader = try await site.key(.readDeliveries)
         #expect(try await site.call("POST", "/deliveries/\(id)/winner", key: reader, #"{"variant": 1}"#).status == 403)

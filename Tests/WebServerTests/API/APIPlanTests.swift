@@ -120,4 +120,53 @@ import Testing
         #expect(try await site.call("GET", "/services/none/frequency-caps", key: key).status == 404)
         try await site.finish()
     }
+
+    @Test func frequencyCapsAreSetAndRemoved() async throws {
+        let site = try await APISite.start()
+        let service = try #require(
+            try await site.web.value("SELECT service FROM pushmta_engine.api_applications() WHERE name = 'shop-ios'")
+        )
+        let key = try await site.key(.writeCaps, .readApplications, name: "caps")
+        let path = "/services/\(service)/frequency-caps"
+        let made = try await site.call(
+            "PUT",
+            "\(path)/per%20week",
+            key: key,
+            #"{"maxMessages": 3, "per": "days", "length": 7, "categories": ["news"]}"#
+        )
+        #expect(
+            made.status == 200 && made["name"] == "per week" && made["categories"] == #"["news"]"#,
+            "\(made.answer)"
+        )
+        let changed = try await site.call(
+            "PUT",
+            "\(path)/per%20week",
+            key: key,
+            #"{"maxMessages": 2, "per": "recipient_day", "categories": null}"#
+        )
+        #expect(changed["maxMessages"] == "2" && changed["length"] == "1" && changed["categories"] == "null")
+        #expect(try await site.call("GET", path, key: key).count("frequencyCaps") == 1)
+        for (body, status) in [
+            (#"{"per": "days"}"#, 400), (#"{"maxMessages": 0, "per": "days"}"#, 400),
+            (#"{"maxMessages": 1, "per": "weeks"}"#, 400), (#"{"maxMessages": 1, "per": "hours", "length": 73}"#, 400),
+            (#"{"maxMessages": 1, "per": "days", "categories": []}"#, 400),
+            (#"{"maxMessages": 1, "per": "days", "categories": ["none"]}"#, 400),
+        ] {
+            let refused = try await site.call("PUT", "\(path)/other", key: key, body)
+            #expect(refused.status == status, "\(body): \(refused.answer)")
+        }
+        let body = #"{"maxMessages": 1, "per": "days"}"#
+        #expect(try await site.call("PUT", "/services/none/frequency-caps/a", key: key, body).status == 404)
+        let marketing = try await site.key(.writeDeliveries, .readApplications)
+        #expect(try await site.call("PUT", "\(path)/other", key: marketing, body).status == 403)
+        let limited = try await site.key([.writeCaps], applications: ["shop-ios"])
+        #expect(try await site.call("PUT", "\(path)/other", key: limited, body).status == 403)
+        #expect(try await site.call("DELETE", "\(path)/per%20week", key: key).status == 204)
+        #expect(try await site.call("DELETE", "\(path)/per%20week", key: key).status == 404)
+        let logged = try await site.web.value(
+            "SELECT string_agg(action, ' ' ORDER BY id) FROM pushmta_engine.audit_log WHERE origin LIKE '%API key caps%'"
+        )
+        #expect(logged == "cap.set cap.set cap.drop")
+        try await site.finish()
+    }
 }

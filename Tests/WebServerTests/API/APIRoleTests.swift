@@ -24,6 +24,7 @@ import Testing
             "UPDATE pushmta_engine.subscription SET opted_out = false", "DELETE FROM pushmta_engine.broad_log",
             "SELECT pushmta_engine.hold_delivery(1, 'x')", "SELECT pushmta_raw.set_target_sql(1, 'true')",
             "SELECT pushmta.undo_token_effects(1)", "SELECT samples FROM pushmta.delivery_analysis",
+            "SELECT url FROM pushmta.webhook", "SELECT sealed FROM pushmta_engine.webhook_secret",
             "SELECT source FROM pushmta.health_signal", "SELECT pushmta.set_health_signal('a', 'http', 'https://a')",
         ] {
             await #expect(throws: PostgresError.self, "\(statement)") { try await connection.run(script: statement) }
@@ -90,6 +91,9 @@ import Testing
             "analyze_delivery", "update_delivery", "copy_delivery", "reschedule_delivery", "api_analysis",
             "api_analysis_counts", "api_exclusion_counts", "api_problems",
             "api_plan", "api_waves", "service_hours", "set_plan", "api_frequency_caps",
+            "set_frequency_cap", "drop_frequency_cap",
+            "create_consumer", "drop_consumer", "begin_webhook_secret", "create_webhook", "rotate_webhook_secret",
+            "drop_webhook", "enable_webhook", "resend_dead_letter",
             "approve_delivery", "reject_delivery", "withdraw_approval", "approval_of",
             "recall_delivery", "recall_of",
             "next_runs", "set_recurrence", "start_recurrence", "pause_recurrence", "remove_recurrence",

@@ -76,7 +76,8 @@ final class WebSite: Sendable {
             settings: settings.web,
             database: database.configuration(role: "web"),
             version: "1.0",
-            logger: logger
+            logger: logger,
+            keyring: { try CredentialKeyring(text: sealKey) }
         )
         let server = try WebServer(
             WebSetup(
