@@ -243,7 +243,7 @@ import Testing
         #expect(try await oda.get(live).headers[.contentType] == "text/event-stream")
         #expect(try await site.ask(.get, live).status == .unauthorized)
         let part = try await site.responder.deliveries.part(delivery)
-        #expect(part.progress.state.rawValue == state && part.part.html.contains("funnel-title"))
+        #expect(part.facts.progress.state.rawValue == state && part.part.html.contains("funnel-title"))
         #expect(!part.part.html.contains("<form") && !part.part.html.contains("name=\"token\""))
         try await site.admin.stopDelivery(delivery)
         let canceled = try await oda.get(path + "?what=canceled").text

@@ -1,4 +1,5 @@
 import PushCore
+import Store
 
 /// The typed plan of a delivery: the recipient's time, waves, and what happens outside of the sending hours.
 ///

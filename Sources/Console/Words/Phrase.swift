@@ -247,7 +247,7 @@ enum Phrase: String, Sendable, CaseIterable {
         readerExcluded, readerViewSlow, readerViewProblem, localeSaysNothing, soundDefault
     // The optional steps of the composer.
     case counterWords, stepExperiment, stepLimits, stepApproval, stepSkip, stepContinue, limitsText, capsTitle,
-        capsText, capsNone,
+        limitsCapsText, capsNone,
         columnCap, columnForThis, capHours, capDays, capRecipientDay, capApplies, capApplyNot, limitsRateTitle,
         missingLimits, approvalStepText, approvalNone, approvalSize, approvalNeeded, approvalNotNeeded,
         approvalDepends, approvalAboveWords, obstacleNoAccount, obstacleInactiveAccount, obstacleNoCredential,
@@ -270,7 +270,7 @@ enum Phrase: String, Sendable, CaseIterable {
         daySix,
         daySeven, daysOffLabel, daysOffHint, fieldTimeZone, timeZoneHint, hoursChanged
     // The frequency caps of a service.
-    case capsTitle, capsOfService, capsText, noCaps, columnRule, capMost, capInHours, capInDays, capOnRecipientDay,
+    case capsOfService, capsText, noCaps, columnRule, capMost, capInHours, capInDays, capOnRecipientDay,
         capAllCategories, capNew, capChangeTitle, capFormText, capMaxMessages, capLength, capLengthHint,
         capLengthWrong, capNumberWrong, capPer, capPerDays, capPerHours, capPerRecipientDay, capCategory,
         capCategoryHint, capRemoveTitle, capRemoveText, doneCapSet, doneCapRemove, auditCapSet, auditCapDrop
