@@ -191,7 +191,7 @@ struct ControlGroupTests {
 
     @Test("Messages of continuous deliveries are refused for members, also on a day that began before the group")
     func continuous() async throws {
-        let (fixture, sales) = try await StoreFixture.continuous(users: Self.users)
+        let (fixture, sales) = try await StoreFixture.continuous(users: Int64(Self.users))
         try await fixture.send(sales, to: 0)
         try await fixture.store.setControlGroup(ofService: "shop", percent: 50, categories: nil)
         let condition = "FROM pushmta_engine.subscription s WHERE s.user_key <> '' AND"

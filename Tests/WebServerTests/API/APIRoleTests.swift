@@ -94,6 +94,8 @@ import Testing
             "recall_delivery", "recall_of",
             "next_runs", "set_recurrence", "start_recurrence", "pause_recurrence", "remove_recurrence",
             "run_recurrence", "api_recurrence", "api_recurrence_runs",
+            "audience_sample", "count_audience", "remove_audience", "save_audience", "api_audiences", "service_applications",
+            "control_result", "record_user_conversion", "set_control_group", "api_control_group",
             "set_experiment", "choose_winner", "api_experiment", "api_experiment_variants", "add_conversion",
             "record_conversions", "count_target", "api_events",
             "api_categories", "api_set_user_category_opt_out", "api_user_opt_outs", "device_categories",
