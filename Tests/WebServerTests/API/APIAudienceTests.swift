@@ -56,7 +56,7 @@ import Testing
         let key = try await site.key()
         let path = "/services/\(try await service(site))/audiences/german"
         _ = try await site.call("PUT", path, key: key, #"{"filter": "locale = 'de'"}"#)
-        func create(_ more: String) async throws -> APISite.Answer {
+        func create(_ more: String) async throws -> APIExchange {
             try await site.call(
                 "POST",
                 "/deliveries",
