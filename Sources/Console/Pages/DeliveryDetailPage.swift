@@ -164,6 +164,8 @@ struct DeliveryDetailPage: Sendable {
         )
         let state = facts.progress.state
         var values = words.summary
+        let audience = try await responder.database.run { try await $0.audience(ofDelivery: id) }
+        if !audience.isEmpty { values["audience"] = .text(catalogue.text(.audienceOrigin, audience)) }
         values.merge(try await beforeStart(call, facts.progress)) { _, new in new }
         var live = view.values
         // The list of problems says the same, and more.

@@ -124,6 +124,7 @@ extension Catalogue {
             case "exclusion_list": .reasonExclusionList
             case "condition_failed": .reasonConditionFailed
             case "frequency_cap": .reasonFrequencyCap
+            case "control_group": .reasonControlGroup
             case "seed": .reasonSeed
             case "expired": .reasonExpired
             case "stopped": .reasonStopped
@@ -174,6 +175,7 @@ extension Catalogue {
             case "delivery.edit": .auditEdit
             case "delivery.plan": .auditPlan
             case "service.hours": .auditHours
+            case "service.control_group": .auditControlGroup
             case "delivery.change": .auditChange
             case "delivery.samples": .auditSamples
             case "delivery.winner": .auditWinner
@@ -228,6 +230,8 @@ extension Catalogue {
             case "seed.add": .auditSeedAdd
             case "seed.remove": .auditSeedRemove
             case "delivery.follow": .auditFollow
+            case "audience.save": .auditAudienceSave
+            case "audience.remove": .auditAudienceRemove
             case "list.add": .auditListAdd
             case "list.remove": .auditListRemove
             case "list.put": .auditListPut

@@ -58,6 +58,12 @@ extension Store {
         try await query("SELECT FROM pushmta.count_audience($1, $2)", [.text(service), .text(name)])
     }
 
+    /// The saved audience that a delivery's filter was copied from; "" for none.
+    package func audience(ofDelivery id: Int64) async throws -> String {
+        try await query("SELECT d.target_audience FROM pushmta_engine.delivery d WHERE d.id = $1", [.int64(id)])
+            .oneOrNil { try $0.text() } ?? ""
+    }
+
     /// Some subscriptions of an audience, as of its last count.
     package func audienceSample(_ name: String, ofService service: String) async throws -> [AudienceSample] {
         let result = try await query(
