@@ -509,6 +509,10 @@ def audiences(api, delivery):
     require(api.refusal("POST", "/deliveries", {**delivery, "audience": "none"}) == 404, "a delivery goes to no audience")
 
     group = f"/services/{service}/control-group"
+    # So many that some are members, and some are not.
+    for number in range(20):
+        token = f"control-{number:02}-" + "a" * 60
+        api.post("/devices", {"application": "sample-android", "pushToken": token, "userKey": f"control-{number}"})
     require(api.refusal("PUT", group, {"percent": 51}) == 400, "more than half of the persons get no marketing")
     require(api.call("PUT", group, {"percent": 50})["percent"] == 50, "there is no control group")
     content = {"android": {"title": "Hello"}}

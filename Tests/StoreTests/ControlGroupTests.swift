@@ -152,7 +152,7 @@ struct ControlGroupTests {
         #expect(row.percent == 50 && row.categories == nil && row.persons == nil)
     }
 
-    @Test("A share or a category that it cannot have is refused", arguments: [-1, 50.01, 10.125, .nan])
+    @Test("A share or a category that it cannot have is refused", arguments: [-1, 50.01, 10.125, Double.nan])
     func refused(percent: Double) async throws {
         let fixture = try await fixture(percent: 0)
         for categories in [nil, ["news"]] {

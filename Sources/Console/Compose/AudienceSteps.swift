@@ -200,7 +200,7 @@ extension Composer {
         if let rows { composed.draft.fields.merge(rows.kept(parsed)) { _, new in new } }
         // A filter with an error is saved, but the draft stays at this step.
         let isWrong = if case .failure = parsed { !filter.isEmpty } else { false }
-        switch call.form[Field.go] {
+        switch call.form[Field.go] ?? "" {
         case AudienceButton.use:
             try await useAudience(call, &composed)
             return try await save(call, composed, .target, stays: true)
