@@ -1234,6 +1234,85 @@ def choose(browser, name, value):
     browser.find(f"select[name={name}] option[value='{value}']").click()
 
 
+def test_saved(site, browser):
+    """Marketing saves an audience, has it counted, uses it in a draft and deletes it; an operator sets a control group; in all languages."""
+    browser.sign_in("marketing", site.passwords["marketing"])
+    browser.has("Sending")
+    browser.open("/services")
+    browser.find("a[href^='/services/audiences']").click()
+    browser.has("There is no saved audience yet")
+    audiences = browser.driver.current_url.removeprefix(site.base)
+    browser.find("a[href^='/services/audiences/new']").click()
+    browser.find("input[name=name]").send_keys("known")
+    browser.find("input[name=filter]").send_keys("locale is")
+    browser.find("main form button.main").click()
+    browser.find("p[role=alert]")
+    browser.judge_here("audience-new-wrong")
+    browser.find("input[name=filter]").send_keys(" not null")
+    browser.find("main form button.main").click()
+    browser.has("The audience is saved")
+    page = browser.driver.current_url.removeprefix(site.base).removesuffix("&done=save")
+    browser.find("button[value=count]").click()
+    browser.has("A supervisor counts it now")
+    until("the audience is counted", lambda: "t" == site.sql(
+        "SELECT counted_at IS NOT NULL AND subscriptions > 0 FROM pushmta.audience WHERE name = 'known'").strip())
+    browser.open(page)
+    browser.has("Some of its subscriptions")
+    check(browser.driver.find_elements(By.CSS_SELECTOR, "main a[href^='/subscribers/']"), "there is no sample")
+    browser.judge_here("audience")
+    for code in ("de", "fr"):
+        browser.driver.add_cookie({"name": "pushmta-language", "value": code})
+        browser.judge(f"audience-{code}", page)
+        browser.judge(f"audiences-{code}", audiences)
+    browser.driver.delete_cookie("pushmta-language")
+    first = site.sql("SELECT max(id) FROM pushmta_engine.delivery WHERE label = 'Spring sale' AND NOT proof").strip()
+    browser.open(f"/deliveries/{first}")
+    browser.find("form[action$='/duplicate'] button").click()
+    browser.has("Save and continue")
+    draft = browser.driver.current_url.removeprefix(site.base).removesuffix("/applications")
+    browser.open(draft + "/target")
+    choose(browser, "audience", "known")
+    browser.find("button[value=use]").click()
+    browser.has("copied from the saved audience known")
+    check("locale is not null" in browser.find("#filter").get_attribute("value"), "the filter is another one")
+    browser.find("#audience-name").send_keys("known-too")
+    browser.find("button[value=keep]").click()
+    browser.has("copied from the saved audience known-too")
+    browser.judge_here("compose-target-audience")
+    browser.open(page)
+    browser.find("a[href^='/services/audience/delete']").click()
+    browser.judge_here("audience-delete")
+    browser.find("main form.actions button").click()
+    browser.has("The audience is deleted")
+    browser.has("known-too")
+
+    browser.sign_in("operate", site.passwords["operate"])
+    browser.has("Sending")
+    browser.open("/services")
+    browser.find("a[href^='/services/control']").click()
+    browser.has("The service has no control group")
+    browser.find("#percent").clear()
+    browser.find("#percent").send_keys("60")
+    browser.find("main form button.main").click()
+    browser.find("p[role=alert]")
+    browser.find("#percent").clear()
+    browser.find("#percent").send_keys("5,5")
+    browser.find("main form button.main").click()
+    browser.has("The control group is set")
+    browser.has("5.5 %")
+    browser.judge_here("control-group")
+    control = browser.driver.current_url.removeprefix(site.base).removesuffix("&done=set")
+    for code in ("de", "fr"):
+        browser.driver.add_cookie({"name": "pushmta-language", "value": code})
+        browser.judge(f"control-group-{code}", control)
+    browser.driver.delete_cookie("pushmta-language")
+    browser.open(control)
+    browser.find("#percent").clear()
+    browser.find("#percent").send_keys("0")
+    browser.find("main form button.main").click()
+    browser.has("The service has no control group")
+
+
 def test_services(site, browser):
     """An iOS pair is declared in one step, gets its key, a test push and a closed circuit; nobody sees the key again."""
     browser.sign_in("admin", site.passwords["admin"])
@@ -1632,7 +1711,7 @@ def main():
         browser = Browser(site, pictures)
         for test in (
             test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_delivery, test_compose,
-            test_analyse, test_recur, test_plan, test_experiment, test_templates, test_audience, test_messages, test_services, test_change,
+            test_analyse, test_recur, test_plan, test_experiment, test_templates, test_audience, test_saved, test_messages, test_services, test_change,
             test_signals, test_caps, test_events, test_live, test_people, test_end,
         ):
             test(site, browser)

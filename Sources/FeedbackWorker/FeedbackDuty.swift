@@ -17,6 +17,7 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
     case oldForgotten
     case oldImports
     case capHistory
+    case controlGroups
 
     /// The time until the next look when nothing was left to do. Duties that users wait for run every second, which
     /// costs a few index look-ups. Late outcomes are rare. Old data has existed for months, and the database counts
@@ -31,6 +32,8 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
         case .events: .seconds(30)
         // It begins a minute after the request.
         case .forgottenLogs: .seconds(60)
+        // So a new one is soon counted.
+        case .controlGroups: .seconds(60)
         case .partitions, .disabledSubscriptions, .oldTokenEvents, .oldTrackingSources, .oldConversions,
             .oldDeliveryRows, .oldChildren, .oldForgotten, .oldImports, .capHistory:
             .seconds(600)
@@ -57,6 +60,7 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
         case .oldForgotten: "old records of forgotten subscriptions deleted"
         case .oldImports: "records of old imports deleted"
         case .capHistory: "rows of the history of frequency caps folded"
+        case .controlGroups: "persons of services with a control group counted"
         }
     }
 }

@@ -84,6 +84,9 @@ struct FeedbackRounds: Sendable {
         case .capHistory:
             let count = try await store.keepCaps(worker: worker, blocks: Self.folded)
             return count.map { FeedbackRound(count: $0, isMore: $0 > 0) }
+        case .controlGroups:
+            let count = try await store.countControlGroup(worker: worker)
+            return count.map { FeedbackRound(count: $0, isMore: $0 > 0) }
         }
     }
 

@@ -63,6 +63,7 @@ struct PushMTA: AsyncParsableCommand {
             ApplicationCommand.self,
             CredentialCommand.self,
             SubscriptionCommand.self, OptOutCommand.self, CategoryCommand.self, ExclusionCommand.self,
+            AudienceCommand.self,
             QuarantineCommand.self, AnswersCommand.self,
             MetricsCommand.self,
             DeliveryCommand.self, ApprovalCommand.self, MessageCommand.self, RateCommand.self, SignalCommand.self,

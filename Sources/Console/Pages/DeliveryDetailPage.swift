@@ -179,6 +179,8 @@ struct DeliveryDetailPage: Sendable {
         )
         let state = facts.progress.state
         var values = words.summary
+        let audience = try await responder.database.run { try await $0.audience(ofDelivery: id) }
+        if !audience.isEmpty { values["audience"] = .text(catalogue.text(.audienceOrigin, audience)) }
         let before = try await beforeStart(call, facts.progress)
         values.merge(before.values) { _, new in new }
         var live = view.values

@@ -124,6 +124,7 @@ extension Catalogue {
             case "exclusion_list": .reasonExclusionList
             case "condition_failed": .reasonConditionFailed
             case "frequency_cap": .reasonFrequencyCap
+            case "control_group": .reasonControlGroup
             case "seed": .reasonSeed
             case "expired": .reasonExpired
             case "stopped": .reasonStopped
@@ -176,6 +177,7 @@ extension Catalogue {
             case "service.hours": .auditHours
             case "cap.set": .auditCapSet
             case "cap.drop": .auditCapDrop
+            case "service.control_group": .auditControlGroup
             case "delivery.change": .auditChange
             case "delivery.samples": .auditSamples
             case "delivery.winner": .auditWinner
@@ -230,6 +232,8 @@ extension Catalogue {
             case "seed.add": .auditSeedAdd
             case "seed.remove": .auditSeedRemove
             case "delivery.follow": .auditFollow
+            case "audience.save": .auditAudienceSave
+            case "audience.remove": .auditAudienceRemove
             case "list.add": .auditListAdd
             case "list.remove": .auditListRemove
             case "list.put": .auditListPut

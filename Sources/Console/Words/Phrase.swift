@@ -93,7 +93,7 @@ enum Phrase: String, Sendable, CaseIterable {
     // The product's own reasons.
     case reasonDisabled, reasonOptedOut, reasonQuarantine, reasonDuplicate, reasonUnknownSubscription,
         reasonExclusionList, reasonConditionFailed, reasonFrequencyCap, reasonSeed, reasonExpired, reasonStopped,
-        reasonCategoryOptedOut, reasonRecalled
+        reasonCategoryOptedOut, reasonRecalled, reasonControlGroup
     // Alarms.
     case alarmsTitle, noAlarms, severityCritical, severityWarning, remedyLabel, sinceLabel
     case alarmsUnseen, alarmSeen, alarmAcknowledge, doneAcknowledge, alarmsOver, alarmBegan, alarmEnded, alarmSeenBy
@@ -298,6 +298,19 @@ enum Phrase: String, Sendable, CaseIterable {
         peopleNone,
         peopleTooMany, manageLists, relatedPages, firstRows, moreRows, auditListAdd, auditListRemove,
         auditListPut, auditListTake, auditListFind
+    // Saved audiences.
+    case audiencesTitle, audiencesOf, audiencesNote, noAudiences, newAudienceTitle, newAudienceText, newAudienceButton,
+        audienceNameHint, columnAudience, columnFilter, audienceUncounted, audienceCounting, audienceMeaning,
+        audienceExcluded, audienceMadeBy, audienceChangedBy, audienceCounted, audienceCount, audienceFilterHint,
+        audienceCopies, audienceSave, audienceExists, audienceDeleteTitle, audienceDeleteText, audienceDeleteButton,
+        audienceSampleTitle, audienceNoSample, doneAudienceSave, doneAudienceCount, doneAudienceDelete, audienceFrom,
+        audienceNone, audienceChoose, audienceKeepName, audienceKeepHint, audienceKeep, audienceOrigin,
+        auditAudienceSave, auditAudienceRemove
+    // The control group of a service.
+    case controlTitle, controlTitleOf, controlText, controlNone, controlShare, controlSince, controlCategories,
+        controlCategoriesHint, controlAll, controlMembers, controlOthers, controlMembersOf, controlResults,
+        controlResultsNote, controlNoResults, columnDone, controlPercent, controlPercentHint, controlPercentWrong,
+        controlSave, controlChanged, auditControlGroup
     // Health signals.
     case signalsTitle, signalsNote, noSignals, newSignalTitle, newSignalText, signalSource, signalSourceHint,
         signalSelector, signalSelectorHint, signalGood, signalBelow, signalAbove, signalInterval, signalTimeout,

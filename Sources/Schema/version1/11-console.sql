@@ -1104,6 +1104,8 @@ BEGIN
     made := make_delivery(held.label, held.applications, content, chosen);
     INSERT INTO delivery_maker (delivery_id, kind, name) SELECT made, 'console', u FROM unnest(held.owner || held.editors) u;
     PERFORM pushmta.set_target(made, coalesce(filter, ''), exclude);
+    UPDATE pushmta_engine.delivery d SET target_audience = held.fields ->> 'target.audience'
+    WHERE d.id = made AND d.target_filter IS NOT NULL AND held.fields ->> 'target.audience' <> '';
     PERFORM keep_one_time_code(made, is_code);
     IF experiment IS NOT NULL THEN
         PERFORM keep_experiment(made, experiment -> 'variants', experiment ->> 'metric',

@@ -487,6 +487,8 @@ BEGIN
     DELETE FROM pushmta_engine.user_category_opt_out u WHERE u.user_key = person AND u.application_id = ANY(apps);
     DELETE FROM category_opt_out c WHERE c.subscription_id = ANY(ids);
     DELETE FROM conversion v WHERE v.subscription_id = ANY(ids);
+    PERFORM forget_conversions(of_service, person);
+    UPDATE audience a SET sample = '{}' WHERE a.service_id = of_service AND a.sample && ids;
     -- An idempotency key may reveal the person.
     DELETE FROM message_key k WHERE k.subscription_ids && ids;
     UPDATE token_event e SET new_token = NULL, old_token = NULL,

@@ -49,7 +49,8 @@ COMMENT ON FUNCTION pushmta_engine.api_set_user_opt_out(integer[], text, boolean
 CREATE FUNCTION pushmta_engine.api_create_delivery(
     label text, applications text[], content text, continuous boolean, priority integer, validity_seconds bigint,
     explicit_targets boolean, one_per_user boolean, ambiguity_policy text, max_retries integer, retry_period_seconds integer,
-    filter text, exclude text[], retry_schedule text, messages_per_second double precision, one_time_code boolean, category text
+    filter text, exclude text[], retry_schedule text, messages_per_second double precision, one_time_code boolean, category text,
+    audience text
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -68,12 +69,13 @@ BEGIN
     IF filter IS NOT NULL OR exclude IS NOT NULL THEN
         PERFORM pushmta.set_target(delivery => made, filter => filter, exclude => exclude);
     END IF;
+    PERFORM use_audience(made, filter, audience);
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.api_create_delivery(
     text, text[], text, boolean, integer, bigint, boolean, boolean, text, integer, integer, text, text[], text, double precision,
-    boolean, text) IS
-    'Creates a delivery with its kind, its filter and its exclusion lists (null: none), or fails as a whole.';
+    boolean, text, text) IS
+    'Creates a delivery with its kind, its filter or saved audience, and its exclusion lists (null: none), or fails as a whole.';
 
 CREATE FUNCTION pushmta_engine.api_deliveries(lowest bigint, highest bigint, only_applications integer[], most integer)
     RETURNS TABLE (id bigint, label text, kind text, state text, state_reason text, priority integer, target bigint,

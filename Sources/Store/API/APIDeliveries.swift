@@ -7,10 +7,14 @@ extension Store {
     /// - Parameters:
     ///   - filter: selects the subscribers that it goes to, nil for all.
     ///   - exclude: the names of exclusion lists, nil for none.
-    package func createDelivery(_ new: NewDelivery, isContinuous: Bool, filter: String?, exclude: [String]?)
-        async throws
-        -> Int64
-    {
+    ///   - audience: the saved audience whose filter it gets, nil for none.
+    package func createDelivery(
+        _ new: NewDelivery,
+        isContinuous: Bool,
+        filter: String?,
+        exclude: [String]?,
+        audience: String? = nil
+    ) async throws -> Int64 {
         try NameCheck.label(new.label, of: "delivery")
         try NameCheck.validity(new.validitySeconds)
         let result = try await change(
@@ -18,7 +22,8 @@ extension Store {
             pushmta_engine.api_create_delivery(label => $1, applications => $2, content => $3, continuous => $4,
                 priority => $5::integer, validity_seconds => $6, explicit_targets => $7, one_per_user => $8, ambiguity_policy => $9,
                 max_retries => $10, retry_period_seconds => $11::integer, filter => $12::text, exclude => $13::text[],
-                retry_schedule => $14, messages_per_second => $15, one_time_code => $16, category => $17::text)
+                retry_schedule => $14, messages_per_second => $15, one_time_code => $16, category => $17::text,
+                audience => $18::text)
             """,
             [
                 .text(new.label), .textArray(new.applications), .text(new.content), .bool(isContinuous),
@@ -27,7 +32,7 @@ extension Store {
                 new.retryPeriodSeconds.map(PostgresValue.int32) ?? .null, .textOrNull(filter),
                 exclude.map { .textArray($0) } ?? .null, .text(new.retrySchedule.rawValue),
                 new.messagesPerSecond.map(PostgresValue.double) ?? .null, .bool(new.isOneTimeCode),
-                .textOrNull(new.category),
+                .textOrNull(new.category), .textOrNull(audience),
             ]
         )
         return try result.one { try $0.int64() }

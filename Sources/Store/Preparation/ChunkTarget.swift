@@ -11,6 +11,8 @@ struct ChunkTarget {
     var isOneTimeCode = false
     /// The id of the delivery's category, an SQL expression, if somebody has opted out of it; nil otherwise.
     var categorySQL: String?
+    /// The members of control groups that the delivery does not go to; nil for none.
+    var control: ControlGroups?
     /// Whether seed addresses also get the message.
     var hasSeeds = false
     /// Whether persons may get only so many messages in a time.
@@ -29,7 +31,8 @@ struct ChunkTarget {
     var people: MappedPeople?
 
     /// The reason that a subscription gets no message, apart from the delivery's exclusion lists; 0 for none. Only
-    /// one-time codes and opt-outs from a category need more than the column `exclusion`, which is in the index.
+    /// one-time codes, opt-outs from a category and control groups need more than the column `exclusion`, which is in
+    /// the index.
     func exclusionSQL(of subscription: String) -> String {
         exclusionSQL(of: subscription, isOptedOut: optOutSQL(of: subscription))
     }
@@ -37,9 +40,12 @@ struct ChunkTarget {
     /// The same, with a condition that the subscription opted out of the delivery's category; nil for never.
     func exclusionSQL(of subscription: String, isOptedOut condition: String?) -> String {
         let own = "\(subscription).exclusion"
-        if let condition {
-            let code = LoadDecision.categoryOptedOut.rawValue
-            return "CASE WHEN \(own) <> 0 THEN \(own) WHEN \(condition) THEN \(code) ELSE 0 END::smallint"
+        let more = [
+            condition.map { "WHEN \($0) THEN \(LoadDecision.categoryOptedOut.rawValue)" },
+            control.map { "WHEN \($0.condition(of: subscription)) THEN \(ControlGroups.exclusion)" },
+        ].compactMap(\.self)
+        if !more.isEmpty {
+            return "CASE WHEN \(own) <> 0 THEN \(own) \(more.joined(separator: " ")) ELSE 0 END::smallint"
         }
         guard isOneTimeCode else { return own }
         let columns = ["exclusion", "enabled", "quarantine_status"].map { "\(subscription).\($0)" }
@@ -103,7 +109,9 @@ struct ChunkTarget {
     }
 
     /// Whether it goes to all subscribers, without any selection.
-    var isEverybody: Bool { condition == nil && !isGrouped && exclusions.isEmpty && !isOneTimeCode && caps == .none }
+    var isEverybody: Bool {
+        condition == nil && !isGrouped && exclusions.isEmpty && !isOneTimeCode && caps == .none && control == nil
+    }
 
     /// Whether at most one subscription of a group gets the message.
     var isGrouped: Bool { onePerUser || hasSharedTokens }
@@ -156,6 +164,7 @@ struct ChunkTarget {
         }
         if readMapping != nil { columns.insert("user_key") }
         if isOneTimeCode { columns.formUnion(["enabled", "quarantine_status"]) }
+        if control != nil { columns.formUnion(ControlGroups.subscriptionColumns) }
         if !isGrouped { columns.formUnion(caps.columns) }
         return (["id", "exclusion"] + columns.subtracting(["id", "exclusion"]).sorted()).map { "s.\($0)" }
             .joined(separator: ", ")
@@ -174,7 +183,7 @@ extension ChunkTarget {
                 WHERE x.delivery_id = d.id),
             \(ExclusionSources.columnSQL), d.one_time_code, NOT d.one_time_code AND EXISTS (
                 SELECT FROM pushmta_engine.category_opt_out o WHERE o.category_id = d.category_id),
-            d.seed_names IS DISTINCT FROM '{}', pushmta_engine.cap_kind(d.id)
+            d.seed_names IS DISTINCT FROM '{}', pushmta_engine.cap_kind(d.id), \(ControlGroups.columnsSQL)
         """
 
     /// Reads ``columnsSQL``. The filter is returned as text; once it is parsed, ``choose(_:start:mapping:)`` compiles
@@ -192,6 +201,7 @@ extension ChunkTarget {
         target.categorySQL = try row.bool() ? categoryOfDelivery : nil
         target.hasSeeds = try row.bool()
         target.caps = FrequencyCaps(rawValue: try row.int16()) ?? .none
+        target.control = try ControlGroups(&row)
         return (target, text.map { Filter(text: $0, start: start) })
     }
 

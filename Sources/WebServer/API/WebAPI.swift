@@ -55,6 +55,8 @@ package final class WebAPI: Sendable {
             CategoryRoutes(database: database).routes,
             DeliveryRoutes(database: database).routes, AnalysisRoutes(database: database).routes,
             PlanRoutes(database: database).routes, CapRoutes(database: database).routes,
+            AudienceRoutes(database: database).routes,
+            ControlGroupRoutes(database: database).routes,
             ApprovalRoutes(database: database).routes, RecurrenceRoutes(database: database).routes,
             TargetRoutes(database: database).routes,
             RecallRoutes(database: database).routes, OutcomeRoutes(database: database).routes,

@@ -193,7 +193,8 @@ struct DeliveryRoutes: Sendable {
                 given.delivery,
                 isContinuous: given.isContinuous,
                 filter: given.filter,
-                exclude: given.exclude
+                exclude: given.exclude,
+                audience: given.audience
             )
             return try await store.apiDelivery(id, for: call)
         }

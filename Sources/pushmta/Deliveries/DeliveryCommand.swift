@@ -84,7 +84,8 @@ struct DeliveryStatusCommand: PushMTACommand {
         let lists = Cell.list(target.excludedLists.map { .text($0) })
         let alarms = Cell.list(notices.map { .text($0.sentence) })
         let chosen: [(String, Cell)] = [
-            ("alarms", alarms), ("filter", Cell(target.filter)), ("exclusion_lists", lists),
+            ("alarms", alarms), ("filter", Cell(target.filter)),
+            ("audience", Cell(target.audience.isEmpty ? nil : target.audience)), ("exclusion_lists", lists),
             (
                 "refusals",
                 .list(refusals.map { .object([("reason", .text($0.reason)), ("words", .text($0.words))]) })
@@ -107,7 +108,9 @@ struct DeliveryStatusCommand: PushMTACommand {
         if let category = progress.category { words.append("Category: \(category)") }
         if progress.isOneTimeCode { words.append("It sends one-time codes, also to people who have opted out.") }
         if target.isExplicit, progress.kind == .batch { words.append("It goes to explicit targets.") }
-        if let filter = target.filter { words.append("Filter: \(filter)") }
+        if let filter = target.filter {
+            words.append("Filter: \(filter)" + (target.audience.isEmpty ? "" : ", from audience \(target.audience)"))
+        }
         if target.hasRawSQL { words.append("A condition in SQL applies, too.") }
         if !target.excludedLists.isEmpty {
             words.append("Exclusion lists: \(target.excludedLists.joined(separator: ", "))")
