@@ -131,6 +131,9 @@ static const char caps[] = {
 static const char experiments[] = {
 #embed "version1/33-experiments.sql" suffix(, 0)
 };
+static const char lists[] = {
+#embed "version1/35-lists.sql" suffix(, 0)
+};
 static const char roles[] = {
 #embed "version1/90-roles.sql" suffix(, 0)
 };
@@ -173,6 +176,7 @@ static const struct schema_file files[] = {
     {1, "30-webhooks.sql", webhooks},
     {1, "31-caps.sql", caps},
     {1, "33-experiments.sql", experiments},
+    {1, "35-lists.sql", lists},
     {1, "90-roles.sql", roles},
     {0, 0, 0},
 };

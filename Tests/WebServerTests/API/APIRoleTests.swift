@@ -92,6 +92,7 @@ import Testing
             "api_plan", "api_waves", "service_hours", "set_plan", "api_frequency_caps",
             "approve_delivery", "reject_delivery", "withdraw_approval", "approval_of",
             "recall_delivery", "recall_of",
+            "archive_delivery", "compare_deliveries",
             "next_runs", "set_recurrence", "start_recurrence", "pause_recurrence", "remove_recurrence",
             "run_recurrence", "api_recurrence", "api_recurrence_runs",
             "set_experiment", "choose_winner", "api_experiment", "api_experiment_variants", "add_conversion",
