@@ -70,7 +70,7 @@ COMMENT ON FUNCTION pushmta_engine.listed_ids(jsonb, integer) IS
 CREATE FUNCTION pushmta_engine.list_query(wanted jsonb, is_by_ids boolean) RETURNS text LANGUAGE sql IMMUTABLE
     SET search_path = pushmta_engine, pg_temp AS $$
     SELECT format(
-        'SELECT d.id, d.listed_at, %s AS fits FROM pushmta_engine.delivery d WHERE %s (d.listed_at, d.id) < ($2, $3) '
+        'SELECT d.id, d.listed_at, %s AS fits FROM %s d WHERE (d.listed_at, d.id) < ($2, $3) '
             'AND (d.kind = ''batch'' OR d.parent_delivery_id IS NULL) AND d.archived_at IS %s%s%s%s '
             'ORDER BY d.listed_at DESC, d.id DESC LIMIT 200000',
         coalesce((SELECT string_agg(c.sql, ' AND ') FROM (VALUES
@@ -87,7 +87,9 @@ CREATE FUNCTION pushmta_engine.list_query(wanted jsonb, is_by_ids boolean) RETUR
                 'ON l.id = x.list_id WHERE x.delivery_id = d.id AND l.name = $1 ->> ''list'')'),
             ('seed', 'd.seed_names @> ARRAY[$1 ->> ''seed'']')
             ) c(kind, sql) WHERE wanted ? c.kind), 'true'),
-        CASE WHEN is_by_ids THEN 'd.id = ANY($4) AND' ELSE '' END,
+        -- Found first, and then sorted: the planner would read the whole list in its order.
+        CASE WHEN is_by_ids THEN '(SELECT l.* FROM pushmta_engine.delivery l WHERE l.id = ANY($4) OFFSET 0)'
+            ELSE 'pushmta_engine.delivery' END,
         CASE WHEN (wanted ->> 'archived')::boolean THEN 'NOT NULL' ELSE 'NULL' END,
         -- Partial indexes serve only statements that name the state.
         CASE WHEN wanted ? 'state' THEN format(' AND d.state = %L', wanted ->> 'state') ELSE '' END,
@@ -213,7 +215,7 @@ BEGIN
     RETURN QUERY
     WITH counted AS (
         SELECT p.id, m.place, m.measure, least(m.n, m.whole) AS n, m.whole
-        FROM (SELECT * FROM pushmta.delivery_status(compare_deliveries.a) UNION ALL
+        FROM (SELECT * FROM pushmta.delivery_status(compare_deliveries.a) UNION
             SELECT * FROM pushmta.delivery_status(compare_deliveries.b)) p
         JOIN pushmta.delivery_statistics s ON s.delivery_id = p.id
         CROSS JOIN LATERAL (VALUES (1, 'sent', p.sent, p.target), (2, 'failed', p.failed, p.target),
