@@ -41,29 +41,28 @@ struct ComparePage: Sendable {
     private func ask(_ first: Int64) async throws -> ConsoleReply {
         let (progress, page) = try await responder.database.run { store in
             let names = try await store.applicationNames(ofDeliveries: [first])[first] ?? []
-            var filter = DeliveryFilter(application: names.first ?? "")
-            filter.sort = .date
             return (
                 try await store.deliveryProgress(first),
-                try await store.deliveryPage(filter, maxRows: Self.maxOffered + 1)
+                try await store.deliveryPage(
+                    DeliveryFilter(application: names.first ?? ""),
+                    maxRows: Self.maxOffered + 1
+                )
             )
         }
         let rows = page.rows.filter { $0.progress.id != first && $0.progress.target > 0 }.prefix(Self.maxOffered)
-        let values: PageValues = [
-            "ask": .group([
-                "first": .text("\(first)"), "label": .text(DeliveryWords(row: progress, catalogue: catalogue).name),
-                "offers": .list(
-                    rows.map { row in
-                        [
-                            "path": .text(Self.path(first, row.progress.id)),
-                            "label": .text(DeliveryWords(row: row.progress, catalogue: catalogue).name),
-                            "date": .text("\(Figures.day(row.localTime)) \(row.localTime.dropFirst(11)) \(row.zone)"),
-                        ]
-                    }
-                ),
-            ])
+        let ask: PageValues = [
+            "first": .text("\(first)"), "label": .text(DeliveryWords(row: progress, catalogue: catalogue).name),
+            "offers": .list(rows.map { offer($0, beside: first) }),
         ]
-        return .page(ConsolePage("compare", title: catalogue[.compareTitle], values))
+        return .page(ConsolePage("compare", title: catalogue[.compareTitle], ["ask": .group(ask)]))
+    }
+
+    private func offer(_ row: ListedDelivery, beside first: Int64) -> PageValues {
+        [
+            "path": .text(Self.path(first, row.progress.id)),
+            "label": .text(DeliveryWords(row: row.progress, catalogue: catalogue).name),
+            "date": .text("\(Figures.day(row.localTime)) \(row.localTime.dropFirst(11)) \(row.zone)"),
+        ]
     }
 
     private func compare(_ first: Int64, _ second: Int64) async throws -> ConsoleReply {
@@ -80,21 +79,17 @@ struct ComparePage: Sendable {
             }
             return (sides, try await store.compareDeliveries(first, second))
         }
-        let values: PageValues = [
-            "result": .group([
-                "sides": .list(
-                    sides.map { side in
-                        [
-                            "id": .text("\(side.progress.id)"),
-                            "label": .text(DeliveryWords(row: side.progress, catalogue: catalogue).name),
-                        ]
-                    }
-                ),
-                "shares": .list(shares.map(share)), "facts": .list(facts(sides)), "texts": .list(texts(sides)),
-                "hasTexts": .flag(sides.contains { !$0.content.isEmpty }),
-            ])
+        let heads = sides.map { side -> PageValues in
+            [
+                "id": .text("\(side.progress.id)"),
+                "label": .text(DeliveryWords(row: side.progress, catalogue: catalogue).name),
+            ]
+        }
+        let result: PageValues = [
+            "sides": .list(heads), "shares": .list(shares.map(share)), "facts": .list(facts(sides)),
+            "texts": .list(texts(sides)), "hasTexts": .flag(sides.contains { !$0.content.isEmpty }),
         ]
-        return .page(ConsolePage("compare", title: catalogue[.compareTitle], values))
+        return .page(ConsolePage("compare", title: catalogue[.compareTitle], ["result": .group(result)]))
     }
 }
 

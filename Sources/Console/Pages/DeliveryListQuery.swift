@@ -64,7 +64,7 @@ struct DeliveryListQuery: Sendable {
             (Name.service, filter.service), (Name.application, filter.application), (Name.category, filter.category),
             (Name.author, filter.author), (Name.since, filter.since), (Name.until, filter.until),
             (Name.list, filter.exclusionList), (Name.seed, filter.seed),
-            (Name.sort, filter.sort == .date ? "" : filter.sort.rawValue), (Name.after, place.map(Self.text) ?? ""),
+            (Name.sort, filter.sort == .date ? "" : filter.sort.rawValue), (Name.after, place.map(Self.written) ?? ""),
         ]
         return pairs.filter { !$0.1.isEmpty }.map { "\($0.0)=\(SignIn.encoded($0.1))" }.joined(separator: "&")
     }
@@ -82,7 +82,7 @@ struct DeliveryListQuery: Sendable {
         return query.path()
     }
 
-    private static func text(_ place: DeliveryFilter.Place) -> String {
+    private static func written(_ place: DeliveryFilter.Place) -> String {
         switch place {
         case .date(let moment, let delivery): "\(moment.microsecondsSince1970)\(separator)\(delivery)"
         case .value(let value, let delivery): "\(value)\(separator)\(delivery)"

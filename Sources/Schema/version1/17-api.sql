@@ -90,7 +90,8 @@ CREATE FUNCTION pushmta_engine.api_deliveries(lowest bigint, highest bigint, onl
                 WHERE x.delivery_id = p.id ORDER BY a.name), w.parent_delivery_id, p.one_time_code, p.seeds, p.category,
             p.archived_at
         FROM (SELECT d.id, d.parent_delivery_id FROM pushmta_engine.delivery d
-            WHERE d.id BETWEEN lowest AND highest AND (with_archived OR d.archived_at IS NULL) AND (only_applications IS NULL OR NOT EXISTS (
+            WHERE d.id BETWEEN lowest AND highest AND (with_archived OR d.archived_at IS NULL)
+                AND (only_applications IS NULL OR NOT EXISTS (
                 SELECT FROM delivery_application x WHERE x.delivery_id = d.id AND NOT x.application_id = ANY(only_applications)))
             ORDER BY d.id DESC LIMIT most) w
         JOIN pushmta.delivery_progress p ON p.id = w.id

@@ -108,24 +108,26 @@ DECLARE
     few constant integer := 2000;
     deadline timestamptz := clock_timestamp() + lasts;
     ids bigint[] := listed_ids(wanted, few);
-    place record;
+    place_id bigint;
+    place_at timestamptz;
+    fits boolean;
     looked integer := 0;
     shown integer := 0;
 BEGIN
-    FOR place IN EXECUTE list_query(wanted, ids IS NOT NULL)
+    FOR place_id, place_at, fits IN EXECUTE list_query(wanted, ids IS NOT NULL)
         USING wanted, coalesce(from_at, 'infinity'), coalesce(from_id, 9223372036854775807), ids
     LOOP
         looked := looked + 1;
-        IF place.fits THEN
+        IF fits THEN
             shown := shown + 1;
-            delivery := place.id;
-            listed_at := place.listed_at;
+            delivery := place_id;
+            listed_at := place_at;
             is_cut := false;
             RETURN NEXT;
             EXIT WHEN shown = most;
         ELSIF looked % 100 = 0 AND clock_timestamp() > deadline OR looked = 200000 THEN
-            delivery := place.id;
-            listed_at := place.listed_at;
+            delivery := place_id;
+            listed_at := place_at;
             is_cut := true;
             RETURN NEXT;
             EXIT;
@@ -133,8 +135,8 @@ BEGIN
     END LOOP;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.walk_list(jsonb, timestamptz, bigint, integer, interval) IS
-    'Up to the given number of deliveries with the wanted values, newest first, after a place. If the time is over, the last row (is_cut) is '
-    'where to continue, not a delivery with these values.';
+    'Up to the given number of deliveries with the wanted values, newest first, after a place. If the time is over, the last row (is_cut) '
+    'is where to continue, not a delivery with these values.';
 
 CREATE FUNCTION pushmta_engine.list_figures(deliveries bigint[]) RETURNS TABLE (delivery bigint, sent bigint, clicked bigint)
     LANGUAGE sql STABLE SET search_path = pushmta_engine, pg_temp SET enable_hashjoin = off SET enable_mergejoin = off
@@ -190,13 +192,13 @@ BEGIN
     -- The place is that of no row, because the order is another one.
     UNION ALL SELECT NULL, NULL, NULL, NULL, NULL, true WHERE is_ranked AND (SELECT count(*) > ranked OR bool_or(n.is_cut) FROM near n);
 END $$;
-COMMENT ON FUNCTION pushmta.list_deliveries(text, text, text, text, text, text, timestamptz, timestamptz, text, text, boolean, text, integer,
-    timestamptz, double precision, bigint) IS
+COMMENT ON FUNCTION pushmta.list_deliveries(text, text, text, text, text, text, timestamptz, timestamptz, text, text, boolean, text,
+    integer, timestamptz, double precision, bigint) IS
     'Deliveries with the given values (null: any), newest first or sorted by sent or click_rate, the highest first. label is a text within '
     'the label, in any case; author a login, an API key or a user of the console who made or changed the delivery; since and until limit '
     'the start, or the creation of one without a start. Archived deliveries are listed alone (archived). The next page begins after the '
-    'last row: give its listed_at (date) or its value as after_at or after_value, and its delivery as after_id. A last row with is_cut says '
-    'that the search took its time: sorted by date it is where to continue. Sorted by a number, the list has the newest 1,000.';
+    'last row: give its listed_at (date) or its value as after_at or after_value, and its delivery as after_id. A last row with is_cut '
+    'says that the search took its time: sorted by date it is where to continue. Sorted by a number, the list has the newest 1,000.';
 
 -- Compare.
 
