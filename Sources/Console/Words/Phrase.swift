@@ -25,7 +25,7 @@ enum Phrase: String, Sendable, CaseIterable {
     // The list of deliveries.
     case deliveriesTitle, filterLabel, filterText, filterState, filterApplication, filterAny, filterButton,
         filterClear, columnDelivery, columnState, columnApplications, columnTarget, columnSent, columnFailed,
-        columnProgress, noDeliveries, noDeliveriesYet, listCut, lookOn, newest,
+        noDeliveries, noDeliveriesYet, listCut, lookOn, newest,
         unnamedDelivery, notStarted, pagesLabel
     // Its filter and its order, and what is done to several of its rows.
     case filterAuthor, filterSince, filterUntil, filterArchived, columnDate, sortLabel, chooseRow, severalLabel,

@@ -29,7 +29,8 @@ struct DeliveryCompareCommand: PushMTACommand {
     func execute(_ loaded: LoadedSettings) async throws {
         let rows = try await StoreSession.run(loaded.values) { try await $0.compareDeliveries(first, second) }
         var table = Table([
-            "measure", "first", "of_first", "first_percent", "second", "of_second", "second_percent", "difference", "low",
+            "measure", "first", "of_first", "first_percent", "second", "of_second", "second_percent", "difference",
+            "low",
             "high", "clear",
         ])
         for row in rows {
