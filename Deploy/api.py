@@ -392,6 +392,7 @@ def walk(api, delivery):
     ended = api.until(f"/deliveries/{first}", lambda answer: answer["state"] == "finished")
     require(ended["counts"]["target"] == found["messages"], f"it was not sent as analysed: {ended}, {found}")
     require(api.refusal("PATCH", f"/deliveries/{first}", {"label": "x"}) == 409, "what was sent can be changed")
+    walk_archive(api, first)
     copy = api.post(f"/deliveries/{first}/copy", {"label": "again"})
     require(copy["state"] == "editing" and copy["id"] != first and copy["label"] == "again", f"the copy is {copy}")
     second = copy["id"]
@@ -405,6 +406,24 @@ def walk(api, delivery):
     require(api.post(f"/deliveries/{second}/reschedule", {"startAt": None})["state"] == "editing", "the start cannot be taken back")
     walk_plan(api, first)
     return first, second
+
+
+def walk_archive(api, delivery):
+    """Hides a delivery that has ended from the list, shows it again, and compares it with another one."""
+    def listed(query=""):
+        return [one["id"] for one in api.get(f"/deliveries?limit=100{query}")["deliveries"]]
+
+    require(api.post(f"/deliveries/{delivery}/archive", {})["archivedAt"], "it is not archived")
+    require(delivery not in listed() and delivery in listed("&archived=with"), "the list shows an archived delivery")
+    others = listed()
+    require(api.post(f"/deliveries/{delivery}/unarchive", {})["archivedAt"] is None, "it is archived still")
+    require(delivery in listed(), "the list does not show it again")
+    other = next((one for one in others if one != delivery), delivery)
+    found = api.get(f"/deliveries/{delivery}/comparison?with={other}")
+    names = [measure["measure"] for measure in found["measures"]]
+    require(names == ["sent", "failed", "received", "clicked"], f"the comparison has {found}")
+    require(found["measures"][0]["count"] > 0, f"nothing was sent: {found}")
+    require(api.refusal("GET", f"/deliveries/{delivery}/comparison") == 400, "it is compared with nothing")
 
 
 def walk_plan(api, delivery):

@@ -301,8 +301,8 @@ class Browser:
         while place + 1 < count:
             ActionChains(self.driver).send_keys(Keys.TAB).perform()
             found, is_seen, markup = self.driver.execute_script(FOCUS)
-            # A date and time is reached part by part: day, month, year, hours, minutes, and the button of its calendar.
-            parts = parts + 1 if found == place and "datetime-local" in markup else 0
+            # A date and time is reached part by part: day, month, year, hours, minutes, and the button of its calendar. So is a date.
+            parts = parts + 1 if found == place and ("datetime-local" in markup or 'type="date"' in markup) else 0
             if 0 < parts < 10:
                 continue
             check(found == place + 1, f"{name}: after control {place} comes {found}: {markup}")
@@ -321,6 +321,12 @@ def pages(site):
         "now": "/",
         "deliveries": "/deliveries",
         "filtered": "/deliveries?state=paused&text=nothing",
+        "deliveries-by-rate": "/deliveries?sort=click_rate&since=2020-01-01",
+        "archived": "/deliveries?state=archived",
+        "compare": f"/deliveries/compare?a={first}&b={site.open}",
+        "compare-ask": f"/deliveries/compare?a={first}",
+        "archive": f"/deliveries/{first}/archive",
+        "approvals": "/approvals",
         "delivery": f"/deliveries/{first}",
         "delivery-open": f"/deliveries/{site.open}",
         "delivery-paused": f"/deliveries/{site.paused}",
@@ -473,6 +479,53 @@ def test_delivery(site, browser):
     browser.judge_here("delivery-charts")
 
 
+def test_list(site, browser):
+    """Two deliveries are chosen in the list and compared; one is archived, found by the filter, and shown again."""
+    done = site.sql(
+        "SELECT string_agg(id::text, ' ') FROM (SELECT id FROM pushmta_engine.delivery WHERE state IN ('finished', 'stopped') "
+        "AND finished_at IS NOT NULL AND parent_delivery_id IS NULL ORDER BY listed_at DESC, id DESC LIMIT 2) d"
+    ).split()
+    check(len(done) == 2, f"two deliveries have ended: {done}")
+
+    def choose(path, ids, act):
+        browser.open(path)
+        for one in ids:
+            browser.find(f"input[name='chosen.{one}']").click()
+        browser.find(f"button[value={act}]").click()
+
+    def archived(one):
+        return site.sql(f"SELECT archived_at IS NOT NULL FROM pushmta_engine.delivery WHERE id = {one}").strip() == "t"
+
+    browser.sign_in("marketing", site.passwords["marketing"])
+    browser.has("Sending")
+    choose("/deliveries", done[:1], "compare")
+    browser.has("A comparison takes two deliveries")
+    choose("/deliveries", done, "compare")
+    browser.has("Compare two deliveries")
+    browser.has("The interval holds the true difference")
+    for code in ("de", "fr"):
+        browser.driver.add_cookie({"name": "pushmta-language", "value": code})
+        browser.judge(f"compare-{code}", f"/deliveries/compare?a={done[0]}&b={done[1]}")
+        browser.judge(f"deliveries-{code}", "/deliveries")
+        browser.judge(f"approvals-{code}", "/approvals")
+    browser.driver.delete_cookie("pushmta-language")
+    choose("/deliveries?sort=sent", done[:1], "archive")
+    browser.has("Archived: 1 of 1")
+    check(archived(done[0]), "it is not archived")
+    check("sort=sent" in browser.driver.current_url, "the order is lost")
+    check(not browser.driver.find_elements(By.CSS_SELECTOR, f"tbody a[href='/deliveries/{done[0]}']"), "an archived delivery is listed")
+    browser.open("/deliveries")
+    browser.find("#state option[value=archived]").click()
+    browser.find("form[role=search] button").click()
+    browser.find(f"tbody a[href='/deliveries/{done[0]}']").click()
+    browser.find("a[href$='/archive']").click()
+    browser.has("Show this delivery in lists again?")
+    browser.find("main form.actions button").click()
+    browser.find("a[href$='/archive']")
+    check(not archived(done[0]), "it is archived still")
+    check("compare" in browser.driver.page_source, "the page does not lead to the comparison")
+
+
 def test_people(site, browser):
     """Somebody is looked up, let out of quarantine and forgotten; a delivery's outcomes are taken away."""
     person, first = site.sql("SELECT min(id) FROM pushmta_engine.subscription"), site.sql("SELECT min(id) FROM pushmta_engine.delivery")
@@ -527,6 +580,8 @@ def test_people(site, browser):
     browser.has("The latest")
     browser.judge("subscriber", f"/subscribers/{person}")
     browser.has("customer-4711")
+    browser.find("a[href$='/lift']").click()
+    browser.has("Lift the quarantine?")
     browser.find("form[action$='/lift'] button").click()
     browser.has("The quarantine is lifted")
     browser.find("a[href$='/opt_out']").click()
@@ -534,13 +589,18 @@ def test_people(site, browser):
     browser.find("form[action$='/opt_out'] button").click()
     browser.has("this person wants no messages")
     # The categories of the service: one is not wanted, and wanted again.
-    browser.find("form[action$='/category_out']:has(input[value=news]) button").click()
+    browser.find("a[href$='/category_out?category=news']").click()
+    browser.has("Unsubscribe this person?")
+    browser.judge_here("category-out")
+    browser.find("main form.actions button").click()
     browser.has("It is recorded what this person wants")
     browser.has("no, since")
     browser.judge_here("subscriber-categories")
     wanted = f"SELECT count(*) FROM pushmta_engine.category_opt_out WHERE subscription_id = {person}"
     check(site.sql(wanted).strip() == "1", "the opt-out of a category is not there")
-    browser.find("form[action$='/category_in'] button").click()
+    browser.find("a[href$='/category_in?category=news']").click()
+    browser.has("Does this person want this category again?")
+    browser.find("main form.actions button").click()
     browser.has("It is recorded what this person wants")
     check(site.sql(wanted).strip() == "0", "the opt-out of a category is still there")
     browser.judge("forget", f"/subscribers/{person}/forget")
@@ -1711,7 +1771,7 @@ def main():
         browser = Browser(site, pictures)
         for test in (
             test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_delivery, test_compose,
-            test_analyse, test_recur, test_plan, test_experiment, test_templates, test_audience, test_saved, test_messages, test_services, test_change,
+            test_analyse, test_list, test_recur, test_plan, test_experiment, test_templates, test_audience, test_saved, test_messages, test_services, test_change,
             test_signals, test_caps, test_events, test_live, test_people, test_end,
         ):
             test(site, browser)

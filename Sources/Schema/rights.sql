@@ -82,6 +82,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.sending_hours '
             'pushmta.dead_letter pushmta.event_consumer pushmta.event_gap pushmta.event_kind '
             'pushmta.alarm pushmta.alarm_history pushmta.application pushmta.delivery_count pushmta.delivery_day '
+            'pushmta.delivery_awaiting_approval '
             'pushmta.delivery_failures pushmta.delivery_problem '
             'pushmta.delivery_progress pushmta.delivery_refusal pushmta.delivery_signal pushmta.delivery_statistics '
             'pushmta.delivery_statistics_by_hour pushmta.delivery_targeting '
@@ -114,6 +115,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.approve_delivery pushmta.recall_delivery pushmta.reject_delivery pushmta.withdraw_approval '
             'pushmta.applications_of '
             'pushmta.check_content pushmta.check_delivery pushmta.copy_delivery pushmta.count_target '
+            'pushmta.archive_delivery pushmta.compare_deliveries pushmta.list_deliveries '
             'pushmta.set_delivery_rate pushmta.set_delivery_weight '
             'pushmta.set_retry_schedule '
             'pushmta.create_delivery pushmta.drop_frequency_cap pushmta.set_frequency_cap pushmta.set_one_time_code '
@@ -140,6 +142,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
             'pushmta_engine.console_drop_signal pushmta_engine.console_follow pushmta_engine.console_set_signal '
             'pushmta.delivery_status pushmta.next_runs pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs '
+            'pushmta.compare_deliveries pushmta.list_deliveries pushmta_engine.awaited_approvals pushmta_engine.console_archive '
             'pushmta_engine.api_experiment pushmta_engine.api_experiment_variants pushmta_engine.console_choose_winner '
             'pushmta_engine.api_content pushmta_engine.api_forms pushmta_engine.console_prove_variant '
             'pushmta_engine.console_set_recurrence pushmta_engine.console_control_recurrence '
@@ -185,6 +188,7 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.explain_message_id '
+            'pushmta.archive_delivery pushmta.compare_deliveries '
             'pushmta.add_targets pushmta.analyze_delivery pushmta.find_message pushmta.follow_signal pushmta.make_continuous '
             'pushmta.pause_delivery '
             'pushmta.resume_delivery '

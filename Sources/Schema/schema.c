@@ -134,6 +134,9 @@ static const char experiments[] = {
 static const char audiences[] = {
 #embed "version1/34-audiences.sql" suffix(, 0)
 };
+static const char lists[] = {
+#embed "version1/35-lists.sql" suffix(, 0)
+};
 static const char roles[] = {
 #embed "version1/90-roles.sql" suffix(, 0)
 };
@@ -177,6 +180,7 @@ static const struct schema_file files[] = {
     {1, "31-caps.sql", caps},
     {1, "33-experiments.sql", experiments},
     {1, "34-audiences.sql", audiences},
+    {1, "35-lists.sql", lists},
     {1, "90-roles.sql", roles},
     {0, 0, 0},
 };

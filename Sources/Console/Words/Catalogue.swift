@@ -170,6 +170,8 @@ extension Catalogue {
             case "delivery.pause": .auditPause
             case "delivery.resume": .auditResume
             case "delivery.stop": .auditStop
+            case "delivery.archive": .auditArchive
+            case "delivery.unarchive": .auditUnarchive
             case "delivery.analyze": .auditAnalyse
             case "delivery.reschedule": .auditReschedule
             case "delivery.edit": .auditEdit

@@ -152,7 +152,12 @@ CREATE TABLE pushmta_engine.delivery (
     changed_at timestamptz NOT NULL DEFAULT now(),
     started_at timestamptz,
     finished_at timestamptz,
-    CHECK (state IN ('editing', 'stopped', 'recalled') OR log_day IS NOT NULL)
+    -- Since when lists leave it out. It changes nothing else.
+    archived_at timestamptz,
+    -- Its place in lists.
+    listed_at timestamptz NOT NULL GENERATED ALWAYS AS (coalesce(started_at, start_at, created_at)) STORED,
+    CHECK (state IN ('editing', 'stopped', 'recalled') OR log_day IS NOT NULL),
+    CONSTRAINT delivery_archived_ended CHECK (archived_at IS NULL OR state IN ('finished', 'stopped', 'recalled'))
 ) WITH (fillfactor = 70);
 COMMENT ON TABLE pushmta_engine.delivery IS
     'Deliveries. A continuous one runs until it is stopped and has no messages of its own. The messages of each day belong to a delivery '
@@ -172,12 +177,16 @@ CREATE INDEX delivery_scheduled ON pushmta_engine.delivery (start_at, id)
 -- Analysed deliveries that are not started: forgotten ones are dropped.
 CREATE INDEX delivery_ready ON pushmta_engine.delivery (frozen_until) WHERE state = 'ready';
 CREATE INDEX delivery_parent ON pushmta_engine.delivery (parent_delivery_id) WHERE parent_delivery_id IS NOT NULL;
--- For the foreign key.
+-- For the foreign key and for lists.
 CREATE INDEX delivery_category ON pushmta_engine.delivery (category_id) WHERE category_id IS NOT NULL;
 CREATE INDEX delivery_editing ON pushmta_engine.delivery (id) WHERE state = 'editing';
--- For lists of the console: stopped and recalled deliveries, and labels, which are searched across all deliveries.
-CREATE INDEX delivery_stopped ON pushmta_engine.delivery (state, id) WHERE state IN ('stopped', 'recalled');
-CREATE INDEX delivery_label ON pushmta_engine.delivery (id) INCLUDE (label) WHERE label <> '';
+-- For lists, newest first, without the days of continuous deliveries: all, those of a rarer state, archived ones, and those that name seed
+-- addresses. Labels are searched in the index.
+CREATE INDEX delivery_listed ON pushmta_engine.delivery (listed_at, id) INCLUDE (label, state)
+    WHERE archived_at IS NULL AND (kind = 'batch' OR parent_delivery_id IS NULL);
+CREATE INDEX delivery_in_state ON pushmta_engine.delivery (state, listed_at, id) WHERE state <> 'finished';
+CREATE INDEX delivery_archived ON pushmta_engine.delivery (listed_at, id) INCLUDE (label, state) WHERE archived_at IS NOT NULL;
+CREATE INDEX delivery_seed_names ON pushmta_engine.delivery USING gin (seed_names) WHERE seed_names <> '{}';
 CREATE INDEX delivery_ending ON pushmta_engine.delivery (id)
     WHERE state IN ('stopped', 'recalled') AND finished_at IS NULL;
 -- The days of a continuous delivery, newest first.

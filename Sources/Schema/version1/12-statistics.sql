@@ -42,6 +42,8 @@ CREATE TABLE pushmta_engine.delivery_hour (
 ) WITH (fillfactor = 80);
 COMMENT ON TABLE pushmta_engine.delivery_hour IS
     'Sums of delivery_statistic over versions and locales, kept by its triggers. Statistics are never deleted.';
+-- Lists show the first receipts and clicks of many deliveries. The count is not in the index, so that its updates stay HOT.
+CREATE INDEX delivery_hour_first ON pushmta_engine.delivery_hour (delivery_id, measure) WHERE measure IN (19, 21);
 
 CREATE FUNCTION pushmta_engine.add_to_hours() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pushmta_engine, pg_temp AS $$

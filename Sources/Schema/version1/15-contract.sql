@@ -59,7 +59,9 @@ SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority,
     -- Whether it also goes to subscribers who opted out.
     d.one_time_code,
     -- How many of its messages went to seed addresses in addition to the target.
-    d.seeds, (SELECT k.name FROM pushmta_engine.category k WHERE k.id = d.category_id) AS category
+    d.seeds, (SELECT k.name FROM pushmta_engine.category k WHERE k.id = d.category_id) AS category,
+    -- Since when lists leave it out.
+    d.archived_at
 FROM pushmta_engine.delivery d
 LEFT JOIN pushmta_engine.delivery_sum u ON u.delivery_id = d.id
 LEFT JOIN LATERAL (

@@ -56,14 +56,19 @@ extension Store {
     }
 
     /// Deliveries with ids in a range, newest first; with applications given, only deliveries that go to no others.
-    package func apiDeliveries(ids: ClosedRange<Int64>, applications: [Int32]?, limit: Int32) async throws
-        -> [APIDeliveryRow]
-    {
+    ///
+    /// - Parameter withArchived: whether archived ones are among them.
+    package func apiDeliveries(
+        ids: ClosedRange<Int64>,
+        applications: [Int32]?,
+        limit: Int32,
+        withArchived: Bool = true
+    ) async throws -> [APIDeliveryRow] {
         try await apiDeliveries(
-            from: "pushmta_engine.api_deliveries($1, $2, $3::integer[], $4::integer) d",
+            from: "pushmta_engine.api_deliveries($1, $2, $3::integer[], $4::integer, $5) d",
             [
                 .int64(ids.lowerBound), .int64(ids.upperBound), applications.map(PostgresValue.int32Array) ?? .null,
-                .int32(limit),
+                .int32(limit), .bool(withArchived),
             ]
         )
     }
@@ -76,7 +81,7 @@ extension Store {
             """
             SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority, d.target, d.excluded, d.pending, d.sent, d.failed,
                 d.ignored, d.not_applicable, d.canceled, d.unknown, d.seeds, d.prepared, d.created_at, d.start_at, d.started_at,
-                d.finished_at, d.valid_until, d.snapshot_at, d.applications, d.parent_id, d.one_time_code, d.category,
+                d.finished_at, d.valid_until, d.snapshot_at, d.applications, d.parent_id, d.one_time_code, d.category, d.archived_at,
                 g.signal, g.good, g.target, g.floor, g.ceiling, g.value, g.age_seconds, coalesce(g.rate, g.floor), g.state, g.reason
             FROM \(source) LEFT JOIN pushmta.delivery_signal g ON g.delivery_id = d.id
             ORDER BY d.id DESC
@@ -117,6 +122,7 @@ extension Store {
             parentID: try row.int64OrNil(),
             isOneTimeCode: try row.bool(),
             category: try row.textOrNil(),
+            archivedAt: try row.timeOrNil(),
             signal: try row.ifPresent(10, deliverySignal)
         )
     }

@@ -207,6 +207,36 @@ extension OpenAPISchemas {
               "content": {"type": "object", "additionalProperties": true, "description": "What takes their place; with mode replace, and only with it."}
             }
           },
+          "DeliveryComparison": {
+            "type": "object",
+            "examples": [{"deliveryId": 100, "withDeliveryId": 90, "measures": [{"measure": "clicked", "count": 220, "of": 500, "rate": 0.44, "withCount": 264, "withOf": 419, "withRate": 0.63, "difference": 0.19, "low": 0.126, "high": 0.252, "clear": true}]}],
+            "required": ["deliveryId", "withDeliveryId", "measures"],
+            "properties": {
+              "deliveryId": {"$ref": "#/components/schemas/Id"},
+              "withDeliveryId": {"$ref": "#/components/schemas/Id"},
+              "measures": {
+                "type": "array",
+                "items": {
+                  "type": "object",
+                  "required": ["measure", "count", "of", "rate", "withCount", "withOf", "withRate", "difference", "low", "high", "clear"],
+                  "properties": {
+                    "measure": {"enum": ["sent", "failed", "received", "clicked"],
+                      "description": "sent and failed are shares of the target, received and clicked of the sent messages."},
+                    "count": {"type": "integer"},
+                    "of": {"type": "integer"},
+                    "rate": {"type": ["number", "null"]},
+                    "withCount": {"type": "integer"},
+                    "withOf": {"type": "integer"},
+                    "withRate": {"type": ["number", "null"]},
+                    "difference": {"type": ["number", "null"], "description": "How much greater the rate of the other delivery is."},
+                    "low": {"type": ["number", "null"], "description": "The lower end of its 95 percent interval."},
+                    "high": {"type": ["number", "null"]},
+                    "clear": {"type": "boolean", "description": "Whether the interval leaves out 0."}
+                  }
+                }
+              }
+            }
+          },
           "RecallReport": {
             "type": "object",
             "examples": [{"deliveryId": 100, "mode": "replace", "reason": "The price is wrong", "recalledBy": "user mia", "recalledAt": "2026-11-24T18:00:00.000000Z", "recallDeliveryId": 101, "recallState": "finished", "target": 1000, "pending": 0, "unsent": 400, "replaced": 550, "removed": 0, "tooLate": 50}],

@@ -334,9 +334,9 @@ extension OpenAPISchemas {
           },
           "Delivery": {
             "type": "object",
-            "examples": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0, "seeds": 0}, "oneTimeCode": false, "category": "marketing", "prepared": true, "signal": null, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}],
+            "examples": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0, "seeds": 0}, "oneTimeCode": false, "category": "marketing", "prepared": true, "signal": null, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "archivedAt": null, "asOf": "2026-11-24T18:00:00.000000Z"}],
             "required": ["id", "label", "kind", "parentId", "state", "stateReason", "applications", "priority", "counts", "oneTimeCode", "category", "prepared",
-              "signal", "createdAt", "startAt", "startedAt", "finishedAt", "validUntil", "asOf"],
+              "signal", "createdAt", "startAt", "startedAt", "finishedAt", "validUntil", "archivedAt", "asOf"],
             "properties": {
               "id": {"$ref": "#/components/schemas/Id"},
               "label": {"type": "string"},
@@ -357,6 +357,7 @@ extension OpenAPISchemas {
               "startedAt": {"$ref": "#/components/schemas/TimeOrNull"},
               "finishedAt": {"$ref": "#/components/schemas/TimeOrNull"},
               "validUntil": {"$ref": "#/components/schemas/TimeOrNull"},
+              "archivedAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "Since when lists leave it out; null if they show it."},
               "asOf": {"$ref": "#/components/schemas/Time", "description": "The time of the counts."}
             }
           },

@@ -60,6 +60,7 @@ package final class WebAPI: Sendable {
             ApprovalRoutes(database: database).routes, RecurrenceRoutes(database: database).routes,
             TargetRoutes(database: database).routes,
             RecallRoutes(database: database).routes, OutcomeRoutes(database: database).routes,
+            ComparisonRoutes(database: database).routes,
             MessageRoutes(database: database).routes, SeedRoutes(database: database).routes,
             ExclusionRoutes(database: database).routes, TemplateRoutes(database: database).routes,
             CheckRoutes(database: database).routes, ProofRoutes(database: database).routes,

@@ -8,7 +8,7 @@ import Supervisor
 struct DeliveryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delivery",
-        abstract: "Create, change, approve, inspect, start, pause, stop and recall deliveries.",
+        abstract: "Create, change, approve, inspect, start, pause, stop, recall and archive deliveries.",
         subcommands: [
             DeliveryCreateCommand.self, DeliveryUpdateCommand.self, DeliveryCopyCommand.self,
             DeliveryCountCommand.self, DeliveryAnalyzeCommand.self,
@@ -18,6 +18,7 @@ struct DeliveryCommand: AsyncParsableCommand {
             DeliveryStatusCommand.self,
             DeliveryWatchCommand.self, DeliveryListCommand.self, DeliveryPauseCommand.self,
             DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryRecallCommand.self,
+            DeliveryArchiveCommand.self, DeliveryCompareCommand.self,
             DeliveryRateCommand.self,
             DeliveryFollowCommand.self, DeliveryWeightCommand.self, DeliveryPlanCommand.self,
             DeliveryPreviewCommand.self,
@@ -27,17 +28,26 @@ struct DeliveryCommand: AsyncParsableCommand {
 }
 
 struct DeliveryListCommand: PushMTACommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the newest deliveries.")
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the newest deliveries.",
+        discussion: "Archived deliveries are listed only with --archived."
+    )
 
     @OptionGroup var global: GlobalOptions
 
     @OptionGroup var limit: RowLimit
 
+    @Flag(help: "List archived deliveries, too.")
+    var archived = false
+
     @Flag(help: "Print JSON.")
     var json = false
 
     func execute(_ loaded: LoadedSettings) async throws {
-        let rows = try await StoreSession.run(loaded.values) { try await $0.deliveries(limit: limit.rows) }
+        let rows = try await StoreSession.run(loaded.values) {
+            try await $0.deliveries(limit: limit.rows, withArchived: archived)
+        }
         DeliveryTable.table(rows).show(json: json)
     }
 }

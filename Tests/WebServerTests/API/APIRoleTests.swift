@@ -96,6 +96,7 @@ import Testing
             "drop_webhook", "enable_webhook", "resend_dead_letter",
             "approve_delivery", "reject_delivery", "withdraw_approval", "approval_of",
             "recall_delivery", "recall_of",
+            "archive_delivery", "compare_deliveries",
             "next_runs", "set_recurrence", "start_recurrence", "pause_recurrence", "remove_recurrence",
             "run_recurrence", "api_recurrence", "api_recurrence_runs",
             "audience_sample", "count_audience", "remove_audience", "save_audience", "api_audiences",
