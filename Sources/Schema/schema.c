@@ -128,6 +128,9 @@ static const char webhooks[] = {
 static const char caps[] = {
 #embed "version1/31-caps.sql" suffix(, 0)
 };
+static const char behaviour[] = {
+#embed "version1/32-behaviour.sql" suffix(, 0)
+};
 static const char experiments[] = {
 #embed "version1/33-experiments.sql" suffix(, 0)
 };
@@ -172,6 +175,7 @@ static const struct schema_file files[] = {
     {1, "30-events.sql", events},
     {1, "30-webhooks.sql", webhooks},
     {1, "31-caps.sql", caps},
+    {1, "32-behaviour.sql", behaviour},
     {1, "33-experiments.sql", experiments},
     {1, "90-roles.sql", roles},
     {0, 0, 0},

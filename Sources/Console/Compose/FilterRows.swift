@@ -152,7 +152,7 @@ extension FilterRows.Row {
         case .startsWith(let field, let text):
             (self.field, comparison, value) = (field.description, .startsWith, text)
         case .isNull(let field): (self.field, comparison) = (field.description, .isNull)
-        case .all, .any, .not: return nil
+        case .did, .all, .any, .not: return nil
         }
     }
 

@@ -30,7 +30,7 @@ extension Store {
     ///
     /// Half of the time is for counting; what is left then is estimated from a sample in the other half, at least once.
     /// Exclusion lists, opt-outs from a category and duplicate push tokens are left to preparation. Throws ``StoreError``
-    /// of code `invalid` for a filter that compares incompatible values.
+    /// of code `invalid` for a filter that compares incompatible values, or asks what people did although it is not kept.
     ///
     /// - Parameter isOneTimeCode: whether people who opted out count as reached.
     package func countAudience(
@@ -45,10 +45,18 @@ extension Store {
         let start = try await databaseClock()
         var target = ChunkTarget()
         target.isOneTimeCode = isOneTimeCode
+        let services = filter?.asksBehaviour == true ? try await behaviourServices(applications: applications) : []
+        func compiled(_ persons: String) throws -> FilterSQL? {
+            let behaviour = BehaviourScope(services: services, persons: persons)
+            return try filter.map {
+                try FilterSQL($0, firstParameter: 4, mapping: nil, start: start, behaviour: behaviour)
+            }
+        }
         let counter = AudienceCounter(
             store: self,
             exclusion: target.exclusionSQL(of: "s"),
-            condition: try filter.map { try FilterSQL($0, firstParameter: 4, mapping: nil, start: start) }
+            condition: try compiled(AudienceCounter.personsOfStep),
+            sampled: try compiled(AudienceCounter.personsOfWindows)
         )
         let deadline = ContinuousClock.now.advanced(by: limit)
         var counted = AudienceCounter.Sum()
@@ -84,6 +92,19 @@ struct AudienceCounter {
     /// Why a subscription `s` gets no message, 0 if it gets one.
     var exclusion = "s.exclusion"
     let condition: FilterSQL?
+    /// The same for a sample, if it differs: a filter that asks what people did names all that are looked at.
+    var sampled: FilterSQL?
+
+    /// The persons of a step, and those of the windows of a sample.
+    static let personsOfStep = """
+        SELECT coalesce(x.person_id, x.id) FROM pushmta_engine.console_audience x
+        WHERE (x.application_id, x.id) > ($1, $2) AND x.application_id = $1 ORDER BY x.application_id, x.id LIMIT $3
+        """
+    static let personsOfWindows = """
+        SELECT x.person FROM unnest($1::integer[], $2::bigint[]) v(application, low)
+        CROSS JOIN LATERAL (SELECT coalesce(y.person_id, y.id) AS person FROM pushmta_engine.console_audience y
+            WHERE y.application_id = v.application AND y.id >= v.low AND y.id < v.low + $3 OFFSET 0) x
+        """
 
     /// Subscriptions in one step: about 20 milliseconds if each has to be read.
     private static let step: Int64 = 5_000
@@ -139,7 +160,7 @@ struct AudienceCounter {
         var windows: [Int32: [Sum]] = [:]
         var rounds = 0
         repeat {
-            for (application, sum) in try await sample(ranges) { windows[application, default: []].append(sum) }
+            for (application, sum) in try await sample(ranges, rounds) { windows[application, default: []].append(sum) }
             rounds += 1
         } while ContinuousClock.now < deadline
         var (chosen, excluded) = (Double(known.chosen), Double(known.excluded))
@@ -188,16 +209,19 @@ struct AudienceCounter {
     }
 
     /// Reads one window from each of equal pieces of each application's ids.
-    private func sample(_ ranges: [Int32: ClosedRange<Int64>]) async throws -> [(Int32, Sum)] {
+    ///
+    /// - Parameter round: the windows of a round are always the same, so that two counts differ only by their rounds.
+    private func sample(_ ranges: [Int32: ClosedRange<Int64>], _ round: Int) async throws -> [(Int32, Sum)] {
         var applications: [Int32] = []
         var lows: [Int64] = []
         for (application, range) in ranges {
             let piece = Double(max(Int64(range.count) - Self.width, 0)) / Double(Self.windows)
             for place in 0..<Self.windows {
                 applications.append(application)
-                lows.append(range.lowerBound + Int64((Double(place) + Double.random(in: 0..<1)) * piece))
+                lows.append(range.lowerBound + Int64((Double(place) + Self.shift(round, place)) * piece))
             }
         }
+        let condition = sampled ?? condition
         let result = try await store.query(
             Self.sampleSQL(condition?.condition ?? "true", exclusion: exclusion),
             [.int32Array(applications), .int64Array(lows), .int64(Self.width)] + (condition?.parameters ?? [])
@@ -205,6 +229,11 @@ struct AudienceCounter {
         return try store.all(result) { row in
             (try row.int32(), Sum(chosen: try row.int64(), excluded: try row.int64()))
         }
+    }
+
+    /// Where the window of a piece begins, from 0 to 1: multiples of two irrational numbers, which spread evenly.
+    static func shift(_ round: Int, _ place: Int) -> Double {
+        (Double(round + 1) * 0.618_033_988_75 + Double(place) * 0.754_877_666_25).truncatingRemainder(dividingBy: 1)
     }
 
     /// Parameters: the application and the first id of each window, and how many ids a window has.

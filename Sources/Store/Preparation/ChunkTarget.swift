@@ -23,6 +23,10 @@ struct ChunkTarget {
     var rawSQL: String?
     /// Whether that condition is evaluated for each subscription separately, because some value makes it fail.
     var triesEach = false
+    /// The services of the applications.
+    var services: [Int32] = []
+    /// A service that keeps no history of what people did; nil if all do.
+    var forgetfulService: String?
     /// The view that the filter reads.
     var mapping: TargetMapping?
     /// The view's values for the people of the next chunk.
@@ -148,9 +152,12 @@ struct ChunkTarget {
     private static let unasked = -2
 
     /// The columns that a slice of subscriptions must have.
-    var sliceColumns: String {
+    var sliceColumns: String { columns(and: []) }
+
+    /// The same, with more columns.
+    func columns(and more: Set<String>) -> String {
         if rawSQL != nil { return triesEach ? "s.*, \(Self.triedSQL) AS choice" : "s.*" }
-        var columns = exclusions.columns.union(filter?.columns ?? [])
+        var columns = exclusions.columns.union(filter?.columns ?? []).union(more)
         if isGrouped {
             columns.formUnion(["application_id", "user_key", "push_token", "registered_at", "disabled_at"])
         }
@@ -174,7 +181,16 @@ extension ChunkTarget {
                 WHERE x.delivery_id = d.id),
             \(ExclusionSources.columnSQL), d.one_time_code, NOT d.one_time_code AND EXISTS (
                 SELECT FROM pushmta_engine.category_opt_out o WHERE o.category_id = d.category_id),
-            d.seed_names IS DISTINCT FROM '{}', pushmta_engine.cap_kind(d.id)
+            d.seed_names IS DISTINCT FROM '{}', pushmta_engine.cap_kind(d.id), \(servicesSQL), \(forgetfulSQL)
+        """
+
+    /// The services of delivery `d`, and the first of them that keeps no history of behaviour.
+    private static let servicesSQL = "ARRAY(SELECT DISTINCT v.id \(ofDelivery) ORDER BY 1)"
+    private static let forgetfulSQL = "(SELECT min(v.name) \(ofDelivery) AND v.behaviour_since IS NULL)"
+
+    private static let ofDelivery = """
+        FROM pushmta_engine.delivery_application x JOIN pushmta_engine.application a ON a.id = x.application_id
+            JOIN pushmta_engine.service v ON v.id = a.service_id WHERE x.delivery_id = d.id
         """
 
     /// Reads ``columnsSQL``. The filter is returned as text; once it is parsed, ``choose(_:start:mapping:)`` compiles
@@ -192,6 +208,8 @@ extension ChunkTarget {
         target.categorySQL = try row.bool() ? categoryOfDelivery : nil
         target.hasSeeds = try row.bool()
         target.caps = FrequencyCaps(rawValue: try row.int16()) ?? .none
+        target.services = try row.int32Array()
+        target.forgetfulService = try row.textOrNil()
         return (target, text.map { Filter(text: $0, start: start) })
     }
 
@@ -215,12 +233,27 @@ extension ChunkTarget {
             try found.require(filter.mappingColumns.sorted())
             self.mapping = found
         }
+        if filter.asksBehaviour, let forgetfulService { throw Store.keepsNoBehaviour(forgetfulService) }
         self.filter = try FilterSQL(
             filter,
             firstParameter: Self.firstFilterParameter,
             mapping: self.mapping,
-            start: start
+            start: start,
+            behaviour: BehaviourScope(services: services, persons: personsSQL)
         )
+    }
+
+    /// The persons of the subscriptions that a chunk judges: those of the slice or the pool, and, where a token may have
+    /// two users, those of the others with such a token.
+    private var personsSQL: String {
+        guard isGrouped else { return BehaviourScope.persons(of: "slice") }
+        let pool = BehaviourScope.persons(of: "pool")
+        guard onePerUser, hasSharedTokens else { return pool }
+        return """
+            \(pool) UNION ALL SELECT b.person FROM pool p CROSS JOIN apps y CROSS JOIN LATERAL (
+                SELECT coalesce(z.person_id, z.id) AS person FROM pushmta_engine.subscription z
+                WHERE z.application_id = y.application_id AND z.push_token = p.push_token AND z.enabled) b
+            """
     }
 }
 
@@ -233,8 +266,10 @@ extension Store {
         var ids: [Int32] = []
         for name in names { ids.append(try await application(named: name).id) }
         let mapping = filter.mappingColumns.isEmpty ? nil : try await targetMapping(applications: ids)
+        let services = filter.asksBehaviour ? try await behaviourServices(applications: ids) : []
+        let behaviour = BehaviourScope(services: services, persons: "SELECT NULL::bigint")
         let now = try await databaseClock()
-        _ = try FilterSQL(filter, firstParameter: 1, mapping: mapping, start: now)
+        _ = try FilterSQL(filter, firstParameter: 1, mapping: mapping, start: now, behaviour: behaviour)
     }
 
     /// The one mapping of all applications of a delivery.

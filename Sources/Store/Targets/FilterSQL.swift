@@ -18,6 +18,7 @@ struct FilterSQL {
     private let first: Int
     private let mapping: TargetMapping?
     private let start: DatabaseTime
+    private let behaviour: BehaviourScope?
 
     /// Builds the condition.
     ///
@@ -25,10 +26,18 @@ struct FilterSQL {
     ///   - first: the number of the first free parameter.
     ///   - mapping: required if the filter uses its columns.
     ///   - start: the meaning of `now`.
-    init(_ filter: TargetFilter, firstParameter first: Int, mapping: TargetMapping?, start: DatabaseTime) throws {
+    ///   - behaviour: required if the filter asks what people did.
+    init(
+        _ filter: TargetFilter,
+        firstParameter first: Int,
+        mapping: TargetMapping?,
+        start: DatabaseTime,
+        behaviour: BehaviourScope? = nil
+    ) throws {
         self.first = first
         self.mapping = mapping
         self.start = start
+        self.behaviour = behaviour
         condition = try sql(filter)
     }
 
@@ -48,7 +57,32 @@ struct FilterSQL {
             let wanted = field == .column(.locale) ? LocaleTag.canonicalPrefix(wanted) : wanted
             return "(starts_with(\(try text(of: field)) COLLATE \"C\", \(bind(.text(wanted)))) IS TRUE)"
         case .isNull(let field): return "(\(try column(field).sql) IS NULL)"
+        case .did(let test): return try did(test)
         }
+    }
+
+    /// The history is asked once for all persons of the statement; the sub-select, which nothing correlates, is hashed.
+    private mutating func did(_ test: TargetBehaviour) throws -> String {
+        guard let behaviour else {
+            throw StoreError(
+                .invalid,
+                "target filter: \"\(test.kind.rawValue)\" asks what people did, which is unknown here"
+            )
+        }
+        columns.insert("person_id")
+        let since = test.days.map { days in
+            let moment = start.microsecondsSince2000 &- Int64(days) &* 86_400_000_000
+            return "(\(bind(.timestamp(microsecondsSince2000: moment))) AT TIME ZONE 'UTC')::date"
+        }
+        let arguments = [
+            bind(.text(test.kind.rawValue)), bind(.text(test.subject.word.rawValue)),
+            test.subject.value.map { bind(.text($0)) } ?? "NULL", since ?? "NULL",
+            bind(.int32Array(behaviour.services)), "ARRAY(\(behaviour.persons))",
+        ]
+        return """
+            (coalesce(s.person_id, s.id) IN (SELECT b.person
+                FROM pushmta_engine.who_did(\(arguments.joined(separator: ", "))) b(person)))
+            """
     }
 
     /// The sub-select of a constant is evaluated once per statement; a cast would be evaluated for each row.

@@ -1,0 +1,42 @@
+import PostgresClient
+import PushCore
+
+/// What a filter needs to ask what people did.
+struct BehaviourScope: Sendable, Hashable {
+    /// The services whose history is asked; all of them keep one.
+    let services: [Int32]
+    /// A query for the persons of all subscriptions that the statement judges.
+    let persons: String
+
+    /// The persons of a table of subscriptions in the statement.
+    static func persons(of table: String) -> String { "SELECT coalesce(x.person_id, x.id) FROM \(table) x" }
+}
+
+extension Store {
+    /// The services of applications, whose history of behaviour a filter asks.
+    ///
+    /// Throws `invalid` if one of them keeps none.
+    func behaviourServices(applications ids: [Int32]) async throws -> [Int32] {
+        let rows = try await query(
+            """
+            SELECT DISTINCT v.id, v.name, v.behaviour_since IS NOT NULL FROM pushmta_engine.application a
+            JOIN pushmta_engine.service v ON v.id = a.service_id WHERE a.id = ANY($1) ORDER BY 1
+            """,
+            [.int32Array(ids)]
+        )
+        return try all(rows) { row in
+            let (id, name) = (try row.int32(), try row.text())
+            guard try row.bool() else { throw Self.keepsNoBehaviour(name) }
+            return id
+        }
+    }
+
+    /// The error for a filter that asks what people did, for a service that does not keep it.
+    static func keepsNoBehaviour(_ service: String) -> StoreError {
+        StoreError(
+            .invalid,
+            "The filter asks what people did, and service \"\(service)\" keeps no history of that.",
+            hint: "pushmta behaviour keep \(service) begins one; or leave this test out"
+        )
+    }
+}
