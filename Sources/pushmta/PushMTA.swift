@@ -59,7 +59,7 @@ struct PushMTA: AsyncParsableCommand {
             MigrateCommand.self, DoctorCommand.self,
             StatusCommand.self, TopCommand.self, TraceCommand.self, QueueCommand.self, ExplainCommand.self,
             HostCommand.self, AlarmCommand.self, EventsCommand.self, WebhookCommand.self,
-            ConfigCommand.self, ServiceCommand.self, CapCommand.self, MappingCommand.self, AccountCommand.self,
+            ConfigCommand.self, ServiceCommand.self, CapCommand.self, BehaviourCommand.self, MappingCommand.self, AccountCommand.self,
             ApplicationCommand.self,
             CredentialCommand.self,
             SubscriptionCommand.self, OptOutCommand.self, CategoryCommand.self, ExclusionCommand.self,

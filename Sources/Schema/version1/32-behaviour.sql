@@ -192,28 +192,23 @@ COMMENT ON FUNCTION pushmta_engine.behaviour_deliveries(text, text, integer[]) I
     'The deliveries that a test of behaviour is about: the one with this number, those with this label, or those of the category with this '
     'name. Null: any.';
 
-CREATE FUNCTION pushmta_engine.who_did(word text, subject text, value text, since date, services integer[], persons bigint[])
-    RETURNS SETOF bigint LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp
-    SET enable_nestloop = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
-#variable_conflict use_variable
+CREATE FUNCTION pushmta_engine.who_did(word text, subject text, value text, since date, services integer[], blocks integer[])
+    RETURNS TABLE (block integer, persons bit varying) LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp SET enable_mergejoin = off SET enable_seqscan = off AS $$
+#variable_conflict use_column
 DECLARE
-    wanted smallint := behaviour_kind(word);
-    about bigint[] := behaviour_deliveries(subject, value, services);
-    found record;
+    wanted CONSTANT smallint := behaviour_kind(word);
+    about CONSTANT bigint[] := behaviour_deliveries(subject, value, services);
 BEGIN
-    SELECT array_agg(g.block) AS blocks, array_agg(g.bits) AS bits INTO found FROM (
-        SELECT b.block, bit_or(h.persons::bit(1024))::bit varying AS bits
-        FROM (SELECT DISTINCT (u.person >> 10)::integer AS block FROM unnest(persons) u(person)) b
+    RETURN QUERY SELECT b.block, bit_or(h.persons::bit(1024))::bit varying
+        FROM unnest(blocks) b(block)
         CROSS JOIN LATERAL (SELECT x.persons FROM behaviour x WHERE x.service_id = ANY(services) AND x.kind = wanted AND x.block = b.block
             AND x.day >= coalesce(since, '-infinity') AND (about IS NULL OR x.delivery_id = ANY(about)) OFFSET 0) h
-        GROUP BY b.block) g;
-    RETURN QUERY SELECT u.person FROM unnest(persons) u(person)
-        JOIN (SELECT unnest(found.blocks) AS block, unnest(found.bits) AS bits) f ON f.block = (u.person >> 10)::integer
-        WHERE get_bit(f.bits, (u.person & 1023)::integer) = 1;
+        GROUP BY b.block;
 END $$;
-COMMENT ON FUNCTION pushmta_engine.who_did(text, text, text, date, integer[], bigint[]) IS
-    'Which of these persons were sent, received or clicked something since a day (null: in all of the history): any delivery of these '
-    'services, or the one, the label or the category that is named. A statement asks once for all persons that it judges.';
+COMMENT ON FUNCTION pushmta_engine.who_did(text, text, text, date, integer[], integer[]) IS
+    'Which persons of these blocks were sent, received or clicked something since a day (null: in all of the history): any delivery of '
+    'these services, or the one, the label or the category that is named. A statement asks once for all blocks of those that it judges.';
 
 CREATE FUNCTION pushmta_engine.behaviour_problem(delivery bigint, tree jsonb) RETURNS pushmta_engine.input_problem LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$

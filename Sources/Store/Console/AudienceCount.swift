@@ -46,8 +46,8 @@ extension Store {
         var target = ChunkTarget()
         target.isOneTimeCode = isOneTimeCode
         let services = filter?.asksBehaviour == true ? try await behaviourServices(applications: applications) : []
-        func compiled(_ persons: String) throws -> FilterSQL? {
-            let behaviour = BehaviourScope(services: services, persons: persons)
+        func compiled(_ subscriptions: String) throws -> FilterSQL? {
+            let behaviour = BehaviourScope(services: services, of: subscriptions)
             return try filter.map {
                 try FilterSQL($0, firstParameter: 4, mapping: nil, start: start, behaviour: behaviour)
             }
@@ -55,8 +55,8 @@ extension Store {
         let counter = AudienceCounter(
             store: self,
             exclusion: target.exclusionSQL(of: "s"),
-            condition: try compiled(AudienceCounter.personsOfStep),
-            sampled: try compiled(AudienceCounter.personsOfWindows)
+            condition: try compiled("step"),
+            sampled: try compiled("looked")
         )
         let deadline = ContinuousClock.now.advanced(by: limit)
         var counted = AudienceCounter.Sum()
@@ -92,19 +92,8 @@ struct AudienceCounter {
     /// Why a subscription `s` gets no message, 0 if it gets one.
     var exclusion = "s.exclusion"
     let condition: FilterSQL?
-    /// The same for a sample, if it differs: a filter that asks what people did names all that are looked at.
+    /// The same for a sample, if it differs: a filter that asks what people did names the table that it judges.
     var sampled: FilterSQL?
-
-    /// The persons of a step, and those of the windows of a sample.
-    static let personsOfStep = """
-        SELECT coalesce(x.person_id, x.id) FROM pushmta_engine.console_audience x
-        WHERE (x.application_id, x.id) > ($1, $2) AND x.application_id = $1 ORDER BY x.application_id, x.id LIMIT $3
-        """
-    static let personsOfWindows = """
-        SELECT x.person FROM unnest($1::integer[], $2::bigint[]) v(application, low)
-        CROSS JOIN LATERAL (SELECT coalesce(y.person_id, y.id) AS person FROM pushmta_engine.console_audience y
-            WHERE y.application_id = v.application AND y.id >= v.low AND y.id < v.low + $3 OFFSET 0) x
-        """
 
     /// Subscriptions in one step: about 20 milliseconds if each has to be read.
     private static let step: Int64 = 5_000
@@ -122,14 +111,7 @@ struct AudienceCounter {
         var through: Int64 = 0
         while true {
             let result = try await store.query(
-                """
-                SELECT count(*) FILTER (WHERE c.chosen AND c.exclusion = 0),
-                    count(*) FILTER (WHERE c.chosen AND c.exclusion NOT IN (0, \(Store.seedExclusion))),
-                    count(*), coalesce(max(c.id), 0)
-                FROM (SELECT s.id, \(exclusion) AS exclusion, (\(condition?.condition ?? "true")) AS chosen
-                    FROM pushmta_engine.console_audience s WHERE (s.application_id, s.id) > ($1, $2) AND s.application_id = $1
-                    ORDER BY s.application_id, s.id LIMIT $3) c
-                """,
+                Self.stepSQL(condition, exclusion: exclusion),
                 [.int32(application), .int64(through), .int64(Self.step)] + (condition?.parameters ?? [])
             )
             let (step, looked, last) = try result.one { row in
@@ -223,7 +205,7 @@ struct AudienceCounter {
         }
         let condition = sampled ?? condition
         let result = try await store.query(
-            Self.sampleSQL(condition?.condition ?? "true", exclusion: exclusion),
+            Self.sampleSQL(condition, exclusion: exclusion),
             [.int32Array(applications), .int64Array(lows), .int64(Self.width)] + (condition?.parameters ?? [])
         )
         return try store.all(result) { row in
@@ -236,15 +218,48 @@ struct AudienceCounter {
         (Double(round + 1) * 0.618_033_988_75 + Double(place) * 0.754_877_666_25).truncatingRemainder(dividingBy: 1)
     }
 
+    /// Parameters: the application, the last id before the step, and how many subscriptions it has.
+    private static func stepSQL(_ filter: FilterSQL?, exclusion: String) -> String {
+        let slice = """
+            SELECT * FROM pushmta_engine.console_audience s WHERE (s.application_id, s.id) > ($1, $2) AND s.application_id = $1
+                ORDER BY s.application_id, s.id LIMIT $3
+            """
+        let asks = filter?.tablesSQL.isEmpty == false
+        return """
+            \(asks ? "WITH step AS MATERIALIZED (\(slice)), \(filter?.tablesSQL ?? "")judged AS (" : "WITH judged AS (")
+                SELECT s.id, \(exclusion) AS exclusion, (\(filter?.condition ?? "true")) AS chosen
+                FROM \(asks ? "step" : "(\(slice))") s\(filter?.joinsSQL ?? "")
+            )
+            SELECT count(*) FILTER (WHERE c.chosen AND c.exclusion = 0),
+                count(*) FILTER (WHERE c.chosen AND c.exclusion NOT IN (0, \(Store.seedExclusion))),
+                count(*), coalesce(max(c.id), 0)
+            FROM judged c
+            """
+    }
+
     /// Parameters: the application and the first id of each window, and how many ids a window has.
-    static func sampleSQL(_ condition: String, exclusion: String = "s.exclusion") -> String {
-        """
-        SELECT w.application, count(*) FILTER (WHERE c.exclusion = 0), count(*) FILTER (WHERE c.exclusion NOT IN (0, \(Store.seedExclusion)))
-        FROM unnest($1::integer[], $2::bigint[]) WITH ORDINALITY w(application, low, n)
-        CROSS JOIN LATERAL (SELECT \(exclusion) AS exclusion, (\(condition)) AS chosen FROM pushmta_engine.console_audience s
-            WHERE s.application_id = w.application AND s.id >= w.low AND s.id < w.low + $3 OFFSET 0) c
-        WHERE c.chosen GROUP BY w.n, w.application
-        """
+    static func sampleSQL(_ filter: FilterSQL?, exclusion: String = "s.exclusion") -> String {
+        let window = "pushmta_engine.console_audience s WHERE s.application_id = w.application AND s.id >= w.low AND s.id < w.low + $3"
+        let windows = "unnest($1::integer[], $2::bigint[]) WITH ORDINALITY w(application, low, n)"
+        let judged = "\(exclusion) AS exclusion, (\(filter?.condition ?? "true")) AS chosen"
+        let counts = """
+            SELECT w.application, count(*) FILTER (WHERE c.exclusion = 0),
+                count(*) FILTER (WHERE c.exclusion NOT IN (0, \(Store.seedExclusion)))
+            """
+        guard let filter, !filter.tablesSQL.isEmpty else {
+            return """
+                \(counts) FROM \(windows) CROSS JOIN LATERAL (SELECT \(judged) FROM \(window) OFFSET 0) c
+                WHERE c.chosen GROUP BY w.n, w.application
+                """
+        }
+        return """
+            WITH looked AS MATERIALIZED (
+                SELECT w.n, w.application, s.* FROM \(windows) CROSS JOIN LATERAL (SELECT s.* FROM \(window) OFFSET 0) s
+            ), \(filter.tablesSQL)c AS (
+                SELECT s.n, s.application, \(judged) FROM looked s\(filter.joinsSQL)
+            )
+            \(counts.replacing("w.application", with: "c.application")) FROM c WHERE c.chosen GROUP BY c.n, c.application
+            """
     }
 
     /// The place of the first digit of an error: smaller digits of an estimate mean nothing.

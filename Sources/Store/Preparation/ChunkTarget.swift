@@ -115,9 +115,15 @@ struct ChunkTarget {
     /// The mapping, if the filter uses it.
     var readMapping: TargetMapping? { filter?.mappingColumns.isEmpty == false ? mapping : nil }
 
+    /// The tables that the filter reads, each with a comma after it.
+    var filterTablesSQL: String { (filter?.tablesSQL ?? "") + mappedSQL }
+
+    /// Joins them to a subscription `s`.
+    var filterJoinsSQL: String { mappedJoinSQL("s") + (filter?.joinsSQL ?? "") }
+
     /// The view's values for the people of a chunk, from the parameters after those of the filter: a row for each
     /// requested person.
-    var mappedSQL: String {
+    private var mappedSQL: String {
         guard let filter, readMapping != nil else { return "" }
         let first = Self.firstFilterParameter + filter.parameters.count
         let names = filter.mappingColumns.indices.map(FilterSQL.alias)
@@ -133,7 +139,7 @@ struct ChunkTarget {
     }
 
     /// Joins the row of a subscription's person as alias `m`.
-    func mappedJoinSQL(_ subscription: String) -> String {
+    private func mappedJoinSQL(_ subscription: String) -> String {
         guard readMapping != nil else { return "" }
         return
             "LEFT JOIN mapped m ON m.user_key = \(subscription).user_key AND \(subscription).user_key <> ''"
@@ -239,20 +245,19 @@ extension ChunkTarget {
             firstParameter: Self.firstFilterParameter,
             mapping: self.mapping,
             start: start,
-            behaviour: BehaviourScope(services: services, persons: personsSQL)
+            behaviour: BehaviourScope(services: services, of: judgedSQL)
         )
     }
 
-    /// The persons of the subscriptions that a chunk judges: those of the slice or the pool, and, where a token may have
-    /// two users, those of the others with such a token.
-    private var personsSQL: String {
-        guard isGrouped else { return BehaviourScope.persons(of: "slice") }
-        let pool = BehaviourScope.persons(of: "pool")
-        guard onePerUser, hasSharedTokens else { return pool }
+    /// The subscriptions that a chunk judges: those of the slice or the pool, and, where a token may have two users, the
+    /// others with such a token.
+    private var judgedSQL: String {
+        guard isGrouped else { return "slice" }
+        guard onePerUser, hasSharedTokens else { return "pool" }
         return """
-            \(pool) UNION ALL SELECT b.person FROM pool p CROSS JOIN apps y CROSS JOIN LATERAL (
-                SELECT coalesce(z.person_id, z.id) AS person FROM pushmta_engine.subscription z
-                WHERE z.application_id = y.application_id AND z.push_token = p.push_token AND z.enabled) b
+            (SELECT p.id, p.person_id FROM pool p UNION ALL
+                SELECT z.id, z.person_id FROM pool p CROSS JOIN apps y JOIN pushmta_engine.subscription z
+                ON z.application_id = y.application_id AND z.push_token = p.push_token AND z.enabled)
             """
     }
 }
@@ -267,7 +272,7 @@ extension Store {
         for name in names { ids.append(try await application(named: name).id) }
         let mapping = filter.mappingColumns.isEmpty ? nil : try await targetMapping(applications: ids)
         let services = filter.asksBehaviour ? try await behaviourServices(applications: ids) : []
-        let behaviour = BehaviourScope(services: services, persons: "SELECT NULL::bigint")
+        let behaviour = BehaviourScope(services: services, of: "slice")
         let now = try await databaseClock()
         _ = try FilterSQL(filter, firstParameter: 1, mapping: mapping, start: now, behaviour: behaviour)
     }

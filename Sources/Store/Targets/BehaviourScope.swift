@@ -5,11 +5,14 @@ import PushCore
 struct BehaviourScope: Sendable, Hashable {
     /// The services whose history is asked; all of them keep one.
     let services: [Int32]
-    /// A query for the persons of all subscriptions that the statement judges.
-    let persons: String
+    /// A query for the blocks of 1,024 persons of all subscriptions that the statement judges.
+    let blocks: String
 
-    /// The persons of a table of subscriptions in the statement.
-    static func persons(of table: String) -> String { "SELECT coalesce(x.person_id, x.id) FROM \(table) x" }
+    /// - Parameter persons: a query for subscriptions with their `id` and `person_id`, or the name of such a table.
+    init(services: [Int32], of subscriptions: String) {
+        self.services = services
+        blocks = "SELECT DISTINCT (coalesce(x.person_id, x.id) >> 10)::integer FROM \(subscriptions) x"
+    }
 }
 
 extension Store {

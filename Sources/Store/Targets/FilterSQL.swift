@@ -2,7 +2,7 @@ import PostgresClient
 import PushCore
 
 /// A filter as an SQL condition over alias `s`, a subscription, and alias `m`, the row of the mapping, whose columns
-/// are named by ``alias(_:)``.
+/// are named by ``alias(_:)``. A filter that asks what people did also reads ``tablesSQL``, joined by ``joinsSQL``.
 ///
 /// Values are parameters, and so are the names of recipients' fields. Identifiers come only from the tables below or
 /// the catalog. The condition is never null.
@@ -15,6 +15,7 @@ struct FilterSQL {
     /// The columns of the mapping that the condition reads, in the order of their aliases.
     private(set) var mappingColumns: [MappingColumn] = []
 
+    private var behaviourTables: [String] = []
     private let first: Int
     private let mapping: TargetMapping?
     private let start: DatabaseTime
@@ -61,7 +62,7 @@ struct FilterSQL {
         }
     }
 
-    /// The history is asked once for all persons of the statement; the sub-select, which nothing correlates, is hashed.
+    /// The history is asked once for all blocks of persons of the statement, and joined to each subscription.
     private mutating func did(_ test: TargetBehaviour) throws -> String {
         guard let behaviour else {
             throw StoreError(
@@ -77,12 +78,28 @@ struct FilterSQL {
         let arguments = [
             bind(.text(test.kind.rawValue)), bind(.text(test.subject.word.rawValue)),
             test.subject.value.map { bind(.text($0)) } ?? "NULL", since ?? "NULL",
-            bind(.int32Array(behaviour.services)), "ARRAY(\(behaviour.persons))",
+            bind(.int32Array(behaviour.services)), "ARRAY(\(behaviour.blocks))",
         ]
-        return """
-            (coalesce(s.person_id, s.id) IN (SELECT b.person
-                FROM pushmta_engine.who_did(\(arguments.joined(separator: ", "))) b(person)))
+        let place = behaviourTables.count
+        behaviourTables.append(
             """
+            did\(place) AS MATERIALIZED (
+                SELECT w.block, w.persons FROM pushmta_engine.who_did(\(arguments.joined(separator: ", "))) w
+            )
+            """
+        )
+        return "(get_bit(b\(place).persons, (coalesce(s.person_id, s.id) & 1023)::integer) = 1 IS TRUE)"
+    }
+
+    /// The tables of the statement that the condition reads, each with a comma after it. They belong behind the tables
+    /// that ``BehaviourScope`` names.
+    var tablesSQL: String { behaviourTables.map { "\($0), " }.joined() }
+
+    /// Joins these tables to subscription `s`.
+    var joinsSQL: String {
+        behaviourTables.indices.map { place in
+            " LEFT JOIN did\(place) b\(place) ON b\(place).block = (coalesce(s.person_id, s.id) >> 10)::integer"
+        }.joined()
     }
 
     /// The sub-select of a constant is evaluated once per statement; a cast would be evaluated for each row.

@@ -67,7 +67,7 @@ struct TargetSampler {
     /// Counts, or estimates if that takes too long.
     func count(named name: String, until deadline: ContinuousClock.Instant) async throws -> TargetCount {
         guard list == nil else {
-            return try await read([0], width: 1, until: deadline).total(name, of: 1)
+            return try await read([0], from: 0, width: 1, until: deadline).total(name, of: 1)
         }
         let size = try await store.query(Self.sizeSQL, [.int32(application), .int64(Self.wholeSize + 1)])
             .one { row in
@@ -75,7 +75,8 @@ struct TargetSampler {
             }
         guard size.count > 0 else { return TargetCount(application: name, messages: 0, excluded: 0) }
         guard size.count > Self.wholeSize else {
-            return try await read([size.first], width: size.last - size.first + 1, until: deadline).total(name, of: 1)
+            let width = size.last - size.first + 1
+            return try await read([size.first], from: size.first, width: width, until: deadline).total(name, of: 1)
         }
         // Ids of other applications lie between those of this one.
         let width = max((size.through - size.first + 1) * Self.windowSize / size.count, Self.windowSize)
@@ -95,7 +96,7 @@ struct TargetSampler {
             let places = sums.windows..<min(sums.windows + Self.windowsPerRound, all)
             let lows = places.map { first + Self.place($0, step: step, of: all) * width }
             do {
-                let found = try await read(lows, width: width, until: deadline)
+                let found = try await read(lows, from: first, width: width, until: deadline)
                 sums.windows += Int64(lows.count)
                 sums.messages += found.messages
                 sums.squares += found.squares
@@ -125,11 +126,11 @@ struct TargetSampler {
         b == 0 ? a : greatestCommonDivisor(b, a % b)
     }
 
-    private func read(_ lows: [Int64], width: Int64, until deadline: ContinuousClock.Instant) async throws -> Sums {
+    private func read(_ lows: [Int64], from first: Int64, width: Int64, until deadline: ContinuousClock.Instant) async throws -> Sums {
         let rest = max(deadline - ContinuousClock.now, .milliseconds(1))
-        // Those up to the filter's first, of which the last ones are not used.
+        // Those up to the filter's first, of which the last one is not used.
         let own: [PostgresValue] = [
-            .int64(delivery), .int64Array(lows), .int64(width), .int32(application), .int64(0), .int64(0),
+            .int64(delivery), .int64Array(lows), .int64(width), .int32(application), .int64(first), .int64(0),
         ]
         let results = try await store.group([
             Store.limit(rest),
@@ -192,14 +193,15 @@ extension TargetSampler {
             SELECT NULL::bigint, s.* FROM (SELECT DISTINCT l.user_key FROM slice l WHERE l.user_key <> '') u
             CROSS JOIN LATERAL (SELECT \(columns) FROM pushmta_engine.subscription s
                 WHERE s.user_key = u.user_key AND s.user_key <> '' OFFSET 0) s
-            WHERE s.application_id IN (SELECT x.application_id FROM app x) AND s.id NOT IN (SELECT l.id FROM slice l)
+            WHERE s.application_id IN (SELECT x.application_id FROM app x)
+                AND NOT (s.application_id = $4 AND $5 + (s.id - $5) / $3 * $3 = ANY($2))
             """
     }
 
     /// The messages, the squares of those of each window, and those that are selected and get none.
     ///
-    /// Parameters: $1 delivery, $2 the first id of each window, $3 how many ids a window has, $4 application, and those of
-    /// the filter.
+    /// Parameters: $1 delivery, $2 the first id of each window, $3 how many ids a window has, $4 application, $5 the first
+    /// id of all windows, and those of the filter.
     private var sql: String {
         """
         WITH app AS MATERIALIZED (
@@ -211,10 +213,10 @@ extension TargetSampler {
             \(sliceSQL)
         ), pool AS MATERIALIZED (
             SELECT * FROM slice \(othersSQL)
-        ), judged AS (
+        ), \(target.filterTablesSQL)judged AS (
             SELECT s.application_id, s.id, s.user_key, s.registered_at, s.window_number,
                 CASE \(PreparationChunk.exclusionCases(target).joined(separator: " ")) ELSE 0 END AS exclusion
-            FROM pool s
+            FROM pool s \(target.filterJoinsSQL)
         ), chosen AS (
             SELECT s.application_id, s.window_number, s.exclusion, \(place) AS place, (SELECT pushmta_engine.cell_at(
                 pushmta_engine.person_share(coalesce(nullif(s.user_key, ''), s.id::text), e.seed), e.bounds) = 0

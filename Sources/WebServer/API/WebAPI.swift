@@ -52,6 +52,7 @@ package final class WebAPI: Sendable {
             CategoryRoutes(database: database).routes,
             DeliveryRoutes(database: database).routes, AnalysisRoutes(database: database).routes,
             PlanRoutes(database: database).routes, CapRoutes(database: database).routes,
+            BehaviourRoutes(database: database).routes,
             ApprovalRoutes(database: database).routes, RecurrenceRoutes(database: database).routes,
             TargetRoutes(database: database).routes,
             RecallRoutes(database: database).routes, OutcomeRoutes(database: database).routes,

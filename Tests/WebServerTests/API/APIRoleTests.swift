@@ -90,6 +90,7 @@ import Testing
             "analyze_delivery", "update_delivery", "copy_delivery", "reschedule_delivery", "api_analysis",
             "api_analysis_counts", "api_exclusion_counts", "api_problems",
             "api_plan", "api_waves", "service_hours", "set_plan", "api_frequency_caps",
+            "api_behaviour",
             "approve_delivery", "reject_delivery", "withdraw_approval", "approval_of",
             "recall_delivery", "recall_of",
             "next_runs", "set_recurrence", "start_recurrence", "pause_recurrence", "remove_recurrence",
