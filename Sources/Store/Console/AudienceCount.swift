@@ -239,7 +239,8 @@ struct AudienceCounter {
 
     /// Parameters: the application and the first id of each window, and how many ids a window has.
     static func sampleSQL(_ filter: FilterSQL?, exclusion: String = "s.exclusion") -> String {
-        let window = "pushmta_engine.console_audience s WHERE s.application_id = w.application AND s.id >= w.low AND s.id < w.low + $3"
+        let window =
+            "pushmta_engine.console_audience s WHERE s.application_id = w.application AND s.id >= w.low AND s.id < w.low + $3"
         let windows = "unnest($1::integer[], $2::bigint[]) WITH ORDINALITY w(application, low, n)"
         let judged = "\(exclusion) AS exclusion, (\(filter?.condition ?? "true")) AS chosen"
         let counts = """

@@ -3,15 +3,15 @@ import PushCore
 
 /// Counts the messages of a delivery for one application: all of them, or those of a sample.
 ///
-/// The sample is made of windows: ranges of ids with some hundred subscriptions each. They are read in an order that is
-/// spread evenly over all ids and always the same.
+/// The sample is made of windows: ranges of ids with some hundred subscriptions each. They are read in an order that looks
+/// random and is always the same.
 struct TargetSampler {
     /// What was found in the windows so far.
     struct Sums: Sendable, Hashable {
         var windows: Int64 = 0
         var messages: Int64 = 0
         /// The sum of the squares of the messages of each window.
-        var squares: Double = 0
+        var squares = 0.0
         var excluded: Int64 = 0
 
         /// What a number of windows, of which these are a sample, is estimated to have.
@@ -19,7 +19,8 @@ struct TargetSampler {
             guard windows < all else { return TargetCount(application: name, messages: messages, excluded: excluded) }
             let factor = Double(all) / Double(max(windows, 1))
             let error = error(of: all)
-            let unit = AudienceCounter.unit(error)
+            // Three digits of the error: rounding it up adds at most a hundredth.
+            let unit = max(AudienceCounter.unit(error) / 100, 1)
             return TargetCount(
                 application: name,
                 messages: AudienceCounter.rounded(Double(messages) * factor, unit),
@@ -30,13 +31,13 @@ struct TargetSampler {
 
         /// The error of the estimate, at 95 % confidence. It shrinks to nothing as the sample becomes the whole.
         func error(of all: Int64) -> Double {
-            let (n, all) = (Double(max(windows, 2)), Double(all))
+            let (n, whole) = (Double(max(windows, 2)), Double(all))
             let mean = Double(messages) / n
             let variance = max(squares - n * mean * mean, 0) / (n - 1)
-            let rest = max(1 - n / all, 0)
+            let rest = max(1 - n / whole, 0)
             // Windows that are all alike, mostly because none has a match, say nothing about rare ones (the rule of three).
-            let unseen = variance == 0 ? 3 / n * all * rest : 0
-            return max(1.96 * (variance / n * rest).squareRoot() * all + unseen, 1)
+            let unseen = variance == 0 ? 3 / n * whole * rest : 0
+            return max(1.96 * (variance / n * rest).squareRoot() * whole + unseen, 1)
         }
 
         /// Whether the error is small enough.
@@ -61,8 +62,8 @@ struct TargetSampler {
     private static let windowsPerRound: Int64 = 64
     /// The fewest windows whose variance says something.
     fileprivate static let fewest: Int64 = 64
-    /// The wanted error, as a share of the number.
-    fileprivate static let precision = 0.02
+    /// The wanted error, as a share of the number: 2 %, with room for rounding.
+    fileprivate static let precision = 0.0198
 
     /// Counts, or estimates if that takes too long.
     func count(named name: String, until deadline: ContinuousClock.Instant) async throws -> TargetCount {
@@ -91,10 +92,9 @@ struct TargetSampler {
         _ deadline: ContinuousClock.Instant
     ) async throws -> TargetCount {
         var sums = Sums()
-        let step = Self.step(all)
         while sums.windows < all {
             let places = sums.windows..<min(sums.windows + Self.windowsPerRound, all)
-            let lows = places.map { first + Self.place($0, step: step, of: all) * width }
+            let lows = places.map { first + Self.window(at: $0, of: all) * width }
             do {
                 let found = try await read(lows, from: first, width: width, until: deadline)
                 sums.windows += Int64(lows.count)
@@ -109,24 +109,31 @@ struct TargetSampler {
         return sums.total(name, of: all)
     }
 
-    /// The place of a window in the order of reading: multiples of the golden ratio are spread evenly.
-    static func place(_ number: Int64, step: Int64, of all: Int64) -> Int64 {
-        let product = UInt64(number).multipliedFullWidth(by: UInt64(step))
-        return Int64(UInt64(all).dividingFullWidth(product).remainder)
+    /// The window that is read at a place in the order, which looks random and is always the same: a permutation of the
+    /// numbers below `all` (a Feistel network of four rounds, repeated until its result is one of them).
+    static func window(at place: Int64, of all: Int64) -> Int64 {
+        let half = max((UInt64.bitWidth - UInt64(max(all - 1, 0)).leadingZeroBitCount + 1) / 2, 1)
+        let mask = (UInt64(1) << UInt64(half)) - 1
+        var value = UInt64(place)
+        repeat {
+            var (left, right) = (value >> UInt64(half), value & mask)
+            for round in 0..<UInt64(4) { (left, right) = (right, left ^ (mixed(right * 4 + round) & mask)) }
+            value = left << UInt64(half) | right
+        } while value >= UInt64(max(all, 1))
+        return Int64(value)
     }
 
-    /// A step near the golden ratio that reaches every window once.
-    static func step(_ all: Int64) -> Int64 {
-        var step = max(Int64(Double(all) * 0.618_033_988_75), 1)
-        while greatestCommonDivisor(step, all) != 1 { step += 1 }
-        return step
+    /// The finish of SplitMix64.
+    private static func mixed(_ value: UInt64) -> UInt64 {
+        var mixed = value &+ 0x9E37_79B9_7F4A_7C15
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
     }
 
-    private static func greatestCommonDivisor(_ a: Int64, _ b: Int64) -> Int64 {
-        b == 0 ? a : greatestCommonDivisor(b, a % b)
-    }
-
-    private func read(_ lows: [Int64], from first: Int64, width: Int64, until deadline: ContinuousClock.Instant) async throws -> Sums {
+    private func read(_ lows: [Int64], from first: Int64, width: Int64, until deadline: ContinuousClock.Instant)
+        async throws -> Sums
+    {
         let rest = max(deadline - ContinuousClock.now, .milliseconds(1))
         // Those up to the filter's first, of which the last one is not used.
         let own: [PostgresValue] = [

@@ -74,6 +74,8 @@ struct BehaviourDropCommand: SentenceCommand {
 
     func execute(_ loaded: LoadedSettings) async throws {
         try await StoreSession.run(loaded.values) { try await $0.keepBehaviour(ofService: service, false) }
-        StandardOutput.line("Service \(service) no longer keeps what people did. The feedback worker deletes its history.")
+        StandardOutput.line(
+            "Service \(service) no longer keeps what people did. The feedback worker deletes its history."
+        )
     }
 }

@@ -25,7 +25,8 @@ struct BehaviourTests {
     }
 
     /// Who gets a delivery with a filter.
-    private func reached(_ fixture: StoreFixture, _ filter: String, onePerUser: Bool = false) async throws -> Set<Int64> {
+    private func reached(_ fixture: StoreFixture, _ filter: String, onePerUser: Bool = false) async throws -> Set<Int64>
+    {
         let id = try await fixture.filteredDelivery(filter)
         if onePerUser {
             try await fixture.sql("UPDATE pushmta_engine.delivery SET one_per_user = true WHERE id = \(id)")
@@ -105,7 +106,9 @@ struct BehaviourTests {
         // The hit is committed while outcomes are counted.
         let hit = "INSERT INTO pushmta_engine.tracking_log (delivery_id, subscription_id, sequence, log_day, kind)"
         let connection = try await fixture.database.connect()
-        try await connection.run(script: "BEGIN; \(hit) SELECT \(id), 3, 3, d.log_day, 2 FROM pushmta_engine.delivery d WHERE d.id = \(id)")
+        try await connection.run(
+            script: "BEGIN; \(hit) SELECT \(id), 3, 3, d.log_day, 2 FROM pushmta_engine.delivery d WHERE d.id = \(id)"
+        )
         try await fixture.countAll()
         #expect(try await reached(fixture, "clicked any") == [])
         try await connection.run(script: "COMMIT")
