@@ -48,8 +48,7 @@ struct BehaviourPropertyTests {
             CROSS JOIN pushmta_engine.application a WHERE a.name = 'shop-ios' ORDER BY v.id
             """
         )
-        let id32 = try required(try await fixture.sql("SELECT id FROM pushmta_engine.service WHERE name = 'shop'"))
-        return Int32(id32)
+        return try await fixture.service()
     }
 
     private func deliver(_ fixture: StoreFixture) async throws -> BehaviourModel {

@@ -27,10 +27,7 @@ struct BehaviourTests {
     /// Who gets a delivery with a filter.
     private func reached(_ fixture: StoreFixture, _ filter: String, onePerUser: Bool = false) async throws -> Set<Int64>
     {
-        let id = try await fixture.filteredDelivery(filter)
-        if onePerUser {
-            try await fixture.sql("UPDATE pushmta_engine.delivery SET one_per_user = true WHERE id = \(id)")
-        }
+        let id = try await fixture.filteredDelivery(filter, onePerUser: onePerUser)
         try await fixture.prepare(partSize: 7, partsPerChunk: 2)
         return try await fixture.targets(id)
     }
@@ -47,7 +44,9 @@ struct BehaviourTests {
             """
         )
         // The first ten have the sequences 1 to 10 in the second delivery.
-        try await fixture.hit(second, (1...10).map { ($0, .receipt) } + (1...3).map { ($0, .click) }, position: 1)
+        let hits: [(sequence: Int32, kind: TrackingKind)] =
+            (1...10).map { ($0, .received) } + (1...3).map { ($0, .clicked) }
+        try await fixture.hit(second, hits, position: 1)
         try await fixture.countAll()
         let all = Set(Int64(1)...40)
         #expect(try await reached(fixture, "sent any") == all)
@@ -82,7 +81,7 @@ struct BehaviourTests {
             """
         )
         let id = try await sent(fixture)
-        try await fixture.hit(id, [(2, .click)], position: 1)
+        try await fixture.hit(id, [(2, .clicked)], position: 1)
         try await fixture.countAll()
         let both = try await fixture.store.createDelivery(
             NewDelivery(
@@ -135,7 +134,7 @@ struct BehaviourTests {
         let id = try await sent(fixture)
         #expect(try await bits(fixture) == 3)
         // A hit of before waits to be counted.
-        try await fixture.hit(id, [(1, .click), (2, .click)], position: 1)
+        try await fixture.hit(id, [(1, .clicked), (2, .clicked)], position: 1)
         try await fixture.sql("SELECT f.subscriptions FROM pushmta.forget_user('shop', 'ada') f")
         try await fixture.countAll()
         #expect(try await fixture.store.clearForgotten(worker: StoreFixture.worker, limit: 10) == 1)
@@ -158,7 +157,7 @@ struct BehaviourTests {
         #expect(try await fixture.store.purgeBehaviour(worker: StoreFixture.worker, limit: 10) == 0)
         try await fixture.sql("UPDATE pushmta_engine.behaviour SET day = day - 1")
         #expect(try await fixture.store.purgeBehaviour(worker: StoreFixture.worker, limit: 10) == 1)
-        let id = try await sent(fixture)
+        _ = try await sent(fixture)
         try await fixture.store.keepBehaviour(ofService: "shop", false)
         await #expect(throws: StoreError.self) { try await fixture.store.keepBehaviour(ofService: "shop") }
         let refusal = await #expect(throws: StoreError.self) {
@@ -169,7 +168,6 @@ struct BehaviourTests {
         try await fixture.store.keepBehaviour(ofService: "shop")
         let row = try await fixture.store.behaviour(ofService: "shop").first
         #expect(row?.isKept == true && row?.deliveries == 0 && row?.since != nil)
-        _ = id
     }
 
     @Test(
@@ -227,10 +225,28 @@ struct BehaviourTests {
             let audience = try await fixture.store.countAudience(parsed, applications: [application], within: limit)
             #expect(audience.count == 3)
         }
+        // The sample of a target that is too large to count.
+        let behaviour = BehaviourScope(services: [try await fixture.service()], of: "looked")
+        let start = try await fixture.store.databaseClock()
+        let sampled = try FilterSQL(parsed, firstParameter: 4, mapping: nil, start: start, behaviour: behaviour)
+        let rows = try await fixture.store.query(
+            AudienceCounter.sampleSQL(sampled),
+            [.int32Array([application]), .int64Array([1]), .int64(250)] + sampled.parameters
+        )
+        let chosen = try rows.one { row in
+            _ = try row.int32()
+            return try row.int64()
+        }
+        #expect(chosen == 3)
     }
 }
 
 extension StoreFixture {
+    /// The number of service shop.
+    func service() async throws -> Int32 {
+        Int32(try required(try await sql("SELECT id FROM pushmta_engine.service WHERE name = 'shop'")))
+    }
+
     /// Ends the messages of a delivery: they were sent, except those to these ids, which failed.
     func end(_ delivery: Int64, failed: String = "0") async throws {
         try await sql(
