@@ -155,7 +155,8 @@ DECLARE
     purged bigint;
 BEGIN
     -- What a service no longer keeps goes at once.
-    DELETE FROM behaviour h WHERE h.ctid = ANY(ARRAY(SELECT x.ctid FROM service v JOIN behaviour x ON x.service_id = v.id
+    DELETE FROM behaviour h WHERE h.ctid = ANY(ARRAY(SELECT x.ctid FROM service v
+        CROSS JOIN LATERAL (SELECT h.ctid FROM behaviour h WHERE h.service_id = v.id LIMIT most) x
         WHERE v.behaviour_since IS NULL LIMIT most));
     GET DIAGNOSTICS purged = ROW_COUNT;
     IF purged < most THEN
