@@ -55,7 +55,7 @@ extension Store {
         var problem = ""
         var answeredAt: DatabaseTime?
         try result.each { row in
-            if let count = try row.ifPresent(4, TargetCount.init) { counts.append(count) }
+            if let count = try row.ifPresent(5, { try TargetCount(&$0) }) { counts.append(count) }
             problem = try row.text()
             answeredAt = try row.timeOrNil()
         }
