@@ -56,7 +56,7 @@ extension TargetFilter {
         for entry in entries {
             switch (entry.name, entry.value) {
             case ("any", .boolean(true)): subject = .any
-            case ("delivery", .number(let digits)): subject = Int64(digits).map { .delivery($0) }
+            case ("delivery", .number(let digits)): subject = Int64(digits).map { TargetBehaviour.Subject.delivery($0) }
             case ("label", .string(let label)): subject = .label(label)
             case ("category", .string(let category)): subject = .category(category)
             case ("days", .number(let digits)): days = Int(digits)

@@ -203,7 +203,7 @@ struct AudienceCounter {
                 lows.append(range.lowerBound + Int64((Double(place) + Self.shift(round, place)) * piece))
             }
         }
-        let condition = sampled ?? condition
+        let condition = sampled ?? self.condition
         let result = try await store.query(
             Self.sampleSQL(condition, exclusion: exclusion),
             [.int32Array(applications), .int64Array(lows), .int64(Self.width)] + (condition?.parameters ?? [])

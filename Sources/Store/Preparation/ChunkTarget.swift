@@ -256,8 +256,9 @@ extension ChunkTarget {
         guard onePerUser, hasSharedTokens else { return "pool" }
         return """
             (SELECT p.id, p.person_id FROM pool p UNION ALL
-                SELECT z.id, z.person_id FROM pool p CROSS JOIN apps y JOIN pushmta_engine.subscription z
-                ON z.application_id = y.application_id AND z.push_token = p.push_token AND z.enabled)
+                SELECT z.id, z.person_id FROM pool p CROSS JOIN apps y CROSS JOIN LATERAL (
+                    SELECT o.id, o.person_id FROM pushmta_engine.subscription o
+                    WHERE o.application_id = y.application_id AND o.push_token = p.push_token AND o.enabled OFFSET 0) z)
             """
     }
 }
