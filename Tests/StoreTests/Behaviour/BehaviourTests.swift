@@ -44,9 +44,9 @@ struct BehaviourTests {
             """
         )
         // The first ten have the sequences 1 to 10 in the second delivery.
-        let hits: [(sequence: Int32, kind: TrackingKind)] =
-            (1...10).map { ($0, .received) } + (1...3).map { ($0, .clicked) }
-        try await fixture.hit(second, hits, position: 1)
+        let received = (1...10).map { (sequence: Int32($0), kind: TrackingKind.received) }
+        let clicked = (1...3).map { (sequence: Int32($0), kind: TrackingKind.clicked) }
+        try await fixture.hit(second, received + clicked, position: 1)
         try await fixture.countAll()
         let all = Set(Int64(1)...40)
         #expect(try await reached(fixture, "sent any") == all)
