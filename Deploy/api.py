@@ -375,6 +375,7 @@ def walk(api, delivery):
     require(api.refusal("GET", f"/deliveries/{first}/analysis") == 404, "a delivery that was never analysed has an analysis")
     counted = api.until(f"/deliveries/{first}/count", lambda answer: answer["answeredAt"])
     require(counted["problem"] is None and counted["counts"][0]["messages"] > 0, f"nobody is counted: {counted}")
+    require(not any(one["estimate"] or one["error"] for one in counted["counts"]), f"a small target is estimated: {counted}")
     require(api.post(f"/deliveries/{first}/analysis", {})["state"] == "analysing", "an analysis does not begin")
     found = api.until(f"/deliveries/{first}/analysis", lambda answer: answer["finishedAt"])
     require(found["state"] == "ready" and found["messages"] > 0 and not found["problems"], f"the analysis found {found}")
@@ -453,6 +454,11 @@ def walk_plan(api, delivery):
     require([one["name"] for one in api.get(caps)["frequencyCaps"]] == ["week"], "the cap is not listed")
     api.call("DELETE", f"{caps}/week")
     require(api.refusal("DELETE", f"{caps}/week") == 404, "a cap that is gone is removed")
+    kept = api.get(f"/services/{service}/behaviour")
+    require((kept["kept"], kept["since"], kept["deliveries"]) == (False, None, 0), f"the service keeps a history: {kept}")
+    asking = api.post(f"/deliveries/{delivery}/copy", {"label": "those who did not click"})["id"]
+    require(api.refusal("PATCH", f"/deliveries/{asking}", {"filter": "not clicked any"}) == 400, "what is not kept can be asked")
+    require(api.refusal("PATCH", f"/deliveries/{asking}", {"filter": "clicked any within 3 hours"}) == 400, "the history has hours")
 
 
 def recall(api, delivery):

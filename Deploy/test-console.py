@@ -646,6 +646,14 @@ def rules(browser):
     browser.find("button[value='remove.1']").click()
     made = "locale starts with 'en' and user_key is not null"
     until("a row is removed", lambda: browser.find("#filter").get_attribute("value") == made)
+    browser.find("button[value=add]").click()
+    browser.find("[name='row.2.field']")
+    row(2, "clicked", "not label", "Spring within 30 days")
+    browser.find("button[value=stay]:not(.hidden)").click()
+    asked = f"{made} and not clicked label 'Spring' within 30 days"
+    until("a row asks what people did", lambda: browser.find("#filter").get_attribute("value") == asked)
+    browser.find("button[value='remove.2']").click()
+    until("that row is removed", lambda: browser.find("#filter").get_attribute("value") == made)
 
 
 def test_compose(site, browser):

@@ -48,6 +48,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '
             'pushmta.event_consumer pushmta.event_gap pushmta.event_kind '
             'pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.exclusion_log '
+            'pushmta.behaviour '
             'pushmta.frequency_cap pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.recall_report '
             'pushmta.recurrence pushmta.recurrence_run '
             'pushmta.seed pushmta.service pushmta.subscription pushmta.target_mapping pushmta.user_category_opt_out '
@@ -57,6 +58,7 @@ WITH given (role, kind, privileges, objects) AS (
         ('pushmta_monitoring', 'relation', 'SELECT',
             'pushmta.alarm pushmta.alarm_history pushmta.alarm_look pushmta.ambiguous_message pushmta.application pushmta.approval '
             'pushmta.approval_rule pushmta.credential pushmta.delivery_awaiting_approval '
+            'pushmta.behaviour '
             'pushmta.dead_letter '
             'pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof '
             'pushmta.delivery_refusal pushmta.delivery_signal pushmta.delivery_statistics '
@@ -118,6 +120,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.archive_delivery pushmta.compare_deliveries pushmta.list_deliveries '
             'pushmta.set_delivery_rate pushmta.set_delivery_weight '
             'pushmta.set_retry_schedule '
+            'pushmta.keep_behaviour '
             'pushmta.create_delivery pushmta.drop_frequency_cap pushmta.set_frequency_cap pushmta.set_one_time_code '
             'pushmta.create_delivery_from_template pushmta.create_exclusion_list pushmta.delivery_status pushmta.duplicate_template '
             'pushmta.explain_message_id '
@@ -139,6 +142,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.control_result '
             'pushmta.delivery_status pushmta.next_runs pushmta.queue pushmta.service_hours'),
         ('pushmta_console', 'function', 'EXECUTE',
+            'pushmta_engine.who_did '
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
             'pushmta_engine.console_drop_signal pushmta_engine.console_follow pushmta_engine.console_set_signal '
             'pushmta.delivery_status pushmta.next_runs pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs '
@@ -221,6 +225,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.api_proofs pushmta_engine.api_prove_delivery pushmta_engine.api_read_view pushmta_engine.api_reader '
             'pushmta_engine.api_reader_row pushmta_engine.api_statistics pushmta_engine.api_statistics_by '
             'pushmta_engine.code_exclusion '
+            'pushmta_engine.api_behaviour '
             'pushmta.next_runs pushmta.pause_recurrence pushmta.remove_recurrence pushmta.run_recurrence pushmta.set_recurrence '
             'pushmta.start_recurrence pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs '
             'pushmta.drop_frequency_cap pushmta.set_frequency_cap '

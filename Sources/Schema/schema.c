@@ -128,6 +128,9 @@ static const char webhooks[] = {
 static const char caps[] = {
 #embed "version1/31-caps.sql" suffix(, 0)
 };
+static const char behaviour[] = {
+#embed "version1/32-behaviour.sql" suffix(, 0)
+};
 static const char experiments[] = {
 #embed "version1/33-experiments.sql" suffix(, 0)
 };
@@ -178,6 +181,7 @@ static const struct schema_file files[] = {
     {1, "30-events.sql", events},
     {1, "30-webhooks.sql", webhooks},
     {1, "31-caps.sql", caps},
+    {1, "32-behaviour.sql", behaviour},
     {1, "33-experiments.sql", experiments},
     {1, "34-audiences.sql", audiences},
     {1, "35-lists.sql", lists},

@@ -150,7 +150,9 @@ enum Phrase: String, Sendable, CaseIterable {
     // The rows of a filter.
     case rulesTitle, rulesJoin, rulesHint, rulesByHand, ruleAll, ruleAny, ruleField, ruleComparison, ruleValue,
         ruleRemove, ruleAdd, ruleEqual, ruleNotEqual, ruleLess, ruleLessOrEqual, ruleGreater, ruleGreaterOrEqual,
-        ruleIn, ruleNotIn, ruleContains, ruleContainsNot, ruleStarts, ruleStartsNot, ruleNull, ruleNotNull
+        ruleIn, ruleNotIn, ruleContains, ruleContainsNot, ruleStarts, ruleStartsNot, ruleNull, ruleNotNull,
+        ruleOfDelivery, ruleNotOfDelivery, ruleOfLabel, ruleNotOfLabel, ruleOfCategory, ruleNotOfCategory, ruleOfAny,
+        ruleNotOfAny
     // Templates.
     case menuTemplates, templatesTitle, templatesNote, noTemplates, columnTemplate, columnPlatforms, templateReadyMade,
         templateOwn, templateOpen, templateLabel, templateOrigin, templateContent, templateSettings, templateStays,

@@ -927,7 +927,7 @@ CREATE INDEX console_draft_delivery ON pushmta_engine.console_draft (delivery_id
 CREATE VIEW pushmta_engine.console_audience AS
 SELECT s.id, s.application_id, s.exclusion, s.registered_at, s.created_at, s.last_error_at, s.quarantined_at, s.quarantine_status,
     s.quarantine_reason, s.soft_errors, s.enabled, s.opted_out, s.user_key, s.recipient, s.parameters, s.device, s.device_id, s.locale,
-    s.time_zone
+    s.time_zone, s.person_id
 FROM pushmta_engine.subscription s;
 COMMENT ON VIEW pushmta_engine.console_audience IS
     'Subscriptions without their push tokens, as filters see them: the console uses it to count a target.';

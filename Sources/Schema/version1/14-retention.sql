@@ -501,6 +501,7 @@ BEGIN
     WHERE EXISTS (SELECT FROM jsonb_array_elements(a.samples) e WHERE (e ->> 'subscription_id')::bigint = ANY(ids));
     DELETE FROM subscription_import_change c USING subscription_import i WHERE c.import_id = i.id AND c.subscription_id = ANY(ids);
     PERFORM forget_caps(apps, ids);
+    PERFORM forget_behaviour(apps, ids);
     -- Shorter than any token, so that no registration finds it.
     UPDATE subscription s SET push_token = 'none', user_key = '', recipient = NULL, parameters = NULL, locale = '', time_zone = '',
         device_id = NULL, device = NULL, extra = NULL, enabled = false, disabled_at = now(), disabled_reason = 'forgotten',

@@ -124,7 +124,7 @@ extension OpenAPISchemas {
           },
           "TargetCount": {
             "type": "object",
-            "examples": [{"deliveryId": 100, "answeredAt": "2026-11-24T18:00:00.000000Z", "counts": [{"application": "shop-android", "messages": 3, "excluded": 1}], "problem": null}],
+            "examples": [{"deliveryId": 100, "answeredAt": "2026-11-24T18:00:00.000000Z", "counts": [{"application": "shop-android", "messages": 3, "excluded": 1, "estimate": false, "error": null}], "problem": null}],
             "required": ["deliveryId", "answeredAt", "counts", "problem"],
             "properties": {
               "deliveryId": {"$ref": "#/components/schemas/Id"},
@@ -133,11 +133,13 @@ extension OpenAPISchemas {
                 "type": "array",
                 "items": {
                   "type": "object",
-                  "required": ["application", "messages", "excluded"],
+                  "required": ["application", "messages", "excluded", "estimate", "error"],
                   "properties": {
                     "application": {"type": "string", "minLength": 1},
                     "messages": {"type": "integer", "minimum": 0},
-                    "excluded": {"type": "integer", "minimum": 0, "description": "People that the target selects and that get no message."}
+                    "excluded": {"type": "integer", "minimum": 0, "description": "People that the target selects and that get no message."},
+                    "estimate": {"type": "boolean", "description": "Whether the numbers are estimated from a sample, as those of large targets are."},
+                    "error": {"type": ["integer", "null"], "minimum": 0, "description": "How far messages may be off, 19 of 20 times: mostly at most 2 %. null for a count."}
                   }
                 }
               },

@@ -57,6 +57,7 @@ package final class WebAPI: Sendable {
             PlanRoutes(database: database).routes, CapRoutes(database: database).routes,
             AudienceRoutes(database: database).routes,
             ControlGroupRoutes(database: database).routes,
+            BehaviourRoutes(database: database).routes,
             ApprovalRoutes(database: database).routes, RecurrenceRoutes(database: database).routes,
             TargetRoutes(database: database).routes,
             RecallRoutes(database: database).routes, OutcomeRoutes(database: database).routes,

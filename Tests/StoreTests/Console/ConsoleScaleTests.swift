@@ -204,7 +204,7 @@ struct ConsoleScaleTests {
         #expect(try abs(hasty.count - 6_750) <= 2 * required(hasty.error), "\(hasty)")
         #expect(AudienceCounter.unit(345) == 100 && AudienceCounter.unit(9.9) == 1)
         #expect(AudienceCounter.rounded(1_234_567, 100) == 1_234_600)
-        let sample = AudienceCounter.sampleSQL("true")
+        let sample = AudienceCounter.sampleSQL(nil)
         let values = ["'{1}'", "'{20000}'", "250"]
         let plan = try await prepared(fixture, sample, "integer[], bigint[], bigint", values)
         #expect(
