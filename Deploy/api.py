@@ -235,6 +235,40 @@ include-name = "POST /conversions"
 checks.positive_data_acceptance.enabled = false
 
 [[operations]]
+# the grammar of filters, and names that are not blank
+include-name = "PUT /services/{{name}}/audiences/{{audience}}"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.name" = "{service}" }}
+
+[[operations]]
+include-name = "GET /services/{{name}}/audiences"
+parameters = {{ "path.name" = "{service}" }}
+
+[[operations]]
+include-name = "POST /services/{{name}}/audiences/{{audience}}/count"
+parameters = {{ "path.name" = "{service}", "path.audience" = "api" }}
+
+[[operations]]
+include-name = "GET /services/{{name}}/audiences/{{audience}}/sample"
+parameters = {{ "path.name" = "{service}", "path.audience" = "api" }}
+
+[[operations]]
+include-name = "GET /services/{{name}}/control-group"
+parameters = {{ "path.name" = "{service}" }}
+
+[[operations]]
+# two decimals, and categories that exist and are not transactional
+include-name = "PUT /services/{{name}}/control-group"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.name" = "{service}" }}
+
+[[operations]]
+# a user key and a name are not blank
+include-name = "POST /services/{{name}}/conversions"
+checks.positive_data_acceptance.enabled = false
+parameters = {{ "path.name" = "{service}" }}
+
+[[operations]]
 include-name = "GET /deliveries/{{id}}/count"
 parameters = {{ "path.id" = {edited} }}
 
@@ -341,6 +375,7 @@ def walk(api, delivery):
     require(api.refusal("GET", f"/deliveries/{first}/analysis") == 404, "a delivery that was never analysed has an analysis")
     counted = api.until(f"/deliveries/{first}/count", lambda answer: answer["answeredAt"])
     require(counted["problem"] is None and counted["counts"][0]["messages"] > 0, f"nobody is counted: {counted}")
+    require(not any(one["estimate"] or one["error"] for one in counted["counts"]), f"a small target is estimated: {counted}")
     require(api.post(f"/deliveries/{first}/analysis", {})["state"] == "analysing", "an analysis does not begin")
     found = api.until(f"/deliveries/{first}/analysis", lambda answer: answer["finishedAt"])
     require(found["state"] == "ready" and found["messages"] > 0 and not found["problems"], f"the analysis found {found}")
@@ -358,6 +393,7 @@ def walk(api, delivery):
     ended = api.until(f"/deliveries/{first}", lambda answer: answer["state"] == "finished")
     require(ended["counts"]["target"] == found["messages"], f"it was not sent as analysed: {ended}, {found}")
     require(api.refusal("PATCH", f"/deliveries/{first}", {"label": "x"}) == 409, "what was sent can be changed")
+    walk_archive(api, first)
     copy = api.post(f"/deliveries/{first}/copy", {"label": "again"})
     require(copy["state"] == "editing" and copy["id"] != first and copy["label"] == "again", f"the copy is {copy}")
     second = copy["id"]
@@ -371,6 +407,24 @@ def walk(api, delivery):
     require(api.post(f"/deliveries/{second}/reschedule", {"startAt": None})["state"] == "editing", "the start cannot be taken back")
     walk_plan(api, first)
     return first, second
+
+
+def walk_archive(api, delivery):
+    """Hides a delivery that has ended from the list, shows it again, and compares it with another one."""
+    def listed(query=""):
+        return [one["id"] for one in api.get(f"/deliveries?limit=100{query}")["deliveries"]]
+
+    require(api.post(f"/deliveries/{delivery}/archive", {})["archivedAt"], "it is not archived")
+    require(delivery not in listed() and delivery in listed("&archived=with"), "the list shows an archived delivery")
+    others = listed()
+    require(api.post(f"/deliveries/{delivery}/unarchive", {})["archivedAt"] is None, "it is archived still")
+    require(delivery in listed(), "the list does not show it again")
+    other = next((one for one in others if one != delivery), delivery)
+    found = api.get(f"/deliveries/{delivery}/comparison?with={other}")
+    names = [measure["measure"] for measure in found["measures"]]
+    require(names == ["sent", "failed", "received", "clicked"], f"the comparison has {found}")
+    require(found["measures"][0]["count"] > 0, f"nothing was sent: {found}")
+    require(api.refusal("GET", f"/deliveries/{delivery}/comparison") == 400, "it is compared with nothing")
 
 
 def walk_plan(api, delivery):
@@ -400,6 +454,11 @@ def walk_plan(api, delivery):
     require([one["name"] for one in api.get(caps)["frequencyCaps"]] == ["week"], "the cap is not listed")
     api.call("DELETE", f"{caps}/week")
     require(api.refusal("DELETE", f"{caps}/week") == 404, "a cap that is gone is removed")
+    kept = api.get(f"/services/{service}/behaviour")
+    require((kept["kept"], kept["since"], kept["deliveries"]) == (False, None, 0), f"the service keeps a history: {kept}")
+    asking = api.post(f"/deliveries/{delivery}/copy", {"label": "those who did not click"})["id"]
+    require(api.refusal("PATCH", f"/deliveries/{asking}", {"filter": "not clicked any"}) == 400, "what is not kept can be asked")
+    require(api.refusal("PATCH", f"/deliveries/{asking}", {"filter": "clicked any within 3 hours"}) == 400, "the history has hours")
 
 
 def recall(api, delivery):
@@ -483,6 +542,43 @@ def experiment(api, delivery):
     return id
 
 
+def audiences(api, delivery):
+    """Saves an audience, counts it and sends to it; keeps some persons without marketing; returns the name of the service."""
+    service = api.get("/applications/sample-android")["service"]
+    place = f"/services/{service}/audiences"
+    require(api.get(place) == {"audiences": []}, "the service has audiences")
+    require(api.refusal("PUT", f"{place}/api", {"filter": "locale ="}) == 400, "a faulty filter is saved")
+    saved = api.call("PUT", f"{place}/api", {"filter": "user_key is not null"})
+    require(saved["subscriptions"] is None and saved["filter"] == "user_key is not null", f"the audience is {saved}")
+    api.post(f"{place}/api/count", {})
+    counted = api.until(place, lambda answer: not answer["audiences"][0]["counting"])["audiences"][0]
+    require(counted["subscriptions"] > 0 and counted["countedAt"] and counted["problem"] is None, f"the audience is {counted}")
+    require(api.get(f"{place}/api/sample")["subscriptions"], "the audience has no sample")
+    both = {**delivery, "audience": "api", "filter": "locale = 'fr'"}
+    require(api.refusal("POST", "/deliveries", both) == 400, "a delivery has a filter and an audience")
+    require(api.refusal("POST", "/deliveries", {**delivery, "audience": "none"}) == 404, "a delivery goes to no audience")
+
+    group = f"/services/{service}/control-group"
+    # So many that some are members, and some are not.
+    for number in range(20):
+        token = f"control-{number:02}-" + "a" * 60
+        api.post("/devices", {"application": "sample-android", "pushToken": token, "userKey": f"control-{number}"})
+    require(api.refusal("PUT", group, {"percent": 51}) == 400, "more than half of the persons get no marketing")
+    require(api.call("PUT", group, {"percent": 50})["percent"] == 50, "there is no control group")
+    content = {"android": {"title": "Hello"}}
+    sent = api.post("/deliveries", {**delivery, "content": content, "audience": "api"})["id"]
+    api.call("PATCH", f"/deliveries/{sent}", {"audience": "api"})
+    api.post(f"/deliveries/{sent}/start", {})
+    ended = api.until(f"/deliveries/{sent}", lambda answer: answer["state"] == "finished")
+    require(ended["counts"]["excluded"] > 0, f"the members got marketing: {ended}")
+    bought = {"userKey": "ada", "name": "order", "value": 19.99}
+    place = f"/services/{service}/conversions"
+    require(api.post(place, bought)["counts"] and not api.post(place, bought)["counts"], "a conversion counts twice")
+    require([row["name"] for row in api.get(group)["results"]] == ["order"], "what a user did is not counted")
+    require(api.call("PUT", group, {"percent": 0})["percent"] == 0, "the control group stays")
+    return service
+
+
 def consent(api, device, delivery):
     """Opts a device and a user out of a category and in again, and makes a delivery of another one."""
     names = {row["name"]: row for row in api.call("GET", "/categories")["categories"]}
@@ -550,6 +646,7 @@ def things(api):
     recalled = recall(api, delivery)
     recurring = recur(api, delivery)
     tried = experiment(api, delivery)
+    service = audiences(api, delivery)
     consent(api, device, delivery)
     told = {event["sequence"] for event in read_events(api, analysed)}
     target = api.get(f"/deliveries/{analysed}")["counts"]["target"]
@@ -572,6 +669,7 @@ def things(api):
                 raise
     return {
         "device": device,
+        "service": service,
         "analysed": analysed,
         "edited": edited,
         "recalled": recalled,

@@ -301,8 +301,8 @@ class Browser:
         while place + 1 < count:
             ActionChains(self.driver).send_keys(Keys.TAB).perform()
             found, is_seen, markup = self.driver.execute_script(FOCUS)
-            # A date and time is reached part by part: day, month, year, hours, minutes, and the button of its calendar.
-            parts = parts + 1 if found == place and "datetime-local" in markup else 0
+            # A date and time is reached part by part: day, month, year, hours, minutes, and the button of its calendar. So is a date.
+            parts = parts + 1 if found == place and ("datetime-local" in markup or 'type="date"' in markup) else 0
             if 0 < parts < 10:
                 continue
             check(found == place + 1, f"{name}: after control {place} comes {found}: {markup}")
@@ -321,6 +321,12 @@ def pages(site):
         "now": "/",
         "deliveries": "/deliveries",
         "filtered": "/deliveries?state=paused&text=nothing",
+        "deliveries-by-rate": "/deliveries?sort=click_rate&since=2020-01-01",
+        "archived": "/deliveries?state=archived",
+        "compare": f"/deliveries/compare?a={first}&b={site.open}",
+        "compare-ask": f"/deliveries/compare?a={first}",
+        "archive": f"/deliveries/{first}/archive",
+        "approvals": "/approvals",
         "delivery": f"/deliveries/{first}",
         "delivery-open": f"/deliveries/{site.open}",
         "delivery-paused": f"/deliveries/{site.paused}",
@@ -473,6 +479,53 @@ def test_delivery(site, browser):
     browser.judge_here("delivery-charts")
 
 
+def test_list(site, browser):
+    """Two deliveries are chosen in the list and compared; one is archived, found by the filter, and shown again."""
+    done = site.sql(
+        "SELECT string_agg(id::text, ' ') FROM (SELECT id FROM pushmta_engine.delivery WHERE state IN ('finished', 'stopped') "
+        "AND finished_at IS NOT NULL AND parent_delivery_id IS NULL ORDER BY listed_at DESC, id DESC LIMIT 2) d"
+    ).split()
+    check(len(done) == 2, f"two deliveries have ended: {done}")
+
+    def choose(path, ids, act):
+        browser.open(path)
+        for one in ids:
+            browser.find(f"input[name='chosen.{one}']").click()
+        browser.find(f"button[value={act}]").click()
+
+    def archived(one):
+        return site.sql(f"SELECT archived_at IS NOT NULL FROM pushmta_engine.delivery WHERE id = {one}").strip() == "t"
+
+    browser.sign_in("marketing", site.passwords["marketing"])
+    browser.has("Sending")
+    choose("/deliveries", done[:1], "compare")
+    browser.has("A comparison takes two deliveries")
+    choose("/deliveries", done, "compare")
+    browser.has("Compare two deliveries")
+    browser.has("The interval holds the true difference")
+    for code in ("de", "fr"):
+        browser.driver.add_cookie({"name": "pushmta-language", "value": code})
+        browser.judge(f"compare-{code}", f"/deliveries/compare?a={done[0]}&b={done[1]}")
+        browser.judge(f"deliveries-{code}", "/deliveries")
+        browser.judge(f"approvals-{code}", "/approvals")
+    browser.driver.delete_cookie("pushmta-language")
+    choose("/deliveries?sort=sent", done[:1], "archive")
+    browser.has("Archived: 1 of 1")
+    check(archived(done[0]), "it is not archived")
+    check("sort=sent" in browser.driver.current_url, "the order is lost")
+    check(not browser.driver.find_elements(By.CSS_SELECTOR, f"tbody a[href='/deliveries/{done[0]}']"), "an archived delivery is listed")
+    browser.open("/deliveries")
+    browser.find("#state option[value=archived]").click()
+    browser.find("form[role=search] button").click()
+    browser.find(f"tbody a[href='/deliveries/{done[0]}']").click()
+    browser.find("a[href$='/archive']").click()
+    browser.has("Show this delivery in lists again?")
+    browser.find("main form.actions button").click()
+    browser.find("a[href$='/archive']")
+    check(not archived(done[0]), "it is archived still")
+    check("compare" in browser.driver.page_source, "the page does not lead to the comparison")
+
+
 def test_people(site, browser):
     """Somebody is looked up, let out of quarantine and forgotten; a delivery's outcomes are taken away."""
     person, first = site.sql("SELECT min(id) FROM pushmta_engine.subscription"), site.sql("SELECT min(id) FROM pushmta_engine.delivery")
@@ -527,6 +580,8 @@ def test_people(site, browser):
     browser.has("The latest")
     browser.judge("subscriber", f"/subscribers/{person}")
     browser.has("customer-4711")
+    browser.find("a[href$='/lift']").click()
+    browser.has("Lift the quarantine?")
     browser.find("form[action$='/lift'] button").click()
     browser.has("The quarantine is lifted")
     browser.find("a[href$='/opt_out']").click()
@@ -534,13 +589,18 @@ def test_people(site, browser):
     browser.find("form[action$='/opt_out'] button").click()
     browser.has("this person wants no messages")
     # The categories of the service: one is not wanted, and wanted again.
-    browser.find("form[action$='/category_out']:has(input[value=news]) button").click()
+    browser.find("a[href$='/category_out?category=news']").click()
+    browser.has("Unsubscribe this person?")
+    browser.judge_here("category-out")
+    browser.find("main form.actions button").click()
     browser.has("It is recorded what this person wants")
     browser.has("no, since")
     browser.judge_here("subscriber-categories")
     wanted = f"SELECT count(*) FROM pushmta_engine.category_opt_out WHERE subscription_id = {person}"
     check(site.sql(wanted).strip() == "1", "the opt-out of a category is not there")
-    browser.find("form[action$='/category_in'] button").click()
+    browser.find("a[href$='/category_in?category=news']").click()
+    browser.has("Does this person want this category again?")
+    browser.find("main form.actions button").click()
     browser.has("It is recorded what this person wants")
     check(site.sql(wanted).strip() == "0", "the opt-out of a category is still there")
     browser.judge("forget", f"/subscribers/{person}/forget")
@@ -586,6 +646,14 @@ def rules(browser):
     browser.find("button[value='remove.1']").click()
     made = "locale starts with 'en' and user_key is not null"
     until("a row is removed", lambda: browser.find("#filter").get_attribute("value") == made)
+    browser.find("button[value=add]").click()
+    browser.find("[name='row.2.field']")
+    row(2, "clicked", "not label", "Spring within 30 days")
+    browser.find("button[value=stay]:not(.hidden)").click()
+    asked = f"{made} and not clicked label 'Spring' within 30 days"
+    until("a row asks what people did", lambda: browser.find("#filter").get_attribute("value") == asked)
+    browser.find("button[value='remove.2']").click()
+    until("that row is removed", lambda: browser.find("#filter").get_attribute("value") == made)
 
 
 def test_compose(site, browser):
@@ -1234,6 +1302,85 @@ def choose(browser, name, value):
     browser.find(f"select[name={name}] option[value='{value}']").click()
 
 
+def test_saved(site, browser):
+    """Marketing saves an audience, has it counted, uses it in a draft and deletes it; an operator sets a control group; in all languages."""
+    browser.sign_in("marketing", site.passwords["marketing"])
+    browser.has("Sending")
+    browser.open("/services")
+    browser.find("a[href^='/services/audiences']").click()
+    browser.has("There is no saved audience yet")
+    audiences = browser.driver.current_url.removeprefix(site.base)
+    browser.find("a[href^='/services/audiences/new']").click()
+    browser.find("input[name=name]").send_keys("known")
+    browser.find("input[name=filter]").send_keys("locale is")
+    browser.find("main form button.main").click()
+    browser.find("p[role=alert]")
+    browser.judge_here("audience-new-wrong")
+    browser.find("input[name=filter]").send_keys(" not null")
+    browser.find("main form button.main").click()
+    browser.has("The audience is saved")
+    page = browser.driver.current_url.removeprefix(site.base).removesuffix("&done=save")
+    browser.find("button[value=count]").click()
+    browser.has("A supervisor counts it now")
+    until("the audience is counted", lambda: "t" == site.sql(
+        "SELECT counted_at IS NOT NULL AND subscriptions > 0 FROM pushmta.audience WHERE name = 'known'").strip())
+    browser.open(page)
+    browser.has("Some of its subscriptions")
+    check(browser.driver.find_elements(By.CSS_SELECTOR, "main a[href^='/subscribers/']"), "there is no sample")
+    browser.judge_here("audience")
+    for code in ("de", "fr"):
+        browser.driver.add_cookie({"name": "pushmta-language", "value": code})
+        browser.judge(f"audience-{code}", page)
+        browser.judge(f"audiences-{code}", audiences)
+    browser.driver.delete_cookie("pushmta-language")
+    first = site.sql("SELECT max(id) FROM pushmta_engine.delivery WHERE label = 'Spring sale' AND NOT proof").strip()
+    browser.open(f"/deliveries/{first}")
+    browser.find("form[action$='/duplicate'] button").click()
+    browser.has("Save and continue")
+    draft = browser.driver.current_url.removeprefix(site.base).removesuffix("/applications")
+    browser.open(draft + "/target")
+    choose(browser, "audience", "known")
+    browser.find("button[value=use]").click()
+    browser.has("copied from the saved audience known")
+    check("locale is not null" in browser.find("#filter").get_attribute("value"), "the filter is another one")
+    browser.find("#audience-name").send_keys("known-too")
+    browser.find("button[value=keep]").click()
+    browser.has("copied from the saved audience known-too")
+    browser.judge_here("compose-target-audience")
+    browser.open(page)
+    browser.find("a[href^='/services/audience/delete']").click()
+    browser.judge_here("audience-delete")
+    browser.find("main form.actions button").click()
+    browser.has("The audience is deleted")
+    browser.has("known-too")
+
+    browser.sign_in("operate", site.passwords["operate"])
+    browser.has("Sending")
+    browser.open("/services")
+    browser.find("a[href^='/services/control']").click()
+    browser.has("The service has no control group")
+    browser.find("#percent").clear()
+    browser.find("#percent").send_keys("60")
+    browser.find("main form button.main").click()
+    browser.find("p[role=alert]")
+    browser.find("#percent").clear()
+    browser.find("#percent").send_keys("5,5")
+    browser.find("main form button.main").click()
+    browser.has("The control group is set")
+    browser.has("5.5 %")
+    browser.judge_here("control-group")
+    control = browser.driver.current_url.removeprefix(site.base).removesuffix("&done=set")
+    for code in ("de", "fr"):
+        browser.driver.add_cookie({"name": "pushmta-language", "value": code})
+        browser.judge(f"control-group-{code}", control)
+    browser.driver.delete_cookie("pushmta-language")
+    browser.open(control)
+    browser.find("#percent").clear()
+    browser.find("#percent").send_keys("0")
+    browser.find("main form button.main").click()
+    browser.has("The service has no control group")
+
+
 def test_services(site, browser):
     """An iOS pair is declared in one step, gets its key, a test push and a closed circuit; nobody sees the key again."""
     browser.sign_in("admin", site.passwords["admin"])
@@ -1632,7 +1779,7 @@ def main():
         browser = Browser(site, pictures)
         for test in (
             test_doors, test_first, test_forms, test_pages, test_languages, test_recycle, test_work, test_delivery, test_compose,
-            test_analyse, test_recur, test_plan, test_experiment, test_templates, test_audience, test_messages, test_services, test_change,
+            test_analyse, test_list, test_recur, test_plan, test_experiment, test_templates, test_audience, test_saved, test_messages, test_services, test_change,
             test_signals, test_caps, test_events, test_live, test_people, test_end,
         ):
             test(site, browser)

@@ -213,6 +213,15 @@ static const char form_field[] = {
 static const char seeds[] = {
 #embed "templates/audience/seeds.mustache" suffix(, 0)
 };
+static const char audiences[] = {
+#embed "templates/audience/audiences.mustache" suffix(, 0)
+};
+static const char audience[] = {
+#embed "templates/audience/audience.mustache" suffix(, 0)
+};
+static const char control_group[] = {
+#embed "templates/control-group.mustache" suffix(, 0)
+};
 static const char exclusions[] = {
 #embed "templates/audience/exclusions.mustache" suffix(, 0)
 };
@@ -320,6 +329,9 @@ static const struct console_file files[] = {
     {"form.mustache", form},
     {"form-field.mustache", form_field},
     {"seeds.mustache", seeds},
+    {"audiences.mustache", audiences},
+    {"audience.mustache", audience},
+    {"control-group.mustache", control_group},
     {"exclusions.mustache", exclusions},
     {"exclusion.mustache", exclusion},
     {"messages.mustache", messages},

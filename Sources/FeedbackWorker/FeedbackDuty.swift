@@ -12,11 +12,14 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
     case oldTrackingSources
     case oldConversions
     case forgottenLogs
+    case forgottenBehaviour
     case oldDeliveryRows
     case oldChildren
     case oldForgotten
     case oldImports
     case capHistory
+    case controlGroups
+    case oldBehaviour
 
     /// The time until the next look when nothing was left to do. Duties that users wait for run every second, which
     /// costs a few index look-ups. Late outcomes are rare. Old data has existed for months, and the database counts
@@ -29,10 +32,12 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
         case .alarms: .seconds(10)
         // So a consumer loses little more than it has to.
         case .events: .seconds(30)
-        // It begins a minute after the request.
-        case .forgottenLogs: .seconds(60)
+        // The first begins a minute after the request.
+        case .forgottenLogs, .forgottenBehaviour: .seconds(60)
+        // So a new one is soon counted.
+        case .controlGroups: .seconds(60)
         case .partitions, .disabledSubscriptions, .oldTokenEvents, .oldTrackingSources, .oldConversions,
-            .oldDeliveryRows, .oldChildren, .oldForgotten, .oldImports, .capHistory:
+            .oldDeliveryRows, .oldChildren, .oldForgotten, .oldImports, .capHistory, .oldBehaviour:
             .seconds(600)
         }
     }
@@ -52,11 +57,14 @@ enum FeedbackDuty: String, Sendable, CaseIterable {
         case .oldTrackingSources: "old tracking sources deleted"
         case .oldConversions: "old conversions deleted"
         case .forgottenLogs: "forgotten subscriptions removed from a day's logs"
+        case .forgottenBehaviour: "forgotten persons removed from the history of behaviour"
         case .oldDeliveryRows: "rows of old deliveries deleted"
         case .oldChildren: "old children deleted"
         case .oldForgotten: "old records of forgotten subscriptions deleted"
         case .oldImports: "records of old imports deleted"
         case .capHistory: "rows of the history of frequency caps folded"
+        case .controlGroups: "persons of services with a control group counted"
+        case .oldBehaviour: "rows of the history of behaviour deleted"
         }
     }
 }

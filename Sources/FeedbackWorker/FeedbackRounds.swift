@@ -67,6 +67,9 @@ struct FeedbackRounds: Sendable {
         case .forgottenLogs:
             let count = try await store.cleanForgottenLogs(worker: worker, limit: Self.forgotten)
             return count.map { FeedbackRound(count: $0, isMore: $0 > 0) }
+        case .forgottenBehaviour:
+            let count = try await store.clearForgotten(worker: worker, limit: Self.forgotten)
+            return count.map { FeedbackRound(count: $0, isMore: $0 >= Self.forgotten) }
         case .oldDeliveryRows:
             guard kept.broadLogDays > 0 else { return .idle }
             let count = try await store.purgeDeliveryRows(worker: worker, limit: Self.deleted, days: kept.broadLogDays)
@@ -84,6 +87,12 @@ struct FeedbackRounds: Sendable {
         case .capHistory:
             let count = try await store.keepCaps(worker: worker, blocks: Self.folded)
             return count.map { FeedbackRound(count: $0, isMore: $0 > 0) }
+        case .controlGroups:
+            let count = try await store.countControlGroup(worker: worker)
+            return count.map { FeedbackRound(count: $0, isMore: $0 > 0) }
+        case .oldBehaviour:
+            let count = try await store.purgeBehaviour(worker: worker, limit: Self.deleted)
+            return count.map { FeedbackRound(count: $0, isMore: $0 >= Self.deleted) }
         }
     }
 

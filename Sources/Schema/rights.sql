@@ -48,14 +48,17 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.delivery_statistics_by_locale pushmta.delivery_statistics_by_version pushmta.delivery_statistics_detail '
             'pushmta.event_consumer pushmta.event_gap pushmta.event_kind '
             'pushmta.delivery_targeting pushmta.delivery_template pushmta.exclusion_list pushmta.exclusion_log '
+            'pushmta.behaviour '
             'pushmta.frequency_cap pushmta.gateway_trouble pushmta.message_status pushmta.rate_limit pushmta.recall_report '
             'pushmta.recurrence pushmta.recurrence_run '
             'pushmta.seed pushmta.service pushmta.subscription pushmta.target_mapping pushmta.user_category_opt_out '
             'pushmta.user_opt_out '
-            'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.sending_hours'),
+            'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.sending_hours '
+            'pushmta.audience pushmta.control_group'),
         ('pushmta_monitoring', 'relation', 'SELECT',
             'pushmta.alarm pushmta.alarm_history pushmta.alarm_look pushmta.ambiguous_message pushmta.application pushmta.approval '
             'pushmta.approval_rule pushmta.credential pushmta.delivery_awaiting_approval '
+            'pushmta.behaviour '
             'pushmta.dead_letter '
             'pushmta.delivery_day pushmta.delivery_failures pushmta.delivery_progress pushmta.delivery_proof '
             'pushmta.delivery_refusal pushmta.delivery_signal pushmta.delivery_statistics '
@@ -69,6 +72,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.retention_hold pushmta.retention_log '
             'pushmta.schema_version pushmta.service pushmta.web_certificate '
             'pushmta.day_off pushmta.delivery_plan pushmta.delivery_wave pushmta.experiment pushmta.experiment_variant '
+            'pushmta.control_group '
             'pushmta.sending_hours'),
         ('pushmta_web', 'relation', 'SELECT',
             'pushmta.dead_letter pushmta.delivery_signal pushmta.event_consumer pushmta_engine.schema_version'),
@@ -80,6 +84,7 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.sending_hours '
             'pushmta.dead_letter pushmta.event_consumer pushmta.event_gap pushmta.event_kind '
             'pushmta.alarm pushmta.alarm_history pushmta.application pushmta.delivery_count pushmta.delivery_day '
+            'pushmta.delivery_awaiting_approval '
             'pushmta.delivery_failures pushmta.delivery_problem '
             'pushmta.delivery_progress pushmta.delivery_refusal pushmta.delivery_signal pushmta.delivery_statistics '
             'pushmta.delivery_statistics_by_hour pushmta.delivery_targeting '
@@ -94,8 +99,8 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.approval_rule pushmta.category pushmta.delivery_template pushmta.frequency_cap pushmta_engine.console_audience '
             -- For services and applications. pushmta.credential shows nothing secret.
             'pushmta.credential pushmta.gateway_trouble pushmta.service pushmta.target_mapping pushmta_engine.service '
-            -- For plans and frequency caps.
-            'pushmta.frequency_cap pushmta_engine.time_zone'),
+            -- For plans and audiences.
+            'pushmta.audience pushmta.control_group pushmta_engine.time_zone'),
         -- A view's functions run with the rights of its reader, and a trigger's condition with those of the user who changes the
         -- table.
         ('public', 'function', 'EXECUTE',
@@ -112,8 +117,10 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.approve_delivery pushmta.recall_delivery pushmta.reject_delivery pushmta.withdraw_approval '
             'pushmta.applications_of '
             'pushmta.check_content pushmta.check_delivery pushmta.copy_delivery pushmta.count_target '
+            'pushmta.archive_delivery pushmta.compare_deliveries pushmta.list_deliveries '
             'pushmta.set_delivery_rate pushmta.set_delivery_weight '
             'pushmta.set_retry_schedule '
+            'pushmta.keep_behaviour '
             'pushmta.create_delivery pushmta.drop_frequency_cap pushmta.set_frequency_cap pushmta.set_one_time_code '
             'pushmta.create_delivery_from_template pushmta.create_exclusion_list pushmta.delivery_status pushmta.duplicate_template '
             'pushmta.explain_message_id '
@@ -128,13 +135,18 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta.send_messages pushmta.set_opt_out pushmta.set_seeds pushmta.set_target pushmta.set_user_opt_out '
             'pushmta.service_hours pushmta.set_hours_rule pushmta.set_local_time pushmta.set_plan pushmta.set_waves '
             'pushmta.start_delivery pushmta.stop_delivery pushmta.set_experiment pushmta.choose_winner pushmta.record_conversion '
-            'pushmta.undo_token_effects pushmta.unregister_device pushmta_engine.token_bar'),
+            'pushmta.undo_token_effects pushmta.unregister_device pushmta_engine.token_bar '
+            'pushmta.audience_sample pushmta.count_audience pushmta.remove_audience pushmta.save_audience '
+            'pushmta.control_result pushmta.record_user_conversion pushmta.set_control_group'),
         ('pushmta_monitoring', 'function', 'EXECUTE',
+            'pushmta.control_result '
             'pushmta.delivery_status pushmta.next_runs pushmta.queue pushmta.service_hours'),
         ('pushmta_console', 'function', 'EXECUTE',
+            'pushmta_engine.who_did '
             'pushmta_engine.api_analysis_counts pushmta_engine.api_exclusion_counts pushmta_engine.api_problems '
             'pushmta_engine.console_drop_signal pushmta_engine.console_follow pushmta_engine.console_set_signal '
             'pushmta.delivery_status pushmta.next_runs pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs '
+            'pushmta.compare_deliveries pushmta.list_deliveries pushmta_engine.awaited_approvals pushmta_engine.console_archive '
             'pushmta_engine.api_experiment pushmta_engine.api_experiment_variants pushmta_engine.console_choose_winner '
             'pushmta_engine.api_content pushmta_engine.api_forms pushmta_engine.console_prove_variant '
             'pushmta_engine.console_set_recurrence pushmta_engine.console_control_recurrence '
@@ -172,11 +184,15 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.console_drop_cap pushmta_engine.console_set_cap '
             -- For events.
             'pushmta_engine.console_begin_secret pushmta_engine.console_control_events pushmta_engine.console_create_consumer '
-            'pushmta_engine.console_create_webhook pushmta_engine.console_resend_letter pushmta_engine.console_rotate_secret'),
+            'pushmta_engine.console_create_webhook pushmta_engine.console_resend_letter pushmta_engine.console_rotate_secret '
+            -- For audiences and control groups.
+            'pushmta.control_result pushmta.count_audience pushmta_engine.console_audience_sample pushmta_engine.console_remove_audience '
+            'pushmta_engine.console_save_audience pushmta_engine.console_set_control_group'),
         ('pushmta_events', 'function', 'EXECUTE', 'pushmta.next_events'),
         ('pushmta_raw_sql', 'function', 'EXECUTE', 'pushmta_raw.set_target_sql'),
         ('pushmta_web', 'function', 'EXECUTE',
             'pushmta.explain_message_id '
+            'pushmta.archive_delivery pushmta.compare_deliveries '
             'pushmta.add_targets pushmta.analyze_delivery pushmta.find_message pushmta.follow_signal pushmta.make_continuous '
             'pushmta.pause_delivery '
             'pushmta.resume_delivery '
@@ -209,12 +225,16 @@ WITH given (role, kind, privileges, objects) AS (
             'pushmta_engine.api_proofs pushmta_engine.api_prove_delivery pushmta_engine.api_read_view pushmta_engine.api_reader '
             'pushmta_engine.api_reader_row pushmta_engine.api_statistics pushmta_engine.api_statistics_by '
             'pushmta_engine.code_exclusion '
+            'pushmta_engine.api_behaviour '
             'pushmta.next_runs pushmta.pause_recurrence pushmta.remove_recurrence pushmta.run_recurrence pushmta.set_recurrence '
             'pushmta.start_recurrence pushmta_engine.api_recurrence pushmta_engine.api_recurrence_runs '
             'pushmta.drop_frequency_cap pushmta.set_frequency_cap '
             'pushmta.create_consumer pushmta.drop_consumer pushmta.drop_webhook pushmta.enable_webhook pushmta.resend_dead_letter '
             'pushmta_engine.begin_webhook_secret pushmta_engine.create_webhook pushmta_engine.rotate_webhook_secret '
-            'pushmta.service_hours pushmta.set_plan pushmta_engine.api_frequency_caps pushmta_engine.api_plan pushmta_engine.api_waves')
+            'pushmta.service_hours pushmta.set_plan pushmta_engine.api_frequency_caps pushmta_engine.api_plan pushmta_engine.api_waves '
+            'pushmta.audience_sample pushmta.control_result pushmta.count_audience pushmta.remove_audience pushmta.save_audience '
+            'pushmta.record_user_conversion pushmta.set_control_group pushmta_engine.api_audiences pushmta_engine.api_control_group '
+            'pushmta_engine.service_applications')
 ), wanted AS (
     SELECT g.role, g.kind, g.privileges, o.object FROM given g CROSS JOIN LATERAL string_to_table(g.objects, ' ') o(object)
 ), reader (function, owner, statements) AS (

@@ -128,8 +128,17 @@ static const char webhooks[] = {
 static const char caps[] = {
 #embed "version1/31-caps.sql" suffix(, 0)
 };
+static const char behaviour[] = {
+#embed "version1/32-behaviour.sql" suffix(, 0)
+};
 static const char experiments[] = {
 #embed "version1/33-experiments.sql" suffix(, 0)
+};
+static const char audiences[] = {
+#embed "version1/34-audiences.sql" suffix(, 0)
+};
+static const char lists[] = {
+#embed "version1/35-lists.sql" suffix(, 0)
 };
 static const char roles[] = {
 #embed "version1/90-roles.sql" suffix(, 0)
@@ -172,7 +181,10 @@ static const struct schema_file files[] = {
     {1, "30-events.sql", events},
     {1, "30-webhooks.sql", webhooks},
     {1, "31-caps.sql", caps},
+    {1, "32-behaviour.sql", behaviour},
     {1, "33-experiments.sql", experiments},
+    {1, "34-audiences.sql", audiences},
+    {1, "35-lists.sql", lists},
     {1, "90-roles.sql", roles},
     {0, 0, 0},
 };

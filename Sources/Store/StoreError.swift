@@ -92,12 +92,13 @@ extension StoreError {
         let code: Code =
             switch state {
             case "PM001", "PM002", "PM040", "PM041", "PM050", "PM062", "PM070", "PM071", "PM080", "PM094",
-                "PM110", "PM140", "PM160", "PM164", "PM166", "PM150", "PM172", "PM290", "PM330", "PM331", "PM311":
+                "PM110", "PM140", "PM160", "PM164", "PM166", "PM150", "PM172", "PM290", "PM330", "PM331", "PM311",
+                "PM351":
                 .notFound
             case "PM003", "PM006", "PM008", "PM010", "PM042", "PM051", "PM060", "PM061", "PM063", "PM064", "PM082",
                 "PM083", "PM084", "PM093", "PM111", "PM113", "PM120", "PM130", "PM131",
                 "PM132", "PM133", "PM134", "PM135", "PM162", "PM163", "PM151", "PM171", "PM180", "PM181", "PM182",
-                "PM183", "PM185",
+                "PM183", "PM185", "PM321",
                 "PM291", "PM312":
                 .conflict
             default: .invalid
@@ -163,7 +164,11 @@ extension StoreError {
         "PM310": "pushmta cap list shows the frequency caps; pushmta cap set --help says what one may be",
         "PM311": "pushmta cap list shows them",
         "PM312": "choose another name, or change that one",
+        "PM321": "try again later: pushmta behaviour list shows how many deliveries are still in it",
         "PM290": "pushmta signal list shows them; pushmta signal set adds one",
+        "PM350": "pushmta audience save --help says what one may be",
+        "PM351": "pushmta audience list shows them; pushmta audience save makes one",
+        "PM352": "pushmta service control --help says what a control group may be",
         "PM330": "pushmta message show says how an id is read",
         "PM331": "pushmta delivery experiment show lists the variants",
         "PM150": "pushmta category list shows them; pushmta category set adds one",

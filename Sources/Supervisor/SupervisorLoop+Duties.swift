@@ -168,6 +168,7 @@ extension SupervisorLoop {
                 }
                 try await store.answer(look, answer)
             }
+            while try await store.countAskedAudience() {}
             try await store.dropOldLooks()
             return self.pollInterval
         }

@@ -34,7 +34,9 @@ import Testing
         "created_at > '2026-01-31' and created_at <= '2026-01-31T10:00:30Z'", "enabled = true", "opted_out != false",
         "parameters.points >= 100", "parameters.since < date '2026-01-31'", "subscription_id in (1, 2, 3)",
         "device.model not starts with 'Pixel'", "mapping.points = 12.5 and mapping.city = 'Lyon'", "user_key is null",
-        "last_error_at > now + 36 hours",
+        "last_error_at > now + 36 hours", "clicked delivery 4711", "not sent any within 7 days",
+        "sent label 'Spring''s' within 30 days and not clicked label 'Spring''s'",
+        "received category 'news' or sent any",
     ]
 
     @Test func whatRowsCanSayComesBack() async throws {
@@ -83,14 +85,15 @@ import Testing
             "", "fr", "'", "''", "' or 1=1 --", "a' or user_key is not null or 'a' = 'a", "1 or enabled = true", "1",
             "1.5",
             "-3", "1e9", "true", "TRUE", "now", "now - 7 days", "now or enabled", "2026-01-31", "2026-13-31", "null",
-            "(1)", "1, 2", "a,,b", ",", "date '2026-01-31'", "\u{301}", "\\", "a'\u{301} or user_key is null or 'b",
+            "Spring within 30 days", "or enabled = true", "within 3 days or enabled = true", "(1)", "1, 2", "a,,b", ",",
+            "date '2026-01-31'", "\u{301}", "\\", "a'\u{301} or user_key is null or 'b",
         ]
         let fields =
             TargetColumn.allCases.map(\.rawValue) + [
                 "", "parameters.tier", "recipient.\"first name\"", "mapping.points", "nothing", "parameters", "not",
                 "null", "recipient.", "recipient.not", "recipient.in",
                 "recipient.\"a\"\u{301} or locale", "locale = 'x' or user_key", "(locale", "locale)", "'locale'",
-                "locale or", "not locale", "now",
+                "locale or", "not locale", "now", "clicked",
             ]
         let same = TargetFilter.compare(.column(.locale), .equal, .text("de"))
         let other = Row(field: "locale", comparison: .equal, value: "de")

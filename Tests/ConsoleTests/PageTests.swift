@@ -182,7 +182,7 @@ import Testing
         }
         let first = try await reader.get("/deliveries").text
         #expect(shown(first) == Array(ids.reversed().prefix(25)))
-        let next = try #require(first.firstMatch(of: /href="(\/deliveries\?below=\d+)"/)).1
+        let next = try #require(first.firstMatch(of: /href="(\/deliveries\?after=\d+~\d+)"/)).1
         #expect(try await shown(reader.get(String(next)).text) == Array(ids.prefix(5).reversed()))
         #expect(try await shown(reader.get("/deliveries?state=paused").text) == [ids[3]])
         #expect(try await shown(reader.get("/deliveries?text=SALE%2017").text) == [ids[17]])

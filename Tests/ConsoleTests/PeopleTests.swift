@@ -147,8 +147,12 @@ import Testing
         #expect(seen.contains("yes, always") && !seen.contains("category_out"))
         let oda = try await site.session(.operate)
         let page = try await oda.get("/subscribers/1").text
-        #expect(page.contains(#"action="/subscribers/1/category_in""#))
-        #expect(page.contains(#"name="category" value="marketing""#) && !page.contains(#"value="transactional""#))
+        #expect(page.contains(#"href="/subscribers/1/category_in?category=news""#))
+        #expect(page.contains("category_out?category=marketing") && !page.contains("category=transactional"))
+        let asked = try await oda.get("/subscribers/1/category_out?category=marketing").text
+        #expect(asked.contains("Unsubscribe this person?") && asked.contains("customer-4711"))
+        #expect(asked.contains(#"action="/subscribers/1/category_out?category=marketing""#))
+        #expect(try await oda.get("/subscribers/1/category_in?category=none").status == .notFound)
         for (name, category) in [("category_out", "marketing"), ("category_in", "news")] {
             let answer = try await oda.post("/subscribers/1/\(name)", form: ["category": category])
             let location = try #require(answer.headers[.location])
@@ -186,6 +190,17 @@ import Testing
         )
         let asked = try await admin.get("/subscribers/1/opt_out").text
         #expect(asked.contains("Opt this person out?") && asked.contains(#"action="/subscribers/1/opt_out""#))
+        for (action, words) in [
+            ("opt_in", "Does this person want messages again?"),
+            ("opt_in_all", "Does this person want messages again?"),
+            ("lift", "Lift the quarantine?"),
+        ] {
+            let asked = try await admin.get("/subscribers/1/\(action)").text
+            #expect(asked.contains(words) && asked.contains("customer-4711"), "\(action)")
+            #expect(
+                asked.contains("action=\"/subscribers/1/\(action)\"") && !before.contains("action=\"/subscribers/1/")
+            )
+        }
         let ofAll = try await admin.get("/subscribers/1/opt_out_all").text
         #expect(ofAll.contains("Opt out of all apps") && ofAll.contains(#"action="/subscribers/1/opt_out_all""#))
         for (action, words) in [
@@ -237,6 +252,8 @@ import Testing
         for bad in ["x", "1", "1-2-3", "99999999999999999999-1", "9223372036854775807-1"] {
             #expect(try await shown(oda.get("/quarantine?before=\(bad)").text) == Array(1...25), "\(bad)")
         }
+        #expect(first.contains(#"href="/quarantine/3/lift""#) && !first.contains(#"action="/quarantine"#))
+        #expect(try await oda.get("/quarantine/3/lift").text.contains("Lift the quarantine?"))
         let answer = try await oda.post("/quarantine/3/lift")
         let location = try #require(answer.headers[.location])
         let after = try await oda.get(location).text

@@ -70,6 +70,8 @@ struct ServiceListPage: Sendable {
                 "query": .text(SignIn.encoded(line.service)), "mayDeclare": .flag(call.mayDeclare),
                 "hoursPath": .text(ServiceHoursPage.path(line.service)), "mayOperate": .flag(call.mayOperate),
                 "capsPath": .text(FrequencyCapPages.path(line.service)),
+                "audiencesPath": .text(AudiencePages.path(line.service)), "mayCompose": .flag(call.mayCompose),
+                "controlPath": .text(ControlGroupPage.path(line.service)),
                 "applications": .list(applications.map { row($0, icons) }),
                 "hasApplications": .flag(!applications.isEmpty),
             ])

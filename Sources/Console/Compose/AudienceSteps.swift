@@ -72,6 +72,12 @@ extension Composer {
 
 /// The target.
 extension Composer {
+    /// The buttons for saved audiences, in addition to those of every step.
+    private enum AudienceButton {
+        static let use = "use"
+        static let keep = "keep"
+    }
+
     private func targetPage(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         let (known, gone) = try await lists(call, composed)
         let chosen = Set(composed.excludedLists)
@@ -96,7 +102,54 @@ extension Composer {
             "isSaved": .flag(call.query["saved"] != nil && audience.problem.isEmpty && builder?.isWrong != true),
         ]
         if let builder { values["builder"] = .group(builder.values) }
+        values.merge(try await savedAudiences(composed)) { _, new in new }
         return page(.target, composed, values)
+    }
+
+    /// The saved audiences of the draft's service, to choose from.
+    private func savedAudiences(_ composed: ComposedDraft) async throws -> PageValues {
+        guard let service = composed.service else { return ["mayKeep": .flag(false)] }
+        let origin = composed.draft.fields[ComposedDraft.Name.audience] ?? ""
+        let rows = try await responder.database.run { try await $0.audiences(ofService: service) }
+        var values: PageValues = [
+            "mayKeep": .flag(true), "hasAudiences": .flag(!rows.isEmpty),
+            "audiences": .list(
+                rows.map { ["value": .text($0.name), "isChosen": .flag($0.name == origin)] }
+            ),
+        ]
+        if !origin.isEmpty { values["origin"] = .text(catalogue.text(.audienceOrigin, origin)) }
+        return values
+    }
+
+    /// Takes the filter of the saved audience that was chosen.
+    private func useAudience(_ call: ConsoleCall, _ composed: inout ComposedDraft) async throws {
+        guard let service = composed.service, let name = call.form[Field.audience], !name.isEmpty else { return }
+        let rows = try await responder.database.run { try await $0.audiences(ofService: service) }
+        guard let row = rows.first(where: { $0.name == name }) else {
+            throw ConsoleProblem.conflict(catalogue[.noAudiences])
+        }
+        composed.draft.fields = composed.draft.fields.filter { !$0.key.hasPrefix(FilterRows.Name.kept) }
+        composed.draft.fields[ComposedDraft.Name.filter] = row.filter
+        composed.draft.fields[ComposedDraft.Name.audience] = row.name
+    }
+
+    /// Saves the filter of the draft as an audience.
+    private func keepAudience(_ call: ConsoleCall, _ composed: inout ComposedDraft) async throws {
+        guard let service = composed.service else { return }
+        let (name, filter) = (call.typed(Field.audienceName), composed.filterText)
+        do {
+            try await responder.database.run { store in
+                let rows = try await store.audiences(ofService: service)
+                guard !rows.contains(where: { $0.name == name && $0.filter != filter }) else {
+                    throw ConsoleProblem.conflict(catalogue[.audienceExists])
+                }
+                try await store.saveAudience(name, ofService: service, filter: filter, by: call.actor)
+            }
+        } catch let error as StoreError {
+            guard let refusal = FormRefusal(error) else { throw error }
+            throw ConsoleProblem.conflict(refusal.words)
+        }
+        composed.draft.fields[ComposedDraft.Name.audience] = name
     }
 
     /// The exclusion lists to choose from, including those of the draft, and the draft's lists that no longer exist.
@@ -143,11 +196,22 @@ extension Composer {
         let lists = call.form.values.keys.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) }
             .sorted()
         composed.draft.fields[ComposedDraft.Name.lists] = lists.isEmpty ? nil : lists.joined(separator: "\n")
+        let before = composed.filterText
         let (filter, rows) = FilterBuilder.save(call.form, in: &composed.draft.fields)
+        if filter != before { composed.draft.fields[ComposedDraft.Name.audience] = nil }
         let parsed = try await responder.database.run { try await $0.parseFilter(filter) }
         if let rows { composed.draft.fields.merge(rows.kept(parsed)) { _, new in new } }
         // A filter with an error is saved, but the draft stays at this step.
         let isWrong = if case .failure = parsed { !filter.isEmpty } else { false }
+        switch call.form[Field.go] ?? "" {
+        case AudienceButton.use:
+            try await useAudience(call, &composed)
+            return try await save(call, composed, .target, stays: true)
+        // Not for a draft that was changed in another window, which save refuses.
+        case AudienceButton.keep where call.form[Field.version] == "\(composed.draft.version)":
+            try await keepAudience(call, &composed)
+        default: break
+        }
         return try await save(call, composed, .target, stays: isWrong)
     }
 

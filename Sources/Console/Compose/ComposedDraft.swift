@@ -8,6 +8,8 @@ struct ComposedDraft: Sendable {
     enum Name {
         /// The filter's text.
         static let filter = "target.filter"
+        /// The saved audience that the filter was copied from, while the filter is unchanged.
+        static let audience = "target.audience"
         /// The exclusion lists, one per line.
         static let lists = "target.lists"
         /// The prefix of the names of the fields of a signal to follow.
@@ -83,8 +85,8 @@ struct ComposedDraft: Sendable {
 
     /// The categories that it may have: those of the one service of its applications.
     var categories: [CategoryRow] {
-        let own = Set(chosen.compactMap { services[$0.name] })
-        return own.count == 1 ? allCategories.filter { own.contains($0.service) } : []
+        guard let service else { return [] }
+        return allCategories.filter { $0.service == service }
     }
 
     /// The services of its applications.
@@ -131,6 +133,12 @@ struct ComposedDraft: Sendable {
     }
 
     var filterText: String { (draft.fields[Name.filter] ?? "").trimmed }
+
+    /// The one service of its applications; nil if there are none, or several.
+    var service: String? {
+        let own = Set(chosen.compactMap { services[$0.name] })
+        return own.count == 1 ? own.first : nil
+    }
 
     /// The filter; nil selects everyone. Throws ``TargetFilterError`` if the text is not a filter.
     func filter(_ store: Store) async throws -> TargetFilter? {

@@ -48,6 +48,10 @@ struct Composer: Sendable {
         static let application = "application."
         static let list = "list."
         static let seed = "seed."
+        /// A saved audience to take the filter of.
+        static let audience = "audience"
+        /// The name under which to save the filter as an audience.
+        static let audienceName = "audience_name"
     }
 
     let responder: ConsoleResponder

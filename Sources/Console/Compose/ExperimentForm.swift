@@ -26,11 +26,11 @@ struct ExperimentForm: Sendable {
     }
 
     /// The texts of a content that a variant may change, and their labels.
-    private static let texts: [(key: String, label: Phrase)] = [
+    static let texts: [(key: String, label: Phrase)] = [
         ("title", .experimentTextTitle), ("body", .experimentTextBody),
     ]
     /// What a ticked box is when it is not ticked.
-    private static let no = "no"
+    static let no = "no"
     private static let variants = 1...ExperimentRule.variantCounts.upperBound
     private static let secondsOfHour = 3_600.0
     private static let longestHours = 0.01...8_784.0

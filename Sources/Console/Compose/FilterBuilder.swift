@@ -74,7 +74,8 @@ struct FilterBuilder: Sendable {
     var isWrong: Bool { problems.contains { $0 != nil } }
 
     var values: PageValues {
-        let fields = TargetColumn.allCases.map(\.rawValue) + Set(declared).sorted()
+        let behaviours = TargetBehaviour.Kind.allCases.map(\.rawValue)
+        let fields = TargetColumn.allCases.map(\.rawValue) + behaviours + Set(declared).sorted()
         let unique = fields.enumerated().filter { fields.firstIndex(of: $0.element) == $0.offset }.map(\.element)
         return [
             "made": .text(text),
@@ -137,6 +138,14 @@ extension Catalogue {
         case .startsNotWith: self[.ruleStartsNot]
         case .isNull: self[.ruleNull]
         case .isNotNull: self[.ruleNotNull]
+        case .ofDelivery: self[.ruleOfDelivery]
+        case .notOfDelivery: self[.ruleNotOfDelivery]
+        case .ofLabel: self[.ruleOfLabel]
+        case .notOfLabel: self[.ruleNotOfLabel]
+        case .ofCategory: self[.ruleOfCategory]
+        case .notOfCategory: self[.ruleNotOfCategory]
+        case .ofAny: self[.ruleOfAny]
+        case .notOfAny: self[.ruleNotOfAny]
         }
     }
 }

@@ -27,6 +27,14 @@ struct FilterRows: Sendable, Hashable {
         case startsNotWith = "not starts with"
         case isNull = "is null"
         case isNotNull = "is not null"
+        case ofDelivery = "delivery"
+        case notOfDelivery = "not delivery"
+        case ofLabel = "label"
+        case notOfLabel = "not label"
+        case ofCategory = "category"
+        case notOfCategory = "not category"
+        case ofAny = "any"
+        case notOfAny = "not any"
 
         /// Whether it has a value.
         var takesValue: Bool { self != .isNull && self != .isNotNull }
@@ -36,6 +44,22 @@ struct FilterRows: Sendable, Hashable {
         }
         /// Whether it compares by order, so that a value that looks like a number is one.
         var isOrder: Bool { [.less, .lessOrEqual, .greater, .greaterOrEqual].contains(self) }
+        /// What it is about, and whether it is denied, if it asks what people did.
+        var behaviour: (word: TargetBehaviour.Subject.Word, isNot: Bool)? {
+            switch self {
+            case .ofDelivery: (.delivery, false)
+            case .notOfDelivery: (.delivery, true)
+            case .ofLabel: (.label, false)
+            case .notOfLabel: (.label, true)
+            case .ofCategory: (.category, false)
+            case .notOfCategory: (.category, true)
+            case .ofAny: (.any, false)
+            case .notOfAny: (.any, true)
+            case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .isIn, .isNotIn, .contains,
+                .containsNot, .startsWith, .startsNotWith, .isNull, .isNotNull:
+                nil
+            }
+        }
         /// Whether its value is a list.
         var isOfList: Bool { self == .isIn || self == .isNotIn }
     }
@@ -89,12 +113,27 @@ extension FilterRows.Row {
         // The database reports an unknown name. Anything that is not a name becomes a quoted text, which is not a
         // field.
         let field = TargetField.isWritten(field) ? field : TargetFilter.quoted(field)
+        if let (word, isNot) = comparison.behaviour { return behaviour(field, word, isNot: isNot) }
         guard comparison.takesValue else { return "\(field) \(comparison.rawValue)" }
         // The database reports the missing value.
         guard !value.isEmpty else { return "\(field) \(comparison.rawValue)" }
         guard comparison.isOfList else { return "\(field) \(comparison.rawValue) \(literal(value))" }
         let values = value.split(separator: ",", omittingEmptySubsequences: false).map { literal($0.trimmed) }
         return "\(field) \(comparison.rawValue) (\(values.joined(separator: ", ")))"
+    }
+
+    /// The test of what people did. A time may follow the value: `Spring within 30 days`.
+    private func behaviour(_ field: String, _ word: TargetBehaviour.Subject.Word, isNot: Bool) -> String {
+        let time = value.firstMatch(of: /(?:^|\s)((?i:within)\s+[0-9]+\s+[a-zA-Z]+)$/)
+        let name = String(value[..<(time?.range.lowerBound ?? value.endIndex)]).trimmed
+        let about =
+            switch word {
+            // The database reports what is no number, and a name that lacks or is too much.
+            case .delivery: name.wholeMatch(of: /[0-9]+/) != nil ? name : TargetFilter.quoted(name)
+            case .label, .category, .any: name.isEmpty ? "" : TargetFilter.quoted(name)
+            }
+        let parts = [isNot ? "not" : "", field, word.rawValue, about, time.map { String($0.output.1) } ?? ""]
+        return parts.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
     /// The problem, in the database's words; nil for none.
@@ -135,6 +174,10 @@ extension FilterRows.Row {
             case .contains: comparison = .containsNot
             case .startsWith: comparison = .startsNotWith
             case .isNull: comparison = .isNotNull
+            case .ofDelivery: comparison = .notOfDelivery
+            case .ofLabel: comparison = .notOfLabel
+            case .ofCategory: comparison = .notOfCategory
+            case .ofAny: comparison = .notOfAny
             default: return nil
             }
             return
@@ -152,7 +195,21 @@ extension FilterRows.Row {
         case .startsWith(let field, let text):
             (self.field, comparison, value) = (field.description, .startsWith, text)
         case .isNull(let field): (self.field, comparison) = (field.description, .isNull)
+        case .did(let test):
+            (field, comparison) = (test.kind.rawValue, Self.comparison(test.subject.word))
+            value = [test.subject.value, test.days.map { "within \($0) days" }].compactMap(\.self).joined(
+                separator: " "
+            )
         case .all, .any, .not: return nil
+        }
+    }
+
+    private static func comparison(_ word: TargetBehaviour.Subject.Word) -> FilterRows.Comparison {
+        switch word {
+        case .delivery: .ofDelivery
+        case .label: .ofLabel
+        case .category: .ofCategory
+        case .any: .ofAny
         }
     }
 

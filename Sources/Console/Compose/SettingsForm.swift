@@ -94,7 +94,11 @@ struct SettingsForm: Sendable {
                 ]
             case .person: [("false", .settingPersonAll), ("true", .settingPersonOne)]
             case .code: [("false", .settingCodeNo), ("true", .settingCodeYes)]
-            case .seeds: [("false", .settingSeedsNo), ("true", .settingSeedsAll)]
+            case .seeds:
+                [
+                    ("false", .settingSeedsNo), ("true", .settingSeedsAll),
+                    (SettingsForm.named, .settingSeedsNamed),
+                ]
             default: []
             }
         }
@@ -129,6 +133,12 @@ struct SettingsForm: Sendable {
 
     /// The prefix of the values' names.
     fileprivate static let prefix = "settings."
+    /// The names of the seed addresses that a duplicated delivery named, one per line; no field changes them.
+    private static let seedNames = prefix + seeds
+    /// The name of this setting.
+    private static let seeds = "seeds"
+    /// The choice of these seed addresses.
+    fileprivate static let named = "named"
     /// The name of the validity's unit.
     private static let unitField = prefix + "validity_unit"
 
@@ -156,6 +166,10 @@ struct SettingsForm: Sendable {
             let text = texts[setting.name].map(setting.choice)
             values[setting.field] = text == setting.usualChoice ? nil : text
         }
+        if let names = texts[seeds], !names.isEmpty {
+            values[seedNames] = names
+            values[Setting.seeds.field] = named
+        }
         return values
     }
 
@@ -177,6 +191,9 @@ struct SettingsForm: Sendable {
             value(setting).map { JSONEntry(name: setting.name, value: $0) }
         }
         if plan != DeliveryPlan() { entries.append(JSONEntry(name: "plan", value: plan.json)) }
+        if text(.seeds) == Self.named, !namedSeeds.isEmpty {
+            entries.append(JSONEntry(name: Self.seeds, value: .array(namedSeeds.map { .string($0) })))
+        }
         return JSONValue.object(entries).compactText
     }
 
@@ -187,6 +204,8 @@ struct SettingsForm: Sendable {
     func isWrong(among settings: [Setting]) -> Bool { settings.contains { isWrong($0) } }
 
     private func text(_ setting: Setting) -> String { values[setting.field] ?? "" }
+
+    private var namedSeeds: [String] { (values[Self.seedNames] ?? "").split(separator: "\n").map(String.init) }
 
     private func isWrong(_ setting: Setting) -> Bool { !text(setting).isEmpty && value(setting) == nil }
 
@@ -275,7 +294,13 @@ extension SettingsForm {
     /// The choices with their names in the user's language.
     private func choices(_ setting: Setting) -> [(value: String, name: String)] {
         guard setting == .category else {
-            return setting.choices.map { (value: $0.value, name: catalogue[$0.name]) }
+            return setting.choices.filter { $0.value != Self.named || !namedSeeds.isEmpty }.map { value, name in
+                let isNamed = value == Self.named
+                return (
+                    value: value,
+                    name: isNamed ? catalogue.text(name, namedSeeds.joined(separator: ", ")) : catalogue[name]
+                )
+            }
         }
         var all = [(value: "", name: catalogue[.settingCategoryUsual])]
         all += categories.map { (value: $0.name, name: $0.label.isEmpty ? $0.name : $0.label) }

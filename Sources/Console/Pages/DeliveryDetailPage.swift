@@ -80,27 +80,13 @@ struct DeliveryDetailPage: Sendable {
 
     private func control(_ call: ConsoleCall, _ action: DeliveryAction) async throws -> ConsoleReply {
         let id = try call.number("id")
-        if action == .duplicate { return try await duplicate(call, id) }
+        if action == .duplicate { return try await DeliveryDuplicate(responder: responder).reply(call, id) }
         let moment = try await moment(call.form)
         try await responder.database.run { try await $0.control(action, delivery: id, at: moment, by: call.actor) }
         if action == .edit, let draft = try await draftPath(call, id) { return .redirect(draft) }
         // If it starts later, its page says so itself.
         let isLater = action == .start && moment != nil
         return .redirect("/deliveries/\(id)" + (isLater ? "" : "?done=\(action.rawValue)"))
-    }
-
-    /// Makes a draft that says the same.
-    private func duplicate(_ call: ConsoleCall, _ id: Int64) async throws -> ConsoleReply {
-        let draft = try await responder.database.run { store in
-            let source = try await store.duplicate(ofDelivery: id, by: call.actor)
-            return try await store.addConsoleDraft(
-                label: source.label,
-                applications: source.target.applications,
-                fields: ComposedDraft.fields(content: source.content, settings: source.settings, source.target),
-                by: call.actor
-            )
-        }
-        return .redirect("\(Composer.path)/\(draft)/\(Composer.Step.applications.rawValue)")
     }
 
     /// The last step of a delivery's draft, if it has one that the user may change.
@@ -179,6 +165,8 @@ struct DeliveryDetailPage: Sendable {
         )
         let state = facts.progress.state
         var values = words.summary
+        let audience = try await responder.database.run { try await $0.audience(ofDelivery: id) }
+        if !audience.isEmpty { values["audience"] = .text(catalogue.text(.audienceOrigin, audience)) }
         let before = try await beforeStart(call, facts.progress)
         values.merge(before.values) { _, new in new }
         var live = view.values
@@ -209,6 +197,7 @@ struct DeliveryDetailPage: Sendable {
             values.merge(try await approval(call, facts.progress)) { _, new in new }
             values.merge(try await recall(facts.progress)) { _, new in new }
         }
+        values.merge(ArchivePage.links(call, facts.progress, catalogue)) { _, new in new }
         // A continuous delivery has no messages of its own; each of its days has.
         values["hasMessages"] = .flag(!words.isInDays && facts.progress.target > 0)
         values["mayTake"] = .flag(call.mayOperate)

@@ -2,74 +2,200 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// *Deliveries*: the list with its filter.
+/// *Deliveries*: the list with its filter and its order, and what is done to several of its rows.
 struct DeliveryListPage: Sendable {
     let responder: ConsoleResponder
 
+    static let path = "/deliveries"
+    /// The query parameters of a result: what was done to how many of how many.
+    private enum Done {
+        static let (act, count, of) = ("done", "n", "of")
+    }
     /// The rows of a page: what fits on two screens.
     private static let maxRows = 25
-    /// A search text is at most as long as a label.
-    private static let maxTextLength = 500
 
     private var catalogue: Catalogue { responder.pages.catalogue }
 
     var routes: [ConsoleRoute] {
-        [ConsoleRoute(.get, "/deliveries", .role(.read)) { try await list($0) }]
+        [
+            ConsoleRoute(.get, Self.path, .role(.read)) { try await list($0) },
+            ConsoleRoute(.post, Self.path + "/several", .role(.read)) { try await act($0) },
+        ]
     }
 
     private func list(_ call: ConsoleCall) async throws -> ConsoleReply {
-        let filter = DeliveryFilter(
-            state: call.query["state"].flatMap { DeliveryState(rawValue: $0) },
-            application: String((call.query["application"] ?? "").prefix(NameRule.maxNameLength)),
-            text: String((call.query["text"] ?? "").prefix(Self.maxTextLength)),
-            below: call.query["below"].flatMap { Int64($0) } ?? .max
-        )
-        let (page, names) = try await responder.database.run { store in
-            (try await store.deliveryPage(filter, maxRows: Self.maxRows), try await store.applicationNames())
+        let query = DeliveryListQuery(call.query)
+        let filter = query.filter
+        let (page, choices) = try await responder.database.run { store in
+            (
+                try await store.deliveryPage(filter, maxRows: Self.maxRows),
+                try await ListChoices.read(store, filter)
+            )
         }
         let icons = try await ApplicationIcons.read(responder.database)
-        let rows = page.rows.map { row in
-            var values = DeliveryWords(row: row, catalogue: catalogue).summary
-            let names = page.applications[row.id] ?? []
-            values["applications"] = .list(
-                names.enumerated().map { place, name in
-                    var values: PageValues = ["name": .text(name), "isFurther": .flag(place > 0)]
-                    icons.add(to: &values, name)
-                    return values
-                }
-            )
-            return values
-        }
         var values: PageValues = [
-            "rows": .list(rows), "hasRows": .flag(!rows.isEmpty), "text": .text(filter.text),
-            "states": .list(states(filter)), "names": .list(options(names, filter.application)),
-            "isFiltered": .flag(filter.state != nil || !filter.text.isEmpty || !filter.application.isEmpty),
-            "isCut": .flag(page.isCut), "isLater": .flag(filter.below != .max), "query": .text(query(filter)),
+            "rows": .list(page.rows.map { row($0, icons) }), "hasRows": .flag(!page.rows.isEmpty),
+            "text": .text(filter.text), "author": .text(filter.author), "since": .text(filter.since),
+            "until": .text(filter.until), "list": .text(filter.exclusionList), "seed": .text(filter.seed),
+            "sort": .text(filter.sort == .date ? "" : filter.sort.rawValue),
+            "sinceLabel": .text(catalogue.text(.filterSince, choices.zone)),
+            "untilLabel": .text(catalogue.text(.filterUntil, choices.zone)),
+            "states": .list(states(filter)), "services": .list(options(choices.services, filter.service)),
+            "names": .list(options(choices.applications, filter.application)),
+            "categories": .list(options(choices.categories, filter.category)),
+            "sorts": .list(sorts(query)), "notices": .list(notices(query)),
+            "isFiltered": .flag(query.isFiltered), "isLater": .flag(filter.after != nil),
+            "isCut": .flag(page.isCut && filter.sort == .date),
+            "isRanked": .flag(page.isCut && filter.sort != .date),
+            "firstPath": .text(query.path()), "query": .text(query.text), "mayCompose": .flag(call.mayCompose),
+            "isArchive": .flag(filter.isArchived),
         ]
-        if let next = page.next { values["next"] = .group(["path": .text(path(filter, below: next))]) }
+        if call.mayCompose { values["mine"] = .group(["path": .text(mine(call))]) }
+        if let done = done(call) { values["done"] = .text(done) }
+        if let next = page.next { values["next"] = .group(["path": .text(query.path(after: next))]) }
         return .page(ConsolePage("deliveries", title: catalogue[.deliveriesTitle], values))
     }
 
+    private func row(_ row: ListedDelivery, _ icons: ApplicationIcons) -> PageValues {
+        let words = DeliveryWords(row: row.progress, catalogue: catalogue)
+        var values = words.summary
+        values["category"] = .text(row.progress.category ?? "")
+        values["clickRate"] = .text(words.isInDays ? "–" : Figures.percent(row.clicked, of: row.sent))
+        values["date"] = .text("\(Figures.day(row.localTime)) \(row.localTime.dropFirst(11))")
+        values["zone"] = .text(row.zone)
+        values["applications"] = .list(
+            row.applications.enumerated().map { place, name in
+                var values: PageValues = ["name": .text(name), "isFurther": .flag(place > 0)]
+                icons.add(to: &values, name)
+                return values
+            }
+        )
+        return values
+    }
+
     private func states(_ filter: DeliveryFilter) -> [PageValues] {
-        DeliveryState.allCases.map { state in
+        let states: [PageValues] = DeliveryState.allCases.map { state in
             [
                 "value": .text(state.rawValue), "name": .text(catalogue.state(state)),
                 "isChosen": .flag(filter.state == state),
             ]
         }
+        return states + [
+            [
+                "value": .text(DeliveryListQuery.Name.archived), "name": .text(catalogue[.filterArchived]),
+                "isChosen": .flag(filter.isArchived),
+            ]
+        ]
     }
 
     private func options(_ names: [String], _ chosen: String) -> [PageValues] {
         names.map { ["value": .text($0), "name": .text($0), "isChosen": .flag($0 == chosen)] }
     }
 
-    private func query(_ filter: DeliveryFilter) -> String {
-        [("state", filter.state?.rawValue ?? ""), ("application", filter.application), ("text", filter.text)]
-            .filter { !$0.1.isEmpty }.map { "\($0.0)=\(SignIn.encoded($0.1))" }.joined(separator: "&")
+    private func sorts(_ query: DeliveryListQuery) -> [PageValues] {
+        DeliveryFilter.Sort.allCases.map { sort in
+            var other = query
+            other.filter.sort = sort
+            let name: Phrase =
+                switch sort {
+                case .date: .columnDate
+                case .sent: .columnSent
+                case .clickRate: .columnClickShare
+                }
+            return [
+                "name": .text(catalogue[name]), "path": .text(other.path()), "isHere": .flag(sort == query.filter.sort),
+            ]
+        }
     }
 
-    private func path(_ filter: DeliveryFilter, below: Int64) -> String {
-        let query = query(filter)
-        return "/deliveries?" + (query.isEmpty ? "" : query + "&") + "below=\(below)"
+    /// What the form has no field for.
+    private func notices(_ query: DeliveryListQuery) -> [PageValues] {
+        var notices: [String] = []
+        let filter = query.filter
+        if !filter.exclusionList.isEmpty { notices.append(catalogue.text(.listUsesList, filter.exclusionList)) }
+        if !filter.seed.isEmpty { notices.append(catalogue.text(.listUsesSeed, filter.seed)) }
+        if query.hasWrongDay { notices.append(catalogue[.recurrenceDateWrong]) }
+        return notices.map { ["words": .text($0)] }
+    }
+
+    private func mine(_ call: ConsoleCall) -> String {
+        var query = DeliveryListQuery(FormParameters())
+        query.filter.author = call.session?.user ?? ""
+        return query.path()
+    }
+}
+
+extension DeliveryListPage {
+    /// What is done to the chosen rows.
+    private enum Act: String {
+        case compare, duplicate, archive, unarchive
+    }
+
+    /// The prefix of a chosen row's field; the id of its delivery follows.
+    static let chosen = "chosen."
+
+    private func act(_ call: ConsoleCall) async throws -> ConsoleReply {
+        guard let act = call.form["go"].flatMap({ Act(rawValue: $0) }) else { throw ConsoleProblem.malformed }
+        let ids = call.form.values.keys.filter { $0.hasPrefix(Self.chosen) }
+            .compactMap { Int64($0.dropFirst(Self.chosen.count)) }.sorted()
+        guard act == .compare || call.mayCompose else { throw ConsoleProblem.refusedRole }
+        switch act {
+        case .compare:
+            guard ids.count == 2 else { throw ConsoleProblem.conflict(catalogue[.chooseTwo]) }
+            return .redirect(ComparePage.path(ids[0], ids[1]))
+        case .duplicate:
+            guard ids.count == 1 else { throw ConsoleProblem.conflict(catalogue[.chooseOneRow]) }
+            return try await DeliveryDuplicate(responder: responder).reply(call, ids[0])
+        case .archive, .unarchive:
+            guard !ids.isEmpty else { throw ConsoleProblem.conflict(catalogue[.chooseSome]) }
+            let number = try await responder.database.run {
+                try await $0.archive(deliveries: ids, act == .archive, by: call.actor)
+            }
+            let counts = "\(Done.count)=\(number)&\(Done.of)=\(ids.count)"
+            return .redirect(back(call, "\(Done.act)=\(act.rawValue)&\(counts)"))
+        }
+    }
+
+    /// The list that the form belongs to, with a result.
+    private func back(_ call: ConsoleCall, _ result: String) -> String {
+        var query = FormParameters()
+        // It is read and written again, so that it leads nowhere else.
+        _ = try? query.read(Array((call.form["query"] ?? "").utf8))
+        let text = DeliveryListQuery(query).text
+        return Self.path + "?" + (text.isEmpty ? result : "\(text)&\(result)")
+    }
+
+    private func done(_ call: ConsoleCall) -> String? {
+        guard let act = call.query[Done.act].flatMap({ Act(rawValue: $0) }),
+            let number = call.query[Done.count].flatMap({ Int64($0) }),
+            let all = call.query[Done.of].flatMap({ Int64($0) })
+        else { return nil }
+        let counts = (Figures.count(number), Figures.count(all))
+        switch act {
+        case .archive: return catalogue.text(.doneArchive, counts.0, counts.1)
+        case .unarchive: return catalogue.text(.doneUnarchive, counts.0, counts.1)
+        case .compare, .duplicate: return nil
+        }
+    }
+}
+
+/// What the fields of the list's filter offer.
+private struct ListChoices: Sendable {
+    let services: [String]
+    let applications: [String]
+    let categories: [String]
+    /// The time zone of the days.
+    let zone: String
+
+    static func read(_ store: Store, _ filter: DeliveryFilter) async throws -> ListChoices {
+        let services = try await store.servicesOfApplications()
+        let categories = try await store.categories()
+        let isOfService = { (name: String) in filter.service.isEmpty || filter.service == name }
+        return ListChoices(
+            services: Set(services.values).sorted(),
+            applications: services.filter { isOfService($0.value) }.keys.sorted(),
+            categories: Set(categories.filter { isOfService($0.service) }.map(\.name)).sorted(),
+            zone: try await store.listZone(service: filter.service, application: filter.application)
+        )
     }
 }

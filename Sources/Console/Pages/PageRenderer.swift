@@ -14,6 +14,8 @@ struct PageFrame: Sendable {
     let back: String
     /// The number of unacknowledged alarms; nil if it is unknown.
     var alarms: AlarmCount?
+    /// The number of deliveries that wait for an approval; nil if it is unknown, or the user may not approve.
+    var approvals: Int?
 }
 
 /// Renders pages as HTML, with the templates of ``ConsoleFiles``.
@@ -90,6 +92,12 @@ struct PageRenderer: Sendable {
                 values["badge"] = .group([
                     "count": .text("\(alarms.all)"), "isCritical": .flag(alarms.critical > 0),
                     "words": .text(catalogue.text(.alarmsUnseen, count: Int64(alarms.all), "\(alarms.all)")),
+                ])
+            }
+            if item.path == ApprovalsPage.path, let approvals = frame.approvals, approvals > 0 {
+                values["badge"] = .group([
+                    "count": .text("\(approvals)"), "isCritical": .flag(false),
+                    "words": .text(catalogue.text(.approvalsAwaited, count: Int64(approvals), "\(approvals)")),
                 ])
             }
             return values

@@ -171,6 +171,7 @@ extension ExclusionPages {
             (.columnChanged, Figures.time(list.changedAt)),
         ]
         var values: PageValues = [
+            "deliveriesPath": .text(DeliveryListQuery.path(exclusionList: list.name)),
             "id": .text("\(list.id)"), "mayDelete": .flag(!list.isUsed), "people": "",
             "facts": .list(
                 facts.filter { !$0.1.isEmpty }.map { ["name": .text(catalogue[$0.0]), "value": .text($0.1)] }

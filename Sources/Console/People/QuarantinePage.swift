@@ -17,6 +17,7 @@ struct QuarantinePage: Sendable {
     var routes: [ConsoleRoute] {
         [
             ConsoleRoute(.get, Self.path, .role(.read)) { try await list($0) },
+            ConsoleRoute(.get, Self.path + "/{id}/lift", .role(.operate)) { try await ask($0) },
             ConsoleRoute(.post, Self.path + "/{id}/lift", .role(.operate)) { call in
                 let id = try call.number("id")
                 try await responder.database.run { try await $0.change(.lift, subscription: id, by: call.actor) }
@@ -48,6 +49,25 @@ struct QuarantinePage: Sendable {
             values["next"] = .group(["path": .text("\(Self.path)?before=\(before)#latest-title")])
         }
         return .page(ConsolePage("quarantine", title: catalogue[.quarantineTitle], values))
+    }
+
+    /// Whom it concerns, and what it does.
+    private func ask(_ call: ConsoleCall) async throws -> ConsoleReply {
+        let id = try call.number("id")
+        let row = try await responder.database.run { try await $0.subscriber(id, by: call.actor) }
+        let device = catalogue.text(.subscriberTitle, "\(id)")
+        return .page(
+            ConsolePage(
+                "confirm",
+                title: catalogue[.liftTitle],
+                [
+                    "subject": .text(row.userKey.isEmpty ? device : "\(row.userKey), \(device)"),
+                    "text": .text(catalogue.text(.liftText, row.application)), "isMild": .flag(true),
+                    "action": .text("\(Self.path)/\(id)/lift"), "button": .text(catalogue[.liftButton]),
+                    "back": .text(Self.path),
+                ]
+            )
+        )
     }
 
     /// A moment and an id, with a hyphen between them.

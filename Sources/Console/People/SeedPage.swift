@@ -73,6 +73,7 @@ struct SeedPage: Sendable {
                     ? catalogue[.seedWell] : catalogue.reason(seed.problem) ?? seed.problem
             ),
             "stateClass": .text(seed.problem.isEmpty ? "health-alive" : "health-late"),
+            "deliveriesPath": .text(DeliveryListQuery.path(seed: seed.name)),
             "removePath": .text(Self.path + "/remove?name=" + SignIn.encoded(seed.name)),
         ]
     }

@@ -13,41 +13,42 @@ struct SubscriberPage: Sendable {
 
     var routes: [ConsoleRoute] {
         let path = SubscriberSearchPage.path + "/{id}"
-        return [
+        let pages = [
             ConsoleRoute(.get, path, .role(.read)) { try await show($0) },
             ConsoleRoute(.get, path + "/forget", .role(.admin)) { try await confirm($0) },
-            ConsoleRoute(.get, path + "/\(SubscriberAction.optOut.rawValue)", .role(.operate)) {
-                try await confirmOptOut($0, .optOut)
-            },
-            ConsoleRoute(.get, path + "/\(SubscriberAction.optOutAll.rawValue)", .role(.operate)) {
-                try await confirmOptOut($0, .optOutAll)
-            },
             ConsoleRoute(.post, path + "/forget", .role(.admin)) { call in
                 let id = try call.number("id")
                 _ = try await responder.database.run { try await $0.forget(userOf: id, by: call.actor) }
                 return .redirect(SubscriberSearchPage.path + "?done=forget")
             },
         ]
-            + SubscriberAction.allCases.map { action in
-                ConsoleRoute(.post, path + "/\(action.rawValue)", .role(.operate)) { call in
-                    let id = try call.number("id")
-                    try await responder.database.run { try await $0.change(action, subscription: id, by: call.actor) }
-                    return .redirect("\(SubscriberSearchPage.path)/\(id)?done=\(action.rawValue)")
-                }
+        let questions = SubscriberAction.allCases.map { action in
+            ConsoleRoute(.get, path + "/\(action.rawValue)", .role(.operate)) { try await ask($0, action) }
+        }
+        let changes = SubscriberAction.allCases.map { action in
+            ConsoleRoute(.post, path + "/\(action.rawValue)", .role(.operate)) { call in
+                let id = try call.number("id")
+                try await responder.database.run { try await $0.change(action, subscription: id, by: call.actor) }
+                return .redirect("\(SubscriberSearchPage.path)/\(id)?done=\(action.rawValue)")
             }
-            + categoryRoutes
+        }
+        return pages + questions + changes + categoryRoutes
     }
 
     private var categoryRoutes: [ConsoleRoute] {
-        [Name.out: true, Name.back: false].map { name, isOut in
-            ConsoleRoute(.post, "\(SubscriberSearchPage.path)/{id}/\(name)", .role(.operate)) { call in
-                let id = try call.number("id")
-                let category = call.form[Name.category] ?? ""
-                try await responder.database.run {
-                    try await $0.setOptOut(id, category: category, isOut, by: call.actor)
-                }
-                return .redirect("\(SubscriberSearchPage.path)/\(id)?done=\(Name.category)")
-            }
+        [Name.out: true, Name.back: false].flatMap { name, isOut -> [ConsoleRoute] in
+            let path = "\(SubscriberSearchPage.path)/{id}/\(name)"
+            return [
+                ConsoleRoute(.get, path, .role(.operate)) { try await ask($0, isOut: isOut) },
+                ConsoleRoute(.post, path, .role(.operate)) { call in
+                    let id = try call.number("id")
+                    let category = call.form[Name.category] ?? call.query[Name.category] ?? ""
+                    try await responder.database.run {
+                        try await $0.setOptOut(id, category: category, isOut, by: call.actor)
+                    }
+                    return .redirect("\(SubscriberSearchPage.path)/\(id)?done=\(Name.category)")
+                },
+            ]
         }
     }
 
@@ -100,29 +101,68 @@ struct SubscriberPage: Sendable {
         )
     }
 
-    /// The opt-out is the person's wish, and no user can undo it by mistake: ask the person before opting in.
-    private func confirmOptOut(_ call: ConsoleCall, _ action: SubscriberAction) async throws -> ConsoleReply {
+    /// What a person wants is asked of the person, not guessed: so each change names whom it concerns, and its effect.
+    private func ask(_ call: ConsoleCall, _ action: SubscriberAction) async throws -> ConsoleReply {
         let id = try call.number("id")
         let row = try await responder.database.run { try await $0.subscriber(id, by: call.actor) }
-        let isOfAll = action == .optOutAll
+        let isOfAll = action == .optOutAll || action == .optInAll
         guard !isOfAll || !row.userKey.isEmpty else { throw ConsoleProblem.notFound }
+        let words: (title: Phrase, text: String, button: Phrase) =
+            switch action {
+            case .optOut: (.optOutTitle, catalogue.text(.optOutText, row.application), .optOutButton)
+            case .optOutAll: (.optOutTitle, catalogue.text(.optOutAllText, row.service), .optOutAllButton)
+            case .optIn: (.optInTitle, catalogue.text(.optInText, row.application), .optInButton)
+            case .optInAll: (.optInTitle, catalogue.text(.optInAllText, row.service), .optInAllButton)
+            case .lift: (.liftTitle, catalogue.text(.liftText, row.application), .liftButton)
+            }
         let path = "\(SubscriberSearchPage.path)/\(id)"
         return .page(
             ConsolePage(
                 "confirm",
-                title: catalogue[.optOutTitle],
+                title: catalogue[words.title],
                 [
-                    "subject": .text(row.userKey.isEmpty ? catalogue.text(.subscriberTitle, "\(id)") : row.userKey),
-                    "text": .text(
-                        isOfAll
-                            ? catalogue.text(.optOutAllText, row.service)
-                            : catalogue.text(.optOutText, row.application)
-                    ),
-                    "action": .text("\(path)/\(action.rawValue)"),
-                    "button": .text(catalogue[isOfAll ? .optOutAllButton : .optOutButton]), "back": .text(path),
+                    "subject": .text(subject(id, row)), "text": .text(words.text),
+                    "action": .text("\(path)/\(action.rawValue)"), "button": .text(catalogue[words.button]),
+                    "back": .text(path), "isMild": .flag(action != .optOut && action != .optOutAll),
                 ]
             )
         )
+    }
+
+    /// The same for a category of deliveries.
+    private func ask(_ call: ConsoleCall, isOut: Bool) async throws -> ConsoleReply {
+        let id = try call.number("id")
+        let name = call.query[Name.category] ?? ""
+        let (row, categories) = try await responder.database.run { store in
+            (
+                try await store.subscriber(id, by: call.actor),
+                try await store.deviceCategories(id, by: call.actor)
+            )
+        }
+        guard let category = categories.first(where: { $0.name == name }) else { throw ConsoleProblem.notFound }
+        let label = category.label.isEmpty ? category.name : category.label
+        let path = "\(SubscriberSearchPage.path)/\(id)"
+        return .page(
+            ConsolePage(
+                "confirm",
+                title: catalogue[isOut ? .categoryOutTitle : .categoryInTitle],
+                [
+                    "subject": .text(subject(id, row)),
+                    "text": .text(catalogue.text(isOut ? .categoryOutText : .categoryInText, row.application, label)),
+                    "action": .text(
+                        "\(path)/\(isOut ? Name.out : Name.back)?\(Name.category)=\(SignIn.encoded(name))"
+                    ),
+                    "button": .text(catalogue[isOut ? .categoryOutButton : .categoryInButton]), "back": .text(path),
+                    "isMild": .flag(!isOut),
+                ]
+            )
+        )
+    }
+
+    /// Whom a change concerns.
+    private func subject(_ id: Int64, _ row: Subscriber) -> String {
+        let device = catalogue.text(.subscriberTitle, "\(id)")
+        return row.userKey.isEmpty ? device : "\(row.userKey), \(device)"
     }
 
     private func facts(_ id: Int64, _ row: Subscriber) -> [PageValues] {

@@ -20,7 +20,8 @@ final class ConsoleResponder: Sendable {
     let streams = LiveStreams()
     let ticks = LiveTicks()
     let sessions: LiveSessions
-    let badge: AlarmBadge
+    let badge: MenuBadge<AlarmCount>
+    let approvals: MenuBadge<Int>
     private let proxies: Set<IPAddress>
     /// Peers that were already logged as proxies missing from console.trustedProxies.
     private let unnamed = Mutex<Set<IPAddress>>([])
@@ -35,7 +36,8 @@ final class ConsoleResponder: Sendable {
         feed = NowFeed(database: database, pages: pages)
         deliveries = DeliveryFeed(database: database, pages: pages, meanings: setup.meanings)
         sessions = LiveSessions(database: database, streams: streams)
-        badge = AlarmBadge(database: database)
+        badge = MenuBadge(database: database) { try await $0.unseenAlarms() }
+        approvals = MenuBadge(database: database) { try await $0.awaitedApprovals() }
         proxies = setup.settings.console.proxies ?? []
     }
 
@@ -113,7 +115,10 @@ final class ConsoleResponder: Sendable {
             let call = try await call(route, request, context, session, actor, cookies)
             let reply = try await route.handle(call)
             // Read after the page's own work, which may have acknowledged an alarm.
-            if case .page = reply, frame != nil { frame?.alarms = await badge.count() }
+            if case .page = reply, let session, frame != nil {
+                frame?.alarms = await badge.count()
+                if session.role >= ApprovalsPage.role { frame?.approvals = await approvals.count() }
+            }
             return finished(try pages.response(reply, frame: frame), request)
         } catch {
             return finished(response(to: error, frame, request), request)
@@ -293,33 +298,5 @@ struct ConsoleEntrance: HTTPResponder {
         } catch {
             return responder.answer(.malformed, request)
         }
-    }
-}
-
-/// The number of unacknowledged alarms in the menu of each page, read once for all requests within a few seconds.
-actor AlarmBadge {
-    /// Half the ten seconds between two checks of the supervisors.
-    private static let pause = Duration.seconds(5)
-
-    private let database: ConsoleDatabase
-    private var known: (count: AlarmCount?, readAt: ContinuousClock.Instant)?
-
-    init(database: ConsoleDatabase) {
-        self.database = database
-    }
-
-    /// The number of alarms; nil if it cannot be read, which does not fail the page.
-    func count() async -> AlarmCount? {
-        if let known, known.readAt + Self.pause > .now { return known.count }
-        // Concurrent requests get the last known number.
-        known = (known?.count, .now)
-        let count = try? await database.run { try await $0.unseenAlarms() }
-        known = (count, .now)
-        return count
-    }
-
-    /// Call after a user has acknowledged an alarm.
-    func forget() {
-        known = nil
     }
 }

@@ -124,6 +124,7 @@ extension Catalogue {
             case "exclusion_list": .reasonExclusionList
             case "condition_failed": .reasonConditionFailed
             case "frequency_cap": .reasonFrequencyCap
+            case "control_group": .reasonControlGroup
             case "seed": .reasonSeed
             case "expired": .reasonExpired
             case "stopped": .reasonStopped
@@ -169,6 +170,8 @@ extension Catalogue {
             case "delivery.pause": .auditPause
             case "delivery.resume": .auditResume
             case "delivery.stop": .auditStop
+            case "delivery.archive": .auditArchive
+            case "delivery.unarchive": .auditUnarchive
             case "delivery.analyze": .auditAnalyse
             case "delivery.reschedule": .auditReschedule
             case "delivery.edit": .auditEdit
@@ -176,6 +179,7 @@ extension Catalogue {
             case "service.hours": .auditHours
             case "cap.set": .auditCapSet
             case "cap.drop": .auditCapDrop
+            case "service.control_group": .auditControlGroup
             case "delivery.change": .auditChange
             case "delivery.samples": .auditSamples
             case "delivery.winner": .auditWinner
@@ -230,6 +234,8 @@ extension Catalogue {
             case "seed.add": .auditSeedAdd
             case "seed.remove": .auditSeedRemove
             case "delivery.follow": .auditFollow
+            case "audience.save": .auditAudienceSave
+            case "audience.remove": .auditAudienceRemove
             case "list.add": .auditListAdd
             case "list.remove": .auditListRemove
             case "list.put": .auditListPut

@@ -69,6 +69,8 @@ enum Figures {
 
     static func oneDigit(_ value: Double) -> String { written("%.1f", value) }
 
+    static func twoDigits(_ value: Double) -> String { written("%.2f", value) }
+
     private static func threeDigits(_ value: Double) -> String {
         written(abs(value) >= 100 ? "%.0f" : abs(value) >= 10 ? "%.1f" : "%.2f", value)
     }

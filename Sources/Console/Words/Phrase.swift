@@ -25,8 +25,17 @@ enum Phrase: String, Sendable, CaseIterable {
     // The list of deliveries.
     case deliveriesTitle, filterLabel, filterText, filterState, filterApplication, filterAny, filterButton,
         filterClear, columnDelivery, columnState, columnApplications, columnTarget, columnSent, columnFailed,
-        columnStarted, columnProgress, noDeliveries, noDeliveriesYet, listCut, older, lookOn, newest,
+        noDeliveries, noDeliveriesYet, listCut, lookOn, newest,
         unnamedDelivery, notStarted, pagesLabel
+    // Its filter and its order, and what is done to several of its rows.
+    case filterAuthor, filterSince, filterUntil, filterArchived, columnDate, sortLabel, chooseRow, severalLabel,
+        listMine,
+        listUsesList, listUsesSeed, listRanked, listFirst, listNext, compareButton, archiveButton, unarchiveButton,
+        doneArchive, doneUnarchive, chooseTwo, chooseOneRow, chooseSome, duplicateVariants, archiveTitle, archiveText,
+        unarchiveTitle, unarchiveText, archiveOnlyEnded, auditArchive, auditUnarchive
+    // The comparison of two deliveries.
+    case compareTitle, compareWith, compareNumber, columnDifference, compareFirst, compareSecond, compareFacts,
+        compareSame, compareNote, compareNothing, compareMore, compareLess, compareUnclear
     // States of deliveries.
     case stateEditing, stateAnalysing, stateReady, statePending, statePreparing, stateInProgress, stateWaiting,
         statePaused, stateFinished, stateStopped, stateRecalled
@@ -85,6 +94,8 @@ enum Phrase: String, Sendable, CaseIterable {
     case approvalTitle, approvalAwaited, approvalAbove, approvalMakers, approvalBy, approvalAt, approvalMessages,
         approvalComment, approvalWords, approveButton, rejectButton, withdrawButton, doneApprove, doneReject,
         doneWithdraw, auditApprove, auditReject, auditWithdraw, auditApprovalRule, auditPerson
+    // The deliveries that wait for one.
+    case menuApprovals, approvalsTitle, approvalsNote, noApprovals, approvalOwn, approvalsAwaited
     // Outcomes of messages.
     case countedSent, countedIgnored, countedCanceled, countedUnknown
     case outcomeSent, outcomeSentMeaning, outcomeFailed, outcomeFailedMeaning, outcomePending, outcomePendingMeaning,
@@ -93,7 +104,7 @@ enum Phrase: String, Sendable, CaseIterable {
     // The product's own reasons.
     case reasonDisabled, reasonOptedOut, reasonQuarantine, reasonDuplicate, reasonUnknownSubscription,
         reasonExclusionList, reasonConditionFailed, reasonFrequencyCap, reasonSeed, reasonExpired, reasonStopped,
-        reasonCategoryOptedOut, reasonRecalled
+        reasonCategoryOptedOut, reasonRecalled, reasonControlGroup
     // Alarms.
     case alarmsTitle, noAlarms, severityCritical, severityWarning, remedyLabel, sinceLabel
     case alarmsUnseen, alarmSeen, alarmAcknowledge, doneAcknowledge, alarmsOver, alarmBegan, alarmEnded, alarmSeenBy
@@ -125,19 +136,23 @@ enum Phrase: String, Sendable, CaseIterable {
         becauseDenylisted, disabledTokenInvalid, disabledTokenMoved, disabledTokenRenewed, disabledUnregistered,
         disabledForgotten, disabledSeed, messagesTitle, messagesNote, messagesCut, noMessages, columnAt, columnTold,
         toldReceived, toldClicked, toldNothing, olderMessages, newestMessages, optOutButton, optOutTitle, optOutText,
-        optOutAllButton, optOutAllText, optInButton, optInAllButton, liftButton,
+        optOutAllButton, optOutAllText, optInButton, optInAllButton, optInTitle, optInText, optInAllText, liftButton,
+        liftTitle, liftText,
         forgetButton, forgetTitle, forgetText, doneOptOut, doneOptIn, doneLift, doneForget, quarantineTitle,
         quarantineNote, quarantineCounts, quarantineLatest, noQuarantine, kindDeadToken, kindSoftErrors, columnKind,
         columnSince, olderQuarantine, takeOutcomes, takeNote, auditFind, auditList, auditShow, auditOptOut, auditOptIn,
         auditUnregister, auditLift, auditForget, auditOutcomes, auditCategorySet, auditCategoryDrop
     // Categories of deliveries.
     case categoriesTitle, categoriesNote, columnCategory, columnWanted, categoryWanted, categoryUnwanted,
-        categoryAlways, categoryOutButton, categoryInButton, doneCategory, settingCategory, settingCategoryHint,
+        categoryAlways, categoryOutButton, categoryInButton, categoryOutTitle, categoryOutText, categoryInTitle,
+        categoryInText, doneCategory, settingCategory, settingCategoryHint,
         settingCategoryUsual
     // The rows of a filter.
     case rulesTitle, rulesJoin, rulesHint, rulesByHand, ruleAll, ruleAny, ruleField, ruleComparison, ruleValue,
         ruleRemove, ruleAdd, ruleEqual, ruleNotEqual, ruleLess, ruleLessOrEqual, ruleGreater, ruleGreaterOrEqual,
-        ruleIn, ruleNotIn, ruleContains, ruleContainsNot, ruleStarts, ruleStartsNot, ruleNull, ruleNotNull
+        ruleIn, ruleNotIn, ruleContains, ruleContainsNot, ruleStarts, ruleStartsNot, ruleNull, ruleNotNull,
+        ruleOfDelivery, ruleNotOfDelivery, ruleOfLabel, ruleNotOfLabel, ruleOfCategory, ruleNotOfCategory, ruleOfAny,
+        ruleNotOfAny
     // Templates.
     case menuTemplates, templatesTitle, templatesNote, noTemplates, columnTemplate, columnPlatforms, templateReadyMade,
         templateOwn, templateOpen, templateLabel, templateOrigin, templateContent, templateSettings, templateStays,
@@ -242,7 +257,7 @@ enum Phrase: String, Sendable, CaseIterable {
         settingScheduleExponential, settingPause, settingPauseHint, settingPauseUsual, settingPolicy,
         settingPolicyHint, settingPolicyResend, settingPolicyReport, settingPerson, settingPersonHint,
         settingPersonAll, settingPersonOne, settingCode, settingCodeHint, settingCodeNo, settingCodeYes,
-        settingSeeds, settingSeedsHint, settingSeedsNo, settingSeedsAll, factSeeds,
+        settingSeeds, settingSeedsHint, settingSeedsNo, settingSeedsAll, settingSeedsNamed, factSeeds,
         factCode, auditOneTimeCode, auditNoCode, settingUnknown, settingNoNumber, settingSeparator, readerKey, noReader,
         readerExcluded, readerViewSlow, readerViewProblem, localeSaysNothing, soundDefault
     // The optional steps of the composer.
@@ -291,13 +306,26 @@ enum Phrase: String, Sendable, CaseIterable {
         auditSeedRemove
     // Exclusion lists.
     case listsNote, noLists, listGone, listGoneRemedy, missingList, newListTitle, newListText, newListButton,
-        listNameHint, listLabel, columnList, listStays,
+        listNameHint, listLabel, columnList, listStays, listDeliveries,
         listDeleteTitle, listDeleteText, listDeleteButton, doneListAdd, doneListDelete, doneListPut,
         doneListTake, doneListFind, listPut, listTake, listFind, peopleUserKeys, peopleSubscriptions,
         peoplePushTokens, peopleTitle, peopleNote, peopleBy, peopleWanted, peopleHint, peopleWrong, peopleNotShown,
         peopleNone,
         peopleTooMany, manageLists, relatedPages, firstRows, moreRows, auditListAdd, auditListRemove,
         auditListPut, auditListTake, auditListFind
+    // Saved audiences.
+    case audiencesTitle, audiencesOf, audiencesNote, noAudiences, newAudienceTitle, newAudienceText, newAudienceButton,
+        audienceNameHint, columnAudience, columnFilter, audienceUncounted, audienceCounting, audienceMeaning,
+        audienceExcluded, audienceMadeBy, audienceChangedBy, audienceCounted, audienceCount, audienceFilterHint,
+        audienceCopies, audienceSave, audienceExists, audienceDeleteTitle, audienceDeleteText, audienceDeleteButton,
+        audienceSampleTitle, audienceNoSample, doneAudienceSave, doneAudienceCount, doneAudienceDelete, audienceFrom,
+        audienceNone, audienceChoose, audienceKeepName, audienceKeepHint, audienceKeep, audienceOrigin,
+        auditAudienceSave, auditAudienceRemove
+    // The control group of a service.
+    case controlTitle, controlTitleOf, controlText, controlNone, controlShare, controlSince, controlCategories,
+        controlCategoriesHint, controlAll, controlMembers, controlOthers, controlMembersOf, controlResults,
+        controlResultsNote, controlNoResults, columnDone, controlPercent, controlPercentHint, controlPercentWrong,
+        controlSave, controlChanged, auditControlGroup
     // Health signals.
     case signalsTitle, signalsNote, noSignals, newSignalTitle, newSignalText, signalSource, signalSourceHint,
         signalSelector, signalSelectorHint, signalGood, signalBelow, signalAbove, signalInterval, signalTimeout,

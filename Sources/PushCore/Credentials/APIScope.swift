@@ -4,12 +4,12 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
     case writeDevices = "devices:write"
     /// Reads devices, including their push tokens.
     case readDevices = "devices:read"
-    /// Creates and controls deliveries; manages templates and seed addresses.
+    /// Creates and controls deliveries; manages templates, seed addresses, saved audiences and control groups.
     case writeDeliveries = "deliveries:write"
     /// Approves and rejects deliveries that others made. Separate, so that a system which creates deliveries cannot
     /// release them.
     case approveDeliveries = "deliveries:approve"
-    /// Reads deliveries and their outcomes, templates and seed addresses.
+    /// Reads deliveries and their outcomes, templates, seed addresses, saved audiences and control groups.
     case readDeliveries = "deliveries:read"
     /// Sends single messages.
     case sendMessages = "messages:send"
@@ -36,9 +36,10 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
         case .writeDevices: "Register and unregister devices; opt users out and in."
         case .readDevices: "Read devices, including their push tokens."
         case .writeDeliveries:
-            "Create, change, analyse, start, pause, resume and stop deliveries; manage templates and seed addresses."
+            "Create, change, analyse, start, pause, resume and stop deliveries; manage templates, seed addresses, saved audiences and control groups."
         case .approveDeliveries: "Approve and reject deliveries that others made."
-        case .readDeliveries: "Read deliveries and their outcomes, templates and seed addresses."
+        case .readDeliveries:
+            "Read deliveries and their outcomes, templates, seed addresses, saved audiences and control groups."
         case .sendMessages: "Send single messages."
         case .readMessages: "Look up single messages."
         case .writeConversions: "Record conversions."

@@ -21,6 +21,7 @@ extension TargetFilter {
         case ("not", let inner): self = .not(try TargetFilter(tree: inner))
         case ("is_null", let field): self = .isNull(try Self.field(field))
         case (let name, .array(let parts)): self = try Self.test(name, parts)
+        case (let name, .object(let entries)): self = .did(try Self.behaviour(name, entries))
         default: throw UnknownTargetTree()
         }
     }
@@ -46,6 +47,24 @@ extension TargetFilter {
         case ("starts_with", .string(let text), 2): return .startsWith(field, text)
         default: throw UnknownTargetTree()
         }
+    }
+
+    private static func behaviour(_ name: String, _ entries: [JSONEntry]) throws -> TargetBehaviour {
+        guard let kind = TargetBehaviour.Kind(rawValue: name) else { throw UnknownTargetTree() }
+        var subject: TargetBehaviour.Subject?
+        var days: Int?
+        for entry in entries {
+            switch (entry.name, entry.value) {
+            case ("any", .boolean(true)): subject = .any
+            case ("delivery", .number(let digits)): subject = Int64(digits).map { TargetBehaviour.Subject.delivery($0) }
+            case ("label", .string(let label)): subject = .label(label)
+            case ("category", .string(let category)): subject = .category(category)
+            case ("days", .number(let digits)): days = Int(digits)
+            default: throw UnknownTargetTree()
+            }
+        }
+        guard let subject else { throw UnknownTargetTree() }
+        return TargetBehaviour(kind, subject, days: days)
     }
 
     private static func field(_ tree: JSONValue) throws -> TargetField {

@@ -3,6 +3,7 @@
 /// A filter is written as text; Config/targets.md describes the language:
 ///
 ///     recipient.city in ('Lyon', 'Oslo') and not (parameters.tier = 'gold' or registered_at < now - 90 days)
+///     sent label 'Spring' within 30 days and not clicked label 'Spring'
 ///
 /// Only the database parses the text (`pushmta_engine.parse_filter`), because marketing systems set filters in SQL.
 /// This is the tree that it returns; ``init(tree:)`` decodes it.
@@ -22,6 +23,8 @@ package indirect enum TargetFilter: Sendable, Hashable {
     case contains(TargetField, String)
     case startsWith(TargetField, String)
     case isNull(TargetField)
+    /// The subscriber's person did this.
+    case did(TargetBehaviour)
 
     /// The maximum length of a filter's text in bytes: it has room for a list of a thousand user keys.
     package static let maxBytes = 65_536
@@ -47,6 +50,17 @@ package indirect enum TargetFilter: Sendable, Hashable {
         case .compare(let field, _, _), .isIn(let field, _), .contains(let field, _), .startsWith(let field, _),
             .isNull(let field):
             if case .mapping(let name) = field { [name] } else { [] }
+        case .did: []
+        }
+    }
+
+    /// Whether it asks what people did.
+    package var asksBehaviour: Bool {
+        switch self {
+        case .all(let filters), .any(let filters): filters.contains(where: \.asksBehaviour)
+        case .not(let filter): filter.asksBehaviour
+        case .did: true
+        case .compare, .isIn, .contains, .startsWith, .isNull: false
         }
     }
 }
@@ -62,6 +76,9 @@ extension TargetFilter {
             ("furthest", number(maxSeconds)),
             ("units", object(units.sorted { $0.key < $1.key }.map { ($0.key, number($0.value)) })),
             ("fields", .array(TargetField.known.map(JSONValue.string))),
+            ("behaviours", .array(TargetBehaviour.Kind.allCases.map { .string($0.rawValue) })),
+            ("subjects", .array(TargetBehaviour.Subject.Word.allCases.map { .string($0.rawValue) })),
+            ("days", number(TargetBehaviour.maxDays)),
             (
                 "groups",
                 object(

@@ -177,7 +177,7 @@ COMMENT ON FUNCTION pushmta_engine.failure_reason(smallint) IS 'The reason of a 
 CREATE FUNCTION pushmta_engine.exclusion_name(code smallint) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE code WHEN 1 THEN 'disabled' WHEN 2 THEN 'opted_out' WHEN 3 THEN 'quarantine' WHEN 5 THEN 'duplicate'
         WHEN 6 THEN 'unknown_subscription' WHEN 7 THEN 'exclusion_list' WHEN 8 THEN 'condition_failed' WHEN 9 THEN 'seed'
-        WHEN 10 THEN 'frequency_cap' WHEN 11 THEN 'category_opted_out' ELSE 'other' END;
+        WHEN 10 THEN 'frequency_cap' WHEN 11 THEN 'category_opted_out' WHEN 12 THEN 'control_group' ELSE 'other' END;
 COMMENT ON FUNCTION pushmta_engine.exclusion_name(smallint) IS
     'The name of an exclusion code: the values of subscription.exclusion and those that preparation adds.';
 

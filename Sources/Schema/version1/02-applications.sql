@@ -44,6 +44,8 @@ CREATE TABLE pushmta_engine.service (
     time_zone text NOT NULL DEFAULT 'UTC',
     -- What happens to messages outside of its sending hours.
     outside_hours text NOT NULL DEFAULT 'postpone' CHECK (outside_hours IN ('postpone', 'drop')),
+    -- Since when it is kept who was sent its deliveries, received and clicked them; null: it is not.
+    behaviour_since timestamptz,
     created_at timestamptz NOT NULL DEFAULT now(),
     changed_at timestamptz NOT NULL DEFAULT now()
 );
@@ -67,6 +69,28 @@ CREATE TABLE pushmta_engine.frequency_cap (
 );
 COMMENT ON TABLE pushmta_engine.frequency_cap IS
     'How many messages a person of a service may get in a time. 31-caps.sql counts them.';
+
+CREATE TABLE pushmta_engine.control_group (
+    service_id integer PRIMARY KEY REFERENCES pushmta_engine.service,
+    -- The share of persons, in percent; 0 for none. The row stays, so that a later group has the same members.
+    percent numeric(4, 2) NOT NULL CHECK (percent BETWEEN 0 AND 50),
+    -- Decides who is a member. It never changes, and is random, so that the group is independent of experiments and other services.
+    seed bigint NOT NULL DEFAULT hashtextextended(gen_random_uuid()::text, 0),
+    -- The categories that its members do not get; null for all that are not transactional, and deliveries without a category.
+    categories integer[] CHECK (cardinality(categories) > 0),
+    -- When the share or the categories last changed: results are compared from then on.
+    since timestamptz NOT NULL DEFAULT now(),
+    -- Persons with a subscription that may get messages, and those of them who have a user key.
+    persons bigint,
+    members bigint,
+    users bigint,
+    member_users bigint,
+    counted_at timestamptz,
+    -- When it is counted next; null for never.
+    count_at timestamptz
+);
+COMMENT ON TABLE pushmta_engine.control_group IS
+    'The share of each service''s persons that gets no marketing, to see what marketing changes. 34-audiences.sql counts it.';
 
 CREATE FUNCTION pushmta_engine.service_named(service text) RETURNS integer LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$

@@ -80,6 +80,8 @@ CREATE TABLE pushmta_engine.delivery (
     target_filter text,
     -- An SQL condition in addition to the filter; see set_target_sql.
     target_sql text CHECK (octet_length(target_sql) BETWEEN 1 AND 65536),
+    -- The saved audience that the filter was copied from; empty if none. It decides nothing.
+    target_audience text NOT NULL DEFAULT '',
     one_per_user boolean NOT NULL DEFAULT false,
     allow_duplicates boolean NOT NULL DEFAULT false,
     -- Whether it carries a code that a person has asked for, so that it also goes to those who opted out; see set_one_time_code.
@@ -91,7 +93,8 @@ CREATE TABLE pushmta_engine.delivery (
     seed_names text[] DEFAULT '{}',
     seeds bigint NOT NULL DEFAULT 0,
     first_seed bigint NOT NULL DEFAULT 1,
-    -- For a day of a continuous delivery: whether the continuous delivery has exclusions, which is decided before its start.
+    -- For a day of a continuous delivery: whether somebody is left out by exclusions, which are decided before its start, or by a control
+    -- group.
     has_exclusions boolean NOT NULL DEFAULT false,
     priority smallint NOT NULL DEFAULT 0,
     -- Its share of messages among deliveries of the same priority, relative to the default of 1.
@@ -149,7 +152,12 @@ CREATE TABLE pushmta_engine.delivery (
     changed_at timestamptz NOT NULL DEFAULT now(),
     started_at timestamptz,
     finished_at timestamptz,
-    CHECK (state IN ('editing', 'stopped', 'recalled') OR log_day IS NOT NULL)
+    -- Since when lists leave it out. It changes nothing else.
+    archived_at timestamptz,
+    -- Its place in lists.
+    listed_at timestamptz NOT NULL GENERATED ALWAYS AS (coalesce(started_at, start_at, created_at)) STORED,
+    CHECK (state IN ('editing', 'stopped', 'recalled') OR log_day IS NOT NULL),
+    CONSTRAINT delivery_archived_ended CHECK (archived_at IS NULL OR state IN ('finished', 'stopped', 'recalled'))
 ) WITH (fillfactor = 70);
 COMMENT ON TABLE pushmta_engine.delivery IS
     'Deliveries. A continuous one runs until it is stopped and has no messages of its own. The messages of each day belong to a delivery '
@@ -169,12 +177,16 @@ CREATE INDEX delivery_scheduled ON pushmta_engine.delivery (start_at, id)
 -- Analysed deliveries that are not started: forgotten ones are dropped.
 CREATE INDEX delivery_ready ON pushmta_engine.delivery (frozen_until) WHERE state = 'ready';
 CREATE INDEX delivery_parent ON pushmta_engine.delivery (parent_delivery_id) WHERE parent_delivery_id IS NOT NULL;
--- For the foreign key.
+-- For the foreign key and for lists.
 CREATE INDEX delivery_category ON pushmta_engine.delivery (category_id) WHERE category_id IS NOT NULL;
 CREATE INDEX delivery_editing ON pushmta_engine.delivery (id) WHERE state = 'editing';
--- For lists of the console: stopped and recalled deliveries, and labels, which are searched across all deliveries.
-CREATE INDEX delivery_stopped ON pushmta_engine.delivery (state, id) WHERE state IN ('stopped', 'recalled');
-CREATE INDEX delivery_label ON pushmta_engine.delivery (id) INCLUDE (label) WHERE label <> '';
+-- For lists, newest first, without the days of continuous deliveries: all, those of a rarer state, archived ones, and those that name seed
+-- addresses. Labels are searched in the index.
+CREATE INDEX delivery_listed ON pushmta_engine.delivery (listed_at, id) INCLUDE (label, state)
+    WHERE archived_at IS NULL AND (kind = 'batch' OR parent_delivery_id IS NULL);
+CREATE INDEX delivery_in_state ON pushmta_engine.delivery (state, listed_at, id) WHERE state <> 'finished';
+CREATE INDEX delivery_archived ON pushmta_engine.delivery (listed_at, id) INCLUDE (label, state) WHERE archived_at IS NOT NULL;
+CREATE INDEX delivery_seed_names ON pushmta_engine.delivery USING gin (seed_names) WHERE seed_names <> '{}';
 CREATE INDEX delivery_ending ON pushmta_engine.delivery (id)
     WHERE state IN ('stopped', 'recalled') AND finished_at IS NULL;
 -- The days of a continuous delivery, newest first.
@@ -741,3 +753,28 @@ CREATE FUNCTION pushmta_engine.cell_at(share double precision, bounds double pre
     RETURN CASE WHEN width_bucket(share, bounds) = cardinality(bounds) THEN 9 ELSE width_bucket(share, bounds) END::smallint;
 COMMENT ON FUNCTION pushmta_engine.cell_at(double precision, double precision[]) IS
     'The cell of a person in an experiment: 1 to 8 a variant, 9 the rest, 0 nothing; null without an experiment.';
+
+-- Control groups.
+
+CREATE FUNCTION pushmta_engine.control_of(delivery bigint)
+    RETURNS TABLE (application_id integer, seed bigint, share double precision) LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+    -- Nearly all services have none.
+    IF NOT EXISTS (SELECT FROM control_group g WHERE g.percent > 0) THEN
+        RETURN;
+    END IF;
+    RETURN QUERY SELECT x.application_id, g.seed, g.percent::double precision / 100
+    FROM pushmta_engine.delivery d
+    JOIN delivery_application x ON x.delivery_id = d.id
+    JOIN application a ON a.id = x.application_id
+    JOIN control_group g ON g.service_id = a.service_id AND g.percent > 0
+    WHERE d.id = control_of.delivery AND NOT d.proof AND NOT d.one_time_code AND NOT is_transactional(d.id)
+        AND (g.categories IS NULL OR d.category_id = ANY(g.categories))
+        AND NOT EXISTS (SELECT FROM recall r WHERE r.child_id = d.id)
+    ORDER BY x.application_id;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.control_of(bigint) IS
+    'The control groups that get nothing of a delivery, by application: whoever has a person_share below the share is a member. Proofs, '
+    'one-time codes, transactional deliveries and those that replace or remove recalled messages go to members, too.';

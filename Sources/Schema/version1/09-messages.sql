@@ -70,7 +70,8 @@ BEGIN
         now(), now(), d.validity, (day + 2)::timestamp AT TIME ZONE 'UTC' + d.validity, d.ambiguity_policy, d.max_retries,
         d.retry_period_seconds, day, numbers, true, d.one_time_code, d.category_id,
         EXISTS (SELECT FROM delivery_exclusion_list l WHERE l.delivery_id = delivery)
-            OR EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = delivery), d.created_by
+            OR EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = delivery)
+            OR EXISTS (SELECT FROM control_of(delivery)), d.created_by
     FROM pushmta_engine.delivery d WHERE d.id = delivery
     RETURNING id INTO made;
     INSERT INTO delivery_application (delivery_id, application_id, external_account_id, prepared)
@@ -270,6 +271,7 @@ DECLARE
     is_code boolean;
     -- Null if nobody opted out of it.
     category integer;
+    has_control boolean := EXISTS (SELECT FROM control_of($1));
     excludes boolean := EXISTS (SELECT FROM delivery_exclusion_list l WHERE l.delivery_id = $1)
         OR EXISTS (SELECT FROM pushmta.delivery_exclusion e WHERE e.delivery_id = $1);
 BEGIN
@@ -288,6 +290,8 @@ BEGIN
             CASE WHEN n.exclusion <> 0 THEN n.exclusion
                 WHEN category IS NOT NULL AND (SELECT true FROM category_opt_out c
                     WHERE c.category_id = category AND c.subscription_id = n.id) THEN 11::smallint
+                WHEN has_control AND EXISTS (SELECT FROM control_of($1) g WHERE g.application_id = n.application_id
+                    AND person_share(coalesce(nullif(n.user_key, ''), n.id::text), g.seed) < g.share) THEN 12::smallint
                 WHEN NOT excludes THEN 0::smallint WHEN
                 EXISTS (SELECT FROM delivery_exclusion_list l JOIN exclusion_entry e ON e.list_id = l.list_id
                     AND e.subscription_id = n.id WHERE l.delivery_id = $1)

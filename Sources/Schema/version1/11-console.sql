@@ -389,11 +389,10 @@ BEGIN
             allowed := allowed || ARRAY['resume'];
         END IF;
     END IF;
-    -- A draft has neither targets nor exclusions of single people, nor SQL; without them it would go to more people. Nor has it variants.
+    -- A draft has neither targets nor exclusions of single people, nor SQL; without them it would go to more people.
     IF role <> 'read' AND whole.kind = 'batch' AND whole.target_kind = 'subscribers' AND whole.target_sql IS NULL AND NOT whole.proof
         AND (NOT whole.purged OR whole.draft IS NOT NULL)
-        AND NOT EXISTS (SELECT FROM pushmta.delivery_exclusion x WHERE x.delivery_id = delivery)
-        AND NOT EXISTS (SELECT FROM experiment e WHERE e.delivery_id = delivery) THEN
+        AND NOT EXISTS (SELECT FROM pushmta.delivery_exclusion x WHERE x.delivery_id = delivery) THEN
         allowed := allowed || ARRAY['duplicate'];
     END IF;
     RETURN allowed;
@@ -928,7 +927,7 @@ CREATE INDEX console_draft_delivery ON pushmta_engine.console_draft (delivery_id
 CREATE VIEW pushmta_engine.console_audience AS
 SELECT s.id, s.application_id, s.exclusion, s.registered_at, s.created_at, s.last_error_at, s.quarantined_at, s.quarantine_status,
     s.quarantine_reason, s.soft_errors, s.enabled, s.opted_out, s.user_key, s.recipient, s.parameters, s.device, s.device_id, s.locale,
-    s.time_zone
+    s.time_zone, s.person_id
 FROM pushmta_engine.subscription s;
 COMMENT ON VIEW pushmta_engine.console_audience IS
     'Subscriptions without their push tokens, as filters see them: the console uses it to count a target.';
@@ -1088,7 +1087,7 @@ DECLARE
     is_code boolean := coalesce((settings ->> 'one_time_code')::boolean, false);
     experiment jsonb := settings -> 'experiment';
     follow jsonb := settings -> 'follow';
-    chosen jsonb := settings - 'one_time_code' - 'experiment' - 'plan' - 'follow';
+    chosen jsonb := settings - 'one_time_code' - 'experiment' - 'plan' - 'follow' - 'seeds';
 BEGIN
     SELECT p.* INTO wrong FROM setting_problem(chosen) p;
     IF wrong.problem IS NOT NULL THEN
@@ -1104,7 +1103,12 @@ BEGIN
     made := make_delivery(held.label, held.applications, content, chosen);
     INSERT INTO delivery_maker (delivery_id, kind, name) SELECT made, 'console', u FROM unnest(held.owner || held.editors) u;
     PERFORM pushmta.set_target(made, coalesce(filter, ''), exclude);
+    UPDATE pushmta_engine.delivery d SET target_audience = held.fields ->> 'target.audience'
+    WHERE d.id = made AND d.target_filter IS NOT NULL AND held.fields ->> 'target.audience' <> '';
     PERFORM keep_one_time_code(made, is_code);
+    IF settings ? 'seeds' THEN
+        PERFORM pushmta.set_seeds(made, ARRAY(SELECT jsonb_array_elements_text(settings -> 'seeds')));
+    END IF;
     IF experiment IS NOT NULL THEN
         PERFORM keep_experiment(made, experiment -> 'variants', experiment ->> 'metric',
             (experiment ->> 'decide_after_seconds')::bigint * interval '1 second', (experiment ->> 'early')::boolean,
@@ -1189,8 +1193,8 @@ CREATE FUNCTION pushmta_engine.console_duplicate(caller pushmta_engine.console_c
 BEGIN
     PERFORM console_composer(caller);
     IF NOT 'duplicate' = ANY(console_actions(caller, console_duplicate.delivery)) THEN
-        RAISE EXCEPTION 'Delivery % goes to people whom a system has named, or is a proof, an experiment or a continuous one: no draft can '
-            'say that. pushmta.copy_delivery copies it.', console_duplicate.delivery
+        RAISE EXCEPTION 'Delivery % goes to people whom a system has named, or is a proof or a continuous one: no draft can say that. '
+            'pushmta.copy_delivery copies it.', console_duplicate.delivery
             USING ERRCODE = 'PM114', HINT = 'Copy it with pushmta.copy_delivery.';
     END IF;
     RETURN QUERY SELECT d.label, ARRAY(SELECT DISTINCT a.name FROM delivery_application x JOIN application a ON a.id = x.application_id
@@ -1203,8 +1207,12 @@ BEGIN
             'retry_schedule', d.retry_schedule, 'one_per_user', d.one_per_user, 'one_time_code', d.one_time_code,
             -- The copy follows no signal. The highest rate that its delivery may have is as near as it can say.
             'all_seeds', d.seed_names IS NULL, 'messages_per_second', coalesce(f.ceiling, nullif(r.messages_per_second, 'Infinity')),
-            'category', (SELECT k.name FROM category k WHERE k.id = d.category_id)))
-            || jsonb_build_object('plan', plan_document(d.id)),
+            'category', (SELECT k.name FROM category k WHERE k.id = d.category_id),
+            -- Those that were removed since cannot be named.
+            'seeds', (SELECT jsonb_agg(s.name ORDER BY s.name) FROM seed s WHERE s.name = ANY(d.seed_names))))
+            || jsonb_build_object('plan', plan_document(d.id))
+            || coalesce((SELECT jsonb_build_object('experiment', x.document) FROM experiment_document(d.id) x(document)
+                WHERE x.document IS NOT NULL), '{}'),
         coalesce(d.target_filter, ''), ARRAY(SELECT l.name FROM delivery_exclusion_list x JOIN exclusion_list l ON l.id = x.list_id
             WHERE x.delivery_id = d.id ORDER BY l.name)
     FROM pushmta_engine.delivery d LEFT JOIN rate_limit r ON r.delivery_id = d.id LEFT JOIN delivery_signal f ON f.delivery_id = d.id
@@ -1221,8 +1229,8 @@ DECLARE
     who text := console_composer(caller);
     held pushmta_engine.console_draft := console_own_draft(who, draft, expected);
     made integer := pushmta.add_template(name => template, content => content::jsonb, label => held.label,
-        -- A template has no plan.
-        settings => settings - 'plan',
+        -- A template has no plan and names no seed addresses.
+        settings => settings - 'plan' - 'seeds',
         applications => held.applications, filter => filter, exclude => exclude);
 BEGIN
     PERFORM note_audit(who, 'template.add', template, held.label, caller.address);

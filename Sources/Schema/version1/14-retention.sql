@@ -487,6 +487,8 @@ BEGIN
     DELETE FROM pushmta_engine.user_category_opt_out u WHERE u.user_key = person AND u.application_id = ANY(apps);
     DELETE FROM category_opt_out c WHERE c.subscription_id = ANY(ids);
     DELETE FROM conversion v WHERE v.subscription_id = ANY(ids);
+    PERFORM forget_conversions(of_service, person);
+    UPDATE audience a SET sample = '{}' WHERE a.service_id = of_service AND a.sample && ids;
     -- An idempotency key may reveal the person.
     DELETE FROM message_key k WHERE k.subscription_ids && ids;
     UPDATE token_event e SET new_token = NULL, old_token = NULL,
@@ -499,6 +501,7 @@ BEGIN
     WHERE EXISTS (SELECT FROM jsonb_array_elements(a.samples) e WHERE (e ->> 'subscription_id')::bigint = ANY(ids));
     DELETE FROM subscription_import_change c USING subscription_import i WHERE c.import_id = i.id AND c.subscription_id = ANY(ids);
     PERFORM forget_caps(apps, ids);
+    PERFORM forget_behaviour(apps, ids);
     -- Shorter than any token, so that no registration finds it.
     UPDATE subscription s SET push_token = 'none', user_key = '', recipient = NULL, parameters = NULL, locale = '', time_zone = '',
         device_id = NULL, device = NULL, extra = NULL, enabled = false, disabled_at = now(), disabled_reason = 'forgotten',

@@ -59,7 +59,9 @@ SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority,
     -- Whether it also goes to subscribers who opted out.
     d.one_time_code,
     -- How many of its messages went to seed addresses in addition to the target.
-    d.seeds, (SELECT k.name FROM pushmta_engine.category k WHERE k.id = d.category_id) AS category
+    d.seeds, (SELECT k.name FROM pushmta_engine.category k WHERE k.id = d.category_id) AS category,
+    -- Since when lists leave it out.
+    d.archived_at
 FROM pushmta_engine.delivery d
 LEFT JOIN pushmta_engine.delivery_sum u ON u.delivery_id = d.id
 LEFT JOIN LATERAL (
@@ -336,29 +338,35 @@ CREATE FUNCTION pushmta.create_delivery(
     label text, applications text[], content text, priority integer DEFAULT NULL, validity interval DEFAULT NULL,
     explicit_targets boolean DEFAULT NULL, one_per_user boolean DEFAULT NULL, ambiguity_policy text DEFAULT NULL,
     accounts text[] DEFAULT NULL, max_retries integer DEFAULT NULL, retry_period_seconds integer DEFAULT NULL,
-    retry_schedule text DEFAULT NULL, messages_per_second double precision DEFAULT NULL, category text DEFAULT NULL
+    retry_schedule text DEFAULT NULL, messages_per_second double precision DEFAULT NULL, category text DEFAULT NULL,
+    audience text DEFAULT NULL
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
-BEGIN
-    RETURN make_delivery(label, applications, content, given_settings(label, priority, validity, explicit_targets, one_per_user,
+DECLARE
+    made bigint := make_delivery(label, applications, content, given_settings(label, priority, validity, explicit_targets, one_per_user,
         ambiguity_policy, max_retries, retry_period_seconds, retry_schedule, messages_per_second) || given_category(category), accounts,
         validity);
+BEGIN
+    PERFORM use_audience(made, NULL, audience);
+    RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta.create_delivery(
-    text, text[], text, integer, interval, boolean, boolean, text, text[], integer, integer, text, double precision, text) IS
+    text, text[], text, integer, interval, boolean, boolean, text, text[], integer, integer, text, double precision, text, text) IS
     'Creates a delivery in state editing to the subscribers of applications, named as in pushmta.application, and returns its id. A '
     'setting that is null has its default, which pushmta delivery create --help shows. Without retry_period_seconds the period is the '
-    'schedule''s own, without messages_per_second there is no limit. Without a category it is marketing of the applications'' service.';
+    'schedule''s own, without messages_per_second there is no limit. Without a category it is marketing of the applications'' service. '
+    'Its target is everybody, or a copy of the filter of a saved audience (audience).';
 
 CREATE FUNCTION pushmta.create_delivery(
     label text, applications text[], content jsonb, priority integer DEFAULT NULL, validity interval DEFAULT NULL,
     explicit_targets boolean DEFAULT NULL, one_per_user boolean DEFAULT NULL, ambiguity_policy text DEFAULT NULL,
     accounts text[] DEFAULT NULL, max_retries integer DEFAULT NULL, retry_period_seconds integer DEFAULT NULL,
-    retry_schedule text DEFAULT NULL, messages_per_second double precision DEFAULT NULL, category text DEFAULT NULL
+    retry_schedule text DEFAULT NULL, messages_per_second double precision DEFAULT NULL, category text DEFAULT NULL,
+    audience text DEFAULT NULL
 ) RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
     SELECT pushmta.create_delivery(label, applications, content::text, priority, validity, explicit_targets, one_per_user,
-        ambiguity_policy, accounts, max_retries, retry_period_seconds, retry_schedule, messages_per_second, category) $$;
+        ambiguity_policy, accounts, max_retries, retry_period_seconds, retry_schedule, messages_per_second, category, audience) $$;
 COMMENT ON FUNCTION pushmta.create_delivery(
-    text, text[], jsonb, integer, interval, boolean, boolean, text, text[], integer, integer, text, double precision, text) IS
+    text, text[], jsonb, integer, interval, boolean, boolean, text, text[], integer, integer, text, double precision, text, text) IS
     'The same with the content as jsonb.';
 
 CREATE FUNCTION pushmta.set_retry_schedule(delivery bigint, schedule text) RETURNS void
@@ -426,6 +434,7 @@ BEGIN
     END IF;
     UPDATE pushmta_engine.delivery d SET changed_at = now(),
         target_filter = CASE WHEN filter IS NULL THEN d.target_filter ELSE wanted END,
+        target_audience = CASE WHEN filter IS NULL THEN d.target_audience ELSE '' END,
         allow_duplicates = coalesce(keep_target.allow_duplicates, d.allow_duplicates)
     WHERE d.id = delivery;
     IF exclude IS NOT NULL THEN
@@ -438,7 +447,8 @@ COMMENT ON FUNCTION pushmta_engine.keep_target(bigint, text, text[], boolean) IS
     'Sets the target of a locked delivery that may be changed. A null leaves a value unchanged.';
 
 CREATE FUNCTION pushmta.set_target(
-    delivery bigint, filter text DEFAULT NULL, exclude text[] DEFAULT NULL, allow_duplicates boolean DEFAULT NULL
+    delivery bigint, filter text DEFAULT NULL, exclude text[] DEFAULT NULL, allow_duplicates boolean DEFAULT NULL,
+    audience text DEFAULT NULL
 ) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -449,11 +459,13 @@ BEGIN
             USING ERRCODE = 'PM006', HINT = 'Set them before start_delivery, or change it with pushmta.update_delivery.';
     END IF;
     PERFORM keep_target(delivery, filter, exclude, allow_duplicates);
+    PERFORM use_audience(delivery, filter, audience);
 END $$;
-COMMENT ON FUNCTION pushmta.set_target(bigint, text, text[], boolean) IS
+COMMENT ON FUNCTION pushmta.set_target(bigint, text, text[], boolean, text) IS
     'Sets, before its start, which subscribers a delivery goes to: those that the filter matches, except those on the lists. A null '
-    'leaves a value unchanged; an empty filter removes it. Whether the columns of a mapping exist is checked when the delivery is '
-    'prepared.';
+    'leaves a value unchanged; an empty filter removes it. In place of a filter, a saved audience of the applications'' service may be '
+    'named: its filter is copied, so later changes of the audience do not change the delivery. Whether the columns of a mapping exist is '
+    'checked when the delivery is prepared.';
 
 CREATE FUNCTION pushmta.set_seeds(delivery bigint, seeds text[] DEFAULT NULL) RETURNS void LANGUAGE plpgsql
     SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
@@ -541,9 +553,11 @@ SELECT d.id AS delivery_id, d.target_kind, d.target_filter, d.target_sql IS NOT 
     d.allow_duplicates, ARRAY(SELECT l.name FROM pushmta_engine.delivery_exclusion_list x
         JOIN pushmta_engine.exclusion_list l ON l.id = x.list_id WHERE x.delivery_id = d.id ORDER BY l.name) AS exclusion_lists,
     -- Null: all seed addresses of its applications.
-    d.seed_names AS seeds
+    d.seed_names AS seeds, d.target_audience AS audience
 FROM pushmta_engine.delivery d;
-COMMENT ON VIEW pushmta.delivery_targeting IS 'The targeting of a delivery: its filter, its exclusions and its seed addresses.';
+COMMENT ON VIEW pushmta.delivery_targeting IS
+    'The targeting of a delivery: its filter, the saved audience that it was copied from (audience; empty for none), its exclusions and '
+    'its seed addresses.';
 
 CREATE FUNCTION pushmta.add_targets(
     delivery bigint, user_keys text[], subscription_ids bigint[], push_tokens text[], variable_sets text[]

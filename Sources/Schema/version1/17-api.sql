@@ -49,7 +49,8 @@ COMMENT ON FUNCTION pushmta_engine.api_set_user_opt_out(integer[], text, boolean
 CREATE FUNCTION pushmta_engine.api_create_delivery(
     label text, applications text[], content text, continuous boolean, priority integer, validity_seconds bigint,
     explicit_targets boolean, one_per_user boolean, ambiguity_policy text, max_retries integer, retry_period_seconds integer,
-    filter text, exclude text[], retry_schedule text, messages_per_second double precision, one_time_code boolean, category text
+    filter text, exclude text[], retry_schedule text, messages_per_second double precision, one_time_code boolean, category text,
+    audience text
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -68,32 +69,36 @@ BEGIN
     IF filter IS NOT NULL OR exclude IS NOT NULL THEN
         PERFORM pushmta.set_target(delivery => made, filter => filter, exclude => exclude);
     END IF;
+    PERFORM use_audience(made, filter, audience);
     RETURN made;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.api_create_delivery(
     text, text[], text, boolean, integer, bigint, boolean, boolean, text, integer, integer, text, text[], text, double precision,
-    boolean, text) IS
-    'Creates a delivery with its kind, its filter and its exclusion lists (null: none), or fails as a whole.';
+    boolean, text, text) IS
+    'Creates a delivery with its kind, its filter or saved audience, and its exclusion lists (null: none), or fails as a whole.';
 
-CREATE FUNCTION pushmta_engine.api_deliveries(lowest bigint, highest bigint, only_applications integer[], most integer)
+CREATE FUNCTION pushmta_engine.api_deliveries(lowest bigint, highest bigint, only_applications integer[], most integer,
+    with_archived boolean DEFAULT true)
     RETURNS TABLE (id bigint, label text, kind text, state text, state_reason text, priority integer, target bigint,
         excluded bigint, pending bigint, sent bigint, failed bigint, ignored bigint, not_applicable bigint, canceled bigint,
         unknown bigint, prepared boolean, created_at timestamptz, start_at timestamptz, started_at timestamptz,
         finished_at timestamptz, valid_until timestamptz, snapshot_at timestamptz, applications text[], parent_id bigint,
-        one_time_code boolean, seeds bigint, category text)
+        one_time_code boolean, seeds bigint, category text, archived_at timestamptz)
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
         SELECT p.id, p.label, p.kind, p.state, p.state_reason, p.priority::integer, p.target, p.excluded, p.pending, p.sent, p.failed,
             p.ignored, p.not_applicable, p.canceled, p.unknown, p.prepared, p.created_at, p.start_at, p.started_at, p.finished_at,
             p.valid_until, p.snapshot_at,
             ARRAY(SELECT a.name FROM delivery_application x JOIN application a ON a.id = x.application_id
-                WHERE x.delivery_id = p.id ORDER BY a.name), w.parent_delivery_id, p.one_time_code, p.seeds, p.category
+                WHERE x.delivery_id = p.id ORDER BY a.name), w.parent_delivery_id, p.one_time_code, p.seeds, p.category,
+            p.archived_at
         FROM (SELECT d.id, d.parent_delivery_id FROM pushmta_engine.delivery d
-            WHERE d.id BETWEEN lowest AND highest AND (only_applications IS NULL OR NOT EXISTS (
+            WHERE d.id BETWEEN lowest AND highest AND (with_archived OR d.archived_at IS NULL)
+                AND (only_applications IS NULL OR NOT EXISTS (
                 SELECT FROM delivery_application x WHERE x.delivery_id = d.id AND NOT x.application_id = ANY(only_applications)))
             ORDER BY d.id DESC LIMIT most) w
         JOIN pushmta.delivery_progress p ON p.id = w.id
         ORDER BY p.id DESC $$;
-COMMENT ON FUNCTION pushmta_engine.api_deliveries(bigint, bigint, integer[], integer) IS
+COMMENT ON FUNCTION pushmta_engine.api_deliveries(bigint, bigint, integer[], integer, boolean) IS
     'Deliveries with ids in a range, newest first, with their counts. With applications given, only deliveries that go to no others.';
 
 CREATE FUNCTION pushmta_engine.api_forms(delivery bigint, names text[], only_applications integer[])

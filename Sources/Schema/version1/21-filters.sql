@@ -6,6 +6,7 @@
 --   {"all": [tree, …]}, {"any": [tree, …]}, {"not": tree}
 --   {"compare": [field, "=", literal]}, with =, !=, <, <=, > or >=
 --   {"in": [field, [literal, …]]}, {"contains": [field, "text"]}, {"starts_with": [field, "text"]}, {"is_null": field}
+--   {"sent": {"delivery": 4711, "days": 30}}, with sent, received or clicked; with delivery, label, category or "any": true; days may lack
 -- A field is {"column": "locale"}, or has its group, as it was written, for a key: {"recipient": "city"}. A literal is
 --   {"text": "fr"}, {"number": "12.5"}, {"boolean": true}
 --   {"at": microseconds since 1970}, {"before_start": seconds before the delivery's start}
@@ -144,7 +145,7 @@ BEGIN
     -- A name that resembles no field is most probably a recipient field or a parameter of the app.
     PERFORM refuse_filter('unknownField', places[i], format('there is no field "%s"', word),
         format('did you mean %s? Fields are %s; those of the recipient are recipient.NAME, what the app registers is parameters.NAME',
-            coalesce(nearest_name(words[i], rules -> 'fields', greatest(1, length(words[i]) / 3)),
+            coalesce(nearest_name(words[i], (rules -> 'fields') || (rules -> 'behaviours'), greatest(1, length(words[i]) / 3)),
                 format('parameters.%s or recipient.%s', word, word)), known));
 END $$;
 COMMENT ON FUNCTION pushmta_engine.refuse_field(jsonb, text[], text[], integer[], integer) IS
@@ -304,6 +305,59 @@ END $$;
 COMMENT ON FUNCTION pushmta_engine.filter_list(jsonb, text[], text[], integer[], integer, text, text, jsonb) IS
     'Reads the values of an IN list, which must be of one kind.';
 
+CREATE FUNCTION pushmta_engine.filter_within(rules jsonb, kinds text[], words text[], places integer[], i integer)
+    RETURNS pushmta_engine.filter_part LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    -- Whole days: the history knows no hours.
+    unit CONSTANT text := CASE WHEN kinds[i + 2] = 'name' THEN lower(words[i + 2] COLLATE "C") END;
+    days CONSTANT numeric := (rules -> 'units' ->> unit)::numeric / 86400;
+BEGIN
+    IF kinds[i] <> 'name' OR lower(words[i] COLLATE "C") <> 'within' THEN
+        RETURN ROW(i, NULL, NULL, '')::filter_part;
+    ELSIF kinds[i + 1] <> 'number' OR words[i + 1] !~ '^[0-9]{1,9}$' THEN
+        PERFORM refuse_token(kinds[i + 1], words[i + 1], places[i + 1], 'stands where a whole number is expected', 'write within 30 days');
+    ELSIF (days >= 1) IS NOT TRUE THEN
+        PERFORM refuse_token(kinds[i + 2], words[i + 2], places[i + 2], 'stands where "days" or "weeks" is expected',
+            'write within 30 days; the history of what people did has whole days');
+    ELSIF words[i + 1]::numeric * days NOT BETWEEN 1 AND (rules ->> 'days')::numeric THEN
+        PERFORM refuse_filter('limit', places[i + 1], format('the history of what people did has %s days', rules ->> 'days'),
+            format('write within 1 to %s days', rules ->> 'days'));
+    END IF;
+    RETURN ROW(i + 3, NULL, NULL, format(',"days":%s', (words[i + 1]::numeric * days)::integer))::filter_part;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.filter_within(jsonb, text[], text[], integer[], integer) IS
+    'Reads the time of a test of behaviour, such as within 30 days; nothing if there is none.';
+
+CREATE FUNCTION pushmta_engine.filter_behaviour(rules jsonb, kinds text[], words text[], places integer[], i integer, tests integer)
+    RETURNS pushmta_engine.filter_part LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    done CONSTANT text := lower(words[i] COLLATE "C");
+    about CONSTANT text := CASE WHEN kinds[i + 1] = 'name' THEN lower(words[i + 1] COLLATE "C") END;
+    value text := 'true';
+    part filter_part;
+BEGIN
+    IF (rules -> 'subjects' ? about) IS NOT TRUE THEN
+        PERFORM refuse_token(kinds[i + 1], words[i + 1], places[i + 1], 'stands where delivery, label, category or any is expected',
+            format('write %1$s delivery 4711, %1$s label ''Spring'', %1$s category ''news'' or %1$s any', done));
+    ELSIF about = 'delivery' THEN
+        IF kinds[i + 2] <> 'number' OR words[i + 2] !~ '^[0-9]{1,18}$' OR words[i + 2] ~ '^0+$' THEN
+            PERFORM refuse_token(kinds[i + 2], words[i + 2], places[i + 2], 'stands where the number of a delivery is expected',
+                format('write %s delivery 4711', done));
+        END IF;
+        value := words[i + 2]::bigint;
+    ELSIF about <> 'any' THEN
+        IF kinds[i + 2] <> 'text' OR words[i + 2] = '' THEN
+            PERFORM refuse_token(kinds[i + 2], words[i + 2], places[i + 2], format('stands where a %s is expected', about),
+                format('put it into single quotes: %s %s ''spring''', done, about));
+        END IF;
+        value := to_json(words[i + 2]);
+    END IF;
+    part := filter_within(rules, kinds, words, places, i + CASE about WHEN 'any' THEN 2 ELSE 3 END);
+    RETURN ROW(part.next, tests, NULL, format('{"%s":{"%s":%s%s}}', done, about, value, part.tree))::filter_part;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.filter_behaviour(jsonb, text[], text[], integer[], integer, integer) IS
+    'Reads a test of what people did: sent, received or clicked, which deliveries, and within which time.';
+
 CREATE FUNCTION pushmta_engine.filter_test(rules jsonb, kinds text[], words text[], places integer[], i integer, tests integer)
     RETURNS pushmta_engine.filter_part LANGUAGE plpgsql STABLE SET search_path = pushmta_engine, pg_temp AS $$
 DECLARE
@@ -320,6 +374,8 @@ BEGIN
     IF tests > (rules ->> 'tests')::integer THEN
         PERFORM refuse_filter('limit', places[i], format('it has more than %s tests', rules ->> 'tests'),
             'use in (…), explicit targets or an exclusion list');
+    ELSIF kinds[i] = 'name' AND NOT is_group AND rules -> 'behaviours' ? lower(word COLLATE "C") THEN
+        RETURN filter_behaviour(rules, kinds, words, places, i, tests);
     -- A keyword is a field's name only right behind the dot: `recipient. not in (…)` lacks one.
     ELSIF rule IS NULL OR is_group AND kinds[i + 2] NOT IN ('name', 'quoted')
         AND (kinds[i + 2] !~ '^[A-Z]' OR places[i + 2] > places[i + 1] + 1) THEN
@@ -493,9 +549,14 @@ CREATE FUNCTION pushmta_engine.filter_problem(delivery bigint, filter text) RETU
 DECLARE
     read record := parse_filter(filter);
     service text;
+    wrong input_problem;
 BEGIN
     IF read.cause IS NOT NULL THEN
         RETURN ROW('', filter_cause(read."position", read.cause), read.remedy)::input_problem;
+    END IF;
+    wrong := behaviour_problem(delivery, read.tree);
+    IF wrong.problem IS NOT NULL THEN
+        RETURN wrong;
     ELSIF NOT jsonb_path_exists(read.tree, '$.**.mapping') THEN
         RETURN NULL;
     END IF;

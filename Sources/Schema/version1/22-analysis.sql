@@ -87,6 +87,7 @@ CREATE FUNCTION pushmta_engine.preparation_digest(delivery bigint) RETURNS text 
         (SELECT jsonb_agg(DISTINCT jsonb_build_array(c.id, c.max_messages, c.per, c.length, c.categories))
             FROM delivery_application x JOIN application a ON a.id = x.application_id JOIN frequency_cap c ON c.service_id = a.service_id
             WHERE x.delivery_id = d.id),
+        (SELECT jsonb_agg(jsonb_build_array(c.application_id, c.seed, c.share) ORDER BY c.application_id) FROM control_of(d.id) c),
         (SELECT jsonb_build_array(p.local_time, p.on_past) FROM delivery_plan p WHERE p.delivery_id = d.id),
         (SELECT jsonb_agg(jsonb_build_array(w.number, w.share, w.size) ORDER BY w.number) FROM delivery_wave w WHERE w.delivery_id = d.id),
         (SELECT jsonb_agg(DISTINCT jsonb_build_array(v.id, v.time_zone, hours_rule(d.id, v.id) <> 'ignore'))
@@ -101,8 +102,8 @@ CREATE FUNCTION pushmta_engine.preparation_digest(delivery bigint) RETURNS text 
             WHERE d.seed_names IS NULL OR n.name = ANY(d.seed_names)))::text)
     FROM pushmta_engine.delivery d WHERE d.id = preparation_digest.delivery $$;
 COMMENT ON FUNCTION pushmta_engine.preparation_digest(bigint) IS
-    'Changes with whatever decides a delivery''s messages: content, target, exclusion lists, seed addresses, priority, applications, '
-    'accounts, credentials, mappings.';
+    'Changes with whatever decides a delivery''s messages: content, target, exclusion lists, control groups, seed addresses, priority, '
+    'applications, accounts, credentials, mappings.';
 
 CREATE FUNCTION pushmta_engine.drop_preparation(delivery bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$

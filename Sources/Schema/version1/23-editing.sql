@@ -53,7 +53,7 @@ CREATE FUNCTION pushmta.update_delivery(
     delivery bigint, label text DEFAULT NULL, content text DEFAULT NULL, filter text DEFAULT NULL, exclude text[] DEFAULT NULL,
     priority integer DEFAULT NULL, validity interval DEFAULT NULL, ends_at timestamptz DEFAULT NULL, one_per_user boolean DEFAULT NULL,
     ambiguity_policy text DEFAULT NULL, max_retries integer DEFAULT NULL, retry_period_seconds integer DEFAULT NULL,
-    retry_schedule text DEFAULT NULL, category text DEFAULT NULL
+    retry_schedule text DEFAULT NULL, category text DEFAULT NULL, audience text DEFAULT NULL
 ) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
@@ -72,7 +72,7 @@ BEGIN
     END IF;
     PERFORM require_end(delivery, ends_at);
     -- The messages that were prepared are no longer what it sends.
-    IF num_nonnulls(content, filter, exclude, priority, one_per_user, category) > 0 THEN
+    IF num_nonnulls(content, filter, exclude, priority, one_per_user, category, audience) > 0 THEN
         PERFORM drop_analysis(delivery);
         UPDATE pushmta_engine.delivery d SET state = CASE WHEN found_state IN ('analysing', 'ready') THEN 'editing' ELSE d.state END,
             log_day = CASE WHEN found_state IN ('analysing', 'ready') THEN NULL ELSE d.log_day END
@@ -84,6 +84,7 @@ BEGIN
     IF filter IS NOT NULL OR exclude IS NOT NULL THEN
         PERFORM keep_target(delivery, filter, exclude, NULL);
     END IF;
+    PERFORM use_audience(delivery, filter, audience);
     IF category IS NOT NULL THEN
         PERFORM keep_category(delivery, name, category);
     END IF;
@@ -107,9 +108,10 @@ BEGIN
     PERFORM note_change('delivery.change', delivery::text, name);
 END $$;
 COMMENT ON FUNCTION pushmta.update_delivery(
-    bigint, text, text, text, text[], integer, interval, timestamptz, boolean, text, integer, integer, text, text) IS
-    'Changes a delivery of which nothing has left. A null leaves a value unchanged; an empty filter removes it. The validity is a length '
-    '(validity) or a moment (ends_at). An analysis is dropped if its messages change.';
+    bigint, text, text, text, text[], integer, interval, timestamptz, boolean, text, integer, integer, text, text, text) IS
+    'Changes a delivery of which nothing has left. A null leaves a value unchanged; an empty filter removes it; a saved audience '
+    'gives it a copy of its filter. The validity is a length (validity) or a moment (ends_at). An analysis is dropped if its '
+    'messages change.';
 
 CREATE FUNCTION pushmta_engine.duplicate_delivery(delivery bigint, label text, recurring bigint DEFAULT NULL) RETURNS bigint
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
@@ -119,11 +121,11 @@ DECLARE
 BEGIN
     INSERT INTO delivery (label, kind, content, target_kind, target_filter, target_sql, one_per_user, allow_duplicates,
         category_id, seed_names, priority, weight, validity, ends_at, ambiguity_policy, max_retries, retry_period_seconds,
-        retry_schedule, recurrence_of, created_by, started_by)
+        retry_schedule, target_audience, recurrence_of, created_by, started_by)
     SELECT coalesce(duplicate_delivery.label, d.label), d.kind, d.content, d.target_kind, d.target_filter, d.target_sql, d.one_per_user,
         d.allow_duplicates, d.category_id, d.seed_names, d.priority, d.weight, d.validity,
         CASE WHEN d.ends_at > now() THEN d.ends_at END, d.ambiguity_policy, d.max_retries, d.retry_period_seconds,
-        d.retry_schedule, recurring, CASE WHEN recurring IS NULL THEN session_user ELSE d.created_by END,
+        d.retry_schedule, d.target_audience, recurring, CASE WHEN recurring IS NULL THEN session_user ELSE d.created_by END,
         CASE WHEN recurring IS NULL THEN '' ELSE d.started_by END
     FROM pushmta_engine.delivery d WHERE d.id = delivery
     RETURNING id INTO made;

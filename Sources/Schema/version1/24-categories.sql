@@ -98,12 +98,15 @@ BEGIN
         RAISE EXCEPTION 'Category "%" of service "%" belongs to frequency cap "%".', name, service,
                 (SELECT min(c.name) FROM frequency_cap c WHERE dropped = ANY(c.categories))
             USING ERRCODE = 'PM151', HINT = 'Change the cap first, with pushmta.set_frequency_cap or pushmta.drop_frequency_cap.';
+    ELSIF EXISTS (SELECT FROM control_group g WHERE dropped = ANY(g.categories)) THEN
+        RAISE EXCEPTION 'Category "%" of service "%" belongs to its control group.', name, service
+            USING ERRCODE = 'PM151', HINT = 'Change the group first, with pushmta.set_control_group.';
     END IF;
     DELETE FROM pushmta_engine.category k WHERE k.id = dropped;
     PERFORM note_change('category.drop', service || '/' || name, '');
 END $$;
 COMMENT ON FUNCTION pushmta.drop_category(text, text) IS
-    'Removes a category of a service that no delivery and no frequency cap has, and nobody has opted out of.';
+    'Removes a category of a service that no delivery, no frequency cap and no control group has, and nobody has opted out of.';
 
 CREATE FUNCTION pushmta_engine.is_transactional(delivery bigint) RETURNS boolean LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$

@@ -91,7 +91,8 @@ COMMENT ON FUNCTION pushmta.preview_message(bigint, bigint, integer) IS
     'problem says why the message would not be sent.';
 
 CREATE FUNCTION pushmta.count_target(delivery bigint)
-    RETURNS TABLE (state text, application text, messages bigint, excluded bigint, problem text, answered_at timestamptz)
+    RETURNS TABLE (state text, application text, messages bigint, excluded bigint, estimate boolean, error bigint, problem text,
+        answered_at timestamptz)
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
@@ -99,16 +100,19 @@ DECLARE
 BEGIN
     IF look.answered_at IS NULL OR look.answer ->> 'problem' <> '' THEN
         RETURN QUERY SELECT CASE WHEN look.answered_at IS NULL THEN 'requested' ELSE 'answered' END, NULL::text, NULL::bigint,
-            NULL::bigint, coalesce(look.answer ->> 'problem', ''), look.answered_at;
+            NULL::bigint, NULL::boolean, NULL::bigint, coalesce(look.answer ->> 'problem', ''), look.answered_at;
     ELSE
-        RETURN QUERY SELECT 'answered', c.application, c.messages, c.excluded, '', look.answered_at
-        FROM jsonb_to_recordset(look.answer -> 'counts') AS c(application text, messages bigint, excluded bigint) ORDER BY 2;
+        RETURN QUERY SELECT 'answered', c.application, c.messages, c.excluded, c.estimate, c.error, '', look.answered_at
+        FROM jsonb_to_recordset(look.answer -> 'counts')
+            AS c(application text, messages bigint, excluded bigint, estimate boolean, error bigint) ORDER BY 2;
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta.count_target(bigint) IS
     'How many messages a delivery would make now, and how many people it would exclude, by application, without its seed addresses. It '
-    'does not ask frequency caps. The first call asks a supervisor and returns the state ''requested''; a later one returns ''answered'' '
-    '(in psql: \watch 1). problem says why it was not counted; pushmta.analyze_delivery counts everything.';
+    'does not ask frequency caps. A large target is estimated from a sample (estimate): 19 of 20 times the number of messages is off by '
+    'at most error. Two looks at the same moment have the same result. The first call asks a supervisor and returns the state '
+    '''requested''; a later one returns ''answered'' (in psql: \watch 1). problem says why it was not counted; '
+    'pushmta.analyze_delivery counts everything.';
 
 CREATE FUNCTION pushmta_engine.take_look() RETURNS SETOF pushmta_engine.delivery_look LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$

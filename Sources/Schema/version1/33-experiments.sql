@@ -604,6 +604,7 @@ BEGIN
         WHERE x.recorded_at < (oldest - 1)::timestamp AT TIME ZONE 'UTC'
         ORDER BY x.recorded_at LIMIT most FOR UPDATE SKIP LOCKED);
     GET DIAGNOSTICS purged = ROW_COUNT;
+    purged := purged + purge_user_conversions(oldest - 1, most);
     PERFORM note_retention('conversions', purged);
     RETURN purged;
 END $$;

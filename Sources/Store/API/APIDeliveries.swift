@@ -7,10 +7,14 @@ extension Store {
     /// - Parameters:
     ///   - filter: selects the subscribers that it goes to, nil for all.
     ///   - exclude: the names of exclusion lists, nil for none.
-    package func createDelivery(_ new: NewDelivery, isContinuous: Bool, filter: String?, exclude: [String]?)
-        async throws
-        -> Int64
-    {
+    ///   - audience: the saved audience whose filter it gets, nil for none.
+    package func createDelivery(
+        _ new: NewDelivery,
+        isContinuous: Bool,
+        filter: String?,
+        exclude: [String]?,
+        audience: String? = nil
+    ) async throws -> Int64 {
         try NameCheck.label(new.label, of: "delivery")
         try NameCheck.validity(new.validitySeconds)
         let result = try await change(
@@ -18,7 +22,8 @@ extension Store {
             pushmta_engine.api_create_delivery(label => $1, applications => $2, content => $3, continuous => $4,
                 priority => $5::integer, validity_seconds => $6, explicit_targets => $7, one_per_user => $8, ambiguity_policy => $9,
                 max_retries => $10, retry_period_seconds => $11::integer, filter => $12::text, exclude => $13::text[],
-                retry_schedule => $14, messages_per_second => $15, one_time_code => $16, category => $17::text)
+                retry_schedule => $14, messages_per_second => $15, one_time_code => $16, category => $17::text,
+                audience => $18::text)
             """,
             [
                 .text(new.label), .textArray(new.applications), .text(new.content), .bool(isContinuous),
@@ -27,7 +32,7 @@ extension Store {
                 new.retryPeriodSeconds.map(PostgresValue.int32) ?? .null, .textOrNull(filter),
                 exclude.map { .textArray($0) } ?? .null, .text(new.retrySchedule.rawValue),
                 new.messagesPerSecond.map(PostgresValue.double) ?? .null, .bool(new.isOneTimeCode),
-                .textOrNull(new.category),
+                .textOrNull(new.category), .textOrNull(audience),
             ]
         )
         return try result.one { try $0.int64() }
@@ -51,14 +56,19 @@ extension Store {
     }
 
     /// Deliveries with ids in a range, newest first; with applications given, only deliveries that go to no others.
-    package func apiDeliveries(ids: ClosedRange<Int64>, applications: [Int32]?, limit: Int32) async throws
-        -> [APIDeliveryRow]
-    {
+    ///
+    /// - Parameter withArchived: whether archived ones are among them.
+    package func apiDeliveries(
+        ids: ClosedRange<Int64>,
+        applications: [Int32]?,
+        limit: Int32,
+        withArchived: Bool = true
+    ) async throws -> [APIDeliveryRow] {
         try await apiDeliveries(
-            from: "pushmta_engine.api_deliveries($1, $2, $3::integer[], $4::integer) d",
+            from: "pushmta_engine.api_deliveries($1, $2, $3::integer[], $4::integer, $5) d",
             [
                 .int64(ids.lowerBound), .int64(ids.upperBound), applications.map(PostgresValue.int32Array) ?? .null,
-                .int32(limit),
+                .int32(limit), .bool(withArchived),
             ]
         )
     }
@@ -71,7 +81,7 @@ extension Store {
             """
             SELECT d.id, d.label, d.kind, d.state, d.state_reason, d.priority, d.target, d.excluded, d.pending, d.sent, d.failed,
                 d.ignored, d.not_applicable, d.canceled, d.unknown, d.seeds, d.prepared, d.created_at, d.start_at, d.started_at,
-                d.finished_at, d.valid_until, d.snapshot_at, d.applications, d.parent_id, d.one_time_code, d.category,
+                d.finished_at, d.valid_until, d.snapshot_at, d.applications, d.parent_id, d.one_time_code, d.category, d.archived_at,
                 g.signal, g.good, g.target, g.floor, g.ceiling, g.value, g.age_seconds, coalesce(g.rate, g.floor), g.state, g.reason
             FROM \(source) LEFT JOIN pushmta.delivery_signal g ON g.delivery_id = d.id
             ORDER BY d.id DESC
@@ -112,6 +122,7 @@ extension Store {
             parentID: try row.int64OrNil(),
             isOneTimeCode: try row.bool(),
             category: try row.textOrNil(),
+            archivedAt: try row.timeOrNil(),
             signal: try row.ifPresent(10, deliverySignal)
         )
     }

@@ -57,6 +57,8 @@ package struct APIDeliveryRow: Sendable {
     package let isOneTimeCode: Bool
     /// The name of its category; nil if it has none.
     package let category: String?
+    /// Since when lists leave it out, nil if they show it.
+    package let archivedAt: DatabaseTime?
     /// The health signal that its rate follows, nil if it follows none.
     package let signal: DeliverySignalRow?
 }

@@ -30,7 +30,7 @@ extension Store {
     ///
     /// Half of the time is for counting; what is left then is estimated from a sample in the other half, at least once.
     /// Exclusion lists, opt-outs from a category and duplicate push tokens are left to preparation. Throws ``StoreError``
-    /// of code `invalid` for a filter that compares incompatible values.
+    /// of code `invalid` for a filter that compares incompatible values, or asks what people did although it is not kept.
     ///
     /// - Parameter isOneTimeCode: whether people who opted out count as reached.
     package func countAudience(
@@ -45,10 +45,18 @@ extension Store {
         let start = try await databaseClock()
         var target = ChunkTarget()
         target.isOneTimeCode = isOneTimeCode
+        let services = filter?.asksBehaviour == true ? try await behaviourServices(applications: applications) : []
+        func compiled(_ subscriptions: String) throws -> FilterSQL? {
+            let behaviour = BehaviourScope(services: services, of: subscriptions)
+            return try filter.map {
+                try FilterSQL($0, firstParameter: 4, mapping: nil, start: start, behaviour: behaviour)
+            }
+        }
         let counter = AudienceCounter(
             store: self,
             exclusion: target.exclusionSQL(of: "s"),
-            condition: try filter.map { try FilterSQL($0, firstParameter: 4, mapping: nil, start: start) }
+            condition: try compiled("step"),
+            sampled: try compiled("looked")
         )
         let deadline = ContinuousClock.now.advanced(by: limit)
         var counted = AudienceCounter.Sum()
@@ -84,6 +92,8 @@ struct AudienceCounter {
     /// Why a subscription `s` gets no message, 0 if it gets one.
     var exclusion = "s.exclusion"
     let condition: FilterSQL?
+    /// The same for a sample, if it differs: a filter that asks what people did names the table that it judges.
+    var sampled: FilterSQL?
 
     /// Subscriptions in one step: about 20 milliseconds if each has to be read.
     private static let step: Int64 = 5_000
@@ -101,14 +111,7 @@ struct AudienceCounter {
         var through: Int64 = 0
         while true {
             let result = try await store.query(
-                """
-                SELECT count(*) FILTER (WHERE c.chosen AND c.exclusion = 0),
-                    count(*) FILTER (WHERE c.chosen AND c.exclusion NOT IN (0, \(Store.seedExclusion))),
-                    count(*), coalesce(max(c.id), 0)
-                FROM (SELECT s.id, \(exclusion) AS exclusion, (\(condition?.condition ?? "true")) AS chosen
-                    FROM pushmta_engine.console_audience s WHERE (s.application_id, s.id) > ($1, $2) AND s.application_id = $1
-                    ORDER BY s.application_id, s.id LIMIT $3) c
-                """,
+                Self.stepSQL(condition, exclusion: exclusion),
                 [.int32(application), .int64(through), .int64(Self.step)] + (condition?.parameters ?? [])
             )
             let (step, looked, last) = try result.one { row in
@@ -139,7 +142,7 @@ struct AudienceCounter {
         var windows: [Int32: [Sum]] = [:]
         var rounds = 0
         repeat {
-            for (application, sum) in try await sample(ranges) { windows[application, default: []].append(sum) }
+            for (application, sum) in try await sample(ranges, rounds) { windows[application, default: []].append(sum) }
             rounds += 1
         } while ContinuousClock.now < deadline
         var (chosen, excluded) = (Double(known.chosen), Double(known.excluded))
@@ -188,18 +191,21 @@ struct AudienceCounter {
     }
 
     /// Reads one window from each of equal pieces of each application's ids.
-    private func sample(_ ranges: [Int32: ClosedRange<Int64>]) async throws -> [(Int32, Sum)] {
+    ///
+    /// - Parameter round: the windows of a round are always the same, so that two counts differ only by their rounds.
+    private func sample(_ ranges: [Int32: ClosedRange<Int64>], _ round: Int) async throws -> [(Int32, Sum)] {
         var applications: [Int32] = []
         var lows: [Int64] = []
         for (application, range) in ranges {
             let piece = Double(max(Int64(range.count) - Self.width, 0)) / Double(Self.windows)
             for place in 0..<Self.windows {
                 applications.append(application)
-                lows.append(range.lowerBound + Int64((Double(place) + Double.random(in: 0..<1)) * piece))
+                lows.append(range.lowerBound + Int64((Double(place) + Self.shift(round, place)) * piece))
             }
         }
+        let condition = sampled ?? self.condition
         let result = try await store.query(
-            Self.sampleSQL(condition?.condition ?? "true", exclusion: exclusion),
+            Self.sampleSQL(condition, exclusion: exclusion),
             [.int32Array(applications), .int64Array(lows), .int64(Self.width)] + (condition?.parameters ?? [])
         )
         return try store.all(result) { row in
@@ -207,15 +213,54 @@ struct AudienceCounter {
         }
     }
 
+    /// Where the window of a piece begins, from 0 to 1: multiples of two irrational numbers, which spread evenly.
+    static func shift(_ round: Int, _ place: Int) -> Double {
+        (Double(round + 1) * 0.618_033_988_75 + Double(place) * 0.754_877_666_25).truncatingRemainder(dividingBy: 1)
+    }
+
+    /// Parameters: the application, the last id before the step, and how many subscriptions it has.
+    private static func stepSQL(_ filter: FilterSQL?, exclusion: String) -> String {
+        let slice = """
+            SELECT * FROM pushmta_engine.console_audience s WHERE (s.application_id, s.id) > ($1, $2) AND s.application_id = $1
+                ORDER BY s.application_id, s.id LIMIT $3
+            """
+        let asks = filter?.tablesSQL.isEmpty == false
+        return """
+            \(asks ? "WITH step AS MATERIALIZED (\(slice)), \(filter?.tablesSQL ?? "")judged AS (" : "WITH judged AS (")
+                SELECT s.id, \(exclusion) AS exclusion, (\(filter?.condition ?? "true")) AS chosen
+                FROM \(asks ? "step" : "(\(slice))") s\(filter?.joinsSQL ?? "")
+            )
+            SELECT count(*) FILTER (WHERE c.chosen AND c.exclusion = 0),
+                count(*) FILTER (WHERE c.chosen AND c.exclusion NOT IN (0, \(Store.seedExclusion))),
+                count(*), coalesce(max(c.id), 0)
+            FROM judged c
+            """
+    }
+
     /// Parameters: the application and the first id of each window, and how many ids a window has.
-    static func sampleSQL(_ condition: String, exclusion: String = "s.exclusion") -> String {
-        """
-        SELECT w.application, count(*) FILTER (WHERE c.exclusion = 0), count(*) FILTER (WHERE c.exclusion NOT IN (0, \(Store.seedExclusion)))
-        FROM unnest($1::integer[], $2::bigint[]) WITH ORDINALITY w(application, low, n)
-        CROSS JOIN LATERAL (SELECT \(exclusion) AS exclusion, (\(condition)) AS chosen FROM pushmta_engine.console_audience s
-            WHERE s.application_id = w.application AND s.id >= w.low AND s.id < w.low + $3 OFFSET 0) c
-        WHERE c.chosen GROUP BY w.n, w.application
-        """
+    static func sampleSQL(_ filter: FilterSQL?, exclusion: String = "s.exclusion") -> String {
+        let window =
+            "pushmta_engine.console_audience s WHERE s.application_id = w.application AND s.id >= w.low AND s.id < w.low + $3"
+        let windows = "unnest($1::integer[], $2::bigint[]) WITH ORDINALITY w(application, low, n)"
+        let judged = "\(exclusion) AS exclusion, (\(filter?.condition ?? "true")) AS chosen"
+        let counts = """
+            SELECT w.application, count(*) FILTER (WHERE c.exclusion = 0),
+                count(*) FILTER (WHERE c.exclusion NOT IN (0, \(Store.seedExclusion)))
+            """
+        guard let filter, !filter.tablesSQL.isEmpty else {
+            return """
+                \(counts) FROM \(windows) CROSS JOIN LATERAL (SELECT \(judged) FROM \(window) OFFSET 0) c
+                WHERE c.chosen GROUP BY w.n, w.application
+                """
+        }
+        return """
+            WITH looked AS MATERIALIZED (
+                SELECT w.n, w.application, s.* FROM \(windows) CROSS JOIN LATERAL (SELECT s.* FROM \(window) OFFSET 0) s
+            ), \(filter.tablesSQL)c AS (
+                SELECT s.n, s.application, \(judged) FROM looked s\(filter.joinsSQL)
+            )
+            \(counts.replacing("w.application", with: "c.application")) FROM c WHERE c.chosen GROUP BY c.n, c.application
+            """
     }
 
     /// The place of the first digit of an error: smaller digits of an estimate mean nothing.

@@ -32,37 +32,6 @@ package struct OutcomeHour: Sendable, Hashable {
     }
 }
 
-/// Selects the deliveries that a list shows.
-package struct DeliveryFilter: Sendable, Hashable {
-    /// Deliveries in a state; nil for all.
-    package var state: DeliveryState?
-    /// Deliveries to one application, by name; "" for all.
-    package var application: String
-    /// Deliveries whose label contains this text, in any case; "" for all.
-    package var text: String
-    /// Deliveries with a lower id.
-    package var below: Int64
-
-    package init(state: DeliveryState? = nil, application: String = "", text: String = "", below: Int64 = .max) {
-        self.state = state
-        self.application = application
-        self.text = text
-        self.below = below
-    }
-}
-
-/// A page of a list of deliveries.
-package struct DeliveryPage: Sendable {
-    /// The deliveries, newest first.
-    package let rows: [DeliveryProgress]
-    /// The names of the applications of each.
-    package let applications: [Int64: [String]]
-    /// The id below which to continue; nil if nothing older is left.
-    package let next: Int64?
-    /// Whether the page is short because the search limit was reached.
-    package let isCut: Bool
-}
-
 /// A count with its name; counting may have stopped at a limit.
 package struct BoundedCount: Sendable, Hashable {
     /// What was counted.
@@ -110,8 +79,6 @@ package struct FailureCount: Sendable, Hashable {
 extension Store {
     /// The maximum number of parts counted for the chart: about 100 milliseconds, the parts of 50 million messages.
     private static let maxParts: Int64 = 50_000
-    /// How long a page of the list searches through deliveries that do not match.
-    package static let listLimit = Duration.milliseconds(150)
     /// The maximum number of exclusions counted: about 20 milliseconds.
     private static let maxExclusions: Int64 = 50_000
 
@@ -170,41 +137,8 @@ extension Store {
         return try await pageRows(try all(found) { row in try row.int64() }).rows
     }
 
-    /// A page of the list of deliveries, newest first, without the days of continuous ones.
-    ///
-    /// State and application have indexes. Text has none: labels are searched within the time for a page, and the page
-    /// says so.
-    package func deliveryPage(_ filter: DeliveryFilter, maxRows: Int, within limit: Duration = listLimit) async throws
-        -> DeliveryPage
-    {
-        let deadline = ContinuousClock.now.advanced(by: limit)
-        var ids: [Int64] = []
-        var lowest: Int64? = filter.below
-        repeat {
-            let found = try await query(
-                DeliveryListSQL(filter: filter).sql,
-                [
-                    .int64(lowest ?? 0), .textOrNull(filter.state?.rawValue), .text(filter.text),
-                    .text(filter.application), .int64(Int64(maxRows + 1 - ids.count)),
-                ]
-            )
-            let seen = try all(found) { row in (id: try row.int64OrNil(), lowest: try row.int64OrNil()) }
-            ids += seen.compactMap(\.id)
-            lowest = seen.first?.lowest
-        } while ids.count <= maxRows && lowest != nil && ContinuousClock.now < deadline
-        // One more than requested shows whether there are more.
-        let isFull = ids.count > maxRows
-        if isFull { ids.removeLast(ids.count - maxRows) }
-        let page = try await pageRows(ids)
-        return DeliveryPage(
-            rows: page.rows,
-            applications: page.applications,
-            next: isFull ? ids.last : lowest,
-            isCut: !isFull && lowest != nil
-        )
-    }
-
-    private func pageRows(_ ids: [Int64]) async throws -> (rows: [DeliveryProgress], applications: [Int64: [String]]) {
+    /// Deliveries, the highest id first, and the names of the applications of each.
+    func pageRows(_ ids: [Int64]) async throws -> (rows: [DeliveryProgress], applications: [Int64: [String]]) {
         let rows = try await query(
             "SELECT \(Self.progressColumns) FROM pushmta.delivery_progress p WHERE p.id = ANY($1) ORDER BY p.id DESC",
             [.int64Array(ids)]
@@ -253,72 +187,6 @@ extension Store {
             BoundedCount(name: try row.text(), count: try row.int64())
         }
         return (counts, counts.reduce(0) { $0 + $1.count } >= Self.maxExclusions)
-    }
-}
-
-/// The statement that searches for the deliveries of a filter, one window at a time, by the most selective index.
-///
-/// Parameters: the id below which to search, state, text, application, and how many to find. Each row has an id and
-/// where to continue; a last one has no id.
-struct DeliveryListSQL {
-    /// The filter that it is made for.
-    let filter: DeliveryFilter
-
-    /// The number of deliveries to read in one step, about 10 milliseconds. If the index answers the whole filter, it
-    /// is no more than a page needs, with the days between.
-    private var window: Int { filter.text.isEmpty && !(isByState && !filter.application.isEmpty) ? 500 : 5_000 }
-
-    /// Nearly all deliveries are finished, so an application has fewer of these.
-    private var isByApplication: Bool {
-        !filter.application.isEmpty && (filter.state == nil || filter.state == .finished)
-    }
-
-    private var isByState: Bool { filter.state != nil && !isByApplication }
-
-    /// The statement. The window is not a parameter, because a cached plan would assume a tenth of all rows.
-    var sql: String {
-        """
-        WITH looked AS MATERIALIZED (
-            \(looked) LIMIT \(window)
-        ), place AS (
-            SELECT CASE WHEN count(*) = \(window) THEN min(l.id) END AS lowest FROM looked l
-        )
-        (SELECT l.id, (SELECT p.lowest FROM place p) FROM looked l
-        WHERE ($3::text = '' OR strpos(lower(l.label), lower($3)) > 0)
-            AND (SELECT ($2::text IS NULL OR d.state = $2) AND NOT (d.kind = 'continuous' AND d.parent_delivery_id IS NOT NULL)
-                FROM pushmta_engine.delivery d WHERE d.id = l.id)
-            AND \(isOfApplication)
-        ORDER BY l.id DESC LIMIT $5)
-        UNION ALL SELECT NULL, p.lowest FROM place p
-        """
-    }
-
-    /// The state is not a parameter: partial indexes of some states only serve statements that name the state.
-    private var isInState: String { filter.state.map { "d.state = '\($0.rawValue)'" } ?? "true" }
-
-    /// Nearly all are finished, and are found by their ids.
-    private var looked: String {
-        if isByApplication {
-            return """
-                SELECT x.delivery_id AS id, (SELECT d.label FROM pushmta_engine.delivery d WHERE d.id = x.delivery_id) AS label
-                    FROM pushmta_engine.delivery_application x
-                    WHERE x.application_id = (SELECT a.id FROM pushmta_engine.application a WHERE a.name = $4) AND x.delivery_id < $1
-                    ORDER BY x.delivery_id DESC
-                """
-        }
-        // No label is read unless the filter has a text; the index of labels has those that are not empty.
-        let label = filter.text.isEmpty ? "'' AS label" : "d.label"
-        let condition = isByState ? isInState : filter.text.isEmpty ? "true" : "d.label <> ''"
-        return
-            "SELECT d.id, \(label) FROM pushmta_engine.delivery d WHERE \(condition) AND d.id < $1 ORDER BY d.id DESC"
-    }
-
-    private var isOfApplication: String {
-        guard !isByApplication else { return "true" }
-        return """
-            ($4::text = '' OR EXISTS (SELECT FROM pushmta_engine.delivery_application x
-                JOIN pushmta_engine.application a ON a.id = x.application_id WHERE x.delivery_id = l.id AND a.name = $4))
-            """
     }
 }
 

@@ -71,6 +71,22 @@ extension Store {
         return try all(result, Self.found)
     }
 
+    /// The sample of an audience, for a signed-in user who may compose deliveries. Logs the look-up.
+    ///
+    /// Throws ``StoreError`` of code `notFound` if there is no such audience.
+    package func sample(ofAudience name: String, ofService service: String, by actor: ConsoleActor) async throws
+        -> [FoundSubscriber]
+    {
+        let result = try await query(
+            """
+            SELECT \(Self.foundColumns) FROM pushmta_engine.console_audience_sample(\(ConsoleActor.caller), $5, $6) f
+            ORDER BY f.id DESC
+            """,
+            actor.values + [.text(service), .text(name)]
+        )
+        return try all(result, Self.found)
+    }
+
     private static let foundColumns =
         "f.id, f.application, f.platform, f.user_key, f.locale, f.created_at, f.registered_at, f.exclusion"
 

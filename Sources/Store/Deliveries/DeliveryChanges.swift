@@ -8,6 +8,8 @@ package struct DeliveryChanges: Sendable, Hashable {
     package var content: String?
     /// Selects the subscribers that it goes to; "" for all.
     package var filter: String?
+    /// The saved audience whose filter is copied, in place of a filter.
+    package var audience: String?
     /// The names of all its exclusion lists.
     package var excludedLists: [String]?
     package var priority: Int16?
@@ -42,7 +44,7 @@ extension Store {
                 exclude => $5::text[], priority => $6::integer, validity => make_interval(secs => $7::double precision),
                 ends_at => $8::text::timestamptz, one_per_user => $9::boolean, ambiguity_policy => $10::text,
                 max_retries => $11::integer, retry_period_seconds => $12::integer, retry_schedule => $13::text,
-                category => $14::text)
+                category => $14::text, audience => $15::text)
             """,
             [
                 .int64(id), .textOrNull(changes.label), .textOrNull(changes.content), .textOrNull(changes.filter),
@@ -54,6 +56,7 @@ extension Store {
                 changes.maxRetries.map(PostgresValue.int32) ?? .null,
                 changes.retryPeriodSeconds.map(PostgresValue.int32) ?? .null,
                 .textOrNull(changes.retrySchedule?.rawValue), .textOrNull(changes.category),
+                .textOrNull(changes.audience),
             ]
         )
     }

@@ -62,6 +62,8 @@ package struct DeliveryProgress: Sendable {
     package let startAt: DatabaseTime?
     /// The name of its category; nil if it has none.
     package let category: String?
+    /// Since when lists leave it out; nil if they show it.
+    package let archivedAt: DatabaseTime?
 
     /// Why it is in its state, or what it waits for, on one line; the reason itself has a line for each problem.
     package var reasonLine: String {
@@ -109,7 +111,8 @@ package struct DeliveryProgress: Sendable {
         isOneTimeCode: Bool = false,
         seeds: Int64 = 0,
         startAt: DatabaseTime? = nil,
-        category: String? = nil
+        category: String? = nil,
+        archivedAt: DatabaseTime? = nil
     ) {
         self.id = id
         self.label = label
@@ -142,6 +145,7 @@ package struct DeliveryProgress: Sendable {
         self.seeds = seeds
         self.startAt = startAt
         self.category = category
+        self.archivedAt = archivedAt
     }
 }
 
@@ -179,10 +183,13 @@ extension Store {
     }
 
     /// The newest deliveries with their counts.
-    package func deliveries(limit: Int = 20) async throws -> [DeliveryProgress] {
+    package func deliveries(limit: Int = 20, withArchived: Bool = true) async throws -> [DeliveryProgress] {
         let result = try await query(
-            "SELECT \(Self.progressColumns) FROM pushmta.delivery_progress p ORDER BY p.id DESC LIMIT $1",
-            [.int64(Int64(limit))]
+            """
+            SELECT \(Self.progressColumns) FROM pushmta.delivery_progress p WHERE $2 OR p.archived_at IS NULL
+            ORDER BY p.id DESC LIMIT $1
+            """,
+            [.int64(Int64(limit)), .bool(withArchived)]
         )
         return try all(result, Self.progress)
     }
@@ -251,7 +258,7 @@ extension Store {
         p.id, p.label, p.state, p.state_reason, p.target, p.excluded, p.pending, p.sent, p.failed, p.ignored,
         p.not_applicable, p.canceled, p.unknown, p.late_outcomes, p.resent_after_ambiguity, p.journal_replayed,
         p.parts_ready, p.parts_claimed, p.parts_waiting, p.parts_done, p.prepared, p.started_at, p.finished_at, p.snapshot_at,
-        p.kind, p.parent_delivery_id, p.waiting_reason, p.one_time_code, p.seeds, p.start_at, p.category
+        p.kind, p.parent_delivery_id, p.waiting_reason, p.one_time_code, p.seeds, p.start_at, p.category, p.archived_at
         """
 
     package static func progress(_ row: inout RowReader) throws -> DeliveryProgress {
@@ -286,7 +293,8 @@ extension Store {
             isOneTimeCode: try row.bool(),
             seeds: try row.int64(),
             startAt: try row.timeOrNil(),
-            category: try row.textOrNil()
+            category: try row.textOrNil(),
+            archivedAt: try row.timeOrNil()
         )
     }
 

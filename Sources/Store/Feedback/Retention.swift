@@ -75,6 +75,20 @@ extension Store {
         try await fenced("pushmta_engine.keep_caps($2)", worker, [.int32(Int32(clamping: blocks))])
     }
 
+    /// Takes forgotten persons out of the history of behaviour, up to this many, as the active worker.
+    ///
+    /// - Returns: how many; nil if another worker is active.
+    package func clearForgotten(worker: String, limit: Int) async throws -> Int64? {
+        try await fenced("pushmta_engine.clear_forgotten($2)", worker, [.int32(Int32(clamping: limit))])
+    }
+
+    /// Deletes rows of the history of behaviour that no filter can read any more, up to this many, as the active worker.
+    ///
+    /// - Returns: how many; nil if another worker is active.
+    package func purgeBehaviour(worker: String, limit: Int) async throws -> Int64? {
+        try await fenced("pushmta_engine.purge_behaviour($2)", worker, [.int32(Int32(clamping: limit))])
+    }
+
     /// Deletes children that ended, and hosts that last reported, more than this many days ago, as the active worker.
     ///
     /// - Returns: how many children; nil if another worker is active.

@@ -11,6 +11,8 @@ struct ChunkTarget {
     var isOneTimeCode = false
     /// The id of the delivery's category, an SQL expression, if somebody has opted out of it; nil otherwise.
     var categorySQL: String?
+    /// The members of control groups that the delivery does not go to; nil for none.
+    var control: ControlGroups?
     /// Whether seed addresses also get the message.
     var hasSeeds = false
     /// Whether persons may get only so many messages in a time.
@@ -23,13 +25,18 @@ struct ChunkTarget {
     var rawSQL: String?
     /// Whether that condition is evaluated for each subscription separately, because some value makes it fail.
     var triesEach = false
+    /// The services of the applications.
+    var services: [Int32] = []
+    /// A service that keeps no history of what people did; nil if all do.
+    var forgetfulService: String?
     /// The view that the filter reads.
     var mapping: TargetMapping?
     /// The view's values for the people of the next chunk.
     var people: MappedPeople?
 
     /// The reason that a subscription gets no message, apart from the delivery's exclusion lists; 0 for none. Only
-    /// one-time codes and opt-outs from a category need more than the column `exclusion`, which is in the index.
+    /// one-time codes, opt-outs from a category and control groups need more than the column `exclusion`, which is in
+    /// the index.
     func exclusionSQL(of subscription: String) -> String {
         exclusionSQL(of: subscription, isOptedOut: optOutSQL(of: subscription))
     }
@@ -37,9 +44,12 @@ struct ChunkTarget {
     /// The same, with a condition that the subscription opted out of the delivery's category; nil for never.
     func exclusionSQL(of subscription: String, isOptedOut condition: String?) -> String {
         let own = "\(subscription).exclusion"
-        if let condition {
-            let code = LoadDecision.categoryOptedOut.rawValue
-            return "CASE WHEN \(own) <> 0 THEN \(own) WHEN \(condition) THEN \(code) ELSE 0 END::smallint"
+        let more = [
+            condition.map { "WHEN \($0) THEN \(LoadDecision.categoryOptedOut.rawValue)" },
+            control.map { "WHEN \($0.condition(of: subscription)) THEN \(ControlGroups.exclusion)" },
+        ].compactMap(\.self)
+        if !more.isEmpty {
+            return "CASE WHEN \(own) <> 0 THEN \(own) \(more.joined(separator: " ")) ELSE 0 END::smallint"
         }
         guard isOneTimeCode else { return own }
         let columns = ["exclusion", "enabled", "quarantine_status"].map { "\(subscription).\($0)" }
@@ -103,7 +113,9 @@ struct ChunkTarget {
     }
 
     /// Whether it goes to all subscribers, without any selection.
-    var isEverybody: Bool { condition == nil && !isGrouped && exclusions.isEmpty && !isOneTimeCode && caps == .none }
+    var isEverybody: Bool {
+        condition == nil && !isGrouped && exclusions.isEmpty && !isOneTimeCode && caps == .none && control == nil
+    }
 
     /// Whether at most one subscription of a group gets the message.
     var isGrouped: Bool { onePerUser || hasSharedTokens }
@@ -111,9 +123,15 @@ struct ChunkTarget {
     /// The mapping, if the filter uses it.
     var readMapping: TargetMapping? { filter?.mappingColumns.isEmpty == false ? mapping : nil }
 
+    /// The tables that the filter reads, each with a comma after it.
+    var filterTablesSQL: String { (filter?.tablesSQL ?? "") + mappedSQL }
+
+    /// Joins them to a subscription `s`.
+    var filterJoinsSQL: String { mappedJoinSQL("s") + (filter?.joinsSQL ?? "") }
+
     /// The view's values for the people of a chunk, from the parameters after those of the filter: a row for each
     /// requested person.
-    var mappedSQL: String {
+    private var mappedSQL: String {
         guard let filter, readMapping != nil else { return "" }
         let first = Self.firstFilterParameter + filter.parameters.count
         let names = filter.mappingColumns.indices.map(FilterSQL.alias)
@@ -129,7 +147,7 @@ struct ChunkTarget {
     }
 
     /// Joins the row of a subscription's person as alias `m`.
-    func mappedJoinSQL(_ subscription: String) -> String {
+    private func mappedJoinSQL(_ subscription: String) -> String {
         guard readMapping != nil else { return "" }
         return
             "LEFT JOIN mapped m ON m.user_key = \(subscription).user_key AND \(subscription).user_key <> ''"
@@ -148,14 +166,18 @@ struct ChunkTarget {
     private static let unasked = -2
 
     /// The columns that a slice of subscriptions must have.
-    var sliceColumns: String {
+    var sliceColumns: String { columns(and: []) }
+
+    /// The same, with more columns.
+    func columns(and more: Set<String>) -> String {
         if rawSQL != nil { return triesEach ? "s.*, \(Self.triedSQL) AS choice" : "s.*" }
-        var columns = exclusions.columns.union(filter?.columns ?? [])
+        var columns = exclusions.columns.union(filter?.columns ?? []).union(more)
         if isGrouped {
             columns.formUnion(["application_id", "user_key", "push_token", "registered_at", "disabled_at"])
         }
         if readMapping != nil { columns.insert("user_key") }
         if isOneTimeCode { columns.formUnion(["enabled", "quarantine_status"]) }
+        if control != nil { columns.formUnion(ControlGroups.subscriptionColumns) }
         if !isGrouped { columns.formUnion(caps.columns) }
         return (["id", "exclusion"] + columns.subtracting(["id", "exclusion"]).sorted()).map { "s.\($0)" }
             .joined(separator: ", ")
@@ -174,7 +196,17 @@ extension ChunkTarget {
                 WHERE x.delivery_id = d.id),
             \(ExclusionSources.columnSQL), d.one_time_code, NOT d.one_time_code AND EXISTS (
                 SELECT FROM pushmta_engine.category_opt_out o WHERE o.category_id = d.category_id),
-            d.seed_names IS DISTINCT FROM '{}', pushmta_engine.cap_kind(d.id)
+            d.seed_names IS DISTINCT FROM '{}', pushmta_engine.cap_kind(d.id), \(ControlGroups.columnsSQL),
+            \(servicesSQL), \(forgetfulSQL)
+        """
+
+    /// The services of delivery `d`, and the first of them that keeps no history of behaviour.
+    private static let servicesSQL = "ARRAY(SELECT DISTINCT v.id \(ofDelivery) ORDER BY 1)"
+    private static let forgetfulSQL = "(SELECT min(v.name) \(ofDelivery) AND v.behaviour_since IS NULL)"
+
+    private static let ofDelivery = """
+        FROM pushmta_engine.delivery_application x JOIN pushmta_engine.application a ON a.id = x.application_id
+            JOIN pushmta_engine.service v ON v.id = a.service_id WHERE x.delivery_id = d.id
         """
 
     /// Reads ``columnsSQL``. The filter is returned as text; once it is parsed, ``choose(_:start:mapping:)`` compiles
@@ -192,6 +224,9 @@ extension ChunkTarget {
         target.categorySQL = try row.bool() ? categoryOfDelivery : nil
         target.hasSeeds = try row.bool()
         target.caps = FrequencyCaps(rawValue: try row.int16()) ?? .none
+        target.control = try ControlGroups(&row)
+        target.services = try row.int32Array()
+        target.forgetfulService = try row.textOrNil()
         return (target, text.map { Filter(text: $0, start: start) })
     }
 
@@ -215,12 +250,27 @@ extension ChunkTarget {
             try found.require(filter.mappingColumns.sorted())
             self.mapping = found
         }
+        if filter.asksBehaviour, let forgetfulService { throw Store.keepsNoBehaviour(forgetfulService) }
         self.filter = try FilterSQL(
             filter,
             firstParameter: Self.firstFilterParameter,
             mapping: self.mapping,
-            start: start
+            start: start,
+            behaviour: BehaviourScope(services: services, of: judgedSQL)
         )
+    }
+
+    /// The subscriptions that a chunk judges: those of the slice or the pool, and, where a token may have two users, the
+    /// others with such a token.
+    private var judgedSQL: String {
+        guard isGrouped else { return "slice" }
+        guard onePerUser, hasSharedTokens else { return "pool" }
+        return """
+            (SELECT p.id, p.person_id FROM pool p UNION ALL
+                SELECT z.id, z.person_id FROM pool p CROSS JOIN apps y CROSS JOIN LATERAL (
+                    SELECT o.id, o.person_id FROM pushmta_engine.subscription o
+                    WHERE o.application_id = y.application_id AND o.push_token = p.push_token AND o.enabled OFFSET 0) z)
+            """
     }
 }
 
@@ -233,8 +283,10 @@ extension Store {
         var ids: [Int32] = []
         for name in names { ids.append(try await application(named: name).id) }
         let mapping = filter.mappingColumns.isEmpty ? nil : try await targetMapping(applications: ids)
+        let services = filter.asksBehaviour ? try await behaviourServices(applications: ids) : []
+        let behaviour = BehaviourScope(services: services, of: "slice")
         let now = try await databaseClock()
-        _ = try FilterSQL(filter, firstParameter: 1, mapping: mapping, start: now)
+        _ = try FilterSQL(filter, firstParameter: 1, mapping: mapping, start: now, behaviour: behaviour)
     }
 
     /// The one mapping of all applications of a delivery.

@@ -23,10 +23,10 @@ extension PreparationChunk {
             \(appsSQL)
         ), slice AS MATERIALIZED (
             SELECT \(target.sliceColumns) FROM pushmta_engine.subscription s WHERE \(range(target)) LIMIT $2
-        ), \(pool(target)), \(target.mappedSQL)judged AS MATERIALIZED (
+        ), \(pool(target)), \(target.filterTablesSQL)judged AS MATERIALIZED (
             SELECT s.id, s.application_id, s.peer, s.in_range, s.registered_at,
                 s.in_range AND s.disabled_at >= (SELECT started_at FROM delivery) AS is_replaced, \(exclusion(target)) AS exclusion
-            FROM pool s \(target.mappedJoinSQL("s"))
+            FROM pool s \(target.filterJoinsSQL)
         ), ranked AS MATERIALIZED (
             SELECT j.*, bool_or(j.is_replaced) OVER (PARTITION BY j.peer) AS has_replaced,
                 row_number() OVER (PARTITION BY j.peer, j.exclusion = 0
@@ -189,7 +189,7 @@ extension PreparationChunk {
         return """
             EXISTS (SELECT FROM (SELECT s.id, s.user_key, s.push_token, s.application_id) self
                 CROSS JOIN apps x CROSS JOIN LATERAL (
-                    SELECT FROM pushmta_engine.subscription s \(target.mappedJoinSQL("s"))
+                    SELECT FROM pushmta_engine.subscription s \(target.filterJoinsSQL)
                     WHERE s.application_id = x.application_id AND s.push_token = self.push_token AND s.enabled AND s.id <= x.prepare_to
                         AND \(target.exclusionSQL(of: "s")) = 0 AND s.user_key <> self.user_key
                         AND (self.user_key = '' OR s.user_key <> '' AND s.id > self.id) \(more)) b

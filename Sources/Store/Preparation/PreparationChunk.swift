@@ -357,9 +357,9 @@ extension PreparationChunk {
             WHERE d.id = $1
         ), slice AS (
             SELECT \(target.sliceColumns) FROM pushmta_engine.subscription s WHERE \(range(target)) LIMIT $2
-        ), \(target.mappedSQL)scanned AS MATERIALIZED (
+        ), \(target.filterTablesSQL)scanned AS MATERIALIZED (
             SELECT s.id, \(exclusion(target)) AS exclusion\(target.caps.scannedColumns)
-            FROM slice s \(target.mappedJoinSQL("s")) \(optOutJoin(target))
+            FROM slice s \(target.filterJoinsSQL) \(optOutJoin(target))
         ), \(target.caps.keptSQL), cut AS MATERIALIZED (
             SELECT least($3, greatest($4, (kept.size + $5 - 1) / $5)) AS size, kept.size * 2 >= kept.scanned AS dense FROM kept
         ), numbered AS MATERIALIZED (

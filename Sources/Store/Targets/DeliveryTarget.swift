@@ -5,29 +5,39 @@ import PushCore
 package struct DeliveryTarget: Sendable, Hashable {
     /// The filter, in the language of `TargetFilter`; an empty text selects everyone.
     package var filter: String?
+    /// The saved audience whose filter is copied, in place of a filter.
+    package var audience: String?
     /// The names of the exclusion lists.
     package var excludedLists: [String]?
     /// Whether a push token or an explicit target that occurs twice gets two messages.
     package var allowsDuplicates: Bool?
 
-    package init(filter: String? = nil, excludedLists: [String]? = nil, allowsDuplicates: Bool? = nil) {
+    package init(
+        filter: String? = nil,
+        audience: String? = nil,
+        excludedLists: [String]? = nil,
+        allowsDuplicates: Bool? = nil
+    ) {
         self.filter = filter
+        self.audience = audience
         self.excludedLists = excludedLists
         self.allowsDuplicates = allowsDuplicates
     }
 
     /// Whether it changes nothing.
-    package var isEmpty: Bool { filter == nil && excludedLists == nil && allowsDuplicates == nil }
+    package var isEmpty: Bool {
+        filter == nil && audience == nil && excludedLists == nil && allowsDuplicates == nil
+    }
 }
 
 extension Store {
     /// Sets the target of a delivery before its start, through the same function that marketing systems call.
     package func setTarget(ofDelivery id: Int64, _ target: DeliveryTarget) async throws {
         try await query(
-            "SELECT pushmta.set_target($1, $2::text, $3::text[], $4::boolean)",
+            "SELECT pushmta.set_target($1, $2::text, $3::text[], $4::boolean, $5::text)",
             [
                 .int64(id), .textOrNull(target.filter), target.excludedLists.map { .textArray($0) } ?? .null,
-                target.allowsDuplicates.map(PostgresValue.bool) ?? .null,
+                target.allowsDuplicates.map(PostgresValue.bool) ?? .null, .textOrNull(target.audience),
             ]
         )
     }
@@ -54,7 +64,7 @@ extension Store {
     package func targeting(ofDelivery id: Int64) async throws -> DeliveryTargeting {
         let result = try await query(
             """
-            SELECT t.target_kind = 'explicit', t.target_filter, t.has_target_sql, t.exclusion_lists, t.seeds
+            SELECT t.target_kind = 'explicit', t.target_filter, t.has_target_sql, t.exclusion_lists, t.seeds, t.audience
             FROM pushmta.delivery_targeting t WHERE t.delivery_id = $1
             """,
             [.int64(id)]
@@ -69,7 +79,8 @@ extension Store {
                 filter: try row.textOrNil(),
                 hasRawSQL: try row.bool(),
                 excludedLists: try row.textArray(),
-                seeds: try row.textArrayOrNil()
+                seeds: try row.textArrayOrNil(),
+                audience: try row.text()
             )
         }
     }

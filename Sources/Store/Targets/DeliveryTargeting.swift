@@ -10,15 +10,19 @@ package struct DeliveryTargeting: Sendable, Hashable {
     package let excludedLists: [String]
     /// The names of the seed addresses that also get it; nil means all of its applications.
     package let seeds: [String]?
+    /// The saved audience that the filter was copied from; "" for none.
+    package let audience: String
 
     package init(
         isExplicit: Bool,
         filter: String?,
         hasRawSQL: Bool,
         excludedLists: [String],
-        seeds: [String]? = []
+        seeds: [String]? = [],
+        audience: String = ""
     ) {
         self.seeds = seeds
+        self.audience = audience
         self.isExplicit = isExplicit
         self.filter = filter
         self.hasRawSQL = hasRawSQL

@@ -2,7 +2,7 @@ import PostgresClient
 import PushCore
 
 /// A filter as an SQL condition over alias `s`, a subscription, and alias `m`, the row of the mapping, whose columns
-/// are named by ``alias(_:)``.
+/// are named by ``alias(_:)``. A filter that asks what people did also reads ``tablesSQL``, joined by ``joinsSQL``.
 ///
 /// Values are parameters, and so are the names of recipients' fields. Identifiers come only from the tables below or
 /// the catalog. The condition is never null.
@@ -15,9 +15,11 @@ struct FilterSQL {
     /// The columns of the mapping that the condition reads, in the order of their aliases.
     private(set) var mappingColumns: [MappingColumn] = []
 
+    private var behaviourTables: [String] = []
     private let first: Int
     private let mapping: TargetMapping?
     private let start: DatabaseTime
+    private let behaviour: BehaviourScope?
 
     /// Builds the condition.
     ///
@@ -25,10 +27,18 @@ struct FilterSQL {
     ///   - first: the number of the first free parameter.
     ///   - mapping: required if the filter uses its columns.
     ///   - start: the meaning of `now`.
-    init(_ filter: TargetFilter, firstParameter first: Int, mapping: TargetMapping?, start: DatabaseTime) throws {
+    ///   - behaviour: required if the filter asks what people did.
+    init(
+        _ filter: TargetFilter,
+        firstParameter first: Int,
+        mapping: TargetMapping?,
+        start: DatabaseTime,
+        behaviour: BehaviourScope? = nil
+    ) throws {
         self.first = first
         self.mapping = mapping
         self.start = start
+        self.behaviour = behaviour
         condition = try sql(filter)
     }
 
@@ -48,7 +58,48 @@ struct FilterSQL {
             let wanted = field == .column(.locale) ? LocaleTag.canonicalPrefix(wanted) : wanted
             return "(starts_with(\(try text(of: field)) COLLATE \"C\", \(bind(.text(wanted)))) IS TRUE)"
         case .isNull(let field): return "(\(try column(field).sql) IS NULL)"
+        case .did(let test): return try did(test)
         }
+    }
+
+    /// The history is asked once for all blocks of persons of the statement, and joined to each subscription.
+    private mutating func did(_ test: TargetBehaviour) throws -> String {
+        guard let behaviour else {
+            throw StoreError(
+                .invalid,
+                "target filter: \"\(test.kind.rawValue)\" asks what people did, which is unknown here"
+            )
+        }
+        columns.insert("person_id")
+        let since = test.days.map { days in
+            let moment = start.microsecondsSince2000 &- Int64(days) &* 86_400_000_000
+            return "(\(bind(.timestamp(microsecondsSince2000: moment))) AT TIME ZONE 'UTC')::date"
+        }
+        let arguments = [
+            bind(.text(test.kind.rawValue)), bind(.text(test.subject.word.rawValue)),
+            test.subject.value.map { bind(.text($0)) } ?? "NULL", since ?? "NULL",
+            bind(.int32Array(behaviour.services)), "ARRAY(\(behaviour.blocks))",
+        ]
+        let place = behaviourTables.count
+        behaviourTables.append(
+            """
+            did\(place) AS MATERIALIZED (
+                SELECT w.block, w.persons FROM pushmta_engine.who_did(\(arguments.joined(separator: ", "))) w
+            )
+            """
+        )
+        return "(get_bit(b\(place).persons, (coalesce(s.person_id, s.id) & 1023)::integer) = 1 IS TRUE)"
+    }
+
+    /// The tables of the statement that the condition reads, each with a comma after it. They belong behind the tables
+    /// that ``BehaviourScope`` names.
+    var tablesSQL: String { behaviourTables.map { "\($0), " }.joined() }
+
+    /// Joins these tables to subscription `s`.
+    var joinsSQL: String {
+        behaviourTables.indices.map { place in
+            " LEFT JOIN did\(place) b\(place) ON b\(place).block = (coalesce(s.person_id, s.id) >> 10)::integer"
+        }.joined()
     }
 
     /// The sub-select of a constant is evaluated once per statement; a cast would be evaluated for each row.

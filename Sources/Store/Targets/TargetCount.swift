@@ -7,11 +7,25 @@ package struct TargetCount: Sendable, Hashable, Encodable {
     package let messages: Int64
     /// People that the target selects and that get no message.
     package let excluded: Int64
+    /// Whether the numbers are estimated from a sample.
+    package let estimate: Bool
+    /// How far the number of messages may be off, at 95 % confidence. Nil for a count.
+    package let error: Int64?
+
+    package init(application: String, messages: Int64, excluded: Int64, error: Int64? = nil) {
+        self.application = application
+        self.messages = messages
+        self.excluded = excluded
+        self.error = error
+        estimate = error != nil
+    }
 
     fileprivate init(_ row: inout RowReader) throws {
         application = try row.text()
         messages = try row.int64()
         excluded = try row.int64()
+        estimate = try row.bool()
+        error = try row.int64OrNil()
     }
 }
 
@@ -31,14 +45,17 @@ extension Store {
     /// Throws ``StoreError`` of code `notFound`.
     package func askTargetCount(ofDelivery id: Int64) async throws -> TargetCountAnswer {
         let result = try await query(
-            "SELECT c.application, c.messages, c.excluded, c.problem, c.answered_at FROM pushmta.count_target($1) c",
+            """
+            SELECT c.application, c.messages, c.excluded, c.estimate, c.error, c.problem, c.answered_at
+            FROM pushmta.count_target($1) c
+            """,
             [.int64(id)]
         )
         var counts: [TargetCount] = []
         var problem = ""
         var answeredAt: DatabaseTime?
         try result.each { row in
-            if let count = try row.ifPresent(3, TargetCount.init) { counts.append(count) }
+            if let count = try row.ifPresent(5, { try TargetCount(&$0) }) { counts.append(count) }
             problem = try row.text()
             answeredAt = try row.timeOrNil()
         }
@@ -47,6 +64,10 @@ extension Store {
 
     /// Counts what a delivery that has not begun would send now, by application, without its seed addresses. The rules
     /// are those of its preparation, except that it does not ask frequency caps.
+    ///
+    /// A large application is estimated from a sample, which grows until the error is at most 2 % of the number, the
+    /// whole application has been read, or the time is over. The sample is always the same, so that two looks at the
+    /// same moment have the same result.
     ///
     /// Throws ``StoreError`` of code `notFound`; `invalid` if its filter cannot be used, or if only an analysis can count
     /// it; `unavailable` if it takes too long.
@@ -66,24 +87,30 @@ extension Store {
                 hint: "pushmta delivery analyze counts it"
             )
         }
-        let list = try await query(
-            "SELECT d.target_kind = 'explicit', d.allow_duplicates FROM pushmta_engine.delivery d WHERE d.id = $1",
+        let applications = try await query(
+            """
+            SELECT a.id, a.name, d.target_kind = 'explicit', d.allow_duplicates FROM pushmta_engine.delivery d
+            JOIN pushmta_engine.delivery_application x ON x.delivery_id = d.id
+            JOIN pushmta_engine.application a ON a.id = x.application_id WHERE d.id = $1 ORDER BY a.name
+            """,
             [.int64(id)]
-        ).one { row in (isExplicit: try row.bool(), allowsDuplicates: try row.bool()) }
-        let source =
-            list.isExplicit
-            ? ChunkTarget.named(allowsDuplicates: list.allowsDuplicates) : ChunkTarget.everybody
-        let unused = Array(repeating: PostgresValue.int64(0), count: ChunkTarget.firstFilterParameter - 2)
+        ).all { row in
+            (id: try row.int32(), name: try row.text(), isListed: try row.bool(), allowsDuplicates: try row.bool())
+        }
+        let deadline = ContinuousClock.now + limit
+        var counts: [TargetCount] = []
         do {
-            let results = try await group([
-                Self.limit(limit),
-                PostgresStatement(
-                    target.countSQL(from: source),
-                    [.int64(id)] + unused + (target.filter?.parameters ?? []),
-                    prepare: false
-                ),
-            ])
-            return try all(results[1], TargetCount.init)
+            for application in applications {
+                let sampler = TargetSampler(
+                    store: self,
+                    delivery: id,
+                    application: application.id,
+                    target: target,
+                    list: application.isListed ? application.allowsDuplicates : nil
+                )
+                counts.append(try await sampler.count(named: application.name, until: deadline))
+            }
+            return counts
         } catch let error as PostgresError where LoadProblem.isTimeout(error) {
             throw StoreError(
                 .unavailable,
@@ -100,63 +127,5 @@ extension ChunkTarget {
         if readMapping != nil { return "its filter reads columns of a target mapping" }
         if hasSharedTokens { return "its applications may share push tokens, which get one message" }
         return nil
-    }
-
-    /// The subscribers of the applications.
-    fileprivate static let everybody = "app x JOIN pushmta_engine.subscription s ON s.application_id = x.application_id"
-
-    /// The subscriptions that a list of targets names.
-    fileprivate static func named(allowsDuplicates: Bool) -> String {
-        """
-        (SELECT \(allowsDuplicates ? "" : "DISTINCT ")s.id FROM (
-            SELECT s.id FROM pushmta.delivery_target t JOIN pushmta_engine.subscription s ON s.id = t.subscription_id
-            WHERE t.delivery_id = $1
-            UNION ALL
-            SELECT s.id FROM pushmta.delivery_target t
-            JOIN pushmta_engine.subscription s ON s.user_key = t.user_key AND s.user_key <> '' WHERE t.delivery_id = $1
-            UNION ALL
-            SELECT s.id FROM pushmta.delivery_target t CROSS JOIN app x
-            JOIN pushmta_engine.subscription s ON s.application_id = x.application_id AND s.push_token = t.push_token AND s.enabled
-            WHERE t.delivery_id = $1) s) n
-        JOIN pushmta_engine.subscription s ON s.id = n.id JOIN app x ON x.application_id = s.application_id
-        """
-    }
-
-    /// Counts the subscriptions that get a message, and those that are selected and get none.
-    ///
-    /// Parameters: $1 delivery, and those of the filter.
-    ///
-    /// - Parameter source: the subscriptions `s` of applications `x`.
-    fileprivate func countSQL(from source: String) -> String {
-        """
-        WITH app AS MATERIALIZED (
-            SELECT x.application_id, a.name FROM pushmta_engine.delivery_application x
-            JOIN pushmta_engine.application a ON a.id = x.application_id WHERE x.delivery_id = $1
-        ), experiment AS MATERIALIZED (
-            SELECT e.seed, pushmta_engine.cell_bounds(e.delivery_id) AS bounds FROM pushmta_engine.experiment e
-            WHERE e.delivery_id = $1 AND e.hold_out > 0
-        ), chosen AS (
-            SELECT s.application_id, s.exclusion, \(place) AS place, (SELECT pushmta_engine.cell_at(
-                pushmta_engine.person_share(coalesce(nullif(s.user_key, ''), s.id::text), e.seed), e.bounds) = 0
-                FROM experiment e) IS TRUE AS is_held_out
-            FROM (
-                SELECT s.application_id, s.id, s.user_key, s.registered_at,
-                    CASE \(PreparationChunk.exclusionCases(self).joined(separator: " ")) ELSE 0 END AS exclusion
-                FROM \(source)
-            ) s WHERE s.exclusion >= 0
-        )
-        SELECT x.name, count(c.application_id) FILTER (WHERE c.exclusion = 0 AND c.place = 1 AND NOT c.is_held_out),
-            count(c.application_id) FILTER (WHERE c.exclusion > 0 OR c.place > 1 OR c.is_held_out)
-        FROM app x LEFT JOIN chosen c ON c.application_id = x.application_id GROUP BY x.name ORDER BY x.name
-        """
-    }
-
-    /// The place of a subscription among those of its person that would get the message.
-    private var place: String {
-        guard onePerUser else { return "1" }
-        return """
-            CASE WHEN s.user_key = '' OR s.exclusion <> 0 THEN 1 ELSE row_number() OVER (
-                PARTITION BY s.user_key, s.exclusion = 0 ORDER BY s.registered_at DESC, s.id DESC) END
-            """
     }
 }

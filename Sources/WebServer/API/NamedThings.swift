@@ -96,6 +96,11 @@ extension JSONReader {
     /// The text of a filter, which ``Store/requireFilter(_:)`` reads; "" for none.
     mutating func filter() -> String? { text("filter", as: .filter).map { TargetFilter.isNone($0) ? "" : $0 } }
 
+    /// Notes an audience beside a filter: a delivery gets a copy of the audience's filter.
+    mutating func checkAudience(_ audience: String?, filter: String?) {
+        if audience != nil, filter != nil { note("audience", "a filter and an audience cannot be combined") }
+    }
+
     /// Notes a target that a delivery of this kind cannot have. An empty filter or list is none.
     mutating func checkTarget(isContinuous: Bool, isExplicit: Bool, filter: String?, exclude: [String]?) {
         let hasFilter = !(filter ?? "").isEmpty

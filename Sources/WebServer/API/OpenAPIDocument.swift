@@ -69,6 +69,7 @@ struct OpenAPIDocument {
             OpenAPISchemas.seeds, OpenAPISchemas.exclusions, OpenAPISchemas.templates,
             OpenAPISchemas.analyses, OpenAPISchemas.approvals, OpenAPISchemas.plans, OpenAPISchemas.recalls,
             OpenAPISchemas.recurrences, OpenAPISchemas.experiments,
+            OpenAPISchemas.audiences,
             OpenAPISchemas.checks, OpenAPISchemas.proofs, OpenAPISchemas.statistics, OpenAPISchemas.previews,
             OpenAPISchemas.events, OpenAPISchemas.webhooks,
         ]

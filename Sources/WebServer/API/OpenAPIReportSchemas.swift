@@ -124,7 +124,7 @@ extension OpenAPISchemas {
           },
           "TargetCount": {
             "type": "object",
-            "examples": [{"deliveryId": 100, "answeredAt": "2026-11-24T18:00:00.000000Z", "counts": [{"application": "shop-android", "messages": 3, "excluded": 1}], "problem": null}],
+            "examples": [{"deliveryId": 100, "answeredAt": "2026-11-24T18:00:00.000000Z", "counts": [{"application": "shop-android", "messages": 3, "excluded": 1, "estimate": false, "error": null}], "problem": null}],
             "required": ["deliveryId", "answeredAt", "counts", "problem"],
             "properties": {
               "deliveryId": {"$ref": "#/components/schemas/Id"},
@@ -133,11 +133,13 @@ extension OpenAPISchemas {
                 "type": "array",
                 "items": {
                   "type": "object",
-                  "required": ["application", "messages", "excluded"],
+                  "required": ["application", "messages", "excluded", "estimate", "error"],
                   "properties": {
                     "application": {"type": "string", "minLength": 1},
                     "messages": {"type": "integer", "minimum": 0},
-                    "excluded": {"type": "integer", "minimum": 0, "description": "People that the target selects and that get no message."}
+                    "excluded": {"type": "integer", "minimum": 0, "description": "People that the target selects and that get no message."},
+                    "estimate": {"type": "boolean", "description": "Whether the numbers are estimated from a sample, as those of large targets are."},
+                    "error": {"type": ["integer", "null"], "minimum": 0, "description": "How far messages may be off, 19 of 20 times: mostly at most 2 %. null for a count."}
                   }
                 }
               },
@@ -205,6 +207,36 @@ extension OpenAPISchemas {
               "reason": \#(APIText.words.schema(mayBeEmpty: false)),
               "mode": {"enum": ["stop", "replace", "remove"], "default": "stop", "description": "What happens to messages that were sent."},
               "content": {"type": "object", "additionalProperties": true, "description": "What takes their place; with mode replace, and only with it."}
+            }
+          },
+          "DeliveryComparison": {
+            "type": "object",
+            "examples": [{"deliveryId": 100, "withDeliveryId": 90, "measures": [{"measure": "clicked", "count": 220, "of": 500, "rate": 0.44, "withCount": 264, "withOf": 419, "withRate": 0.63, "difference": 0.19, "low": 0.126, "high": 0.252, "clear": true}]}],
+            "required": ["deliveryId", "withDeliveryId", "measures"],
+            "properties": {
+              "deliveryId": {"$ref": "#/components/schemas/Id"},
+              "withDeliveryId": {"$ref": "#/components/schemas/Id"},
+              "measures": {
+                "type": "array",
+                "items": {
+                  "type": "object",
+                  "required": ["measure", "count", "of", "rate", "withCount", "withOf", "withRate", "difference", "low", "high", "clear"],
+                  "properties": {
+                    "measure": {"enum": ["sent", "failed", "received", "clicked"],
+                      "description": "sent and failed are shares of the target, received and clicked of the sent messages."},
+                    "count": {"type": "integer"},
+                    "of": {"type": "integer"},
+                    "rate": {"type": ["number", "null"]},
+                    "withCount": {"type": "integer"},
+                    "withOf": {"type": "integer"},
+                    "withRate": {"type": ["number", "null"]},
+                    "difference": {"type": ["number", "null"], "description": "How much greater the rate of the other delivery is."},
+                    "low": {"type": ["number", "null"], "description": "The lower end of its 95 percent interval."},
+                    "high": {"type": ["number", "null"]},
+                    "clear": {"type": "boolean", "description": "Whether the interval leaves out 0."}
+                  }
+                }
+              }
             }
           },
           "RecallReport": {

@@ -93,6 +93,17 @@ extension OpenAPISchemas {
             "additionalProperties": false,
             "properties": {\#(capMembers)}
           },
+          "Behaviour": {
+            "type": "object",
+            "examples": [{"service": "shop", "kept": true, "since": "2026-11-24T18:00:00.000000Z", "deliveries": 12}],
+            "required": ["service", "kept", "since", "deliveries"],
+            "properties": {
+              "service": {"type": "string", "minLength": 1},
+              "kept": {"type": "boolean", "description": "Whether filters can ask what people did."},
+              "since": {"$ref": "#/components/schemas/TimeOrNull", "description": "When the history began; null if there is none."},
+              "deliveries": {"type": "integer", "minimum": 0, "description": "How many deliveries are in it."}
+            }
+          },
           "SendingHours": {
             "type": "object",
             "examples": [{"service": "shop", "timeZone": "Europe/Paris", "outside": "postpone", "hours": [{"weekdays": [1, 2, 3, 4, 5], "opens": "09:00", "closes": "18:00"}], "daysOff": ["2026-12-25"]}],

@@ -203,6 +203,7 @@ extension OpenAPISchemas {
               "content": {"type": "object", "minProperties": 1, "additionalProperties": true,
                 "description": "The content of its messages, such as {\"ios\": {\"title\": \"Hello\"}, \"android\": {\"title\": \"Hello\"}}; pushmta content schema prints its schema."},
               "filter": \#(APIText.filter.schema("Selects the subscribers that it is sent to.")),
+              "audience": \#(APIText.name.schema(mayBeEmpty: false, "A saved audience of the applications' service, whose filter is copied, in place of a filter.")),
               "exclude": {"type": "array", "maxItems": \#(JSONReader.maxNames), "items": \#(APIText.name.schema()),
                 "description": "Names of exclusion lists."},
               "oneTimeCode": {"type": "boolean", "default": false,
@@ -291,6 +292,7 @@ extension OpenAPISchemas {
               "label": \#(APIText.label.schema(mayBeEmpty: false, "Not blank, without line breaks and control characters.")),
               "content": {"type": "object", "minProperties": 1, "additionalProperties": true, "description": "The whole content of its messages."},
               "filter": \#(APIText.filter.schema("Selects the subscribers that it is sent to; empty for all.")),
+              "audience": \#(APIText.name.schema(mayBeEmpty: false, "A saved audience of the applications' service, whose filter is copied, in place of a filter.")),
               "exclude": {"type": "array", "maxItems": \#(JSONReader.maxNames), "items": \#(APIText.name.schema()),
                 "description": "Names of all its exclusion lists; empty for none."},
               "endsAt": {"type": "string", "format": "date-time",
@@ -332,9 +334,9 @@ extension OpenAPISchemas {
           },
           "Delivery": {
             "type": "object",
-            "examples": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0, "seeds": 0}, "oneTimeCode": false, "category": "marketing", "prepared": true, "signal": null, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "asOf": "2026-11-24T18:00:00.000000Z"}],
+            "examples": [{"id": 100, "label": "Sale", "kind": "batch", "parentId": null, "state": "in_progress", "stateReason": null, "applications": ["shop-android"], "priority": 0, "counts": {"target": 3, "pending": 1, "sent": 2, "failed": 0, "ignored": 0, "notApplicable": 0, "canceled": 0, "unknown": 0, "excluded": 0, "seeds": 0}, "oneTimeCode": false, "category": "marketing", "prepared": true, "signal": null, "createdAt": "2026-11-24T18:00:00.000000Z", "startAt": null, "startedAt": "2026-11-24T18:00:00.000000Z", "finishedAt": null, "validUntil": "2026-11-25T18:00:00.000000Z", "archivedAt": null, "asOf": "2026-11-24T18:00:00.000000Z"}],
             "required": ["id", "label", "kind", "parentId", "state", "stateReason", "applications", "priority", "counts", "oneTimeCode", "category", "prepared",
-              "signal", "createdAt", "startAt", "startedAt", "finishedAt", "validUntil", "asOf"],
+              "signal", "createdAt", "startAt", "startedAt", "finishedAt", "validUntil", "archivedAt", "asOf"],
             "properties": {
               "id": {"$ref": "#/components/schemas/Id"},
               "label": {"type": "string"},
@@ -355,6 +357,7 @@ extension OpenAPISchemas {
               "startedAt": {"$ref": "#/components/schemas/TimeOrNull"},
               "finishedAt": {"$ref": "#/components/schemas/TimeOrNull"},
               "validUntil": {"$ref": "#/components/schemas/TimeOrNull"},
+              "archivedAt": {"$ref": "#/components/schemas/TimeOrNull", "description": "Since when lists leave it out; null if they show it."},
               "asOf": {"$ref": "#/components/schemas/Time", "description": "The time of the counts."}
             }
           },

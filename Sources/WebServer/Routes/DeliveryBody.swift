@@ -12,6 +12,8 @@ struct DeliveryBody: Sendable {
     /// Nil for none, as for the lists.
     let filter: String?
     let exclude: [String]?
+    /// The saved audience whose filter it gets; nil for none.
+    let audience: String?
 
     init(_ body: JSONValue) throws(APIProblem) {
         var reader = JSONReader(body)
@@ -42,10 +44,12 @@ struct DeliveryBody: Sendable {
         let (text, lists) = (reader.filter() ?? "", reader.nameList("exclude") ?? [])
         filter = text.isEmpty ? nil : text
         exclude = lists.isEmpty ? nil : lists
+        audience = reader.text("audience", as: .name, mayBeEmpty: false)
+        reader.checkAudience(audience, filter: filter)
         reader.checkTarget(
             isContinuous: isContinuous,
             isExplicit: delivery.explicitTargets,
-            filter: filter,
+            filter: filter ?? audience,
             exclude: exclude
         )
         self.delivery = delivery

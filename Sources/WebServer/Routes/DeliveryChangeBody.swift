@@ -11,6 +11,8 @@ struct DeliveryChangeBody: Sendable {
         changes.label = reader.changedLabel()
         changes.content = reader.object("content")?.compactText
         changes.filter = reader.filter()
+        changes.audience = reader.text("audience", as: .name, mayBeEmpty: false)
+        reader.checkAudience(changes.audience, filter: changes.filter)
         changes.excludedLists = reader.nameList("exclude")
         changes.priority = reader.integer(.priority)
         changes.validitySeconds = reader.integer(.validity)

@@ -22,6 +22,7 @@ enum DeliveryJSON {
             ("startedAt", .time(row.startedAt)),
             ("finishedAt", .time(row.finishedAt)),
             ("validUntil", .time(row.validUntil)),
+            ("archivedAt", .time(row.archivedAt)),
             ("asOf", .time(row.asOf))
         )
     }

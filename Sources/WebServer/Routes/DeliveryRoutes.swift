@@ -39,6 +39,11 @@ struct DeliveryRoutes: Sendable {
                         "Only deliveries with smaller ids."
                     ),
                     .query("limit", #"{"type": "integer", "minimum": 1, "maximum": 100, "default": 20}"#, "Page size."),
+                    .query(
+                        "archived",
+                        #"{"type": "string", "enum": ["without", "with"], "default": "without"}"#,
+                        "Whether archived deliveries are on the pages."
+                    ),
                 ],
                 answers: [200: "DeliveryList"],
                 handle: list
@@ -110,6 +115,12 @@ struct DeliveryRoutes: Sendable {
             },
             control("stop", "Stop a delivery permanently: unsent messages are canceled") { store, id, _ in
                 try await store.stopDelivery(id)
+            },
+            control("archive", "Hide a delivery that has ended from lists; nothing else changes") { store, id, _ in
+                try await store.archiveDelivery(id)
+            },
+            control("unarchive", "Show an archived delivery in lists again") { store, id, _ in
+                try await store.archiveDelivery(id, false)
             },
             control(
                 "rate",
@@ -193,7 +204,8 @@ struct DeliveryRoutes: Sendable {
                 given.delivery,
                 isContinuous: given.isContinuous,
                 filter: given.filter,
-                exclude: given.exclude
+                exclude: given.exclude,
+                audience: given.audience
             )
             return try await store.apiDelivery(id, for: call)
         }
@@ -230,12 +242,17 @@ struct DeliveryRoutes: Sendable {
         var query = call.query
         let before = query.integer("before", 1...Int64.max)
         let limit = query.integer("limit", 1...Self.maxOfPage) ?? Self.usualPage
+        let archived = query.text("archived", as: .word)
+        if let archived, !["with", "without"].contains(archived) {
+            query.note("archived", "one of with, without is expected")
+        }
         try query.close()
         let rows = try await database.run {
             try await $0.apiDeliveries(
                 ids: 0...(before.map { $0 - 1 } ?? .max),
                 applications: call.applications,
-                limit: limit
+                limit: limit,
+                withArchived: archived == "with"
             )
         }
         let next = rows.count == Int(limit) ? rows.last.map { JSONValue.integer($0.id) } : nil

@@ -11,6 +11,7 @@ struct ServiceCommand: AsyncParsableCommand {
         subcommands: [
             ServiceAddCommand.self, ServiceListCommand.self, ServiceSetCommand.self, ServiceShowCommand.self,
             ServiceHoursCommand.self,
+            ServiceControlCommand.self,
         ]
     )
 }

@@ -8,7 +8,7 @@ import Supervisor
 struct DeliveryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "delivery",
-        abstract: "Create, change, approve, inspect, start, pause, stop and recall deliveries.",
+        abstract: "Create, change, approve, inspect, start, pause, stop, recall and archive deliveries.",
         subcommands: [
             DeliveryCreateCommand.self, DeliveryUpdateCommand.self, DeliveryCopyCommand.self,
             DeliveryCountCommand.self, DeliveryAnalyzeCommand.self,
@@ -18,6 +18,7 @@ struct DeliveryCommand: AsyncParsableCommand {
             DeliveryStatusCommand.self,
             DeliveryWatchCommand.self, DeliveryListCommand.self, DeliveryPauseCommand.self,
             DeliveryResumeCommand.self, DeliveryStopCommand.self, DeliveryRecallCommand.self,
+            DeliveryArchiveCommand.self, DeliveryCompareCommand.self,
             DeliveryRateCommand.self,
             DeliveryFollowCommand.self, DeliveryWeightCommand.self, DeliveryPlanCommand.self,
             DeliveryPreviewCommand.self,
@@ -27,17 +28,26 @@ struct DeliveryCommand: AsyncParsableCommand {
 }
 
 struct DeliveryListCommand: PushMTACommand {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the newest deliveries.")
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the newest deliveries.",
+        discussion: "Archived deliveries are listed only with --archived."
+    )
 
     @OptionGroup var global: GlobalOptions
 
     @OptionGroup var limit: RowLimit
 
+    @Flag(help: "List archived deliveries, too.")
+    var archived = false
+
     @Flag(help: "Print JSON.")
     var json = false
 
     func execute(_ loaded: LoadedSettings) async throws {
-        let rows = try await StoreSession.run(loaded.values) { try await $0.deliveries(limit: limit.rows) }
+        let rows = try await StoreSession.run(loaded.values) {
+            try await $0.deliveries(limit: limit.rows, withArchived: archived)
+        }
         DeliveryTable.table(rows).show(json: json)
     }
 }
@@ -84,7 +94,8 @@ struct DeliveryStatusCommand: PushMTACommand {
         let lists = Cell.list(target.excludedLists.map { .text($0) })
         let alarms = Cell.list(notices.map { .text($0.sentence) })
         let chosen: [(String, Cell)] = [
-            ("alarms", alarms), ("filter", Cell(target.filter)), ("exclusion_lists", lists),
+            ("alarms", alarms), ("filter", Cell(target.filter)),
+            ("audience", Cell(target.audience.isEmpty ? nil : target.audience)), ("exclusion_lists", lists),
             (
                 "refusals",
                 .list(refusals.map { .object([("reason", .text($0.reason)), ("words", .text($0.words))]) })
@@ -107,7 +118,9 @@ struct DeliveryStatusCommand: PushMTACommand {
         if let category = progress.category { words.append("Category: \(category)") }
         if progress.isOneTimeCode { words.append("It sends one-time codes, also to people who have opted out.") }
         if target.isExplicit, progress.kind == .batch { words.append("It goes to explicit targets.") }
-        if let filter = target.filter { words.append("Filter: \(filter)") }
+        if let filter = target.filter {
+            words.append("Filter: \(filter)" + (target.audience.isEmpty ? "" : ", from audience \(target.audience)"))
+        }
         if target.hasRawSQL { words.append("A condition in SQL applies, too.") }
         if !target.excludedLists.isEmpty {
             words.append("Exclusion lists: \(target.excludedLists.joined(separator: ", "))")

@@ -8,7 +8,8 @@ struct DeliveryCountCommand: PushMTACommand {
         commandName: "count",
         abstract: "Count how many messages a delivery would make now.",
         discussion: """
-            By application, within ten seconds, without seed addresses; frequency caps are not asked. `pushmta delivery \
+            By application, within ten seconds, without seed addresses; frequency caps are not asked. A large target is \
+            estimated from a sample: 19 of 20 times, the number of messages is off by at most the error. `pushmta delivery \
             analyze` makes the messages, and counts every target.
             """
     )
@@ -23,9 +24,12 @@ struct DeliveryCountCommand: PushMTACommand {
 
     func execute(_ loaded: LoadedSettings) async throws {
         let counts = try await StoreSession.run(loaded.values) { try await $0.countTarget(ofDelivery: id) }
-        var table = Table(["application", "messages", "excluded"])
+        var table = Table(["application", "messages", "excluded", "estimate", "error"])
         for count in counts {
-            table.add([.text(count.application), .integer(count.messages), .integer(count.excluded)])
+            table.add([
+                .text(count.application), .integer(count.messages), .integer(count.excluded), .flag(count.estimate),
+                Cell(count.error),
+            ])
         }
         table.show(json: json)
     }

@@ -137,9 +137,12 @@ struct DeliveryCreateCommand: PushMTACommand {
         if continuous, target.allSeeds == true || !target.seeds.isEmpty {
             throw ValidationError("--continuous allows neither --seed nor --all-seeds: send a proof to seed addresses.")
         }
-        if continuous, explicitTargets == true || target.hasFilter {
+        if target.audience != nil, target.filter != nil || explicitTargets == true {
+            throw ValidationError("--audience allows neither --filter nor --explicit-targets: its filter is copied.")
+        }
+        if continuous, explicitTargets == true || target.hasFilter || target.audience != nil {
             throw ValidationError(
-                "--continuous allows neither --explicit-targets nor --filter: each message names its target."
+                "--continuous allows none of --explicit-targets, --filter and --audience: each message names its target."
             )
         }
         if content == nil, template == nil {

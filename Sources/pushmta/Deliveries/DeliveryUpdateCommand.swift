@@ -36,6 +36,9 @@ struct DeliveryUpdateCommand: SentenceCommand {
     )
     var filter: String?
 
+    @Option(help: "Instead of --filter: a copy of the filter of this saved audience of the applications' service.")
+    var audience: String?
+
     @Option(
         name: .customLong("exclude"),
         help: "An exclusion list whose people get nothing, in place of the previous ones; may be repeated."
@@ -96,6 +99,9 @@ struct DeliveryUpdateCommand: SentenceCommand {
             guard ZonedTime(endsAt) != nil else { throw ValidationError("--ends-at \(ZonedTime.words).") }
             guard validity == nil else { throw ValidationError("Give either --validity or --ends-at.") }
         }
+        guard filter == nil || audience == nil else {
+            throw ValidationError("Give either --filter or --audience.")
+        }
         guard excludedLists.isEmpty || !noExclude else {
             throw ValidationError("Give either --exclude or --no-exclude.")
         }
@@ -114,6 +120,7 @@ struct DeliveryUpdateCommand: SentenceCommand {
         changes.label = label
         changes.content = content
         changes.filter = filter.map { TargetFilter.isNone($0) ? "" : $0 }
+        changes.audience = audience
         changes.excludedLists = noExclude ? [] : excludedLists.isEmpty ? nil : excludedLists
         changes.priority = priority
         changes.validitySeconds = validity

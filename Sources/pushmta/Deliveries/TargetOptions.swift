@@ -25,6 +25,9 @@ struct TargetOptions: ParsableArguments {
     )
     var filter: String?
 
+    @Option(help: "Instead of --filter: a copy of the filter of this saved audience of the applications' service.")
+    var audience: String?
+
     @Option(name: .customLong("exclude"), help: "An exclusion list whose people get nothing; may be repeated.")
     var excludedLists: [String] = []
 
@@ -44,6 +47,7 @@ struct TargetOptions: ParsableArguments {
     private var target: DeliveryTarget {
         DeliveryTarget(
             filter: filter,
+            audience: audience,
             excludedLists: excludedLists.isEmpty ? nil : excludedLists,
             allowsDuplicates: allowDuplicates ? true : nil
         )

@@ -161,4 +161,23 @@ import Testing
         #expect(try await run("delivery", "reschedule", id, "--edit").output == "Delivery \(id) is editing again.\n")
         #expect(try await row(id, "state, start_at") == "editing")
     }
+
+    @Test func whatHasEndedIsArchivedAndCompared() async throws {
+        let id = try await make()
+        try await run("delivery", "archive", id, expect: 65)
+        let connection = try await database.connect()
+        try await connection.run(script: "SELECT pushmta.stop_delivery(\(id))")
+        await connection.close()
+        #expect(try await run("delivery", "archive", id).output.contains("Delivery \(id) is archived."))
+        #expect(try await run("delivery", "archive", id).output.contains("is archived already"))
+        #expect(try await !run("delivery", "list").output.contains("Sale"))
+        #expect(try await run("delivery", "list", "--archived").output.contains("Sale"))
+        #expect(try await run("delivery", "archive", id, "--undo").output.contains("is not archived"))
+        #expect(try await run("delivery", "list").output.contains("Sale"))
+        let compared = try await run("delivery", "compare", id, id).output
+        for words in ["measure", "first_percent", "received", "clicked"] {
+            #expect(compared.contains(words), "\(words): \(compared)")
+        }
+        try await run("delivery", "compare", id, "99999", expect: 65)
+    }
 }

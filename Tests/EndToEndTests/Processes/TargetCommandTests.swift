@@ -42,6 +42,18 @@ import Testing
         )
     }
 
+    @Test func servicesKeepWhatPeopleDid() async throws {
+        try await make()
+        func row() async throws -> [String: Any]? { try await run("behaviour list --json").rows().first }
+        #expect(try await row()?["kept"] as? Bool == false)
+        #expect(try await run("behaviour keep shop").output.contains("from now on"))
+        #expect(try await row()?["kept"] as? Bool == true)
+        #expect(try await row()?["deliveries"] as? Int == 0)
+        try await run("behaviour drop shop")
+        #expect(try await row()?["kept"] as? Bool == false)
+        try await run("behaviour keep none", expect: 65)
+    }
+
     @Test func accountsTakeAdobesAddresses() async throws {
         let added = try await run("account add a --url https://localhost:8080/nms/jsp/ios.jsp")
         #expect(added.output.contains("ios-binary to gateway.push.apple.com:2195") && added.output.contains("2021"))

@@ -34,6 +34,11 @@ struct TargetFilterTreeTests {
                 #"{"compare": [{"column": "locale"}, "!=", {"text": "fr"}]}"#,
                 .compare(.column(.locale), .notEqual, .text("fr"))
             ),
+            (
+                #"{"not": {"clicked": {"label": "Spring", "days": 30}}}"#,
+                .not(.did(TargetBehaviour(.clicked, .label("Spring"), days: 30)))
+            ),
+            (#"{"sent": {"any": true}}"#, .did(TargetBehaviour(.sent, .any))),
         ] as [(String, TargetFilter)]
     )
     func known(_ text: String, _ filter: TargetFilter) throws {
@@ -47,7 +52,9 @@ struct TargetFilterTreeTests {
             #"{"compare": [{"column": "locale"}, "~", {"text": "a"}]}"#, #"{"compare": [{"column": "locale"}, "="]}"#,
             #"{"compare": [{"column": "locale"}, "=", {}]}"#, #"{"compare": [{"column": "locale"}, "=", {"text": 1}]}"#,
             #"{"compare": [{"column": "created_at"}, "=", {"at": 1.5}]}"#, #"{"contains": [{"column": "locale"}, 1]}"#,
-            #"{"in": [{"column": "locale"}, {"text": "a"}]}"#, #"{"not": {}} x"#,
+            #"{"in": [{"column": "locale"}, {"text": "a"}]}"#, #"{"not": {}} x"#, #"{"sent": {}}"#,
+            #"{"sent": {"any": 1}}"#,
+            #"{"opened": {"any": true}}"#, #"{"sent": {"any": true, "hours": 3}}"#,
         ]
     )
     func unknown(_ text: String) {

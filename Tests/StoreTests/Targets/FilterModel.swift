@@ -46,6 +46,8 @@ struct FilterModel {
         case .startsWith(let field, let text):
             return bytes(subscriber.fields[field])?.starts(with: text.utf8) ?? false
         case .isNull(let field): return subscriber.fields[field] == nil
+        // BehaviourModel has these.
+        case .did: return false
         }
     }
 

@@ -73,6 +73,18 @@ struct FilterParserTests {
         ("mapping.born in ('1970-01-32')", .isIn(.mapping("born"), [.text("1970-01-32")])),
         ("recipient.born = '1970-01-02'", .compare(.recipient("born"), .equal, .text("1970-01-02"))),
         ("device.\u{3a9}\u{301} = '\u{1F642}'", .compare(.device("\u{3a9}\u{301}"), .equal, .text("\u{1F642}"))),
+        ("clicked delivery 4711", .did(TargetBehaviour(.clicked, .delivery(4_711)))),
+        ("not Clicked LABEL 'it''s' Within 2 weeks", .not(.did(TargetBehaviour(.clicked, .label("it's"), days: 14)))),
+        ("received category 'news' within 180 days", .did(TargetBehaviour(.received, .category("news"), days: 180))),
+        (
+            "sent any or recipient.sent = 'x' and sent any within 1 day",
+            .any([
+                .did(TargetBehaviour(.sent, .any)),
+                .all([
+                    .compare(.recipient("sent"), .equal, .text("x")), .did(TargetBehaviour(.sent, .any, days: 1)),
+                ]),
+            ])
+        ),
         ("locale\u{a0}=\u{2028}'\\\"'", .compare(.column(.locale), .equal, .text("\\\""))),
     ]
 
@@ -119,6 +131,14 @@ struct FilterParserTests {
         ("person.city = 'x' and", 1, "no field \"person\""), ("locale in ('a' 'b')", 16, "a comma or \")\""),
         ("locale = \u{1}", 10, "U+0001"), ("registered_at = now -", 22, "the end makes no distance"),
         ("not = 'x'", 5, "\"=\" stands where a field"), ("locale not = 'x'", 12, "\"=\" stands where a comparison"),
+        ("sent", 5, "delivery, label, category or any"), ("clicked = 'x'", 9, "write clicked delivery 4711"),
+        ("clicked delivery 'x'", 18, "number of a delivery"), ("clicked delivery 0", 18, "number of a delivery"),
+        ("clicked label Spring", 15, "label is expected"),
+        ("received category within 3 days", 19, "category is expected"),
+        ("sent any within days", 17, "whole number"), ("sent any within 3", 18, "\"days\" or \"weeks\""),
+        ("sent any within 7 hours", 19, "whole days"), ("sent any within 181 days", 17, "180 days"),
+        ("sent any within 26 weeks", 17, "180 days"), ("sent any within 0 days", 17, "180 days"),
+        ("clickd any", 1, "did you mean clicked"), ("sent any 3 days", 10, "\"and\", \"or\" or the end"),
         ("locale = 'a' and soft_errors = \(String(repeating: "9", count: 101))", 32, "101 characters"),
     ]
 

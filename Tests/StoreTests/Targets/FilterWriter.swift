@@ -12,6 +12,7 @@ enum FilterWriter {
         case .contains(let field, let wanted): "\(field) contains \(quoted(wanted))"
         case .startsWith(let field, let wanted): "\(field) starts with \(quoted(wanted))"
         case .isNull(let field): "\(field) is null"
+        case .did(let test): "\(test)"
         }
     }
 

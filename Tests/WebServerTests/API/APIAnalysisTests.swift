@@ -79,6 +79,26 @@ import Testing
         try await site.finish()
     }
 
+    @Test func anEstimateSaysItsError() async throws {
+        let (site, id) = try await ready()
+        let key = try await site.key(.readDeliveries)
+        let path = "/deliveries/\(id)/count"
+        #expect(try await site.call("GET", path, key: key)["answeredAt"] == "null")
+        let look = try #require(try await site.web.admin.takeLook())
+        let counts = [
+            TargetCount(application: "shop-android", messages: 7, excluded: 1),
+            TargetCount(application: "shop-ios", messages: 1_202_230, excluded: 204_750, error: 21_370),
+        ]
+        try await site.web.admin.answer(look, .counts(counts))
+        let read = try await site.call("GET", path, key: key)
+        #expect(
+            read["counts"]
+                == #"[{"application":"shop-android","messages":7,"excluded":1,"estimate":false,"error":null},{"application":"shop-ios","messages":1202230,"excluded":204750,"estimate":true,"error":21370}]"#,
+            "\(read.answer)"
+        )
+        try await site.finish()
+    }
+
     @Test func whatWasDroppedKeepsItsNumbers() async throws {
         let (site, id) = try await ready()
         let key = try await site.key()

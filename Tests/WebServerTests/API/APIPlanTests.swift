@@ -169,4 +169,20 @@ import Testing
         #expect(logged == "cap.set cap.set cap.drop")
         try await site.finish()
     }
+
+    @Test func whetherAServiceKeepsWhatPeopleDidIsShown() async throws {
+        let site = try await APISite.start()
+        let service = try #require(
+            try await site.web.value("SELECT service FROM pushmta_engine.api_applications() WHERE name = 'shop-ios'")
+        )
+        let path = "/services/\(service)/behaviour"
+        let key = try await site.key(.readApplications)
+        let before = try await site.call("GET", path, key: key)
+        #expect(before["kept"] == "false" && before["since"] == "null", "\(before.answer)")
+        try await site.web.admin.keepBehaviour(ofService: service)
+        let read = try await site.call("GET", path, key: key)
+        #expect(read["kept"] == "true" && read["since"] != "null" && read["deliveries"] == "0", "\(read.answer)")
+        #expect(try await site.call("GET", "/services/none/behaviour", key: key).status == 404)
+        try await site.finish()
+    }
 }
