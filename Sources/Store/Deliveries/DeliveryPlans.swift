@@ -15,7 +15,13 @@ extension Store {
         for _ in 0..<Self.experimentsAtOnce {
             guard try await query("SELECT pushmta_engine.advance_experiment()").one({ try $0.bool() }) else { break }
         }
-        try await query("SELECT pushmta_engine.advance_waves()")
+        for _ in 0..<Self.waveLooks {
+            let looked = try await query(
+                "SELECT pushmta_engine.advance_waves(most => $1)",
+                [.int32(Self.wavesAtOnce)]
+            ).one { try $0.int32() }
+            guard looked >= Self.wavesAtOnce else { break }
+        }
         try await query("SELECT pushmta_engine.close_hours($1)", [limit])
         return try await query(
             "SELECT pushmta_engine.release_planned($1, $2)",
@@ -25,6 +31,10 @@ extension Store {
 
     /// The maximum number of experiments that are looked at in one second.
     private static let experimentsAtOnce = 10
+    /// The maximum number of deliveries whose waves are looked at in one transaction, which holds them until its end.
+    private static let wavesAtOnce: Int32 = 100
+    /// The maximum number of such transactions in one second.
+    private static let waveLooks = 10
 
     /// Replaces the plan of a delivery of which nothing has left; an empty one removes it. An analysis is dropped.
     ///
