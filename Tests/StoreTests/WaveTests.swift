@@ -130,6 +130,27 @@ struct WaveTests {
         await holder.close()
     }
 
+    @Test("A delivery whose wave cannot begin is paused with the reason, and the waves of others begin")
+    func broken() async throws {
+        let site = try await PlanFixture.make(20)
+        let broken = try await site.begun(#"{"waves": [{"count": 10}, {"after": "1 hour"}]}"#)
+        let other = try await site.begun(#"{"waves": [{"count": 10}, {}]}"#)
+        try await site.advance()
+        try await site.send(broken)
+        // No timestamp is so late.
+        try await site.sql(
+            """
+            UPDATE pushmta_engine.delivery_wave SET starts_after = '293000 years'
+            WHERE delivery_id = \(broken) AND number = 2
+            """
+        )
+        try await site.advance()
+        let reason = "d.state_reason LIKE 'Its next wave could not begin: %'"
+        #expect(try await site.delivery(broken, "d.state = 'paused' AND \(reason)"))
+        try await site.advance()
+        #expect(try await site.store.plan(ofDelivery: other)?.waves.map(\.state) == [.passed, .open])
+    }
+
     @Test("A wave with a moment waits for it")
     func calendar() async throws {
         let site = try await PlanFixture.make(100)

@@ -489,10 +489,12 @@ BEGIN
     IF recent = '{}' THEN
         RETURN 0;
     END IF;
-    RETURN (SELECT count(DISTINCT u.id) FROM delivery_part p
+    -- INTERSECT, because a plan for any array might compare each recipient with each of them.
+    RETURN (SELECT count(*) FROM (SELECT u.id FROM delivery_part p
         JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
         CROSS JOIN LATERAL unnest(t.subscription_ids) u(id)
-        WHERE p.delivery_id = delivery AND p.wave = wave AND p.parent_part_id IS NULL AND u.id = ANY(recent));
+        WHERE p.delivery_id = delivery AND p.wave = wave AND p.parent_part_id IS NULL
+        INTERSECT SELECT unnest(recent)) b);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.wave_opt_outs(bigint, smallint, timestamptz) IS
     'How many recipients of a wave have opted out since a moment.';
@@ -598,6 +600,8 @@ DECLARE
     looked bigint[] := ARRAY(SELECT p.delivery_id FROM delivery_plan p WHERE p.look_at <= moment
         ORDER BY p.look_at LIMIT most FOR NO KEY UPDATE SKIP LOCKED);
     wanted bigint;
+    broken bigint;
+    words text;
 BEGIN
     -- If the clock was set back, nobody waits for the difference.
     looked := looked || ARRAY(SELECT p.delivery_id FROM delivery_plan p WHERE p.look_at > moment + interval '61 minutes'
@@ -607,19 +611,28 @@ BEGIN
     LOOP
         BEGIN
             PERFORM open_wave(wanted, moment);
-        EXCEPTION WHEN lock_not_available THEN
-            -- Only its pause needs a lock of its own. A later look tries again; the others do not wait once more.
-            EXIT;
+        EXCEPTION
+            WHEN lock_not_available OR transaction_rollback OR insufficient_resources OR system_error THEN
+                -- Only its pause needs a lock of its own. A later look tries again; the others do not wait once more.
+                EXIT;
+            WHEN OTHERS THEN
+                broken := wanted;
+                words := SQLERRM;
+                EXIT;
         END;
     END LOOP;
+    IF broken IS NOT NULL THEN
+        -- Otherwise no wave of any delivery would begin any more.
+        PERFORM hold_delivery(broken, 'Its next wave could not begin: ' || words);
+    END IF;
     UPDATE delivery_plan p SET look_at = next_wave_look(p.delivery_id, moment)
     WHERE p.delivery_id = ANY(looked) AND p.look_at IS NOT NULL;
     RETURN cardinality(looked);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.advance_waves(timestamptz, integer) IS
     'Looks at up to this many deliveries whose waves are due to be looked at, and begins the waves whose time has come. Any number of '
-    'hosts may call it; it waits only if it has to pause a delivery, for at most 2 s. Returns how many it has looked at: if as many, '
-    'there may be more.';
+    'hosts may call it; it waits only if it has to pause a delivery, for at most 2 s. One whose wave cannot begin because of an error is '
+    'paused with it. Returns how many it has looked at: if as many, there may be more.';
 
 -- What marketing sets.
 

@@ -372,6 +372,9 @@ BEGIN
         WHERE d.recurrence_of IS NOT NULL AND d.state = 'editing' AND d.state_reason <> ''
         ORDER BY d.id LIMIT most FOR NO KEY UPDATE SKIP LOCKED
     LOOP
+        -- A session that changes the recurrence goes first.
+        PERFORM FROM recurrence r WHERE r.delivery_id = returned.recurrence_of FOR NO KEY UPDATE SKIP LOCKED;
+        CONTINUE WHEN NOT FOUND AND EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = returned.recurrence_of);
         UPDATE delivery d SET state = 'stopped', finished_at = now(), changed_at = now() WHERE d.id = returned.id;
         PERFORM halt_recurrence(returned.recurrence_of, at, format('run %s could not be prepared: %s', returned.id,
             returned.state_reason));
@@ -435,7 +438,7 @@ COMMENT ON FUNCTION pushmta_engine.decide_run(pushmta_engine.recurrence, timesta
     'minutes; then it was missed.';
 
 CREATE FUNCTION pushmta_engine.make_runs(most integer, at timestamptz) RETURNS TABLE (delivery bigint, run bigint, outcome text)
-    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
 #variable_conflict use_column
 DECLARE
     rule pushmta_engine.recurrence;

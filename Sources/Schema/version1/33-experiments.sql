@@ -426,7 +426,13 @@ BEGIN
     IF NOT FOUND THEN
         RETURN false;
     END IF;
-    PERFORM look_at_experiment(wanted, moment);
+    BEGIN
+        PERFORM look_at_experiment(wanted, moment);
+    EXCEPTION WHEN OTHERS THEN
+        -- Otherwise no other experiment would be looked at any more.
+        RAISE WARNING 'The experiment of delivery % could not be looked at: %', wanted, SQLERRM;
+        UPDATE experiment e SET look_at = moment + interval '1 minute' WHERE e.delivery_id = wanted;
+    END;
     RETURN true;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.advance_experiment(timestamptz) IS
