@@ -600,7 +600,8 @@ DECLARE
     looked bigint[] := ARRAY(SELECT p.delivery_id FROM delivery_plan p WHERE p.look_at <= moment
         ORDER BY p.look_at LIMIT most FOR NO KEY UPDATE SKIP LOCKED);
     wanted bigint;
-    broken bigint;
+    -- Those after it were not looked at.
+    reached bigint;
     words text;
 BEGIN
     -- If the clock was set back, nobody waits for the difference.
@@ -614,19 +615,20 @@ BEGIN
         EXCEPTION
             WHEN lock_not_available OR transaction_rollback OR insufficient_resources OR system_error THEN
                 -- Only its pause needs a lock of its own. A later look tries again; the others do not wait once more.
+                reached := wanted;
                 EXIT;
             WHEN OTHERS THEN
-                broken := wanted;
+                reached := wanted;
                 words := SQLERRM;
                 EXIT;
         END;
     END LOOP;
-    IF broken IS NOT NULL THEN
+    IF words IS NOT NULL THEN
         -- Otherwise no wave of any delivery would begin any more.
-        PERFORM hold_delivery(broken, 'Its next wave could not begin: ' || words);
+        PERFORM hold_delivery(reached, 'Its next wave could not begin: ' || words);
     END IF;
     UPDATE delivery_plan p SET look_at = next_wave_look(p.delivery_id, moment)
-    WHERE p.delivery_id = ANY(looked) AND p.look_at IS NOT NULL;
+    WHERE p.delivery_id = ANY(looked) AND p.look_at IS NOT NULL AND (reached IS NULL OR p.delivery_id <= reached);
     RETURN cardinality(looked);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.advance_waves(timestamptz, integer) IS
