@@ -62,6 +62,25 @@ struct WaveTests {
         #expect(try await site.fixture.assertEquation(id))
     }
 
+    @Test("An application without subscribers does not change whom a wave of a fixed size reaches")
+    func emptyApplication() async throws {
+        let site = try await PlanFixture.make(1_000)
+        let id = try await site.edited(
+            #"{"waves": [{"count": 100}, {}]}"#,
+            applications: ["shop-ios", "shop-android"]
+        )
+        try await site.store.startDelivery(id)
+        try await site.prepare()
+        #expect(try await site.messages(id, "p.wave = 1") == 100)
+        let late = try await site.sql(
+            """
+            SELECT count(*) FROM pushmta_engine.delivery_part p JOIN pushmta_engine.delivery_part_target t ON t.part_id = p.id
+            CROSS JOIN LATERAL unnest(t.subscription_ids) u(id) WHERE p.delivery_id = \(id) AND p.wave = 1 AND u.id > 480
+            """
+        )
+        #expect(try required(late) >= 30, "every chunk gives its share")
+    }
+
     @Test("A wave begins when the one before was tried and its pause is over")
     func order() async throws {
         let site = try await PlanFixture.make(300)

@@ -93,8 +93,9 @@ CREATE FUNCTION pushmta_engine.prepared_share(delivery bigint) RETURNS double pr
             -- The author of the list may number its rows, even below zero.
             CASE WHEN d.prepared_through >= coalesce(d.prepare_to, 0) THEN 1 WHEN d.prepare_to > 0
                 THEN d.prepared_through::double precision / d.prepare_to ELSE 0 END
-        ELSE (SELECT avg(CASE WHEN a.prepared OR coalesce(a.prepare_to, 0) = 0 THEN 1
-            ELSE a.prepared_through::double precision / a.prepare_to END) FROM delivery_application a WHERE a.delivery_id = d.id) END
+        -- Without applications that have no subscribers.
+        ELSE (SELECT coalesce(avg(CASE WHEN a.prepared THEN 1 ELSE a.prepared_through::double precision / a.prepare_to END), 1)
+            FROM delivery_application a WHERE a.delivery_id = d.id AND a.prepare_to > 0) END
     FROM pushmta_engine.delivery d WHERE d.id = prepared_share.delivery $$;
 COMMENT ON FUNCTION pushmta_engine.prepared_share(bigint) IS 'How much of its target a delivery has read, from 0 to 1, by ids.';
 
