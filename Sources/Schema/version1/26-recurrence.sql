@@ -359,9 +359,11 @@ COMMENT ON FUNCTION pushmta_engine.plan_run(pushmta_engine.recurrence, timestamp
 CREATE FUNCTION pushmta_engine.halt_recurrence(delivery bigint, at timestamptz, words text) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
     UPDATE recurrence r SET state = 'paused', reason = words, next_run = NULL, look_at = NULL, changed_at = at
-    WHERE r.delivery_id = halt_recurrence.delivery AND r.state = 'active' $$;
+    -- The recall of a run waits for nobody. Before the next run, decide_run sees that it was recalled.
+    WHERE r.delivery_id = (SELECT x.delivery_id FROM recurrence x WHERE x.delivery_id = halt_recurrence.delivery
+        FOR NO KEY UPDATE SKIP LOCKED) AND r.state = 'active' $$;
 COMMENT ON FUNCTION pushmta_engine.halt_recurrence(bigint, timestamptz, text) IS
-    'Pauses a recurrence because a run could not be sent: the next one could not be either.';
+    'Pauses a recurrence, unless another session has locked it, because a run could not be sent: the next one could not be either.';
 
 CREATE FUNCTION pushmta_engine.end_returned_runs(most integer, at timestamptz) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -404,9 +406,11 @@ BEGIN
         outcome := 'finished';
         RETURN;
     END IF;
-    SELECT d.state_reason INTO last_words FROM delivery d WHERE d.id = rule.last_run AND d.state = 'stopped' AND d.state_reason <> '';
+    SELECT format(CASE d.state WHEN 'stopped' THEN 'run %s has failed: %s' ELSE 'run %s was recalled: %s' END, d.id, d.state_reason)
+    INTO last_words FROM delivery d WHERE d.id = rule.last_run AND d.state_reason <> '' AND (d.state = 'stopped'
+        OR d.state = 'recalled' AND EXISTS (SELECT FROM recall k WHERE k.delivery_id = d.id AND k.recalled_at > rule.changed_at));
     IF FOUND THEN
-        PERFORM halt_recurrence(rule.delivery_id, at, format('run %s has failed: %s', rule.last_run, last_words));
+        PERFORM halt_recurrence(rule.delivery_id, at, last_words);
         outcome := 'failed';
         RETURN;
     END IF;

@@ -245,6 +245,27 @@ struct RecurrenceRunTests {
         #expect(row.state == .paused && row.reason == "run \(run) was recalled: wrong price")
     }
 
+    @Test(
+        "The recall of a run waits for nobody who changes the recurrence, which pauses all the same",
+        .timeLimit(.minutes(2))
+    )
+    func recalledMeanwhile() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await started(fixture, rule())
+        let run = try required(try await fixture.store.makeRuns(at: "2092-01-01T09:00:01Z").first?.run)
+        // By the database's clock, as the recall.
+        try await fixture.sql("UPDATE pushmta_engine.recurrence SET changed_at = now() - interval '1 minute'")
+        let holder = try await fixture.hold(
+            "SELECT FROM pushmta_engine.recurrence WHERE delivery_id = \(id) FOR NO KEY UPDATE"
+        )
+        _ = try await fixture.store.recallDelivery(run, reason: "wrong price")
+        try await holder.run(script: "ROLLBACK")
+        await holder.close()
+        #expect(try await fixture.store.makeRuns(at: "2092-01-02T09:00:01Z").map(\.outcome) == ["failed"])
+        let row = try required(try await fixture.store.recurrence(ofDelivery: id))
+        #expect(row.state == .paused && row.reason == "run \(run) was recalled: wrong price")
+    }
+
     @Test("It is paused, continued, removed and stopped; moments that pass meanwhile are not missed")
     func controlled() async throws {
         let fixture = try await StoreFixture.make()
