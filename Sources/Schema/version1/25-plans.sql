@@ -406,11 +406,12 @@ CREATE FUNCTION pushmta_engine.release_planned(enough integer, most integer, mom
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
+    first timestamptz := (SELECT p.not_before FROM delivery_part p WHERE p.state = 'planned' ORDER BY p.not_before LIMIT 1);
     due bigint[];
     dropped bigint[];
     number bigint;
 BEGIN
-    IF NOT EXISTS (SELECT FROM delivery_part p WHERE p.state = 'planned' AND p.not_before <= moment) THEN
+    IF first IS NULL OR first > moment THEN
         RETURN 0;
     END IF;
     due := ARRAY(SELECT p.id FROM due_planned(enough, most, moment) d
