@@ -1,3 +1,4 @@
+import PostgresClient
 import PushCore
 import Store
 import TestSupport
@@ -106,7 +107,7 @@ struct WaveTests {
 
     /// The number of deliveries that a look finds, and does not find again at once.
     private func look(_ site: PlanFixture, at moment: String = "now()", most: Int = 100) async throws -> Int64? {
-        try await site.sql("SELECT pushmta_engine.advance_waves(\(moment), \(most))")
+        try await site.sql("SELECT pushmta_engine.advance_waves(\(moment), \(most))::bigint")
     }
 
     private static let isLookedAt =
