@@ -10,7 +10,7 @@ extension Store {
         }
         try await query(
             """
-            INSERT INTO pushmta_engine.cap_lock (service_id, persons) SELECT DISTINCT h.service_id, h.block >> 4
+            INSERT INTO pushmta_engine.cap_lock (service_id, persons) SELECT DISTINCT h.service_id, h.block >> 2
             FROM pushmta_engine.cap_history h ON CONFLICT DO NOTHING
             """
         )
@@ -32,12 +32,12 @@ extension Store {
     /// Bitmaps in which a quarter of the bits are set, and what the rows of the history have in common.
     private static let capMaps = """
         WITH map AS MATERIALIZED (
-            SELECT g AS n, ('x' || string_agg(md5(g || 'a' || h), ''))::bit(1024) & ('x' || string_agg(md5(g || 'b' || h), ''))::bit(1024)
+            SELECT g AS n, ('x' || string_agg(md5(g || 'a' || h), ''))::bit(4096) & ('x' || string_agg(md5(g || 'b' || h), ''))::bit(4096)
                 AS persons
-            FROM generate_series(0, 996) g CROSS JOIN generate_series(1, 8) h GROUP BY g
+            FROM generate_series(0, 996) g CROSS JOIN generate_series(1, 32) h GROUP BY g
         ), place AS MATERIALIZED (
             SELECT a.service_id, coalesce(d.category_id, 0) AS category_id, (now() AT TIME ZONE v.time_zone)::date AS today,
-                ((SELECT max(s.id) FROM pushmta_engine.subscription s) >> 10)::integer AS last_block
+                ((SELECT max(s.id) FROM pushmta_engine.subscription s) >> 12)::integer AS last_block
             FROM pushmta_engine.delivery d
             JOIN pushmta_engine.delivery_application x ON x.delivery_id = d.id
             JOIN pushmta_engine.application a ON a.id = x.application_id

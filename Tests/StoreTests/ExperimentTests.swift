@@ -59,6 +59,20 @@ struct ExperimentTests {
         }
     }
 
+    @Test("An experiment that cannot be looked at is looked at later, and holds up no other")
+    func broken() async throws {
+        let (fixture, id) = try await running("decide_after => interval '1 hour'")
+        // No timestamp is so late.
+        try await fixture.sql(
+            "UPDATE pushmta_engine.experiment SET decide_after = interval '293000 years', look_at = now() - interval '1 minute'"
+        )
+        _ = try await fixture.store.advancePlans(enough: 5_000, limit: 1_000)
+        let later = try await fixture.sql(
+            "SELECT count(*) FROM pushmta_engine.experiment WHERE delivery_id = \(id) AND look_at > now() + interval '30 seconds'"
+        )
+        #expect(later == 1)
+    }
+
     @Test("Everybody is in one cell with all devices; shares and sums are right")
     func divided() async throws {
         let (fixture, id) = try await running("decide_after => interval '1 hour', hold_out_percent => 10")

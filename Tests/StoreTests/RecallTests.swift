@@ -142,6 +142,33 @@ struct RecallTests {
         #expect(told.removed == 2 && told.replaced == 0 && told.tooLate == 15)
     }
 
+    @Test(
+        "A recall whose second delivery is locked or stopped holds up no other; nobody else starts that delivery",
+        .timeLimit(.minutes(2))
+    )
+    func others() async throws {
+        let (fixture, id) = try await underWay()
+        let first = try required(try await fixture.store.recallDelivery(id, reason: "r", mode: .remove))
+        _ = try await fixture.store.finishRest()
+        // The frequency cap leaves everybody out.
+        let other = try await fixture.startedDelivery()
+        try await fixture.prepare()
+        _ = try await fixture.store.finishRest()
+        let second = try required(try await fixture.store.recallDelivery(other, reason: "r", mode: .remove))
+        #expect(try await refusal { try await fixture.store.startDelivery(first) } == "PM008")
+        #expect(try await refusal { try await fixture.store.analyzeDelivery(first) } == "PM008")
+        let holder = try await fixture.hold("SELECT FROM pushmta_engine.delivery WHERE id = \(first) FOR UPDATE")
+        while try await fixture.store.listRecalled() {}
+        #expect(try await fixture.store.deliveryProgress(second).state == .pending)
+        try await holder.run(script: "ROLLBACK")
+        await holder.close()
+        try await fixture.store.stopDelivery(first)
+        while try await fixture.store.listRecalled() {}
+        let open = try await fixture.sql("SELECT count(*) FROM pushmta_engine.recall WHERE listed_at IS NULL")
+        #expect(open == 0)
+        #expect(try await fixture.store.deliveryProgress(first).state == .stopped)
+    }
+
     @Test("A replacement needs an approval like any other delivery, a removal does not", arguments: RecallMode.allCases)
     func approved(mode: RecallMode) async throws {
         let (fixture, id) = try await underWay()

@@ -1,3 +1,4 @@
+import PostgresClient
 import PushCore
 import Store
 import TestSupport
@@ -37,6 +38,50 @@ struct WaveTests {
         #expect(try await site.fixture.assertEquation(id))
     }
 
+    @Test("A wave that gets messages of later ones gets as many of each variant of an experiment")
+    func skewedVariants() async throws {
+        let site = try await PlanFixture.make(1_000)
+        try await site.sql("UPDATE pushmta_engine.subscription SET opted_out = true WHERE id > 200 AND id % 50 <> 0")
+        let id = try await site.edited("{}")
+        try await site.sql(
+            """
+            DO $$ BEGIN
+                PERFORM pushmta.set_experiment(\(id), '[{"percent": 50}, {"percent": 50}]');
+                PERFORM pushmta.set_plan(\(id), '{"waves": [{"count": 100}, {}]}');
+            END $$
+            """
+        )
+        // Who is in which variant does not change from run to run.
+        try await site.sql("UPDATE pushmta_engine.experiment SET seed = 1")
+        try await site.store.startDelivery(id)
+        try await site.prepare()
+        let first = try await site.messages(id, "p.wave = 1 AND p.cell = 1")
+        #expect(try await site.messages(id, "p.wave = 1") == 100)
+        // All 216 people are divided by chance, and so are those that the wave had at first.
+        let expected = Double(try await site.messages(id, "p.cell = 1")) * 100 / 216
+        #expect(abs(Double(first) - expected) < 20, "\(first) messages of the first variant, not about \(expected)")
+        #expect(try await site.fixture.assertEquation(id))
+    }
+
+    @Test("An application without subscribers does not change whom a wave of a fixed size reaches")
+    func emptyApplication() async throws {
+        let site = try await PlanFixture.make(1_000)
+        let id = try await site.edited(
+            #"{"waves": [{"count": 100}, {}]}"#,
+            applications: ["shop-ios", "shop-android"]
+        )
+        try await site.store.startDelivery(id)
+        try await site.prepare()
+        #expect(try await site.messages(id, "p.wave = 1") == 100)
+        let late = try await site.sql(
+            """
+            SELECT count(*) FROM pushmta_engine.delivery_part p JOIN pushmta_engine.delivery_part_target t ON t.part_id = p.id
+            CROSS JOIN LATERAL unnest(t.subscription_ids) u(id) WHERE p.delivery_id = \(id) AND p.wave = 1 AND u.id > 480
+            """
+        )
+        #expect(try required(late) >= 30, "every chunk gives its share")
+    }
+
     @Test("A wave begins when the one before was tried and its pause is over")
     func order() async throws {
         let site = try await PlanFixture.make(300)
@@ -58,6 +103,72 @@ struct WaveTests {
         #expect(try await site.send(id) == 150)
         #expect(try await site.store.finishDeliveries() == [id])
         #expect(try await site.fixture.assertEquation(id))
+    }
+
+    /// The number of deliveries that a look finds, and does not find again at once.
+    private func look(_ site: PlanFixture, at moment: String = "now()", most: Int = 100) async throws -> Int64? {
+        try await site.sql("SELECT pushmta_engine.advance_waves(\(moment), \(most))::bigint")
+    }
+
+    private static let isLookedAt =
+        "EXISTS (SELECT FROM pushmta_engine.delivery_plan p WHERE p.delivery_id = d.id AND p.look_at"
+
+    @Test("Waves are looked at only when one can begin, and never those of a delivery that is paused or has ended")
+    func looks() async throws {
+        let site = try await PlanFixture.make(100)
+        let id = try await site.begun(#"{"waves": [{"count": 10}, {"after": "30 minutes"}]}"#)
+        #expect(try await look(site) == 1)
+        #expect(try await look(site) == 0)
+        #expect(try await look(site, at: "now() + interval '25 minutes'") == 0)
+        #expect(try await look(site, at: "now() + interval '31 minutes'") == 1)
+        let nextLook = "BETWEEN now() + interval '31 minutes' AND now() + interval '33 minutes')"
+        #expect(try await site.delivery(id, "\(Self.isLookedAt) \(nextLook)"), "the first wave was not tried")
+        // The clock is set back.
+        #expect(try await look(site, at: "now() - interval '1 day'") == 1)
+        try await site.store.pauseDelivery(id)
+        #expect(try await site.delivery(id, "\(Self.isLookedAt) IS NULL)"))
+        try await site.store.resumeDelivery(id)
+        #expect(try await site.delivery(id, "\(Self.isLookedAt) <= now())"))
+        try await site.store.stopDelivery(id)
+        #expect(try await site.delivery(id, "\(Self.isLookedAt) IS NULL)"))
+        #expect(try await look(site) == 0)
+    }
+
+    @Test("A look takes some deliveries, the next one others, and none waits for a session that holds one")
+    func crowd() async throws {
+        let site = try await PlanFixture.make(20)
+        var ids: [Int64] = []
+        for _ in 0..<5 { ids.append(try await site.begun(#"{"waves": [{"count": 10}, {"at": "tomorrow"}]}"#)) }
+        let holder = try await site.fixture.hold(
+            "SELECT FROM pushmta_engine.delivery WHERE id IN (\(ids[0]), \(ids[1])) FOR UPDATE"
+        )
+        #expect(try await look(site, most: 2) == 2)
+        #expect(try await look(site, most: 2) == 2)
+        #expect(try await look(site, most: 2) == 1)
+        #expect(try await look(site, most: 2) == 0)
+        try await holder.run(script: "ROLLBACK")
+        await holder.close()
+    }
+
+    @Test("A delivery whose wave cannot begin is paused with the reason, and the waves of others begin")
+    func broken() async throws {
+        let site = try await PlanFixture.make(20)
+        let broken = try await site.begun(#"{"waves": [{"count": 10}, {"after": "1 hour"}]}"#)
+        let other = try await site.begun(#"{"waves": [{"count": 10}, {}]}"#)
+        try await site.advance()
+        try await site.send(broken)
+        // No timestamp is so late.
+        try await site.sql(
+            """
+            UPDATE pushmta_engine.delivery_wave SET starts_after = '293000 years'
+            WHERE delivery_id = \(broken) AND number = 2
+            """
+        )
+        try await site.advance()
+        let reason = "d.state_reason LIKE 'Its next wave could not begin: %'"
+        #expect(try await site.delivery(broken, "d.state = 'paused' AND \(reason)"))
+        try await site.advance()
+        #expect(try await site.store.plan(ofDelivery: other)?.waves.map(\.state) == [.passed, .open])
     }
 
     @Test("A wave with a moment waits for it")

@@ -617,9 +617,13 @@ CREATE TABLE pushmta_engine.delivery_plan (
     progress double precision NOT NULL DEFAULT 0,
     -- Messages whose recipient has a time zone in a declared column that PostgreSQL does not know.
     unknown_zones bigint NOT NULL DEFAULT 0,
+    -- When its waves are looked at next; null: none of them waits, or the delivery is not under way.
+    look_at timestamptz,
     CHECK ((local_time IS NULL) = (on_past IS NULL))
 );
 COMMENT ON TABLE pushmta_engine.delivery_plan IS 'The plans of deliveries: those with waves, a local time, or sending hours.';
+-- Supervisors search it every second.
+CREATE INDEX delivery_plan_due ON pushmta_engine.delivery_plan (look_at) WHERE look_at IS NOT NULL;
 
 CREATE TABLE pushmta_engine.delivery_wave (
     delivery_id bigint NOT NULL REFERENCES pushmta_engine.delivery_plan ON DELETE CASCADE,
@@ -645,8 +649,6 @@ CREATE TABLE pushmta_engine.delivery_wave (
 );
 COMMENT ON TABLE pushmta_engine.delivery_wave IS
     'The waves of deliveries. A wave begins when its time has come and the one before has passed.';
--- Supervisors search it every second.
-CREATE INDEX delivery_wave_waiting ON pushmta_engine.delivery_wave (delivery_id) WHERE opened_at IS NULL;
 
 CREATE FUNCTION pushmta_engine.hours_rule(delivery bigint, service integer) RETURNS text LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$

@@ -99,6 +99,8 @@ CREATE INDEX delivery_part_held ON pushmta_engine.delivery_part (delivery_id, ap
 -- Parts that may not leave yet, and ready ones that may leave only for a while.
 CREATE INDEX delivery_part_planned ON pushmta_engine.delivery_part
     (application_id, external_account_id, priority DESC, not_before, id) WHERE state = 'planned';
+-- Supervisors ask every second whether any is due, of however many applications.
+CREATE INDEX delivery_part_due ON pushmta_engine.delivery_part (not_before) WHERE state = 'planned';
 -- Supervisors ask every second whether a wave was tried.
 CREATE INDEX delivery_part_wave ON pushmta_engine.delivery_part (delivery_id, wave) WHERE wave IS NOT NULL AND state <> 'done';
 CREATE INDEX delivery_part_closing ON pushmta_engine.delivery_part (closes_at) WHERE state = 'ready' AND closes_at IS NOT NULL;

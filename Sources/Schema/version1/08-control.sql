@@ -380,6 +380,7 @@ BEGIN
             USING ERRCODE = 'PM003', HINT = 'Create another delivery to send again.';
     END IF;
     PERFORM refuse_recurring(delivery);
+    PERFORM refuse_unlisted(delivery);
     begins := start_moment(delivery, start_at);
     DELETE FROM delivery_problem p WHERE p.delivery_id = delivery;
     is_frozen := is_frozen AND keep_analysis(delivery, begins);

@@ -216,6 +216,7 @@ BEGIN
         RAISE EXCEPTION 'Delivery % is continuous: it has no target to analyse.', delivery
             USING ERRCODE = 'PM007', HINT = 'Check it with pushmta.check_delivery, or send a proof with pushmta.proof_delivery.';
     END IF;
+    PERFORM refuse_unlisted(delivery);
     PERFORM drop_analysis(delivery);
     PERFORM keep_plan(delivery);
     INSERT INTO delivery_analysis (delivery_id) VALUES (delivery);

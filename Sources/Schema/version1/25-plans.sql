@@ -93,8 +93,9 @@ CREATE FUNCTION pushmta_engine.prepared_share(delivery bigint) RETURNS double pr
             -- The author of the list may number its rows, even below zero.
             CASE WHEN d.prepared_through >= coalesce(d.prepare_to, 0) THEN 1 WHEN d.prepare_to > 0
                 THEN d.prepared_through::double precision / d.prepare_to ELSE 0 END
-        ELSE (SELECT avg(CASE WHEN a.prepared OR coalesce(a.prepare_to, 0) = 0 THEN 1
-            ELSE a.prepared_through::double precision / a.prepare_to END) FROM delivery_application a WHERE a.delivery_id = d.id) END
+        -- Without applications that have no subscribers.
+        ELSE (SELECT coalesce(avg(CASE WHEN a.prepared THEN 1 ELSE a.prepared_through::double precision / a.prepare_to END), 1)
+            FROM delivery_application a WHERE a.delivery_id = d.id AND a.prepare_to > 0) END
     FROM pushmta_engine.delivery d WHERE d.id = prepared_share.delivery $$;
 COMMENT ON FUNCTION pushmta_engine.prepared_share(bigint) IS 'How much of its target a delivery has read, from 0 to 1, by ids.';
 
@@ -181,6 +182,8 @@ DECLARE
     made bigint[];
     unknown bigint;
 BEGIN
+    -- In the order in which count_results changes them.
+    PERFORM FROM experiment_cell e WHERE e.delivery_id = delivery ORDER BY e.cell FOR NO KEY UPDATE;
     WITH cut AS MATERIALIZED (
         SELECT c.* FROM cut_parts(delivery, fresh, part_size, to_seeds, so_far) c
     ), parts AS (
@@ -260,30 +263,46 @@ CREATE FUNCTION pushmta_engine.cut_part(part bigint, size integer) RETURNS bigin
 COMMENT ON FUNCTION pushmta_engine.cut_part(bigint, integer) IS
     'Moves the first messages of a part that nobody has claimed yet into a new part, and returns it.';
 
+CREATE FUNCTION pushmta_engine.wave_donors(delivery bigint, short smallint, lacking bigint)
+    RETURNS TABLE (id bigint, wave smallint, size integer, given integer) LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    WITH donor AS MATERIALIZED (
+        SELECT p.id, p.wave, coalesce(p.cell, 0) AS cell, p.size,
+            sum(p.size) OVER (PARTITION BY p.wave, p.cell ORDER BY p.id) - p.size AS before
+        FROM delivery_part p JOIN delivery_wave w ON w.delivery_id = p.delivery_id AND w.number = p.wave AND w.opened_at IS NULL
+        WHERE p.delivery_id = wave_donors.delivery AND p.state IN ('held', 'planned') AND p.wave > short
+    ), cell AS (
+        SELECT c.*, sum(c.n) OVER (PARTITION BY c.wave ORDER BY c.cell) AS through, sum(c.n) OVER (PARTITION BY c.wave) AS in_wave
+        FROM (SELECT d.wave, d.cell, sum(d.size) AS n FROM donor d GROUP BY d.wave, d.cell) c
+    ), share AS (
+        -- The last waves give first, and each of its cells by its share of the wave.
+        SELECT c.wave, c.cell, div(g.n * c.through, c.in_wave) - div(g.n * (c.through - c.n), c.in_wave) AS n
+        FROM cell c CROSS JOIN LATERAL (SELECT greatest(0, least(c.in_wave, lacking - coalesce((SELECT sum(o.n) FROM cell o
+            WHERE o.wave > c.wave), 0))) AS n) g
+    )
+    SELECT d.id, d.wave, d.size, least(d.size, s.n - d.before)::integer
+    FROM donor d JOIN share s ON s.wave = d.wave AND s.cell = d.cell AND s.n > d.before ORDER BY d.wave DESC, d.id $$;
+COMMENT ON FUNCTION pushmta_engine.wave_donors(bigint, smallint, bigint) IS
+    'Which parts of later waves give how many messages to a wave that lacks some. Each variant of an experiment gives its share, so that '
+    'a wave does not have more of one than of another.';
+
 CREATE FUNCTION pushmta_engine.fill_waves(delivery bigint) RETURNS bigint[] LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
     short record;
     donor record;
-    lacking bigint;
     moved bigint;
     filled bigint[] := ARRAY[]::bigint[];
 BEGIN
     FOR short IN SELECT w.number, w.size - w.messages AS lacking FROM delivery_wave w
         WHERE w.delivery_id = delivery AND w.size > w.messages ORDER BY w.number
     LOOP
-        lacking := short.lacking;
-        FOR donor IN SELECT p.id, p.size, p.wave FROM delivery_part p JOIN delivery_wave w ON w.delivery_id = p.delivery_id
-            AND w.number = p.wave AND w.opened_at IS NULL
-            WHERE p.delivery_id = delivery AND p.state IN ('held', 'planned') AND p.wave > short.number ORDER BY p.wave DESC, p.id
-        LOOP
-            EXIT WHEN lacking = 0;
-            moved := CASE WHEN donor.size <= lacking THEN donor.id ELSE cut_part(donor.id, lacking::integer) END;
+        FOR donor IN SELECT g.* FROM wave_donors(delivery, short.number, short.lacking) g LOOP
+            moved := CASE WHEN donor.given = donor.size THEN donor.id ELSE cut_part(donor.id, donor.given) END;
             UPDATE delivery_part p SET wave = short.number WHERE p.id = moved;
-            UPDATE delivery_wave w SET messages = w.messages + CASE w.number WHEN donor.wave THEN -1 ELSE 1 END * least(donor.size, lacking)
+            UPDATE delivery_wave w SET messages = w.messages + CASE w.number WHEN donor.wave THEN -1 ELSE 1 END * donor.given
             WHERE w.delivery_id = delivery AND w.number IN (donor.wave, short.number);
-            lacking := lacking - least(donor.size, lacking);
             filled := filled || moved;
         END LOOP;
     END LOOP;
@@ -396,14 +415,19 @@ CREATE FUNCTION pushmta_engine.release_planned(enough integer, most integer, mom
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
 DECLARE
-    due bigint[] := ARRAY(SELECT p.id FROM due_planned(enough, most, moment) d
+    first timestamptz := (SELECT p.not_before FROM delivery_part p WHERE p.state = 'planned' ORDER BY p.not_before LIMIT 1);
+    due bigint[];
+    dropped bigint[];
+    number bigint;
+BEGIN
+    IF first IS NULL OR first > moment THEN
+        RETURN 0;
+    END IF;
+    due := ARRAY(SELECT p.id FROM due_planned(enough, most, moment) d
         JOIN pushmta_engine.delivery w ON w.id = d.delivery_id AND w.state IN ('preparing', 'in_progress')
         JOIN delivery_part p ON p.id = d.id
         WHERE p.state = 'planned' AND p.not_before <= moment
         ORDER BY p.id FOR NO KEY UPDATE OF p SKIP LOCKED);
-    dropped bigint[];
-    number bigint;
-BEGIN
     IF due = '{}' THEN
         RETURN 0;
     END IF;
@@ -477,10 +501,12 @@ BEGIN
     IF recent = '{}' THEN
         RETURN 0;
     END IF;
-    RETURN (SELECT count(DISTINCT u.id) FROM delivery_part p
+    -- INTERSECT, because a plan for any array might compare each recipient with each of them.
+    RETURN (SELECT count(*) FROM (SELECT u.id FROM delivery_part p
         JOIN delivery_part_target t ON t.log_day = p.log_day AND t.part_id = p.id
         CROSS JOIN LATERAL unnest(t.subscription_ids) u(id)
-        WHERE p.delivery_id = delivery AND p.wave = wave AND p.parent_part_id IS NULL AND u.id = ANY(recent));
+        WHERE p.delivery_id = delivery AND p.wave = wave AND p.parent_part_id IS NULL
+        INTERSECT SELECT unnest(recent)) b);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.wave_opt_outs(bigint, smallint, timestamptz) IS
     'How many recipients of a wave have opted out since a moment.';
@@ -553,30 +579,74 @@ COMMENT ON FUNCTION pushmta_engine.open_wave(bigint, timestamptz) IS
     'Begins the next wave of a locked delivery under way, if its time has come and the one before was tried and kept to its guards. If '
     'it did not, the delivery is paused with the reason. Returns whether a wave has begun.';
 
-CREATE FUNCTION pushmta_engine.advance_waves(moment timestamptz DEFAULT now()) RETURNS integer LANGUAGE plpgsql
+CREATE FUNCTION pushmta_engine.next_wave_look(delivery bigint, moment timestamptz) RETURNS timestamptz LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
-DECLARE
-    wanted bigint;
-    opened integer := 0;
+    SELECT CASE WHEN w.due > moment THEN least(w.due, moment + interval '1 hour')
+        -- It waits for the messages of the one before. The longer these take, the less does a moment matter.
+        ELSE moment + least(interval '1 minute', greatest(interval '1 second', (moment - w.since) / 20)) END
+    FROM (SELECT coalesce(n.starts_at, l.opened_at + n.starts_after, moment) AS due, l.opened_at AS since
+        FROM delivery_wave n
+        LEFT JOIN LATERAL (SELECT o.opened_at FROM delivery_wave o WHERE o.delivery_id = n.delivery_id AND o.opened_at IS NOT NULL
+            ORDER BY o.number DESC LIMIT 1) l ON true
+        WHERE n.delivery_id = next_wave_look.delivery AND n.opened_at IS NULL ORDER BY n.number LIMIT 1) w $$;
+COMMENT ON FUNCTION pushmta_engine.next_wave_look(bigint, timestamptz) IS
+    'When the waves of a delivery that were looked at in vain at a moment are looked at next: when the next one is due, or, if it waits '
+    'for the one before, after a second to a minute; null without a wave that waits.';
+
+CREATE FUNCTION pushmta_engine.schedule_waves() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pushmta_engine, pg_temp AS $$
 BEGIN
-    FOR wanted IN SELECT d.id FROM pushmta_engine.delivery d
-        WHERE d.id IN (SELECT w.delivery_id FROM delivery_wave w WHERE w.opened_at IS NULL) AND d.state IN ('preparing', 'in_progress')
+    UPDATE delivery_plan p SET look_at = CASE WHEN NEW.state IN ('preparing', 'in_progress') THEN now() END
+    WHERE p.delivery_id = NEW.id AND EXISTS (SELECT FROM delivery_wave w WHERE w.delivery_id = p.delivery_id AND w.opened_at IS NULL);
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.schedule_waves() IS
+    'Has the waves of a delivery looked at from its begin, and from the end of a pause; not while it is paused, and not after its end.';
+CREATE TRIGGER delivery_waves AFTER UPDATE OF state ON pushmta_engine.delivery
+    FOR EACH ROW WHEN ((NEW.state IN ('preparing', 'in_progress')) <> (OLD.state IN ('preparing', 'in_progress')))
+    EXECUTE FUNCTION pushmta_engine.schedule_waves();
+
+CREATE FUNCTION pushmta_engine.advance_waves(moment timestamptz DEFAULT now(), most integer DEFAULT 100) RETURNS integer
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    looked bigint[] := ARRAY(SELECT p.delivery_id FROM delivery_plan p WHERE p.look_at <= moment
+        ORDER BY p.look_at LIMIT most FOR NO KEY UPDATE SKIP LOCKED);
+    wanted bigint;
+    -- Those after it were not looked at.
+    reached bigint;
+    words text;
+BEGIN
+    -- If the clock was set back, nobody waits for the difference.
+    looked := looked || ARRAY(SELECT p.delivery_id FROM delivery_plan p WHERE p.look_at > moment + interval '61 minutes'
+        LIMIT most FOR NO KEY UPDATE SKIP LOCKED);
+    FOR wanted IN SELECT d.id FROM pushmta_engine.delivery d WHERE d.id = ANY(looked) AND d.state IN ('preparing', 'in_progress')
         ORDER BY d.id FOR NO KEY UPDATE SKIP LOCKED
     LOOP
         BEGIN
-            IF open_wave(wanted, moment) THEN
-                opened := opened + 1;
-            END IF;
-        EXCEPTION WHEN lock_not_available THEN
-            -- Only its pause needs a lock of its own. The next call tries again.
-            CONTINUE;
+            PERFORM open_wave(wanted, moment);
+        EXCEPTION
+            WHEN lock_not_available OR transaction_rollback OR insufficient_resources OR system_error THEN
+                -- Only its pause needs a lock of its own. A later look tries again; the others do not wait once more.
+                reached := wanted;
+                EXIT;
+            WHEN OTHERS THEN
+                reached := wanted;
+                words := SQLERRM;
+                EXIT;
         END;
     END LOOP;
-    RETURN opened;
+    IF words IS NOT NULL THEN
+        -- Otherwise no wave of any delivery would begin any more.
+        PERFORM hold_delivery(reached, 'Its next wave could not begin: ' || words);
+    END IF;
+    UPDATE delivery_plan p SET look_at = next_wave_look(p.delivery_id, moment)
+    WHERE p.delivery_id = ANY(looked) AND p.look_at IS NOT NULL AND (reached IS NULL OR p.delivery_id <= reached);
+    RETURN cardinality(looked);
 END $$;
-COMMENT ON FUNCTION pushmta_engine.advance_waves(timestamptz) IS
-    'Begins the waves whose time has come. Any number of hosts may call it; it waits only if it has to pause a delivery, for at most 2 s. '
-    'Returns how many have begun.';
+COMMENT ON FUNCTION pushmta_engine.advance_waves(timestamptz, integer) IS
+    'Looks at up to this many deliveries whose waves are due to be looked at, and begins the waves whose time has come. Any number of '
+    'hosts may call it; it waits only if it has to pause a delivery, for at most 2 s. One whose wave cannot begin because of an error is '
+    'paused with it. Returns how many it has looked at: if as many, there may be more.';
 
 -- What marketing sets.
 

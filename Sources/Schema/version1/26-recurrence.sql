@@ -360,9 +360,11 @@ COMMENT ON FUNCTION pushmta_engine.plan_run(pushmta_engine.recurrence, timestamp
 CREATE FUNCTION pushmta_engine.halt_recurrence(delivery bigint, at timestamptz, words text) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
     UPDATE recurrence r SET state = 'paused', reason = words, next_run = NULL, look_at = NULL, changed_at = at
-    WHERE r.delivery_id = halt_recurrence.delivery AND r.state = 'active' $$;
+    -- The recall of a run waits for nobody. Before the next run, decide_run sees that it was recalled.
+    WHERE r.delivery_id = (SELECT x.delivery_id FROM recurrence x WHERE x.delivery_id = halt_recurrence.delivery
+        FOR NO KEY UPDATE SKIP LOCKED) AND r.state = 'active' $$;
 COMMENT ON FUNCTION pushmta_engine.halt_recurrence(bigint, timestamptz, text) IS
-    'Pauses a recurrence because a run could not be sent: the next one could not be either.';
+    'Pauses a recurrence, unless another session has locked it, because a run could not be sent: the next one could not be either.';
 
 CREATE FUNCTION pushmta_engine.end_returned_runs(most integer, at timestamptz) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -373,6 +375,9 @@ BEGIN
         WHERE d.recurrence_of IS NOT NULL AND d.state = 'editing' AND d.state_reason <> ''
         ORDER BY d.id LIMIT most FOR NO KEY UPDATE SKIP LOCKED
     LOOP
+        -- A session that changes the recurrence goes first.
+        PERFORM FROM recurrence r WHERE r.delivery_id = returned.recurrence_of FOR NO KEY UPDATE SKIP LOCKED;
+        CONTINUE WHEN NOT FOUND AND EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = returned.recurrence_of);
         UPDATE delivery d SET state = 'stopped', finished_at = now(), changed_at = now() WHERE d.id = returned.id;
         PERFORM halt_recurrence(returned.recurrence_of, at, format('run %s could not be prepared: %s', returned.id,
             returned.state_reason));
@@ -402,9 +407,11 @@ BEGIN
         outcome := 'finished';
         RETURN;
     END IF;
-    SELECT d.state_reason INTO last_words FROM delivery d WHERE d.id = rule.last_run AND d.state = 'stopped' AND d.state_reason <> '';
+    SELECT format(CASE d.state WHEN 'stopped' THEN 'run %s has failed: %s' ELSE 'run %s was recalled: %s' END, d.id, d.state_reason)
+    INTO last_words FROM delivery d WHERE d.id = rule.last_run AND d.state_reason <> '' AND (d.state = 'stopped'
+        OR d.state = 'recalled' AND EXISTS (SELECT FROM recall k WHERE k.delivery_id = d.id AND k.recalled_at > rule.changed_at));
     IF FOUND THEN
-        PERFORM halt_recurrence(rule.delivery_id, at, format('run %s has failed: %s', rule.last_run, last_words));
+        PERFORM halt_recurrence(rule.delivery_id, at, last_words);
         outcome := 'failed';
         RETURN;
     END IF;
@@ -436,7 +443,7 @@ COMMENT ON FUNCTION pushmta_engine.decide_run(pushmta_engine.recurrence, timesta
     'minutes; then it was missed.';
 
 CREATE FUNCTION pushmta_engine.make_runs(most integer, at timestamptz) RETURNS TABLE (delivery bigint, run bigint, outcome text)
-    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$
+    LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
 #variable_conflict use_column
 DECLARE
     rule pushmta_engine.recurrence;

@@ -175,6 +175,20 @@ COMMENT ON FUNCTION pushmta.recall_delivery(bigint, text, text, text) IS
     'who may have seen the message and have not opened it. Returns the id of the second delivery. pushmta.recall_report shows what '
     'happened. The recall of a run pauses its recurrence.';
 
+CREATE FUNCTION pushmta_engine.refuse_unlisted(delivery bigint) RETURNS void LANGUAGE plpgsql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+#variable_conflict use_variable
+DECLARE
+    recalled bigint := (SELECT r.delivery_id FROM recall r WHERE r.child_id = delivery AND r.listed_at IS NULL);
+BEGIN
+    IF recalled IS NOT NULL THEN
+        RAISE EXCEPTION 'Delivery % recalls delivery %: it starts by itself, once all outcomes of that one are stored.', delivery, recalled
+            USING ERRCODE = 'PM008', HINT = 'pushmta.recall_report shows how many are pending; pushmta.stop_delivery gives it up.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.refuse_unlisted(bigint) IS
+    'Raises an error for a delivery of a recall whose targets are not all listed: nobody else starts or analyses it.';
+
 CREATE FUNCTION pushmta_engine.begin_recall(child bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
 #variable_conflict use_variable
@@ -194,11 +208,16 @@ DECLARE
     parts bigint[];
     day date;
 BEGIN
-    -- The last outcome must be stored: a message on the wire may have been seen.
+    -- Somebody has stopped it.
+    UPDATE recall r SET listed_at = clock_timestamp() WHERE r.delivery_id = ANY(ARRAY(SELECT x.delivery_id FROM recall x
+        JOIN delivery c ON c.id = x.child_id
+        WHERE x.child_id IS NOT NULL AND x.listed_at IS NULL AND c.state IN ('finished', 'stopped', 'recalled')
+        FOR UPDATE OF x SKIP LOCKED));
+    -- The last outcome must be stored: a message on the wire may have been seen. A session that changes the second delivery goes first.
     SELECT r.delivery_id, r.child_id, r.listed_through, d.log_day INTO due
-    FROM recall r JOIN delivery d ON d.id = r.delivery_id
+    FROM recall r JOIN delivery d ON d.id = r.delivery_id JOIN delivery c ON c.id = r.child_id AND c.state = 'editing'
     WHERE r.child_id IS NOT NULL AND r.listed_at IS NULL AND d.finished_at IS NOT NULL
-    ORDER BY r.recalled_at LIMIT 1 FOR UPDATE OF r SKIP LOCKED;
+    ORDER BY r.recalled_at LIMIT 1 FOR UPDATE OF r, c SKIP LOCKED;
     IF NOT FOUND THEN
         RETURN 0;
     END IF;

@@ -201,8 +201,10 @@ CREATE FUNCTION pushmta_engine.claim_signals() RETURNS SETOF pushmta_engine.heal
 DECLARE
     moment CONSTANT timestamptz := clock_timestamp();
 BEGIN
-    UPDATE delivery_signal f SET ended = true FROM delivery d
-    WHERE NOT f.ended AND d.id = f.delivery_id AND d.state IN ('finished', 'stopped', 'recalled');
+    -- Never waits for a session that has just changed whom a delivery follows.
+    UPDATE delivery_signal f SET ended = true WHERE f.delivery_id = ANY(ARRAY(
+        SELECT x.delivery_id FROM delivery_signal x JOIN delivery d ON d.id = x.delivery_id
+        WHERE NOT x.ended AND d.state IN ('finished', 'stopped', 'recalled') FOR NO KEY UPDATE OF x SKIP LOCKED));
     RETURN QUERY UPDATE health_signal s SET look = s.look + 1, next_at = moment + make_interval(secs => s.interval_seconds)
         WHERE s.id IN (
             SELECT x.id FROM health_signal x
@@ -231,7 +233,8 @@ CREATE FUNCTION pushmta_engine.note_signal(signal integer, look bigint, value do
         UPDATE health_signal s SET value = coalesce(note_signal.value, s.value),
             sampled_at = CASE WHEN note_signal.value IS NULL THEN s.sampled_at ELSE clock_timestamp() END,
             error = CASE WHEN note_signal.value IS NULL THEN left(note_signal.error, 500) ELSE '' END
-        WHERE s.id = signal AND s.look = note_signal.look
+        -- A session that changes the signal has overtaken this read, even before it commits.
+        WHERE s.id = (SELECT x.id FROM health_signal x WHERE x.id = signal AND x.look = note_signal.look FOR NO KEY UPDATE SKIP LOCKED)
         RETURNING true AS done
     ) SELECT coalesce((SELECT n.done FROM noted n), false) $$;
 COMMENT ON FUNCTION pushmta_engine.note_signal(integer, bigint, double precision, text) IS
@@ -243,14 +246,23 @@ CREATE FUNCTION pushmta_engine.set_signal_rates(signal integer, look bigint, rat
 DECLARE
     moment CONSTANT timestamptz := clock_timestamp();
     stale_at timestamptz;
+    free bigint[];
     changed integer;
 BEGIN
     -- The lock keeps the next read, and a change of the signal, from coming between.
     SELECT s.sampled_at + make_interval(secs => s.stale_after_seconds) INTO stale_at FROM health_signal s
-    WHERE s.id = signal AND s.look = set_signal_rates.look FOR NO KEY UPDATE;
+    WHERE s.id = signal AND s.look = set_signal_rates.look FOR NO KEY UPDATE SKIP LOCKED;
     IF NOT FOUND THEN
         RETURN 0;
     END IF;
+    -- A session that changes one of the rates must not send the others to their floors. Children hold one only for a moment.
+    FOR attempt IN 1..3 LOOP
+        free := ARRAY(SELECT f.delivery_id FROM delivery_signal f JOIN rate_limit r ON r.delivery_id = f.delivery_id
+            WHERE f.signal_id = signal AND f.delivery_id IN (SELECT g.delivery FROM jsonb_to_recordset(rates) AS g(delivery bigint))
+            ORDER BY f.delivery_id FOR NO KEY UPDATE OF f, r SKIP LOCKED);
+        EXIT WHEN cardinality(free) >= jsonb_array_length(rates);
+        PERFORM pg_sleep(0.01);
+    END LOOP;
     WITH given AS MATERIALIZED (
         SELECT g.* FROM jsonb_to_recordset(rates) AS g(delivery bigint, followed_at timestamptz, state text, rate double precision,
             load double precision, trend double precision, knee double precision, patience double precision, cut_at double precision,
@@ -258,7 +270,8 @@ BEGIN
     ), kept AS (
         UPDATE delivery_signal f SET state = g.state, rate = g.rate, load = g.load, trend = g.trend, knee = g.knee,
             patience_seconds = g.patience, cut_at = to_timestamp(g.cut_at), sampled_at = to_timestamp(g.sampled_at), granted = g.granted
-        FROM given g WHERE f.delivery_id = g.delivery AND f.signal_id = signal AND f.followed_at = g.followed_at
+        FROM given g WHERE f.delivery_id = g.delivery AND f.delivery_id = ANY(free) AND f.signal_id = signal
+            AND f.followed_at = g.followed_at
         RETURNING f.delivery_id, f.rate, f.state
     )
     -- While nothing changes, only the moment moves at which the rate falls. The timeline goes on: a share that a child holds is not
@@ -273,7 +286,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta_engine.set_signal_rates(integer, bigint, jsonb) IS
     'Sets the rates of the deliveries that follow a signal, and stores what their controllers remember. Does nothing if another read of '
-    'the signal has begun since.';
+    'the signal has begun since. Leaves out rates that another session is changing: the next read sets them.';
 
 CREATE VIEW pushmta.health_signal AS
 SELECT s.name, s.kind, s.source, s.selector, s.good, s.interval_seconds, s.timeout_ms, s.reaction_seconds, s.stale_after_seconds,

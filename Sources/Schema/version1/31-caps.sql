@@ -1,9 +1,9 @@
 -- Frequency caps: at most so many messages of some categories to a person of a service in a time.
 --
 -- A person is a user of a service, or a subscription without a user. Its number is the lowest id of its subscriptions
--- (subscription.person_id), so 1,024 neighbours are a block. The history has a bit for each person of a block: one row for each block and
+-- (subscription.person_id), so 4,096 neighbours are a block. The history has a bit for each person of a block: one row for each block and
 -- delivery, and, for older days, rows for each block, category and day with bits of a binary number. Adding a bitmap to such a number
--- and comparing it takes a few operations on 128 bytes for all 1,024 persons. Sums of eight days keep long times as cheap as short ones.
+-- and comparing it takes a few operations on 512 bytes for all 4,096 persons. Sums of eight days keep long times as cheap as short ones.
 --
 -- The table of the rules is in 02-applications.sql, the numbers of persons are in 03-devices.sql.
 
@@ -29,26 +29,26 @@ CREATE TABLE pushmta_engine.cap_history (
     -- Null for folded days.
     counts_at timestamptz,
     service_id integer NOT NULL,
-    -- A person's number >> 10.
+    -- A person's number >> 12.
     block integer NOT NULL,
     day date NOT NULL,
     category_id integer NOT NULL,
     -- The bits of folded days are the digits of value 2 ^ digit. 0 for a delivery.
     digit smallint NOT NULL,
-    -- Bit number & 1023: whether the delivery has a message to the person that has not ended unsent.
-    persons bit varying NOT NULL CHECK (length(persons) = 1024),
+    -- Bit number & 4095: whether the delivery has a message to the person that has not ended unsent.
+    persons bit varying NOT NULL CHECK (length(persons) = 4096),
     -- How many more such messages it has to the same person, the lowest digits first. Null for none.
     more bit varying[],
     -- The day first: what is new is at one place of the index, and neighbours of a day are read together.
     PRIMARY KEY (service_id, day, block, category_id, delivery_id, digit)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.05);
 COMMENT ON TABLE pushmta_engine.cap_history IS
-    'Which persons the deliveries of the last 180 days have messages to: a row for each block of 1,024 persons and delivery. Days that are '
+    'Which persons the deliveries of the last 180 days have messages to: a row for each block of 4,096 persons and delivery. Days that are '
     'over are folded: a row for each block, category and digit of the number of deliveries. Of eight folded days there is the sum, too.';
 
 CREATE TABLE pushmta_engine.cap_lock (
     service_id integer NOT NULL,
-    -- 16 blocks.
+    -- 4 blocks.
     persons integer NOT NULL,
     -- The delivery that asked last, and how often that was another one than before.
     delivery_id bigint NOT NULL DEFAULT 0,
@@ -86,23 +86,29 @@ CREATE FUNCTION pushmta_engine.eighth_day(day date) RETURNS date LANGUAGE sql IM
     RETURN day + (7 - (day - date '2000-01-01' + 7) % 8);
 COMMENT ON FUNCTION pushmta_engine.eighth_day(date) IS 'The first day, from this one on, at which eight days begin that are summed up.';
 
--- Numbers in bits: for 1,024 persons at once.
+-- Numbers in bits: for 4,096 persons at once.
 
 CREATE AGGREGATE pushmta_engine.bits_at(place integer, value integer) (
     SFUNC = pg_catalog.set_bit, STYPE = pg_catalog.bit,
-    -- 1,024 bits.
+    -- 4,096 bits.
     INITCOND = 'X000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'
         '000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'
-        '0000000000000000');
-COMMENT ON AGGREGATE pushmta_engine.bits_at(integer, integer) IS 'A block of 1,024 bits with these values at these places.';
+        '000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'
+        '000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'
+        '000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'
+        '000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'
+        '000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'
+        '000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000'
+        '0000000000000000000000000000000000000000000000000000000000000000');
+COMMENT ON AGGREGATE pushmta_engine.bits_at(integer, integer) IS 'A block of 4,096 bits with these values at these places.';
 
-CREATE FUNCTION pushmta_engine.no_bits() RETURNS bit varying LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 0::bit(1024);
-COMMENT ON FUNCTION pushmta_engine.no_bits() IS 'A block of 1,024 bits that are all 0.';
+CREATE FUNCTION pushmta_engine.no_bits() RETURNS bit varying LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN 0::bit(4096);
+COMMENT ON FUNCTION pushmta_engine.no_bits() IS 'A block of 4,096 bits that are all 0.';
 
 CREATE FUNCTION pushmta_engine.any_bits(digits bit varying[]) RETURNS bit varying LANGUAGE sql IMMUTABLE PARALLEL SAFE
     SET search_path = pushmta_engine, pg_temp AS $$
-    SELECT coalesce(bit_or(d.bits::bit(1024)), no_bits()) FROM unnest(digits) d(bits) $$;
-COMMENT ON FUNCTION pushmta_engine.any_bits(bit varying[]) IS 'Which of 1,024 numbers are not 0. The lowest digits come first.';
+    SELECT coalesce(bit_or(d.bits::bit(4096)), no_bits()) FROM unnest(digits) d(bits) $$;
+COMMENT ON FUNCTION pushmta_engine.any_bits(bit varying[]) IS 'Which of 4,096 numbers are not 0. The lowest digits come first.';
 
 CREATE FUNCTION pushmta_engine.add_bits(digits bit varying[], bits bit varying, digit integer DEFAULT 0) RETURNS bit varying[]
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pushmta_engine, pg_temp AS $$
@@ -125,7 +131,20 @@ BEGIN
     RETURN sums;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.add_bits(bit varying[], bit varying, integer) IS
-    'Adds a bit of value 2 ^ digit to each of 1,024 numbers.';
+    'Adds a bit of value 2 ^ digit to each of 4,096 numbers.';
+
+CREATE FUNCTION pushmta_engine.plus_bits(digits bit varying[], more bit varying[]) RETURNS bit varying[] LANGUAGE plpgsql
+    IMMUTABLE PARALLEL SAFE SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    sums bit varying[] := digits;
+BEGIN
+    FOR n IN 1..cardinality(more) LOOP
+        sums := add_bits(sums, more[n], n - 1);
+    END LOOP;
+    RETURN sums;
+END $$;
+COMMENT ON FUNCTION pushmta_engine.plus_bits(bit varying[], bit varying[]) IS
+    'Adds 4,096 numbers to 4,096 others. The lowest digits come first.';
 
 CREATE FUNCTION pushmta_engine.less_bits(digits bit varying[], less bit varying[]) RETURNS bit varying[] LANGUAGE plpgsql
     IMMUTABLE PARALLEL SAFE SET search_path = pushmta_engine, pg_temp AS $$
@@ -147,7 +166,7 @@ BEGIN
         ORDER BY r.n) END;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.less_bits(bit varying[], bit varying[]) IS
-    'Subtracts 1,024 numbers from 1,024 others; 0 where the first is greater. The lowest digits come first.';
+    'Subtracts 4,096 numbers from 4,096 others; 0 where the first is greater. The lowest digits come first.';
 
 CREATE FUNCTION pushmta_engine.sum_bits(maps bit varying[], digits smallint[]) RETURNS bit varying[] LANGUAGE plpgsql
     IMMUTABLE PARALLEL SAFE SET search_path = pushmta_engine, pg_temp AS $$
@@ -207,7 +226,7 @@ BEGIN
     RETURN ARRAY[d0, d1, d2, d3, d4, d5] || higher;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.sum_bits(bit varying[], smallint[]) IS
-    'Adds up blocks of 1,024 bits, each a digit of value 2 ^ digit. Returns the digits of the 1,024 sums, the lowest first.';
+    'Adds up blocks of 4,096 bits, each a digit of value 2 ^ digit. Returns the digits of the 4,096 sums, the lowest first.';
 
 CREATE FUNCTION pushmta_engine.reached_bits(maps bit varying[], digits smallint[], most integer) RETURNS bit varying LANGUAGE plpgsql
     IMMUTABLE PARALLEL SAFE SET search_path = pushmta_engine, pg_temp AS $$
@@ -234,7 +253,23 @@ BEGIN
     RETURN above | equal;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.reached_bits(bit varying[], smallint[], integer) IS
-    'Which of the 1,024 sums of sum_bits are at least this number.';
+    'Which of the 4,096 sums of sum_bits are at least this number.';
+
+CREATE FUNCTION pushmta_engine.person_numbers(deliveries bigint[], services integer[], persons bigint[], counted integer)
+    RETURNS TABLE (delivery bigint, service integer, block integer, numbers bit varying[]) LANGUAGE sql STABLE
+    SET search_path = pushmta_engine, pg_temp AS $$
+    WITH person AS MATERIALIZED (
+        SELECT u.delivery, u.service, (u.person >> 12)::integer AS block, (u.person & 4095)::integer AS spot, count(*) - counted AS n
+        FROM unnest(deliveries, services, persons) u(delivery, service, person) GROUP BY 1, 2, 3, 4 HAVING count(*) > counted
+    ), digit AS (
+        -- Digit by digit: a user key that says nothing may belong to any number of devices.
+        SELECT p.delivery, p.service, p.block, d.n, bits_at(p.spot, ((p.n >> d.n) & 1)::integer)::bit varying AS bits
+        FROM person p CROSS JOIN generate_series(0, (SELECT floor(log(2, max(x.n)))::integer FROM person x)) d(n) GROUP BY 1, 2, 3, 4
+    )
+    SELECT d.delivery, d.service, d.block, array_agg(d.bits ORDER BY d.n) FROM digit d GROUP BY 1, 2, 3 $$;
+COMMENT ON FUNCTION pushmta_engine.person_numbers(bigint[], integer[], bigint[], integer) IS
+    'How many elements there are of each delivery, service and person, less those that are counted already: numbers of each block of '
+    'persons, the lowest digits first. Blocks without any are left out.';
 
 -- Rules.
 
@@ -287,7 +322,7 @@ CREATE FUNCTION pushmta_engine.lock_persons(service integer, blocks integer[], d
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_variable
 DECLARE
-    groups integer[] := ARRAY(SELECT DISTINCT b.n >> 4 FROM unnest(blocks) b(n) ORDER BY 1);
+    groups integer[] := ARRAY(SELECT DISTINCT b.n >> 2 FROM unnest(blocks) b(n) ORDER BY 1);
     changed integer[];
 BEGIN
     INSERT INTO cap_lock (service_id, persons) SELECT service, g.n FROM unnest(groups) g(n) ORDER BY g.n ON CONFLICT DO NOTHING;
@@ -351,21 +386,14 @@ CREATE FUNCTION pushmta_engine.count_more(place pushmta_engine.capped_delivery, 
     RETURNS void LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp SET enable_nestloop = off SET enable_mergejoin = off AS $$
 #variable_conflict use_column
 DECLARE
-    counts record;
+    counted bigint[] := ARRAY(SELECT u.person FROM unnest(persons) u(person) JOIN unnest(blocks, bits) b(n, bits)
+            ON b.n = (u.person >> 12)::integer
+        WHERE get_bit(b.bits, (u.person & 4095)::integer) = 1);
 BEGIN
-    SELECT array_agg(r.block) AS blocks, array_agg(r.spot) AS spots, array_agg(r.n - 1) AS more, max(r.n - 1) AS most INTO counts
-    FROM (SELECT b.n AS block, (u.person & 1023)::integer AS spot, count(*) AS n
-        FROM unnest(persons) u(person) JOIN unnest(blocks, bits) b(n, bits) ON b.n = (u.person >> 10)::integer
-        WHERE get_bit(b.bits, (u.person & 1023)::integer) = 1 GROUP BY 1, 2 HAVING count(*) > 1) r;
-    -- Digit by digit: a user key that says nothing may belong to any number of devices.
-    FOR power IN 0..31 LOOP
-        EXIT WHEN counts.most IS NULL OR counts.most >> power = 0;
-        UPDATE cap_history h SET more = add_bits(h.more, m.bits, power)
-        FROM (SELECT c.block, bits_at(c.spot, 1)::bit varying AS bits
-            FROM unnest(counts.blocks, counts.spots, counts.more) c(block, spot, n) WHERE (c.n >> power) & 1 = 1 GROUP BY 1) m
-        WHERE h.service_id = place.service_id AND h.day = place.day AND h.block = ANY(counts.blocks) AND h.block = m.block
-            AND h.category_id = place.category_id AND h.delivery_id = place.delivery_id AND h.digit = 0;
-    END LOOP;
+    UPDATE cap_history h SET more = plus_bits(h.more, n.numbers)
+    FROM person_numbers(NULL, NULL, counted, 1) n
+    WHERE h.service_id = place.service_id AND h.day = place.day AND h.block = ANY(blocks) AND h.block = n.block
+        AND h.category_id = place.category_id AND h.delivery_id = place.delivery_id AND h.digit = 0;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.count_more(pushmta_engine.capped_delivery, bigint[], integer[], bit varying[]) IS
     'Counts the second and further messages of a delivery to persons of these blocks who have several of these elements and whose bit is '
@@ -433,7 +461,7 @@ CREATE FUNCTION pushmta_engine.known_reached(place pushmta_engine.capped_deliver
 #variable_conflict use_column
 DECLARE
     missing integer[] := ARRAY(SELECT b.block FROM unnest(blocks) b(block) CROSS JOIN LATERAL (SELECT l.version FROM cap_lock l
-            WHERE l.service_id = place.service_id AND l.persons = b.block >> 4 OFFSET 0) l
+            WHERE l.service_id = place.service_id AND l.persons = b.block >> 2 OFFSET 0) l
         LEFT JOIN LATERAL (SELECT k.version FROM cap_reached k WHERE k.delivery_id = place.delivery_id
             AND k.service_id = place.service_id AND k.block = b.block OFFSET 0) k ON true
         WHERE k.version IS DISTINCT FROM l.version);
@@ -441,7 +469,7 @@ BEGIN
     IF missing <> '{}' THEN
         INSERT INTO cap_reached AS c (delivery_id, service_id, block, version, persons)
         SELECT place.delivery_id, place.service_id, m.block, l.version, coalesce(r.persons, no_bits())
-        FROM unnest(missing) m(block) JOIN cap_lock l ON l.service_id = place.service_id AND l.persons = m.block >> 4
+        FROM unnest(missing) m(block) JOIN cap_lock l ON l.service_id = place.service_id AND l.persons = m.block >> 2
         LEFT JOIN reached_persons(place, rules, missing, NULL) r ON r.block = m.block
         ON CONFLICT ON CONSTRAINT cap_reached_pkey DO UPDATE SET version = excluded.version, persons = excluded.persons;
     END IF;
@@ -521,12 +549,12 @@ BEGIN
     -- Two lists in step take half the time of a table of both.
     IF zones IS NULL THEN
         SELECT array_agg(g.block) AS blocks, NULL::text[] AS zones, array_agg(g.bits) AS bits, array_agg(g.n) AS n INTO asked
-        FROM (SELECT (u.person >> 10)::integer AS block, bits_at((u.person & 1023)::integer, 1)::bit varying AS bits, count(*) AS n
+        FROM (SELECT (u.person >> 12)::integer AS block, bits_at((u.person & 4095)::integer, 1)::bit varying AS bits, count(*) AS n
             FROM (SELECT unnest(persons) AS person) u GROUP BY 1) g;
     ELSE
         zones := recipient_zones(service, ids, zones);
         SELECT array_agg(g.block) AS blocks, array_agg(g.zone) AS zones, array_agg(g.bits) AS bits, array_agg(g.n) AS n INTO asked
-        FROM (SELECT (u.person >> 10)::integer AS block, u.zone, bits_at((u.person & 1023)::integer, 1)::bit varying AS bits,
+        FROM (SELECT (u.person >> 12)::integer AS block, u.zone, bits_at((u.person & 4095)::integer, 1)::bit varying AS bits,
                 count(*) AS n
             FROM (SELECT unnest(persons) AS person, unnest(zones) AS zone) u GROUP BY 1, 2) g;
     END IF;
@@ -538,9 +566,9 @@ BEGIN
     ELSE
         SELECT array_agg(t.id ORDER BY t.id) FILTER (WHERE t.passes), array_agg(t.id) FILTER (WHERE NOT t.passes)
         INTO passed, capped
-        FROM (SELECT u.id, get_bit(f.bits, (u.person & 1023)::integer) = 1 AS passes
+        FROM (SELECT u.id, get_bit(f.bits, (u.person & 4095)::integer) = 1 AS passes
             FROM (SELECT unnest(ids) AS id, unnest(persons) AS person) u
-            JOIN (SELECT unnest(free.blocks) AS block, unnest(free.bits) AS bits) f ON f.block = (u.person >> 10)::integer) t;
+            JOIN (SELECT unnest(free.blocks) AS block, unnest(free.bits) AS bits) f ON f.block = (u.person >> 12)::integer) t;
     END IF;
     PERFORM count_bits(place, free.blocks, free.bits);
     -- Blocks in which a person has several of the devices.
@@ -562,18 +590,11 @@ CREATE FUNCTION pushmta_engine.uncount_persons(deliveries bigint[], services int
     SET search_path = pushmta_engine, pg_temp SET enable_seqscan = off AS $$
 #variable_conflict use_column
 BEGIN
-    WITH person AS MATERIALIZED (
-        SELECT u.delivery, u.service, (u.person >> 10)::integer AS block, (u.person & 1023)::integer AS spot, count(*) AS n
-        FROM unnest(deliveries, services, persons) u(delivery, service, person) GROUP BY 1, 2, 3, 4
-    ), digit AS (
-        SELECT p.delivery, p.service, p.block, d.n, bits_at(p.spot, ((p.n >> d.n) & 1)::integer)::bit varying AS bits
-        FROM person p CROSS JOIN generate_series(0, (SELECT floor(log(2, max(x.n)))::integer FROM person x)) d(n) GROUP BY 1, 2, 3, 4
-    ), block AS MATERIALIZED (
-        SELECT d.delivery, d.service, d.block AS n, array_agg(d.bits ORDER BY d.n) AS numbers FROM digit d GROUP BY 1, 2, 3
-    ), found AS MATERIALIZED (
+    WITH found AS MATERIALIZED (
         SELECT h.service_id, h.block, h.day, h.category_id, h.delivery_id, b.numbers
-        FROM block b JOIN capped_delivery c ON c.delivery_id = b.delivery AND c.service_id = b.service
-        JOIN cap_history h ON h.service_id = b.service AND h.block = b.n AND h.day = c.day AND h.category_id = c.category_id
+        FROM person_numbers(deliveries, services, persons, 0) b
+        JOIN capped_delivery c ON c.delivery_id = b.delivery AND c.service_id = b.service
+        JOIN cap_history h ON h.service_id = b.service AND h.block = b.block AND h.day = c.day AND h.category_id = c.category_id
             AND h.delivery_id = b.delivery AND h.digit = 0
         ORDER BY h.delivery_id, h.service_id, h.block FOR NO KEY UPDATE OF h
     )
@@ -827,11 +848,11 @@ BEGIN
         WHERE s.id = ANY(ids) AND s.application_id = ANY(apps) GROUP BY 1 ORDER BY 1
     LOOP
         CONTINUE WHEN NOT EXISTS (SELECT FROM cap_lock l WHERE l.service_id = found.service);
-        PERFORM lock_persons(found.service, ARRAY(SELECT (u.person >> 10)::integer FROM unnest(found.persons) u(person)), 0);
+        PERFORM lock_persons(found.service, ARRAY(SELECT (u.person >> 12)::integer FROM unnest(found.persons) u(person)), 0);
         UPDATE cap_history h SET persons = h.persons & ~b.bits,
             more = CASE WHEN h.more IS NOT NULL THEN ARRAY(SELECT m.bits & ~b.bits FROM unnest(h.more) WITH ORDINALITY m(bits, n)
                 ORDER BY m.n) END
-        FROM (SELECT (u.person >> 10)::integer AS n, bits_at((u.person & 1023)::integer, 1)::bit varying AS bits
+        FROM (SELECT (u.person >> 12)::integer AS n, bits_at((u.person & 4095)::integer, 1)::bit varying AS bits
             FROM unnest(found.persons) u(person) GROUP BY 1) b
         -- All days one by one, because they come first in the index.
         WHERE h.service_id = found.service AND h.block = b.n AND h.persons & b.bits <> no_bits()

@@ -1,6 +1,6 @@
 -- What people did: whom deliveries were sent to, who received and who clicked them. Filters read it.
 --
--- It has the form of the history of frequency caps: a bit for each of 1,024 persons (31-caps.sql). Caps count messages that are planned
+-- It has the form of the history of frequency caps: a bit for each of 4,096 persons (31-caps.sql). Caps count messages that are planned
 -- and forget after some days which delivery they were of. This history has what happened, by delivery, for 180 days, and only of services
 -- that ask for it (service.behaviour_since). Only the active feedback worker writes it, in the transactions that count outcomes and hits.
 -- A bit that is set twice is set once, so nothing has to be counted exactly once, and what commits late is found by the queues of those
@@ -9,19 +9,19 @@
 CREATE TABLE pushmta_engine.behaviour (
     delivery_id bigint NOT NULL,
     service_id integer NOT NULL,
-    -- A person's number >> 10.
+    -- A person's number >> 12.
     block integer NOT NULL,
     -- When it happened, in UTC.
     day date NOT NULL,
     -- 1 sent, 2 received, 3 clicked.
     kind smallint NOT NULL CHECK (kind IN (1, 2, 3)),
-    -- Bit number & 1023.
-    persons bit varying NOT NULL CHECK (length(persons) = 1024),
+    -- Bit number & 4095.
+    persons bit varying NOT NULL CHECK (length(persons) = 4096),
     -- The block before the day: a filter reads all days of a few blocks.
     PRIMARY KEY (service_id, kind, block, day, delivery_id)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_insert_scale_factor = 0.05);
 COMMENT ON TABLE pushmta_engine.behaviour IS
-    'Which persons were sent a delivery, received or clicked it, on each of the last 180 days: a row for each block of 1,024 persons.';
+    'Which persons were sent a delivery, received or clicked it, on each of the last 180 days: a row for each block of 4,096 persons.';
 CREATE INDEX behaviour_day ON pushmta_engine.behaviour (day);
 
 CREATE TABLE pushmta_engine.behaviour_delivery (
@@ -71,7 +71,7 @@ BEGIN
         ON CONFLICT (service_id, delivery_id) DO UPDATE SET last_day = excluded.last_day WHERE b.last_day < excluded.last_day
     )
     INSERT INTO behaviour AS h (service_id, kind, block, day, delivery_id, persons)
-    SELECT p.service_id, p.kind, (p.person >> 10)::integer, p.day, p.delivery, bits_at((p.person & 1023)::integer, 1)::bit varying
+    SELECT p.service_id, p.kind, (p.person >> 12)::integer, p.day, p.delivery, bits_at((p.person & 4095)::integer, 1)::bit varying
     FROM placed p GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
     ON CONFLICT ON CONSTRAINT behaviour_pkey DO UPDATE SET persons = h.persons | excluded.persons
         WHERE h.persons | excluded.persons <> h.persons;
@@ -138,7 +138,7 @@ BEGIN
         RETURN 0;
     END IF;
     UPDATE behaviour h SET persons = h.persons & ~b.bits
-    FROM (SELECT f.service_id, (f.person_id >> 10)::integer AS block, bits_at((f.person_id & 1023)::integer, 1)::bit varying AS bits
+    FROM (SELECT f.service_id, (f.person_id >> 12)::integer AS block, bits_at((f.person_id & 4095)::integer, 1)::bit varying AS bits
         FROM behaviour_forgotten f WHERE f.id = ANY(taken) GROUP BY 1, 2) b
     WHERE h.service_id = b.service_id AND h.kind = ANY(ARRAY[1, 2, 3]::smallint[]) AND h.block = b.block
         AND h.persons & b.bits <> no_bits();
@@ -201,7 +201,7 @@ DECLARE
     wanted CONSTANT smallint := behaviour_kind(word);
     about CONSTANT bigint[] := behaviour_deliveries(subject, value, services);
 BEGIN
-    RETURN QUERY SELECT b.block, bit_or(h.persons::bit(1024))::bit varying
+    RETURN QUERY SELECT b.block, bit_or(h.persons::bit(4096))::bit varying
         FROM unnest(blocks) b(block)
         CROSS JOIN LATERAL (SELECT x.persons FROM behaviour x WHERE x.service_id = ANY(services) AND x.kind = wanted AND x.block = b.block
             AND x.day >= coalesce(since, '-infinity') AND (about IS NULL OR x.delivery_id = ANY(about)) OFFSET 0) h

@@ -322,26 +322,31 @@ CREATE FUNCTION pushmta_engine.count_results(delivery bigint) RETURNS boolean LA
 #variable_conflict use_variable
 DECLARE
     day date := (SELECT d.log_day FROM pushmta_engine.delivery d WHERE d.id = delivery AND NOT d.purged);
+    result record;
 BEGIN
     IF day IS NULL OR to_regclass('pushmta_engine.tracking_log_' || to_char(day, 'YYYYMMDD')) IS NULL THEN
         RETURN false;
     END IF;
-    WITH sent AS (
-        SELECT p.cell, sum(p.sent) AS n FROM delivery_part p WHERE p.delivery_id = delivery GROUP BY p.cell
-    ), hit AS (
-        SELECT cell_of(t.sequence) AS cell, count(*) FILTER (WHERE t.kind = 1) AS received, count(*) FILTER (WHERE t.kind = 2) AS clicked
-        FROM tracking_log t WHERE t.log_day = day AND t.delivery_id = delivery AND t.first GROUP BY 1
-    ), conversion AS (
-        SELECT cell_of(v.sequence) AS cell, count(DISTINCT v.sequence) AS n FROM pushmta_engine.conversion v
-        WHERE v.delivery_id = delivery GROUP BY 1
-    )
-    -- They never fall: what is deleted because of its age, or with a person, was counted.
-    UPDATE experiment_cell c SET sent = greatest(c.sent, r.sent), received = greatest(c.received, r.received),
-        clicked = greatest(c.clicked, r.clicked), converted = greatest(c.converted, r.converted)
-    FROM (SELECT x.cell, s.n AS sent, h.received, h.clicked, v.n AS converted FROM experiment_cell x
+    -- One after the other, in the order in which split_parts locks them. The counts are complete before the first is locked.
+    FOR result IN WITH sent AS (
+            SELECT p.cell, sum(p.sent) AS n FROM delivery_part p WHERE p.delivery_id = delivery GROUP BY p.cell
+        ), hit AS (
+            SELECT cell_of(t.sequence) AS cell, count(*) FILTER (WHERE t.kind = 1) AS received,
+                count(*) FILTER (WHERE t.kind = 2) AS clicked
+            FROM tracking_log t WHERE t.log_day = day AND t.delivery_id = delivery AND t.first GROUP BY 1
+        ), conversion AS (
+            SELECT cell_of(v.sequence) AS cell, count(DISTINCT v.sequence) AS n FROM pushmta_engine.conversion v
+            WHERE v.delivery_id = delivery GROUP BY 1
+        )
+        SELECT x.cell, s.n AS sent, h.received, h.clicked, v.n AS converted FROM experiment_cell x
         LEFT JOIN sent s ON s.cell = x.cell LEFT JOIN hit h ON h.cell = x.cell LEFT JOIN conversion v ON v.cell = x.cell
-        WHERE x.delivery_id = delivery) r
-    WHERE c.delivery_id = delivery AND c.cell = r.cell;
+        WHERE x.delivery_id = delivery ORDER BY x.cell
+    LOOP
+        -- They never fall: what is deleted because of its age, or with a person, was counted.
+        UPDATE experiment_cell c SET sent = greatest(c.sent, result.sent), received = greatest(c.received, result.received),
+            clicked = greatest(c.clicked, result.clicked), converted = greatest(c.converted, result.converted)
+        WHERE c.delivery_id = delivery AND c.cell = result.cell;
+    END LOOP;
     RETURN true;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.count_results(bigint) IS
@@ -472,7 +477,13 @@ BEGIN
     IF NOT FOUND THEN
         RETURN false;
     END IF;
-    PERFORM look_at_experiment(wanted, moment);
+    BEGIN
+        PERFORM look_at_experiment(wanted, moment);
+    EXCEPTION WHEN OTHERS THEN
+        -- Otherwise no other experiment would be looked at any more.
+        RAISE WARNING 'The experiment of delivery % could not be looked at: %', wanted, SQLERRM;
+        UPDATE experiment e SET look_at = moment + interval '1 minute' WHERE e.delivery_id = wanted;
+    END;
     RETURN true;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.advance_experiment(timestamptz) IS

@@ -11,20 +11,51 @@ extension Store {
     /// - Returns: the number of changed parts.
     package func advancePlans(enough: Int, limit: Int) async throws -> Int {
         let limit = PostgresValue.int32(Int32(clamping: limit))
-        // Each in a transaction of its own, so that none holds up another one's delivery.
-        for _ in 0..<Self.experimentsAtOnce {
-            guard try await query("SELECT pushmta_engine.advance_experiment()").one({ try $0.bool() }) else { break }
-        }
-        try await query("SELECT pushmta_engine.advance_waves()")
-        try await query("SELECT pushmta_engine.close_hours($1)", [limit])
-        return try await query(
+        // What fails must not keep due messages back.
+        let results = [
+            await attempt { try await $0.advanceExperiments() },
+            await attempt { try await $0.advanceWaves() },
+            await attempt { _ = try await $0.query("SELECT pushmta_engine.close_hours($1)", [limit]) },
+        ]
+        let released = try await query(
             "SELECT pushmta_engine.release_planned($1, $2)",
             [.int32(Int32(clamping: enough)), limit]
         ).one { Int(try $0.int32()) }
+        for result in results { try result.get() }
+        return released
+    }
+
+    private func attempt(_ step: (Store) async throws -> Void) async -> Result<Void, any Error> {
+        do {
+            return .success(try await step(self))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Each in a transaction of its own, so that none holds up another one's delivery.
+    private func advanceExperiments() async throws {
+        for _ in 0..<Self.experimentsAtOnce {
+            guard try await query("SELECT pushmta_engine.advance_experiment()").one({ try $0.bool() }) else { break }
+        }
+    }
+
+    private func advanceWaves() async throws {
+        for _ in 0..<Self.waveLooks {
+            let looked = try await query(
+                "SELECT pushmta_engine.advance_waves(most => $1)",
+                [.int32(Self.wavesAtOnce)]
+            ).one { try $0.int32() }
+            guard looked >= Self.wavesAtOnce else { break }
+        }
     }
 
     /// The maximum number of experiments that are looked at in one second.
     private static let experimentsAtOnce = 10
+    /// The maximum number of deliveries whose waves are looked at in one transaction, which holds them until its end.
+    private static let wavesAtOnce: Int32 = 100
+    /// The maximum number of such transactions in one second.
+    private static let waveLooks = 10
 
     /// Replaces the plan of a delivery of which nothing has left; an empty one removes it. An analysis is dropped.
     ///

@@ -69,7 +69,7 @@ extension Store {
 
     /// Folds, sums up or deletes a piece of the history of frequency caps, as the active worker.
     ///
-    /// - Parameter blocks: the approximate maximum number of blocks of 1,024 persons.
+    /// - Parameter blocks: the approximate maximum number of blocks of 4,096 persons.
     /// - Returns: how many rows it read or deleted, 0 when nothing is left to do; nil if another worker is active.
     package func keepCaps(worker: String, blocks: Int) async throws -> Int64? {
         try await fenced("pushmta_engine.keep_caps($2)", worker, [.int32(Int32(clamping: blocks))])

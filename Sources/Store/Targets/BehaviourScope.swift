@@ -5,13 +5,13 @@ import PushCore
 struct BehaviourScope: Sendable, Hashable {
     /// The services whose history is asked; all of them keep one.
     let services: [Int32]
-    /// A query for the blocks of 1,024 persons of all subscriptions that the statement judges.
+    /// A query for the blocks of 4,096 persons of all subscriptions that the statement judges.
     let blocks: String
 
     /// - Parameter persons: a query for subscriptions with their `id` and `person_id`, or the name of such a table.
     init(services: [Int32], of subscriptions: String) {
         self.services = services
-        blocks = "SELECT DISTINCT (coalesce(x.person_id, x.id) >> 10)::integer FROM \(subscriptions) x"
+        blocks = "SELECT DISTINCT (coalesce(x.person_id, x.id) >> 12)::integer FROM \(subscriptions) x"
     }
 }
 

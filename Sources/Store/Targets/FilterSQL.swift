@@ -88,7 +88,7 @@ struct FilterSQL {
             )
             """
         )
-        return "(get_bit(b\(place).persons, (coalesce(s.person_id, s.id) & 1023)::integer) = 1 IS TRUE)"
+        return "(get_bit(b\(place).persons, (coalesce(s.person_id, s.id) & 4095)::integer) = 1 IS TRUE)"
     }
 
     /// The tables of the statement that the condition reads, each with a comma after it. They belong behind the tables
@@ -98,7 +98,7 @@ struct FilterSQL {
     /// Joins these tables to subscription `s`.
     var joinsSQL: String {
         behaviourTables.indices.map { place in
-            " LEFT JOIN did\(place) b\(place) ON b\(place).block = (coalesce(s.person_id, s.id) >> 10)::integer"
+            " LEFT JOIN did\(place) b\(place) ON b\(place).block = (coalesce(s.person_id, s.id) >> 12)::integer"
         }.joined()
     }
 

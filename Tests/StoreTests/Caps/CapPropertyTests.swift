@@ -57,7 +57,7 @@ struct CapPropertyTests {
             let zones = CapModel.zones.keys.sorted()
             var id: Int64 = 0
             for _ in 0..<(20 + random.below(30)) {
-                id += [1, 1, 1, 2, 700, 1_500, 20_000][random.below(7)]
+                id += [1, 1, 1, 2, 700, 6_000, 20_000][random.below(7)]
                 let user = users[random.below(users.count)]
                 let zone = user.isEmpty ? zones[random.below(zones.count)] : zones[user.count % zones.count]
                 let application = random.oneIn(2) ? "shop-ios" : "shop-android"

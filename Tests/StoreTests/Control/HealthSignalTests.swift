@@ -87,6 +87,39 @@ struct HealthSignalTests {
         #expect(try await fixture.store.setRates(of: new, found.followers) == 1)
     }
 
+    @Test(
+        "A session that changes one follower, or the signal, holds up neither the others nor the next read",
+        .timeLimit(.minutes(2))
+    )
+    func locked() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await followed(fixture)
+        let other = try await fixture.startedDelivery(["shop-ios"])
+        try await fixture.store.followSignal(other, "load", target: 500, floor: 10, ceiling: 1_000)
+        _ = try await fixture.prepare()
+        let due = try required(try await fixture.store.claimSignals().first)
+        #expect(try await fixture.store.note(.value(320), of: due))
+        let found = try await fixture.store.followers(of: due)
+        #expect(found.followers.count == 2)
+        let holder = try await fixture.hold("SELECT pushmta.follow_signal(\(id), 'load', 400, 20, 900)")
+        #expect(try await fixture.store.setRates(of: due, found.followers) == 1)
+        // It ends while that session still holds it.
+        try await fixture.sql(
+            "UPDATE pushmta_engine.delivery SET state = 'stopped', finished_at = now() WHERE id = \(id)"
+        )
+        try await fixture.sql("UPDATE pushmta_engine.health_signal SET next_at = now()")
+        let next = try required(try await fixture.store.claimSignals().first)
+        try await holder.run(script: "ROLLBACK")
+        try await holder.run(
+            script: "BEGIN; UPDATE pushmta_engine.health_signal SET reaction_seconds = 7, look = look + 1"
+        )
+        #expect(try await !fixture.store.note(.value(320), of: next))
+        #expect(try await fixture.store.setRates(of: next, found.followers) == 0)
+        try await holder.run(script: "ROLLBACK")
+        await holder.close()
+        #expect(try await fixture.store.note(.value(320), of: next))
+    }
+
     @Test("If nobody reads the signal, the rate falls to its floor on its own, and an alarm says so")
     func falls() async throws {
         let fixture = try await StoreFixture.make()

@@ -202,6 +202,25 @@ struct RecurrenceRunTests {
         #expect(try await fixture.store.makeRuns(at: "2092-03-01T09:00:02Z").map(\.outcome) == ["started"])
     }
 
+    @Test("A session that changes a recurrence holds up no other", .timeLimit(.minutes(2)))
+    func held() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.seedSubscriptions(application: "shop-ios", count: 3)
+        let id = try await started(fixture, rule())
+        let run = try required(try await fixture.store.makeRuns(at: "2092-01-01T09:00:01Z").first?.run)
+        #expect(try await fixture.store.returnDelivery(run, reason: "no title") == .editing)
+        let other = try await started(fixture, rule())
+        let holder = try await fixture.hold(
+            "SELECT FROM pushmta_engine.recurrence WHERE delivery_id = \(id) FOR NO KEY UPDATE"
+        )
+        let made = try await fixture.store.makeRuns(at: "2092-01-01T09:00:02Z")
+        #expect(made.map(\.delivery) == [other])
+        try await holder.run(script: "ROLLBACK")
+        await holder.close()
+        _ = try await fixture.store.makeRuns(at: "2092-01-01T09:00:03Z")
+        #expect(try await fixture.store.recurrence(ofDelivery: id)?.state == .paused)
+    }
+
     @Test("A run that fails pauses its recurrence before the next one")
     func failed() async throws {
         let fixture = try await StoreFixture.make()
@@ -222,6 +241,27 @@ struct RecurrenceRunTests {
         let run = try required(try await fixture.store.makeRuns(at: "2092-01-01T09:00:01Z").first?.run)
         _ = try await fixture.store.recallDelivery(run, reason: "wrong price")
         #expect(try await fixture.store.makeRuns(at: "2092-01-02T09:00:01Z").isEmpty)
+        let row = try required(try await fixture.store.recurrence(ofDelivery: id))
+        #expect(row.state == .paused && row.reason == "run \(run) was recalled: wrong price")
+    }
+
+    @Test(
+        "The recall of a run waits for nobody who changes the recurrence, which pauses all the same",
+        .timeLimit(.minutes(2))
+    )
+    func recalledMeanwhile() async throws {
+        let fixture = try await StoreFixture.make()
+        let id = try await started(fixture, rule())
+        let run = try required(try await fixture.store.makeRuns(at: "2092-01-01T09:00:01Z").first?.run)
+        // By the database's clock, as the recall.
+        try await fixture.sql("UPDATE pushmta_engine.recurrence SET changed_at = now() - interval '1 minute'")
+        let holder = try await fixture.hold(
+            "SELECT FROM pushmta_engine.recurrence WHERE delivery_id = \(id) FOR NO KEY UPDATE"
+        )
+        _ = try await fixture.store.recallDelivery(run, reason: "wrong price")
+        try await holder.run(script: "ROLLBACK")
+        await holder.close()
+        #expect(try await fixture.store.makeRuns(at: "2092-01-02T09:00:01Z").map(\.outcome) == ["failed"])
         let row = try required(try await fixture.store.recurrence(ofDelivery: id))
         #expect(row.state == .paused && row.reason == "run \(run) was recalled: wrong price")
     }
