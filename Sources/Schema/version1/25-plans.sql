@@ -1107,7 +1107,7 @@ LEFT JOIN LATERAL (SELECT sum(q.size)::bigint AS messages, min(q.not_before) FIL
     FROM pushmta_engine.delivery_part q WHERE q.delivery_id = p.delivery_id AND q.state = 'planned') w ON true;
 COMMENT ON VIEW pushmta.delivery_plan IS
     'When the messages of a delivery may leave: its local time, its rule for sending hours, how many messages wait for their time, and '
-    'when the next of them leave. Its waves are in pushmta.delivery_wave. unknown_zones: messages in the service''s zone because PostgreSQL '
+    'when the next of them leave. Its waves are in pushmta.delivery_wave. unknown_zones: those in the service''s zone because PostgreSQL '
     'does not know the one in the column that the application declares as the time zone.';
 
 CREATE VIEW pushmta.delivery_wave AS

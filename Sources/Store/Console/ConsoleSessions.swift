@@ -158,26 +158,6 @@ extension Store {
     }
 }
 
-/// What may be done to a delivery.
-package enum DeliveryAction: String, Sendable, CaseIterable {
-    /// Nothing new is sent until it is resumed.
-    case pause
-    /// It continues where it was.
-    case resume
-    /// Nothing new is ever sent.
-    case stop
-    /// A delivery that was analysed is started.
-    case start
-    /// The start of a delivery that waits for it is moved.
-    case reschedule
-    /// Before its start it is edited again.
-    case edit
-    /// What has not left stops, and what was sent may be replaced or removed.
-    case recall
-    /// A new draft says the same.
-    case duplicate
-}
-
 /// A row of the audit log.
 package struct AuditRow: Sendable, Hashable {
     /// Increases with each row.
