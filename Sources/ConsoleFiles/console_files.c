@@ -243,6 +243,12 @@ static const char recurrence[] = {
 static const char experiment[] = {
 #embed "templates/experiment.mustache" suffix(, 0)
 };
+static const char compare[] = {
+#embed "templates/compare.mustache" suffix(, 0)
+};
+static const char approvals[] = {
+#embed "templates/approvals.mustache" suffix(, 0)
+};
 static const char english[] = {
 #embed "words/en.words" suffix(, 0)
 };
@@ -339,6 +345,8 @@ static const struct console_file files[] = {
     {"live-control.mustache", live_control},
     {"recurrence.mustache", recurrence},
     {"experiment.mustache", experiment},
+    {"compare.mustache", compare},
+    {"approvals.mustache", approvals},
     {"en.words", english},
     {"de.words", german},
     {"fr.words", french},

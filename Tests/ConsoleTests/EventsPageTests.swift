@@ -62,7 +62,9 @@ import Testing
         #expect(added.headers[.location] == "/events?done=new", "\(added.text)")
         #expect(try await ada.post("/events/new", form: form).status == .unprocessableContent)
         for (name, value) in [("name", ""), ("age_hours", "721"), ("age_hours", "many")] {
-            let wrong = form.merging(["name": "other", name: value]) { _, wrong in wrong }
+            var wrong = form
+            wrong["name"] = "other"
+            wrong[name] = value
             #expect(try await ada.post("/events/new", form: wrong).status == .unprocessableContent, "\(name) \(value)")
         }
         let consumer = try #require(try await site.admin.consumers().first)

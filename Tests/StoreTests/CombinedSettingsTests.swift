@@ -211,7 +211,7 @@ struct CombinedSettingsTests {
         #expect(refused == "PM170")
     }
 
-    @Test("A draft made of a delivery that follows a signal has the signal's ceiling; an experiment is no draft")
+    @Test("A draft made of a delivery that follows a signal has the signal's ceiling and the experiment")
     func duplicated() async throws {
         let fixture = try await StoreFixture.make()
         try await signal(fixture)
@@ -219,6 +219,7 @@ struct CombinedSettingsTests {
         let actor = try await fixture.actor(.admin)
         #expect(try await fixture.store.duplicate(ofDelivery: id, by: actor).settings.contains("1000"))
         try await call(fixture, "set_experiment(\(id), '\(Self.variants)', decide_after => '1 hour')")
-        #expect(try await fixture.store.actions(onDelivery: id, by: actor).contains(.duplicate) == false)
+        #expect(try await fixture.store.actions(onDelivery: id, by: actor).contains(.duplicate))
+        #expect(try await fixture.store.duplicate(ofDelivery: id, by: actor).settings.contains("\"variants\""))
     }
 }

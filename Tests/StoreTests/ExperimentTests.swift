@@ -568,7 +568,7 @@ struct ExperimentTests {
             )
         }
         let send = """
-            UPDATE pushmta_engine.delivery_part p SET state = 'done', sent = size, finished_at = now()
+            UPDATE pushmta_engine.delivery_part p SET state = 'done', sent = p.size, finished_at = now()
             FROM pushmta_engine.delivery_wave w
             WHERE w.delivery_id = p.delivery_id AND w.number = p.wave AND w.opened_at IS NOT NULL AND p.cell < 9
             """

@@ -235,7 +235,9 @@ struct BehaviourTests {
         )
         let chosen = try rows.one { row in
             _ = try row.int32()
-            return try row.int64()
+            let chosen = try row.int64()
+            _ = try row.int64()
+            return chosen
         }
         #expect(chosen == 3)
     }
