@@ -76,7 +76,7 @@ import Testing
         #expect(try await applies("weekly"))
         #expect(try await !applies("receipts"))
         let summary = try await mia.get("\(draft)/send").text
-        #expect(summary.contains("weekly: at most 3 to a person (days of the service: 7)"))
+        #expect(summary.contains("weekly: at most 3 per person (days of the service: 7)"))
         let saved = try await mia.post(
             "\(draft)/limits",
             form: [
@@ -134,12 +134,12 @@ import Testing
     @Test func aDraftSaysWhetherSomebodyHasToApproveIt() async throws {
         let site = try await ConsoleSite.start()
         let (mia, draft) = try await saleDraft(site)
-        #expect(try await mia.get("\(draft)/approval").text.contains("asks for an approval"))
-        for (above, words) in [(Int64(6), ">needed<"), (7, ">not needed<")] {
+        #expect(try await mia.get("\(draft)/approval").text.contains("requires approval"))
+        for (above, words) in [(Int64(6), ">required<"), (7, ">not required<")] {
             try await site.admin.setApprovalRule(service: "shop", above: above)
             #expect(try await mia.get("\(draft)/approval").text.contains(words), "\(above)")
         }
-        #expect(try await mia.get("\(draft)/send").text.contains("not needed (shop: above 7 messages)"))
+        #expect(try await mia.get("\(draft)/send").text.contains("not required (shop: above 7 messages)"))
         await site.close()
     }
 

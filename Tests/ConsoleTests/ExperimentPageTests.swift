@@ -151,7 +151,7 @@ import Testing
         while try await !site.admin.prepareChunk(job).done {}
         let page = try await mia.get(delivery).text
         #expect(page.contains("running") && page.contains("\(delivery)/winner/2") && !page.contains("/winner/9"))
-        #expect(page.contains("Share (clicks)") && page.contains("With 95 % certainty"))
+        #expect(page.contains("Share (clicks)") && page.contains("95 % interval"))
         let live = String(try #require(page.firstMatch(of: /data-path="([^"]+)"/)).1).replacing("&amp;", with: "&")
         let question = try await mia.get("\(delivery)/winner/2").text
         #expect(question.contains("Variant B goes to the rest"))

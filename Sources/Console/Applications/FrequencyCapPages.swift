@@ -79,7 +79,7 @@ struct FrequencyCapPages: Sendable {
             }
         let most = Int64(cap.maxMessages)
         return catalogue.text(
-            .capMost,
+            .capSentence,
             count: most,
             Figures.count(most),
             cap.categories?.joined(separator: ", ") ?? catalogue[.capAllCategories],

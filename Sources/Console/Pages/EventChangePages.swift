@@ -202,9 +202,9 @@ extension EventChangePages {
                 ),
                 FormField(
                     name: Name.most,
-                    label: catalogue[.webhookMost],
+                    label: catalogue[.webhookMaxEvents],
                     kind: .text,
-                    hint: catalogue[.webhookMostHint],
+                    hint: catalogue[.webhookMaxEventsHint],
                     isRequired: true,
                     value: "\(WebhookRow.usualBatch)",
                     maxLength: 4
@@ -257,7 +257,7 @@ extension EventChangePages {
             let url = call.typed(Name.url)
             guard WebhookTarget(url) != nil else { throw FormRefusal([Name.url: catalogue[.webhookURLHint]]) }
             let range = Int64(WebhookRow.batchSizes.lowerBound)...Int64(WebhookRow.batchSizes.upperBound)
-            let most = Int32(try Self.number(call, Name.most, range, catalogue[.webhookMostHint]))
+            let most = Int32(try Self.number(call, Name.most, range, catalogue[.webhookMaxEventsHint]))
             return try await withSecret(of: consumer) { store, sealing in
                 try await store.createWebhook(
                     consumer: consumer,
