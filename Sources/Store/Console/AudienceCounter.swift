@@ -28,7 +28,7 @@ struct AudienceCounter {
     private static let deviations = 1.96
     /// If all windows agree (mostly because none has a match), at most this many of all windows would differ, each by
     /// one, at the same confidence (the rule of three).
-    private static let mostThatDiffer = 3.0
+    private static let maxUnseenWindows = 3.0
 
     /// Counts the subscriptions of an application from the first on, until all are counted or the time is over.
     func count(_ application: Int32, until deadline: ContinuousClock.Instant) async throws -> (Sum, isWhole: Bool) {
@@ -84,7 +84,7 @@ struct AudienceCounter {
             // Windows without a match count as 0.
             let spread = max(squares - sum * sum / looked, 0)
             variance += spread / (looked - 1) / looked * all * all
-            if spread == 0 { unseen += Self.mostThatDiffer / looked * all }
+            if spread == 0 { unseen += Self.maxUnseenWindows / looked * all }
         }
         let error = max(Self.deviations * variance.squareRoot() + unseen, 1)
         let unit = Self.unit(error)
