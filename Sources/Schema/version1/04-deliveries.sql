@@ -778,5 +778,5 @@ BEGIN
     ORDER BY x.application_id;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.control_of(bigint) IS
-    'The control groups that get nothing of a delivery, by application: whoever has a person_share below the share is a member. Proofs, '
+    'The control groups that get nothing of a delivery, by application: a person with a person_share below the share is a member. Proofs, '
     'one-time codes, transactional deliveries and those that replace or remove recalled messages go to members, too.';

@@ -45,7 +45,7 @@ BEGIN
     IF FOUND THEN
         RETURN found_look;
     ELSIF (SELECT count(*) FROM (SELECT FROM delivery_look l WHERE l.answered_at IS NULL LIMIT 1000) o) = 1000 THEN
-        RAISE EXCEPTION 'Supervisors have 1000 looks at deliveries to take.'
+        RAISE EXCEPTION 'Supervisors already have 1000 counts and previews to answer.'
             USING ERRCODE = 'PM010', HINT = 'Try again in a moment. pushmta status shows whether a supervisor runs.';
     END IF;
     INSERT INTO delivery_look AS l (delivery_id, subscription_id, cell, digest)

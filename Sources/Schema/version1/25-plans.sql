@@ -590,7 +590,7 @@ CREATE FUNCTION pushmta_engine.next_wave_look(delivery bigint, moment timestampt
             ORDER BY o.number DESC LIMIT 1) l ON true
         WHERE n.delivery_id = next_wave_look.delivery AND n.opened_at IS NULL ORDER BY n.number LIMIT 1) w $$;
 COMMENT ON FUNCTION pushmta_engine.next_wave_look(bigint, timestamptz) IS
-    'When the waves of a delivery that were looked at in vain at a moment are looked at next: when the next one is due, or, if it waits '
+    'When to look at a delivery''s waves again after a look that could begin none: when the next one is due, or, if it waits '
     'for the one before, after a second to a minute; null without a wave that waits.';
 
 CREATE FUNCTION pushmta_engine.schedule_waves() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
@@ -672,7 +672,7 @@ BEGIN
     PERFORM note_maker(delivery);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.open_plan(bigint) IS
-    'Locks a delivery of which nothing has left, for a change of its plan. Its analysis is dropped: its parts will be others.';
+    'Locks a delivery that has sent nothing, for a change of its plan. Its analysis is dropped: its parts will be others.';
 
 CREATE FUNCTION pushmta_engine.close_plan(delivery bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -698,7 +698,7 @@ CREATE FUNCTION pushmta_engine.put_local_time(delivery bigint, local_time timest
 #variable_conflict use_variable
 BEGIN
     IF local_time IS NOT NULL AND (on_past IS NULL OR on_past NOT IN ('now', 'next_day', 'skip')) THEN
-        RAISE EXCEPTION 'Delivery % has a local time, but it is not said what happens where that time has passed.', delivery
+        RAISE EXCEPTION 'Delivery % has a local time, but no rule for places where that time has passed.', delivery
             USING ERRCODE = 'PM007', HINT = 'Give on_past: now, next_day or skip.';
     ELSIF NOT isfinite(local_time) THEN
         RAISE EXCEPTION 'Delivery % cannot have the local time %.', delivery, local_time
@@ -718,7 +718,7 @@ CREATE FUNCTION pushmta_engine.put_hours_rule(delivery bigint, rule text) RETURN
 BEGIN
     IF rule NOT IN ('postpone', 'drop', 'ignore') THEN
         RAISE EXCEPTION '"%" is not a rule for sending hours.', rule
-            USING ERRCODE = 'PM007', HINT = 'Use postpone, drop or ignore, or null for what the service says.';
+            USING ERRCODE = 'PM007', HINT = 'Use postpone, drop or ignore, or null for the rule of the service.';
     END IF;
     PERFORM open_plan(delivery);
     UPDATE delivery_plan p SET hours = rule WHERE p.delivery_id = delivery;
@@ -869,7 +869,7 @@ BEGIN
     SELECT k.key INTO unknown FROM jsonb_object_keys(plan) k(key) WHERE k.key NOT IN ('local_time', 'on_past', 'hours', 'waves') LIMIT 1;
     IF unknown IS NOT NULL THEN
         RAISE EXCEPTION 'The plan of delivery % has the unknown key "%".', delivery, unknown
-            USING ERRCODE = 'PM007', HINT = 'Known are local_time, on_past, hours and waves.';
+            USING ERRCODE = 'PM007', HINT = 'The keys are local_time, on_past, hours and waves.';
     END IF;
     BEGIN
         moment := (plan ->> 'local_time')::timestamp;
@@ -984,7 +984,7 @@ BEGIN
     WHERE k.key NOT IN ('hours', 'days_off', 'outside', 'time_zone') LIMIT 1;
     IF unknown IS NOT NULL THEN
         RAISE EXCEPTION 'The sending hours of service "%" have the unknown key "%".', service, unknown
-            USING ERRCODE = 'PM007', HINT = 'Known are hours, days_off, outside and time_zone.';
+            USING ERRCODE = 'PM007', HINT = 'The keys are hours, days_off, outside and time_zone.';
     ELSIF document ->> 'outside' NOT IN ('postpone', 'drop') THEN
         RAISE EXCEPTION '"%" is not a policy for sending hours.', document ->> 'outside'
             USING ERRCODE = 'PM007', HINT = 'Use postpone or drop.';

@@ -266,7 +266,7 @@ BEGIN
         RAISE EXCEPTION 'There is no kind of events "%".', left(coalesce(unknown, ''), 100)
             USING ERRCODE = 'PM161', HINT = 'pushmta.event_kind lists them; message, device and delivery stand for all of theirs.';
     ELSIF found IS NULL THEN
-        RAISE EXCEPTION 'A consumer that wants no kind of events would get none.'
+        RAISE EXCEPTION 'A consumer needs at least one kind of events.'
             USING ERRCODE = 'PM161', HINT = 'Name some kinds of pushmta.event_kind, or give null for all.';
     END IF;
     RETURN found;

@@ -117,7 +117,7 @@ CREATE FUNCTION pushmta_engine.rotate_webhook_secret(consumer text, secret_id bi
 #variable_conflict use_variable
 BEGIN
     IF overlap NOT BETWEEN interval '0' AND interval '30 days' OR overlap IS NULL THEN
-        RAISE EXCEPTION 'Two secrets cannot sign for %.', coalesce(overlap::text, 'ever')
+        RAISE EXCEPTION 'The overlap of two secrets cannot be %.', coalesce(overlap::text, 'ever')
             USING ERRCODE = 'PM165', HINT = 'Give a time from 0 to 30 days.';
     END IF;
     PERFORM set_webhook_secret(webhook_named(consumer), secret_id, key_id, secret, overlap);

@@ -376,7 +376,7 @@ BEGIN
     ORDER BY r.name;
 END $$;
 COMMENT ON FUNCTION pushmta.control_result(text, integer) IS
-    'How many users did what in the last days (28 by default), members of the control group against all others, and what one may conclude, '
+    'How many users did what in the last days (28 by default), members of the control group against all others, and the conclusion, '
     'by the names that pushmta.record_user_conversion was given. The time begins at the last change of the group at the earliest: before, '
     'other users were members. Numbers of users are null until they are counted.';
 

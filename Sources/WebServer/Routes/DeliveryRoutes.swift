@@ -73,7 +73,7 @@ struct DeliveryRoutes: Sendable {
                 method: .patch,
                 path: "/deliveries/{id}",
                 operation: "updateDelivery",
-                summary: "Change a delivery of which nothing has been sent",
+                summary: "Change a delivery that has sent nothing",
                 details:
                     "Only what is named changes. The content is replaced as a whole, and so is the list of exclusion lists; an empty filter or list means none. An analysis is dropped if its messages change. A delivery that has begun is refused with 409: change a copy of it.",
                 scope: .writeDeliveries,

@@ -23,7 +23,7 @@ struct PlanRoutes: Sendable {
                 method: .put,
                 path: "/deliveries/{id}/plan",
                 operation: "replacePlan",
-                summary: "Replace the plan of a delivery of which nothing has been sent",
+                summary: "Replace the plan of a delivery that has sent nothing",
                 details:
                     "Waves, a moment on each recipient's clock, and what happens outside of the sending hours. An empty object removes the plan. An analysis is dropped. A plan that does not fit into the validity is refused here if the delivery is scheduled, otherwise at its start.",
                 scope: .writeDeliveries,
