@@ -8,28 +8,6 @@ import Testing
 
 /// The step When, the plan on a delivery's page, and the sending hours of a service.
 @Suite struct PlanPageTests {
-    /// A draft that could be started, and its author's browser.
-    private func saleDraft(_ site: ConsoleSite) async throws -> (mia: ConsoleBrowser, draft: String) {
-        try await site.sql(
-            """
-            INSERT INTO pushmta_engine.credential (kind, name, seal_key_id, sealed) VALUES ('apns_key', 'c', 'k', 'x');
-            UPDATE pushmta_engine.application SET credential_id = (SELECT max(id) FROM pushmta_engine.credential);
-            INSERT INTO pushmta_engine.subscription (application_id, push_token)
-                SELECT a.id, lpad(n::text, 64, 'a') FROM pushmta_engine.application a, generate_series(1, 40) n
-            """
-        )
-        try await site.admin.addTemplate(
-            name: "sale",
-            label: "",
-            content: #"{"ios": {"title": "Hello"}}"#,
-            settings: "{}",
-            target: TemplateTarget(applications: ["shop-ios"])
-        )
-        let mia = try await site.session(.marketing, name: "mia")
-        let begun = try await mia.post("/compose", form: ["label": "Sale", "template": "sale"])
-        return (mia, try #require(begun.headers[.location]).replacing("/applications", with: ""))
-    }
-
     private func save(_ browser: ConsoleBrowser, _ draft: String, _ form: [String: String]) async throws
         -> ConsoleAnswer
     {
@@ -46,7 +24,7 @@ import Testing
 
     @Test func aPlanIsTypedAndStarted() async throws {
         let site = try await ConsoleSite.start()
-        let (mia, draft) = try await saleDraft(site)
+        let (mia, draft) = try await site.saleDraft(subscribers: 40)
         let wrong = try await save(
             mia,
             draft,
@@ -127,7 +105,7 @@ import Testing
     @Test func momentsAreTypedInAZone() async throws {
         let site = try await ConsoleSite.start()
         try await site.sql("UPDATE pushmta_engine.service SET time_zone = 'Europe/Berlin'")
-        let (mia, draft) = try await saleDraft(site)
+        let (mia, draft) = try await site.saleDraft(subscribers: 40)
         let first = try await mia.get("\(draft)/when").text
         #expect(first.contains(#"<option value="Europe/Berlin" selected>"#))
         // 30 March 2036 has no 02:30 in Berlin, and 26 October has it twice.

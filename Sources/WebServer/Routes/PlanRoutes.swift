@@ -65,11 +65,9 @@ struct PlanRoutes: Sendable {
     private func readHours(_ call: APICall) async throws -> APIReply {
         var query = call.query
         try query.close()
-        let name = call.path["name"] ?? ""
+        let name = try call.name("service")
         let hours = try await database.run { store in
-            guard try await store.apiApplications().contains(where: { $0.service == name && call.allows($0.id) }) else {
-                throw APIProblem.notFound("service of this name")
-            }
+            try await store.requireService(name, for: call)
             return try await store.sendingHours(ofService: name)
         }
         return APIReply(.ok, Self.hoursJSON(name, hours))

@@ -7,26 +7,10 @@ import Testing
 @testable import Laboratory
 
 /// Saved audiences and control groups, as operators type them.
-@Suite struct AudienceCommandTests {
-    private let folder: TemporaryFolder
-    private let program: Program
-    private let database: TestDatabase
+@Suite struct AudienceCommandTests: CommandSuite {
+    let site: CommandSite
 
-    init() async throws {
-        folder = try TemporaryFolder()
-        program = try Program.pushmta()
-        database = try await TestDatabase.create(.migrated)
-    }
-
-    @discardableResult
-    private func run(_ arguments: String..., expect status: Int32 = 0) async throws -> Program.Ending {
-        let ending = try await program.run(
-            arguments,
-            environment: ["PUSHMTA_DATABASE_URL": database.connectionString, "PUSHMTA_MTA_WORKING_PATH": folder.path]
-        )
-        #expect(ending.status == status, "\(arguments): \(ending.output) \(ending.errors)")
-        return ending
-    }
+    init() async throws { site = try await CommandSite() }
 
     private func fill() async throws {
         try await run("service", "add", "shop")
@@ -69,7 +53,7 @@ import Testing
         ]
         let made = try await program.run(
             create + ["--audience", "german"],
-            environment: ["PUSHMTA_DATABASE_URL": database.connectionString, "PUSHMTA_MTA_WORKING_PATH": folder.path]
+            environment: environment
         )
         #expect(made.status == 0, "\(made.errors)")
         let id = made.output.trimmingCharacters(in: .whitespacesAndNewlines)

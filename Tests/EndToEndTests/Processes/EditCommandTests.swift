@@ -7,26 +7,10 @@ import Testing
 @testable import Laboratory
 
 /// Changing, copying and moving deliveries, as operators type it.
-@Suite struct EditCommandTests {
-    private let folder: TemporaryFolder
-    private let program: Program
-    private let database: TestDatabase
+@Suite struct EditCommandTests: CommandSuite {
+    let site: CommandSite
 
-    init() async throws {
-        folder = try TemporaryFolder()
-        program = try Program.pushmta()
-        database = try await TestDatabase.create(.migrated)
-    }
-
-    @discardableResult
-    private func run(_ arguments: String..., expect status: Int32 = 0) async throws -> Program.Ending {
-        let ending = try await program.run(
-            arguments,
-            environment: ["PUSHMTA_DATABASE_URL": database.connectionString, "PUSHMTA_MTA_WORKING_PATH": folder.path]
-        )
-        #expect(ending.status == status, "\(arguments): \(ending.output) \(ending.errors)")
-        return ending
-    }
+    init() async throws { site = try await CommandSite() }
 
     /// The first column of the first row, as text.
     private func value(_ sql: String) async throws -> String? {
@@ -53,7 +37,7 @@ import Testing
         let more = ["--message-id-format", "uuid", "--bundle-id", "com.shop"]
         let added = try await program.run(
             application + more,
-            environment: ["PUSHMTA_DATABASE_URL": database.connectionString, "PUSHMTA_MTA_WORKING_PATH": folder.path]
+            environment: environment
         )
         #expect(added.status == 0, "\(added.errors)")
         try await run("exclusion", "create", "control")

@@ -8,26 +8,10 @@ import Testing
 @testable import pushmta
 
 /// Which names are allowed, and what commands report about changes while deliveries are in progress.
-@Suite struct NameCommandTests {
-    private let program: Program
-    private let folder: TemporaryFolder
-    private let database: TestDatabase
+@Suite struct NameCommandTests: CommandSuite {
+    let site: CommandSite
 
-    init() async throws {
-        program = try Program.pushmta()
-        folder = try TemporaryFolder()
-        database = try await TestDatabase.create(.migrated)
-    }
-
-    @discardableResult
-    private func run(_ arguments: String..., expect status: Int32 = 0) async throws -> Program.Ending {
-        let ending = try await program.run(
-            arguments,
-            environment: ["PUSHMTA_DATABASE_URL": database.connectionString, "PUSHMTA_MTA_WORKING_PATH": folder.path]
-        )
-        #expect(ending.status == status, "\(arguments): \(ending.output) \(ending.errors)")
-        return ending
-    }
+    init() async throws { site = try await CommandSite() }
 
     private func sql(_ script: String) async throws {
         let connection = try await database.connect()
