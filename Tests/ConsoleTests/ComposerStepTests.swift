@@ -6,7 +6,7 @@ import Testing
 
 @testable import Console
 
-/// The steps of the composer that one may skip, and which applications a draft may go to.
+/// The optional steps of the composer, and which applications a draft may go to.
 @Suite struct ComposerStepTests {
     private func version(_ browser: ConsoleBrowser, _ path: String) async throws -> String {
         let page = try await browser.get(path).text

@@ -183,7 +183,7 @@ extension EventChangePages {
     }
 }
 
-/// Webhooks and their secrets, each of which is shown once.
+/// Webhooks and their secrets. A secret is shown once.
 extension EventChangePages {
     private func webhookForm(_ consumer: String) -> FormPage {
         form(

@@ -90,7 +90,7 @@ CREATE TABLE pushmta_engine.control_group (
     count_at timestamptz
 );
 COMMENT ON TABLE pushmta_engine.control_group IS
-    'The share of each service''s persons that gets no marketing, to see what marketing changes. 34-audiences.sql counts it.';
+    'The share of each service''s persons that gets no marketing, to measure the effect of marketing. 34-audiences.sql counts it.';
 
 CREATE FUNCTION pushmta_engine.service_named(service text) RETURNS integer LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$

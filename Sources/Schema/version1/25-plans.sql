@@ -372,7 +372,7 @@ BEGIN
     FROM goal g WHERE p.id = g.id AND p.state IN ('held', 'planned', 'waiting');
 END $$;
 COMMENT ON FUNCTION pushmta_engine.let_go(bigint, bigint[], timestamptz) IS
-    'Lets held or planned parts of a locked delivery go: at once, or when their plan says. Parts whose local time is over end. Those that '
+    'Releases held or planned parts of a locked delivery: at once, or when their plan says. Parts whose local time is over end. Those that '
     'wait with a paused delivery go on waiting for it.';
 
 CREATE FUNCTION pushmta_engine.due_planned(enough integer, most integer, moment timestamptz) RETURNS TABLE (

@@ -338,8 +338,8 @@ BEGIN
     RETURN opened;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.open_gates(integer) IS
-    'Lets deliveries go that waited for an approval and have it, or no longer need one; notes what the others wait for. One whose validity '
-    'has ended is edited again. Returns how many may go.';
+    'Releases deliveries that waited for an approval and have it, or no longer need one; notes what the others wait for. One whose '
+    'validity has ended is edited again. Returns how many may go.';
 
 -- Approve, reject, withdraw.
 

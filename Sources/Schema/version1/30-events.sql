@@ -206,7 +206,7 @@ CREATE TABLE pushmta_engine.event_consumer (
     created_at timestamptz NOT NULL DEFAULT now()
 );
 COMMENT ON TABLE pushmta_engine.event_consumer IS
-    'Who reads events: the kinds that it wants, of one service or all, and how far it may fall behind before it loses events.';
+    'The consumers of events: the kinds that each gets, of one service or all, and how far it may fall behind before it loses events.';
 
 CREATE TABLE pushmta_engine.event_position (
     consumer_id integer PRIMARY KEY REFERENCES pushmta_engine.event_consumer ON DELETE CASCADE,

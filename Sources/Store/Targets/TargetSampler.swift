@@ -135,7 +135,7 @@ struct TargetSampler {
         async throws -> Sums
     {
         let rest = max(deadline - ContinuousClock.now, .milliseconds(1))
-        // Those up to the filter's first, of which the last one is not used.
+        // The parameters before the filter's; the last one is unused.
         let own: [PostgresValue] = [
             .int64(delivery), .int64Array(lows), .int64(width), .int32(application), .int64(first), .int64(0),
         ]

@@ -180,9 +180,7 @@ struct DeliveryRoutes: Sendable {
             answers: [200: "Delivery"],
             problems: [.notFound, .conflict],
             handle: { call in
-                var query = call.query
-                try query.close()
-                let id = try call.id("delivery")
+                let id = try call.delivery()
                 let row = try await database.run { store in
                     _ = try await store.apiDelivery(id, for: call)
                     try await act(store, id, call)
