@@ -1,5 +1,4 @@
 import Foundation
-import PostgresClient
 import TestSupport
 import Testing
 
@@ -11,12 +10,6 @@ import Testing
     let site: CommandSite
 
     init() async throws { site = try await CommandSite() }
-
-    private func sql(_ script: String) async throws {
-        let connection = try await database.connect()
-        try await connection.run(script: script)
-        await connection.close()
-    }
 
     /// The id of a delivery that is analysed, with 50 messages.
     private func ready() async throws -> String {

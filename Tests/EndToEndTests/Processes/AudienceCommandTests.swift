@@ -1,5 +1,4 @@
 import Foundation
-import PostgresClient
 import TestSupport
 import Testing
 
@@ -13,31 +12,13 @@ import Testing
     init() async throws { site = try await CommandSite() }
 
     private func fill() async throws {
-        try await run("service", "add", "shop")
-        try await run("account", "add", "apns", "--connector", "ios-http2")
-        try await run(
-            "app",
-            "add",
-            "shop-ios",
-            "--service",
-            "shop",
-            "--platform",
-            "ios",
-            "--account",
-            "apns",
-            "--message-id-format",
-            "uuid",
-            "--bundle-id",
-            "com.shop"
+        try await addShop()
+        try await sql(
+            """
+            INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key, locale)
+            SELECT 1, repeat('a' || n, 32), 'user-' || n, CASE WHEN n > 3 THEN 'fr' ELSE 'de' END FROM generate_series(1, 5) n
+            """
         )
-        let connection = try await database.connect()
-        try await connection.run(
-            script: """
-                INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key, locale)
-                SELECT 1, repeat('a' || n, 32), 'user-' || n, CASE WHEN n > 3 THEN 'fr' ELSE 'de' END FROM generate_series(1, 5) n
-                """
-        )
-        await connection.close()
     }
 
     @Test func anAudienceFromItsFilterToADelivery() async throws {

@@ -1,5 +1,4 @@
 import Foundation
-import PostgresClient
 import TestSupport
 import Testing
 
@@ -12,29 +11,14 @@ import Testing
 
     init() async throws { site = try await CommandSite() }
 
-    private func value(_ sql: String) async throws -> String? {
-        let connection = try await database.connect()
-        defer { Task { await connection.close() } }
-        return try await connection.execute(PostgresStatement("SELECT (\(sql))::text", prepare: false)).textOrNil(0, 0)
-    }
-
     private func fill() async throws {
-        try await run("service", "add", "shop")
-        try await run("account", "add", "apns", "--connector", "ios-http2")
-        let application = ["app", "add", "shop-ios", "--service", "shop", "--platform", "ios", "--account", "apns"]
-        let added = try await program.run(
-            application + ["--message-id-format", "uuid", "--bundle-id", "com.shop"],
-            environment: environment
+        try await addShop()
+        try await sql(
+            """
+            INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key)
+            SELECT 1, repeat('a' || n, 32), 'ada' FROM generate_series(1, 2) n
+            """
         )
-        #expect(added.status == 0, "\(added.errors)")
-        let connection = try await database.connect()
-        try await connection.run(
-            script: """
-                INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key)
-                SELECT 1, repeat('a' || n, 32), 'ada' FROM generate_series(1, 2) n
-                """
-        )
-        await connection.close()
     }
 
     @Test func aServicesCategories() async throws {

@@ -1,5 +1,4 @@
 import Foundation
-import PostgresClient
 import TestSupport
 import Testing
 
@@ -12,34 +11,17 @@ import Testing
 
     init() async throws { site = try await CommandSite() }
 
-    /// The first column of the first row, as text.
-    private func value(_ sql: String) async throws -> String? {
-        let connection = try await database.connect()
-        defer { Task { await connection.close() } }
-        return try await connection.execute(PostgresStatement("SELECT (\(sql))::text", prepare: false)).textOrNil(0, 0)
-    }
-
     private func row(_ id: String, _ columns: String) async throws -> String? {
         try await value("SELECT concat_ws(' ', \(columns)) FROM pushmta_engine.delivery WHERE id = \(id)")
     }
 
     private func start(_ id: String, _ moment: String) async throws {
-        let connection = try await database.connect()
-        try await connection.run(script: "SELECT pushmta.start_delivery(\(id), '\(moment)')")
-        await connection.close()
+        try await sql("SELECT pushmta.start_delivery(\(id), '\(moment)')")
     }
 
     /// The id of a new delivery.
     private func make() async throws -> String {
-        try await run("service", "add", "shop")
-        try await run("account", "add", "apns", "--connector", "ios-http2")
-        let application = ["app", "add", "shop-ios", "--service", "shop", "--platform", "ios", "--account", "apns"]
-        let more = ["--message-id-format", "uuid", "--bundle-id", "com.shop"]
-        let added = try await program.run(
-            application + more,
-            environment: environment
-        )
-        #expect(added.status == 0, "\(added.errors)")
+        try await addShop()
         try await run("exclusion", "create", "control")
         let content = #"{"ios": {"title": "a"}}"#
         let made = try await run(
@@ -149,9 +131,7 @@ import Testing
     @Test func whatHasEndedIsArchivedAndCompared() async throws {
         let id = try await make()
         try await run("delivery", "archive", id, expect: 65)
-        let connection = try await database.connect()
-        try await connection.run(script: "SELECT pushmta.stop_delivery(\(id))")
-        await connection.close()
+        try await sql("SELECT pushmta.stop_delivery(\(id))")
         #expect(try await run("delivery", "archive", id).output.contains("Delivery \(id) is archived."))
         #expect(try await run("delivery", "archive", id).output.contains("is archived already"))
         #expect(try await !run("delivery", "list").output.contains("Sale"))
