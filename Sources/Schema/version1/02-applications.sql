@@ -44,7 +44,7 @@ CREATE TABLE pushmta_engine.service (
     time_zone text NOT NULL DEFAULT 'UTC',
     -- What happens to messages outside of its sending hours.
     outside_hours text NOT NULL DEFAULT 'postpone' CHECK (outside_hours IN ('postpone', 'drop')),
-    -- Since when it is kept who was sent its deliveries, received and clicked them; null: it is not.
+    -- When its history of behaviour began; null: it keeps none.
     behaviour_since timestamptz,
     created_at timestamptz NOT NULL DEFAULT now(),
     changed_at timestamptz NOT NULL DEFAULT now()

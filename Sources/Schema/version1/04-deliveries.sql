@@ -152,7 +152,7 @@ CREATE TABLE pushmta_engine.delivery (
     changed_at timestamptz NOT NULL DEFAULT now(),
     started_at timestamptz,
     finished_at timestamptz,
-    -- Since when lists leave it out. It changes nothing else.
+    -- When it was archived. Only lists consider it.
     archived_at timestamptz,
     -- Its place in lists.
     listed_at timestamptz NOT NULL GENERATED ALWAYS AS (coalesce(started_at, start_at, created_at)) STORED,

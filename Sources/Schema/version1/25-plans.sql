@@ -283,8 +283,8 @@ CREATE FUNCTION pushmta_engine.wave_donors(delivery bigint, short smallint, lack
     SELECT d.id, d.wave, d.size, least(d.size, s.n - d.before)::integer
     FROM donor d JOIN share s ON s.wave = d.wave AND s.cell = d.cell AND s.n > d.before ORDER BY d.wave DESC, d.id $$;
 COMMENT ON FUNCTION pushmta_engine.wave_donors(bigint, smallint, bigint) IS
-    'Which parts of later waves give how many messages to a wave that lacks some. Each variant of an experiment gives its share, so that '
-    'a wave does not have more of one than of another.';
+    'The parts of later waves from which a wave that is too small takes messages, and how many. Each variant of an experiment gives its '
+    'share, so the wave keeps the same mix.';
 
 CREATE FUNCTION pushmta_engine.fill_waves(delivery bigint) RETURNS bigint[] LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -582,7 +582,7 @@ COMMENT ON FUNCTION pushmta_engine.open_wave(bigint, timestamptz) IS
 CREATE FUNCTION pushmta_engine.next_wave_look(delivery bigint, moment timestamptz) RETURNS timestamptz LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
     SELECT CASE WHEN w.due > moment THEN least(w.due, moment + interval '1 hour')
-        -- It waits for the messages of the one before. The longer these take, the less does a moment matter.
+        -- It waits for the messages of the one before. The longer these take, the less a second matters.
         ELSE moment + least(interval '1 minute', greatest(interval '1 second', (moment - w.since) / 20)) END
     FROM (SELECT coalesce(n.starts_at, l.opened_at + n.starts_after, moment) AS due, l.opened_at AS since
         FROM delivery_wave n
@@ -601,7 +601,7 @@ BEGIN
     RETURN NULL;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.schedule_waves() IS
-    'Has the waves of a delivery looked at from its begin, and from the end of a pause; not while it is paused, and not after its end.';
+    'Schedules looks at the waves of a delivery when it begins or is resumed, and ends them when it is paused or ends.';
 CREATE TRIGGER delivery_waves AFTER UPDATE OF state ON pushmta_engine.delivery
     FOR EACH ROW WHEN ((NEW.state IN ('preparing', 'in_progress')) <> (OLD.state IN ('preparing', 'in_progress')))
     EXECUTE FUNCTION pushmta_engine.schedule_waves();
