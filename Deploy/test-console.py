@@ -459,7 +459,7 @@ def test_delivery(site, browser):
     # As slow as the other one that is under way during tests.
     site.sql(f"SELECT pushmta.set_delivery_rate({slow}, 2); SELECT pushmta.start_delivery({slow})")
     browser.open(f"/deliveries/{slow}")
-    for words in ("Target and settings", "Rate now", "Limited by", "Time left"):
+    for words in ("Target and settings", "Current rate", "Limited by", "Time left"):
         browser.has(words)
     check("Slow news" in browser.find("#content-title ~ .two").text, "the page does not show what it says")
     browser.judge_here("delivery-rate")
@@ -471,7 +471,7 @@ def test_delivery(site, browser):
         target = int(site.sql(f"SELECT target FROM pushmta.delivery_progress WHERE id = {delivery}"))
         total = browser.find("#outcomes-total").text
         check(total == f"{target:,}", f"the outcomes are {total} together, and the target is {target}")
-        for words in ("Rate now", "Time left", "Updates every"):
+        for words in ("Current rate", "Time left", "Updates every"):
             check(words not in browser.text(), f"a delivery that has ended shows {words!r}")
     browser.has("Outcomes over time")
     check("in the time zone" in browser.text(), "the axis has no time zone")
@@ -499,10 +499,10 @@ def test_list(site, browser):
     browser.sign_in("marketing", site.passwords["marketing"])
     browser.has("Sending")
     choose("/deliveries", done[:1], "compare")
-    browser.has("A comparison takes two deliveries")
+    browser.has("Select exactly two deliveries")
     choose("/deliveries", done, "compare")
     browser.has("Compare two deliveries")
-    browser.has("The interval holds the true difference")
+    browser.has("The true difference lies within the interval")
     for code in ("de", "fr"):
         browser.driver.add_cookie({"name": "pushmta-language", "value": code})
         browser.judge(f"compare-{code}", f"/deliveries/compare?a={done[0]}&b={done[1]}")
@@ -926,7 +926,7 @@ def test_plan(site, browser):
     begins.send_keys("2036-03-30T02:30")
     browser.find("[name='plan.zone'] option[value='Europe/Berlin']").click()
     browser.find("button[value=next]").click()
-    browser.has("there is no such time")
+    browser.has("that time does not exist")
     begins = browser.find("[name='plan.rest.begins']")
     check(browser.find(f"[id='{begins.get_attribute('aria-describedby').split()[-1]}']").text, "the problem is not at its field")
     browser.judge_here("compose-when-skipped")
@@ -986,7 +986,7 @@ def test_caps(site, browser):
     browser.judge_here("cap-wrong")
     fill(browser, "max_messages", "1000")
     browser.find("main form button.main").click()
-    browser.has("At most 1,000 messages of news to a person in 7 days")
+    browser.has("At most 1,000 messages of news per person in 7 days")
     browser.judge_here("caps")
     for code in ("de", "fr"):
         browser.driver.add_cookie({"name": "pushmta-language", "value": code})

@@ -204,7 +204,7 @@ struct CurlMultiHandle: @unchecked Sendable {
     let pointer: UnsafeMutableRawPointer
 
     /// Connections kept for later requests; far more than there are parallel requests.
-    private static let mostConnections = 512
+    private static let maxConnections = 512
 
     /// libcurl's global initialisation, thread-safe since 7.84 and done once.
     private static let isInitialised = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
@@ -214,7 +214,7 @@ struct CurlMultiHandle: @unchecked Sendable {
         guard Self.isInitialised, let pointer = curl_multi_init() else { return nil }
         self.pointer = pointer
         // By default libcurl keeps idle connections only up to four times the number of current transfers.
-        ccurl_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, Self.mostConnections)
+        ccurl_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, Self.maxConnections)
     }
 
     func wakeUp() {

@@ -37,7 +37,7 @@ import Synchronization
 /// Serves the metrics page of a process until its task is cancelled.
 package struct MetricsServer: Sendable {
     /// The maximum number of connections: monitoring needs a handful, and each costs the process a descriptor.
-    private static let mostConnections = 32
+    private static let maxConnections = 32
     /// How long a connection may be idle: a scraper returns within a minute and opens another if needed.
     private static let idleTime = TimeAmount.seconds(30)
     /// The pause before the next attempt: an operator needs longer to free a port.
@@ -118,11 +118,11 @@ package struct MetricsServer: Sendable {
         let connections = OpenConnections()
         let page = page
         return try await ServerBootstrap(group: group)
-            .serverChannelOption(.backlog, value: Int32(Self.mostConnections))
+            .serverChannelOption(.backlog, value: Int32(Self.maxConnections))
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    guard connections.open(atMost: Self.mostConnections) else {
+                    guard connections.open(atMost: Self.maxConnections) else {
                         channel.close(promise: nil)
                         return
                     }

@@ -36,7 +36,7 @@ extension SupervisorLoop {
     static let waitingOutcome = "waits"
     /// A look for work that takes longer means that the database is unavailable: the query takes milliseconds.
     static let maxLook = Duration.seconds(5)
-    /// After planned messages were let go, the next ones may be due at once, as when an hour begins.
+    /// After planned messages were released, the next ones may be due at once, as when an hour begins.
     static let planInterval = Duration.milliseconds(100)
     /// A listener that gets nothing for this long checks its connection.
     static let listenInterval = Duration.seconds(60)

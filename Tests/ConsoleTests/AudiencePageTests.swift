@@ -38,7 +38,7 @@ import Testing
         let added = try await mia.post("/services/audiences/new?service=shop", form: form)
         #expect(added.headers[.location] == Self.one + "&done=save", "\(added.text)")
         let again = try await mia.post("/services/audiences/new?service=shop", form: form)
-        #expect(again.status == .unprocessableContent && again.text.contains("There is an audience of this name"))
+        #expect(again.status == .unprocessableContent && again.text.contains("An audience with this name exists"))
         let page = try await mia.get(Self.one).text
         for words in ["locale is de", "not counted yet", "user mia", "There are none to show."] {
             #expect(page.contains(words), "\(words)")

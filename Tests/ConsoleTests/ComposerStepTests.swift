@@ -6,30 +6,8 @@ import Testing
 
 @testable import Console
 
-/// The steps of the composer that one may skip, and which applications a draft may go to.
+/// The optional steps of the composer, and which applications a draft may go to.
 @Suite struct ComposerStepTests {
-    /// A draft to seven subscribers that could be started, and its author's browser.
-    private func saleDraft(_ site: ConsoleSite) async throws -> (mia: ConsoleBrowser, draft: String) {
-        try await site.sql(
-            """
-            INSERT INTO pushmta_engine.credential (kind, name, seal_key_id, sealed) VALUES ('apns_key', 'c', 'k', 'x');
-            UPDATE pushmta_engine.application SET credential_id = (SELECT max(id) FROM pushmta_engine.credential);
-            INSERT INTO pushmta_engine.subscription (application_id, push_token)
-                SELECT a.id, lpad(n::text, 64, 'a') FROM pushmta_engine.application a, generate_series(1, 7) n
-            """
-        )
-        try await site.admin.addTemplate(
-            name: "sale",
-            label: "",
-            content: #"{"ios": {"title": "Hello"}}"#,
-            settings: "{}",
-            target: TemplateTarget(applications: ["shop-ios"])
-        )
-        let mia = try await site.session(.marketing, name: "mia")
-        let begun = try await mia.post("/compose", form: ["label": "Sale", "template": "sale"])
-        return (mia, try #require(begun.headers[.location]).replacing("/applications", with: ""))
-    }
-
     private func version(_ browser: ConsoleBrowser, _ path: String) async throws -> String {
         let page = try await browser.get(path).text
         return page.firstMatch(of: /name="version" value="(\d+)"/).map { String($0.1) } ?? ""
@@ -37,7 +15,7 @@ import Testing
 
     @Test func stepsMayBeSkipped() async throws {
         let site = try await ConsoleSite.start()
-        let (mia, draft) = try await saleDraft(site)
+        let (mia, draft) = try await site.saleDraft()
         let steps = ["preview", "when", "experiment", "limits", "approval", "send"]
         for (step, next) in zip(steps, steps.dropFirst()) {
             let page = try await mia.get("\(draft)/\(step)").text
@@ -52,7 +30,7 @@ import Testing
 
     @Test func limitsSayWhichCapsApply() async throws {
         let site = try await ConsoleSite.start()
-        let (mia, draft) = try await saleDraft(site)
+        let (mia, draft) = try await site.saleDraft()
         #expect(try await mia.get("\(draft)/limits").text.contains("The service has no frequency cap."))
         try await site.admin.setFrequencyCap(
             FrequencyCapRow(service: "shop", name: "weekly", maxMessages: 3, unit: .days, length: 7)
@@ -76,7 +54,7 @@ import Testing
         #expect(try await applies("weekly"))
         #expect(try await !applies("receipts"))
         let summary = try await mia.get("\(draft)/send").text
-        #expect(summary.contains("weekly: at most 3 to a person (days of the service: 7)"))
+        #expect(summary.contains("weekly: at most 3 per person (days of the service: 7)"))
         let saved = try await mia.post(
             "\(draft)/limits",
             form: [
@@ -93,7 +71,7 @@ import Testing
 
     @Test func theRateOfADraftFollowsASignal() async throws {
         let site = try await ConsoleSite.start()
-        let (mia, draft) = try await saleDraft(site)
+        let (mia, draft) = try await site.saleDraft()
         try await site.sql(
             "DO $$ BEGIN PERFORM pushmta.set_health_signal('load', 'http', 'http://localhost/load'); END $$"
         )
@@ -133,13 +111,13 @@ import Testing
 
     @Test func aDraftSaysWhetherSomebodyHasToApproveIt() async throws {
         let site = try await ConsoleSite.start()
-        let (mia, draft) = try await saleDraft(site)
-        #expect(try await mia.get("\(draft)/approval").text.contains("asks for an approval"))
-        for (above, words) in [(Int64(6), ">needed<"), (7, ">not needed<")] {
+        let (mia, draft) = try await site.saleDraft()
+        #expect(try await mia.get("\(draft)/approval").text.contains("requires approval"))
+        for (above, words) in [(Int64(6), ">required<"), (7, ">not required<")] {
             try await site.admin.setApprovalRule(service: "shop", above: above)
             #expect(try await mia.get("\(draft)/approval").text.contains(words), "\(above)")
         }
-        #expect(try await mia.get("\(draft)/send").text.contains("not needed (shop: above 7 messages)"))
+        #expect(try await mia.get("\(draft)/send").text.contains("not required (shop: above 7 messages)"))
         await site.close()
     }
 
@@ -176,7 +154,7 @@ import Testing
 
     @Test func textsAreCountedForTheTightestGateway() async throws {
         let site = try await ConsoleSite.start()
-        let (mia, draft) = try await saleDraft(site)
+        let (mia, draft) = try await site.saleDraft()
         let page = try await mia.get("\(draft)/content").text
         let counter = #"data-of="ios.title" data-limit="4096" data-words="{0} characters, {1} of 4,096 bytes""#
         #expect(page.contains(counter))

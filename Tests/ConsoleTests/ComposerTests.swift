@@ -724,7 +724,7 @@ import Testing
         #expect(late.text.contains("the database") && late.text.contains("that is in the past"))
         // A time that does not exist is refused.
         for none in ["2036-11-29T99:00", "2036-11-29T23:61", "2036-02-31T10:00", "2036-11-29T24:00"] {
-            let words = "Give the time of the start."
+            let words = "Give a start time."
             #expect(try await mia.get("\(draft)/start?when=later&at=\(none)").text.contains(words), "\(none)")
             #expect(try await mia.post("\(draft)/start", form: ["version": version, "at": none]).status == .conflict)
         }

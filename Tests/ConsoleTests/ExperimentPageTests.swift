@@ -8,28 +8,8 @@ import Testing
 
 /// A draft gets variants, and a person chooses which of them the rest gets.
 @Suite struct ExperimentPageTests {
-    /// A draft to seven subscribers that could be started, and its author's browser.
-    private func saleDraft(_ site: ConsoleSite) async throws -> (mia: ConsoleBrowser, draft: String) {
-        try await site.sql(
-            """
-            INSERT INTO pushmta_engine.credential (kind, name, seal_key_id, sealed) VALUES ('apns_key', 'c', 'k', 'x');
-            UPDATE pushmta_engine.application SET credential_id = (SELECT max(id) FROM pushmta_engine.credential);
-            INSERT INTO pushmta_engine.subscription (application_id, push_token)
-                SELECT a.id, lpad(n::text, 64, 'a') FROM pushmta_engine.application a, generate_series(1, 7) n
-            """
-        )
-        try await site.admin.addTemplate(
-            name: "sale",
-            label: "",
-            content:
-                #"{"ios": {"title": "Hello", "body": "All day"}, "locales": {"fr": {"ios": {"title": "Bonjour"}}}}"#,
-            settings: "{}",
-            target: TemplateTarget(applications: ["shop-ios"])
-        )
-        let mia = try await site.session(.marketing, name: "mia")
-        let begun = try await mia.post("/compose", form: ["label": "Sale", "template": "sale"])
-        return (mia, try #require(begun.headers[.location]).replacing("/applications", with: ""))
-    }
+    private static let content =
+        #"{"ios": {"title": "Hello", "body": "All day"}, "locales": {"fr": {"ios": {"title": "Bonjour"}}}}"#
 
     private func version(_ browser: ConsoleBrowser, _ path: String) async throws -> String {
         let page = try await browser.get(path).text
@@ -75,7 +55,7 @@ import Testing
 
     @Test func aDraftGetsVariants() async throws {
         let site = try await ConsoleSite.start()
-        let (mia, draft) = try await saleDraft(site)
+        let (mia, draft) = try await site.saleDraft(content: Self.content)
         let path = "\(draft)/experiment"
         #expect(try await mia.get("\(draft)/send").text.contains("href=\"\(path)\""))
         let empty = try await mia.get(path).text
@@ -123,7 +103,7 @@ import Testing
 
     @Test func withoutSharesThereIsNoExperiment() async throws {
         let site = try await ConsoleSite.start()
-        let (mia, draft) = try await saleDraft(site)
+        let (mia, draft) = try await site.saleDraft(content: Self.content)
         let path = "\(draft)/experiment"
         for (shares, words) in [("50", true), ("", false)] {
             let form = [
@@ -137,7 +117,7 @@ import Testing
 
     @Test func theAuthorChoosesTheWinner() async throws {
         let site = try await ConsoleSite.start()
-        let (mia, draft) = try await saleDraft(site)
+        let (mia, draft) = try await site.saleDraft(content: Self.content)
         let path = "\(draft)/experiment"
         let form = [
             "version": try await version(mia, path), "experiment.1.percent": "30", "experiment.2.percent": "30",
@@ -151,7 +131,7 @@ import Testing
         while try await !site.admin.prepareChunk(job).done {}
         let page = try await mia.get(delivery).text
         #expect(page.contains("running") && page.contains("\(delivery)/winner/2") && !page.contains("/winner/9"))
-        #expect(page.contains("Share (clicks)") && page.contains("With 95 % certainty"))
+        #expect(page.contains("Share (clicks)") && page.contains("95 % interval"))
         let live = String(try #require(page.firstMatch(of: /data-path="([^"]+)"/)).1).replacing("&amp;", with: "&")
         let question = try await mia.get("\(delivery)/winner/2").text
         #expect(question.contains("Variant B goes to the rest"))

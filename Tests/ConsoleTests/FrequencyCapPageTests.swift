@@ -23,7 +23,7 @@ import Testing
         let added = try await oda.post(new, form: form)
         #expect(added.headers[.location] == "\(list)&done=set", "\(added.text)")
         let shown = try await oda.get("\(list)&done=set").text
-        #expect(shown.contains("At most 3 messages of marketing, news to a person in 7 days"), "\(shown)")
+        #expect(shown.contains("At most 3 messages of marketing, news per person in 7 days"), "\(shown)")
         #expect(shown.contains("The frequency cap is saved."))
         // Another one of that name would replace it unseen.
         #expect(try await oda.post(new, form: form).status == .unprocessableContent)
@@ -37,7 +37,7 @@ import Testing
         let changed = ["max_messages": "1", "length": "1", "per": "recipient_day"]
         #expect(try await oda.post(change, form: changed).status == .seeOther)
         let words =
-            "At most 1 message of all categories that are not transactional to a person on the day of the recipient"
+            "At most 1 message of all categories that are not transactional per person on the day of the recipient"
         #expect(try await oda.get(list).text.contains(words))
         let reader = try await site.session(.read, name: "rea")
         let read = try await reader.get(list).text

@@ -8,28 +8,6 @@ import Testing
 
 /// The step When, the plan on a delivery's page, and the sending hours of a service.
 @Suite struct PlanPageTests {
-    /// A draft that could be started, and its author's browser.
-    private func saleDraft(_ site: ConsoleSite) async throws -> (mia: ConsoleBrowser, draft: String) {
-        try await site.sql(
-            """
-            INSERT INTO pushmta_engine.credential (kind, name, seal_key_id, sealed) VALUES ('apns_key', 'c', 'k', 'x');
-            UPDATE pushmta_engine.application SET credential_id = (SELECT max(id) FROM pushmta_engine.credential);
-            INSERT INTO pushmta_engine.subscription (application_id, push_token)
-                SELECT a.id, lpad(n::text, 64, 'a') FROM pushmta_engine.application a, generate_series(1, 40) n
-            """
-        )
-        try await site.admin.addTemplate(
-            name: "sale",
-            label: "",
-            content: #"{"ios": {"title": "Hello"}}"#,
-            settings: "{}",
-            target: TemplateTarget(applications: ["shop-ios"])
-        )
-        let mia = try await site.session(.marketing, name: "mia")
-        let begun = try await mia.post("/compose", form: ["label": "Sale", "template": "sale"])
-        return (mia, try #require(begun.headers[.location]).replacing("/applications", with: ""))
-    }
-
     private func save(_ browser: ConsoleBrowser, _ draft: String, _ form: [String: String]) async throws
         -> ConsoleAnswer
     {
@@ -46,7 +24,7 @@ import Testing
 
     @Test func aPlanIsTypedAndStarted() async throws {
         let site = try await ConsoleSite.start()
-        let (mia, draft) = try await saleDraft(site)
+        let (mia, draft) = try await site.saleDraft(subscribers: 40)
         let wrong = try await save(
             mia,
             draft,
@@ -82,7 +60,7 @@ import Testing
         let shown = try await mia.get(path).text
         for words in [
             "Messages that wait for their time", "under way", "Messages are not sent", "<bdi>40</bdi>",
-            "failed at most 2 %", "bad tokens at most 20 %", "30 min 0 s after the beginning of wave 1",
+            "failed at most 2 %", "bad tokens at most 20 %", "30 min 0 s after wave 1 begins",
         ] {
             #expect(shown.contains(words), "\(words)")
         }
@@ -97,7 +75,7 @@ import Testing
         try await site.admin.stopDelivery(id)
         let over = try await mia.get(path).text
         #expect(over.contains("did not begin") && !over.contains("Messages that wait for their time"))
-        #expect(!over.contains("after the beginning of wave") && !over.contains(">under way<"))
+        #expect(!over.contains("after wave 1 begins") && !over.contains(">under way<"))
         await site.close()
     }
 
@@ -127,12 +105,13 @@ import Testing
     @Test func momentsAreTypedInAZone() async throws {
         let site = try await ConsoleSite.start()
         try await site.sql("UPDATE pushmta_engine.service SET time_zone = 'Europe/Berlin'")
-        let (mia, draft) = try await saleDraft(site)
+        let (mia, draft) = try await site.saleDraft(subscribers: 40)
         let first = try await mia.get("\(draft)/when").text
         #expect(first.contains(#"<option value="Europe/Berlin" selected>"#))
         // 30 March 2036 has no 02:30 in Berlin, and 26 October has it twice.
         let times = [
-            ("2036-03-30T02:30", "there is no such time"), ("2036-10-26T02:30", "so it occurs twice: at 2036"),
+            ("2036-03-30T02:30", "that time does not exist"),
+            ("2036-10-26T02:30", "so that time occurs twice: at 2036"),
         ]
         for (time, words) in times {
             let form = [
@@ -145,11 +124,11 @@ import Testing
         }
         let nowhere = ["plan.wave.0.size": "5 %", "plan.rest.begins": "2036-07-01T09:00", "plan.zone": "Mars/Base"]
         _ = try await save(mia, draft, nowhere)
-        #expect(try await mia.get("\(draft)/when").text.contains("knows no time zone Mars/Base"))
+        #expect(try await mia.get("\(draft)/when").text.contains("does not know the time zone Mars/Base"))
         _ = try await save(mia, draft, nowhere.merging(["plan.zone": "Asia/Tokyo"]) { _, new in new })
         #expect(try await mia.get("\(draft)/send").text.contains("2036-07-01 09:00 Asia/Tokyo"))
         // The start, too, with the problem at its field.
-        for (time, words) in times + [("2036-02-31T10:00", "Give the time of the start.")] {
+        for (time, words) in times + [("2036-02-31T10:00", "Give a start time.")] {
             let page = try await mia.get("\(draft)/start?when=later&at=\(time)&zone=Europe/Berlin")
             #expect(page.status == .conflict && page.text.contains(words), "\(time)")
             #expect(page.text.contains(#"aria-describedby="at-problem""#) && page.text.contains("value=\"\(time)\""))

@@ -99,7 +99,7 @@ struct AnalysisTests {
         #expect(try await fixture.assertEquation(id))
     }
 
-    @Test("A change of its application makes it anew at the start, and says so")
+    @Test("After a change of its application the start prepares it again, and says so")
     func changedSince() async throws {
         let (fixture, id) = try await edited()
         try await fixture.store.analyzeDelivery(id)
@@ -353,7 +353,7 @@ struct AnalysisTests {
         #expect(try await fixture.store.deliveryProgress(id).target == 4)
     }
 
-    @Test("A seed address that is added or changed after the analysis makes it anew; one of another delivery does not")
+    @Test("A seed address that is added or changed after the analysis ends it; one of another delivery does not")
     func changedSeeds() async throws {
         let (fixture, id) = try await edited(3)
         func add(_ name: String, _ digits: String) async throws {

@@ -149,7 +149,7 @@ struct CombinedSettingsTests {
         #expect(Int64(rest.count) == (try await parts(fixture, id, "p.variant = 2")))
     }
 
-    @Test("The count of a target leaves out whom an experiment holds out, as its preparation does")
+    @Test("The count of a target leaves out the hold-out of an experiment, as its preparation does")
     func countedWithoutHoldOut() async throws {
         let fixture = try await StoreFixture.make()
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 1_000)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Store
 
-/// Persons who get no marketing, so that one sees what it changes.
+/// Persons who get no marketing, to measure its effect.
 @Suite("Control groups", .timeLimit(.minutes(3)))
 struct ControlGroupTests {
     /// Sixty users of two devices each.

@@ -450,7 +450,7 @@ struct ExperimentTests {
         #expect(try await fixture.sql("SELECT pushmta_engine.purge_conversions(10)") == 1)
     }
 
-    @Test("A stopped experiment leaves nothing behind, and a copy of it is divided anew")
+    @Test("A stopped experiment leaves nothing behind, and a copy of it is divided again")
     func stopped() async throws {
         let (fixture, id) = try await running("decide_after => interval '1 hour', hold_out_percent => 5")
         let copy = try required(try await fixture.sql("SELECT pushmta.copy_delivery(\(id))"))

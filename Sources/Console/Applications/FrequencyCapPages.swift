@@ -10,7 +10,7 @@ struct FrequencyCapPages: Sendable {
     /// The names of the form fields.
     private enum Name {
         static let (service, name) = ("service", "name")
-        static let (most, per, length) = ("max_messages", "per", "length")
+        static let (maxMessages, per, length) = ("max_messages", "per", "length")
         /// Followed by the name of a category.
         static let category = "category."
     }
@@ -77,11 +77,11 @@ struct FrequencyCapPages: Sendable {
             case .days: catalogue.text(.capInDays, count: length, Figures.count(length))
             case .recipientDay: catalogue[.capOnRecipientDay]
             }
-        let most = Int64(cap.maxMessages)
+        let maxMessages = Int64(cap.maxMessages)
         return catalogue.text(
-            .capMost,
-            count: most,
-            Figures.count(most),
+            .capSentence,
+            count: maxMessages,
+            Figures.count(maxMessages),
             cap.categories?.joined(separator: ", ") ?? catalogue[.capAllCategories],
             time
         )
@@ -145,7 +145,7 @@ extension FrequencyCapPages {
         ]
         return [
             FormField(
-                name: Name.most,
+                name: Name.maxMessages,
                 label: catalogue[.capMaxMessages],
                 kind: .text,
                 isRequired: true,
@@ -184,8 +184,8 @@ extension FrequencyCapPages {
     private func typed(_ call: ConsoleCall, _ known: FrequencyCapRow?) throws(FormRefusal) -> FrequencyCapRow {
         let unit = FrequencyCapRow.Unit(rawValue: call.typed(Name.per)) ?? .days
         var problems: [String: String] = [:]
-        let most = Int32(call.typed(Name.most)) ?? 0
-        if !FrequencyCapRow.counts.contains(most) { problems[Name.most] = catalogue[.capNumberWrong] }
+        let maxMessages = Int32(call.typed(Name.maxMessages)) ?? 0
+        if !FrequencyCapRow.counts.contains(maxMessages) { problems[Name.maxMessages] = catalogue[.capNumberWrong] }
         let length = Int32(call.typed(Name.length)) ?? 0
         if !unit.lengths.contains(length) { problems[Name.length] = catalogue[.capLengthWrong] }
         guard problems.isEmpty else { throw FormRefusal(problems) }
@@ -194,7 +194,7 @@ extension FrequencyCapPages {
         return FrequencyCapRow(
             service: call.query[Name.service] ?? "",
             name: known?.name ?? call.typed(Name.name),
-            maxMessages: most,
+            maxMessages: maxMessages,
             unit: unit,
             length: length,
             categories: categories.isEmpty ? nil : categories.sorted()

@@ -2,7 +2,7 @@ import Store
 
 /// Which applications a draft may go to: those that can send.
 extension Composer {
-    /// Whether an application may be chosen. One that was chosen before may stay: somebody may mend it before the start.
+    /// Whether an application may be chosen. One that was chosen before may stay: it may be repaired before the start.
     func mayChoose(_ name: String, _ composed: ComposedDraft) -> Bool {
         composed.obstacles[name] == nil || composed.draft.applications.contains(name)
     }

@@ -2,7 +2,7 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// The step *Experiment*: variants of the content, of which the best goes to the rest. It may stay empty.
+/// The step *Experiment*: variants of the content; the best one goes to the rest. It may stay empty.
 extension Composer {
     var experimentRoutes: [ConsoleRoute] {
         [

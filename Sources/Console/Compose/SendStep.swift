@@ -295,7 +295,7 @@ extension Composer {
         return try await begin(call, composed, at: moment)
     }
 
-    /// Has the delivery analysed instead of starting it.
+    /// Analyses the delivery instead of starting it.
     private func analyse(_ call: ConsoleCall, _ composed: ComposedDraft) async throws -> ConsoleReply {
         let composed = try await keptSettings(call, composed)
         guard !settings(composed).isWrong else { return .redirect(path(composed.draft, .send)) }

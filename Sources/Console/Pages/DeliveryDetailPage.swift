@@ -301,7 +301,7 @@ struct DeliveryDetailPage: Sendable {
         return values
     }
 
-    /// The variants that a person may look at, and those that one may choose for the rest of an experiment.
+    /// The variants with a preview, and those that a person may choose for the rest of an experiment.
     private func variants(_ facts: DeliveryFacts) -> PageValues {
         guard let experiment = facts.reasons.experiment else { return [:] }
         let view = ExperimentView(row: experiment.row, variants: experiment.variants, catalogue: catalogue)
@@ -312,7 +312,7 @@ struct DeliveryDetailPage: Sendable {
         return values
     }
 
-    /// What can be done in a state, by whoever may.
+    /// What can be done in a state, whatever the user's role.
     private static func actions(in state: DeliveryState) -> Set<DeliveryAction> {
         switch state {
         case .analysing, .ready: [.start, .edit, .duplicate]

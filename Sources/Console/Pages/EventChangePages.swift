@@ -10,7 +10,7 @@ struct EventChangePages: Sendable {
     /// The names of the form fields.
     private enum Name {
         static let (name, service, age) = ("name", "service", "age_hours")
-        static let (url, most, overlap) = ("url", "max_events", "overlap_hours")
+        static let (url, maxEvents, overlap) = ("url", "max_events", "overlap_hours")
         /// Followed by the name of a kind of events.
         static let kind = "kind."
     }
@@ -183,7 +183,7 @@ extension EventChangePages {
     }
 }
 
-/// Webhooks and their secrets, each of which is shown once.
+/// Webhooks and their secrets. A secret is shown once.
 extension EventChangePages {
     private func webhookForm(_ consumer: String) -> FormPage {
         form(
@@ -201,10 +201,10 @@ extension EventChangePages {
                     maxLength: 2_000
                 ),
                 FormField(
-                    name: Name.most,
-                    label: catalogue[.webhookMost],
+                    name: Name.maxEvents,
+                    label: catalogue[.webhookMaxEvents],
                     kind: .text,
-                    hint: catalogue[.webhookMostHint],
+                    hint: catalogue[.webhookMaxEventsHint],
                     isRequired: true,
                     value: "\(WebhookRow.usualBatch)",
                     maxLength: 4
@@ -257,12 +257,12 @@ extension EventChangePages {
             let url = call.typed(Name.url)
             guard WebhookTarget(url) != nil else { throw FormRefusal([Name.url: catalogue[.webhookURLHint]]) }
             let range = Int64(WebhookRow.batchSizes.lowerBound)...Int64(WebhookRow.batchSizes.upperBound)
-            let most = Int32(try Self.number(call, Name.most, range, catalogue[.webhookMostHint]))
+            let maxEvents = Int32(try Self.number(call, Name.maxEvents, range, catalogue[.webhookMaxEventsHint]))
             return try await withSecret(of: consumer) { store, sealing in
                 try await store.createWebhook(
                     consumer: consumer,
                     url: url,
-                    maxEvents: most,
+                    maxEvents: maxEvents,
                     by: call.actor,
                     sealing: sealing
                 )

@@ -2,7 +2,7 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// *Events*: who reads what happened, how far each is behind, what was lost, and how webhooks get through.
+/// *Events*: the consumers, how far each is behind, what it lost, and whether webhooks get through.
 struct EventsPage: Sendable {
     let responder: ConsoleResponder
 

@@ -1,7 +1,7 @@
 import PushCore
 import Store
 
-/// The experiment of a delivery: its variants, their results, and what one may conclude, on the delivery's page. All
+/// The experiment of a delivery: its variants, their results and the conclusion, on the delivery's page. All
 /// readers of the page share it.
 struct ExperimentView {
     let row: ExperimentRow

@@ -285,7 +285,7 @@ enum Phrase: String, Sendable, CaseIterable {
         daySix,
         daySeven, daysOffLabel, daysOffHint, fieldTimeZone, timeZoneHint, hoursChanged
     // The frequency caps of a service.
-    case capsOfService, capsText, noCaps, columnRule, capMost, capInHours, capInDays, capOnRecipientDay,
+    case capsOfService, capsText, noCaps, columnRule, capSentence, capInHours, capInDays, capOnRecipientDay,
         capAllCategories, capNew, capChangeTitle, capFormText, capMaxMessages, capLength, capLengthHint,
         capLengthWrong, capNumberWrong, capPer, capPerDays, capPerHours, capPerRecipientDay, capCategory,
         capCategoryHint, capRemoveTitle, capRemoveText, doneCapSet, doneCapRemove, auditCapSet, auditCapDrop
@@ -342,7 +342,7 @@ enum Phrase: String, Sendable, CaseIterable {
         gapRestored
     case consumerNew, consumerText, consumerAge, consumerAgeHint, consumerKindHint, consumerRemove,
         consumerRemoveTitle, consumerRemoveText, doneConsumerAdd, doneConsumerRemove, webhookNew, webhookNewTitle,
-        webhookNewText, webhookURL, webhookURLHint, webhookMost, webhookMostHint, webhookPause, webhookResume,
+        webhookNewText, webhookURL, webhookURLHint, webhookMaxEvents, webhookMaxEventsHint, webhookPause, webhookResume,
         webhookRotate, webhookRotateTitle, webhookRotateText, webhookOverlap, webhookOverlapHint, webhookRemove,
         webhookRemoveTitle, webhookRemoveText, doneWebhookPause, doneWebhookResume, doneWebhookRemove, secretTitle,
         secretText, secretBack, noSecretKey, letterResend, doneLetter

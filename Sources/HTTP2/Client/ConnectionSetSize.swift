@@ -68,7 +68,7 @@ package struct ConnectionSetSize: Sendable {
     static let minGain = 1.05
     /// If the latency grows by this factor after a step, requests wait inside the gateway, and more connections cannot
     /// help.
-    static let mostSlower = 2.0
+    static let maxSlowdown = 2.0
     /// The pause before a step that brought nothing is tried again. It doubles each time, up to the maximum.
     static let firstHold = TimeAmount.seconds(10)
     static let maxHold = TimeAmount.minutes(5)
@@ -177,7 +177,7 @@ package struct ConnectionSetSize: Sendable {
     private var quarters = Self.maxQuarters
     private var ceilingRises: NIODeadline?
     /// The maximum number of connections in use since `usedSince`.
-    private var mostUsed = 0.0
+    private var peakUse = 0.0
     private var usedSince: NIODeadline?
 
     package init(minimum: Int = 1, maximum: Int) {
@@ -269,7 +269,7 @@ package struct ConnectionSetSize: Sendable {
         guard length >= Self.minPeriod, answered >= Self.minAnswers, sample.opening == 0 else { return false }
         // If a step's requests wait inside the gateway, the period need not wait for them.
         if case .trying(let before, _) = phase, period.isStarved,
-            period.meanOfAnswers(sample) > before.latency * Self.mostSlower
+            period.meanOfAnswers(sample) > before.latency * Self.maxSlowdown
         {
             return true
         }
@@ -306,7 +306,7 @@ package struct ConnectionSetSize: Sendable {
 
     private func gain(_ before: Before) -> Double { rate / max(before.rate, 1) }
 
-    private func isSlower(_ before: Before) -> Bool { latencyMilliseconds > before.latency * Self.mostSlower }
+    private func isSlower(_ before: Before) -> Bool { latencyMilliseconds > before.latency * Self.maxSlowdown }
 
     /// Keeps the part of a step that increased the rate.
     ///
@@ -360,13 +360,13 @@ package struct ConnectionSetSize: Sendable {
     private mutating func watchUse(_ sample: Sample, _ now: NIODeadline) {
         let limit = max(1, sample.streamLimit / max(1, sample.ready))
         let used = Double(sample.inFlight) / Double(limit)
-        mostUsed = max(mostUsed, used)
+        peakUse = max(peakUse, used)
         guard let since = usedSince else {
             usedSince = now
             return
         }
         guard now - since >= Self.unusedAfter else { return }
-        let needed = max(minimum, Int((mostUsed * Self.slack).rounded(.up)))
+        let needed = max(minimum, Int((peakUse * Self.slack).rounded(.up)))
         switch phase {
         case .steady, .trying:
             guard needed < target else { break }
@@ -381,7 +381,7 @@ package struct ConnectionSetSize: Sendable {
             holdBack(now)
         case .opening, .filling: break
         }
-        mostUsed = used
+        peakUse = used
         usedSince = now
     }
 }

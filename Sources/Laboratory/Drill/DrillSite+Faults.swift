@@ -20,7 +20,7 @@ extension DrillSite {
         _ action: () async throws -> Void
     ) async throws -> DrillFault {
         let open = try await minimumStreams > 0 ? untilStreams(minimumStreams) : streams()
-        let connections = try await control?.counters().mostConnections
+        let connections = try await control?.counters().maxConnections
         let fault = DrillFault(what: what, streams: open, connections: connections, moment: .now)
         try await action()
         state.withLock { $0.faults.append(fault) }

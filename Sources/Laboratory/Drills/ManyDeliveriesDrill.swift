@@ -78,7 +78,7 @@ struct ManyDeliveriesDrill: Drill {
         return deliveries
     }
 
-    /// The plan of one in some deliveries. Everybody gets a message all the same, and soon.
+    /// The plan of one in some deliveries. Everybody still gets a message, and soon.
     private static func plan(_ number: Int64) -> DeliveryPlan? {
         var plan = DeliveryPlan()
         switch number {

@@ -82,7 +82,7 @@ struct RecallDrill: Drill {
         let (id, isFirst) = (one.delivery.id, site.random(in: 0...1) == 0)
         let words = "recall (\(mode.rawValue)) of delivery \(id), \(isFirst ? "after" : "before") SIGKILL: \(victim)"
         var recalled = one
-        // It does not wait for requests, of which there are enough: meanwhile the delivery might end.
+        // It does not wait for requests: the delivery might end meanwhile.
         try await site.fault(words, minimumStreams: 0) {
             if isFirst { try await kill(site, host, victim) }
             try await order(site, id, mode)

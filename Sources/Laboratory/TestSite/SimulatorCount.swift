@@ -52,7 +52,7 @@ struct SimulatorCount: Sendable, Decodable {
     /// Open requests at all gateways.
     var waiting: Int64 { all.reduce(0) { $0 + $1.waiting } }
     /// Open connections to the gateway with the most: a child sends to one gateway.
-    var mostConnections: Int64 { all.reduce(0) { max($0, $1.connections) } }
+    var maxConnections: Int64 { all.reduce(0) { max($0, $1.connections) } }
     /// Faults under load at all gateways.
     var faultsUnderLoad: Int64 { all.reduce(0) { $0 + $1.faultsUnderLoad } }
 }

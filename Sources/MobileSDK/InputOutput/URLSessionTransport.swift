@@ -59,7 +59,7 @@ final class AnswerCollector: NSObject, URLSessionDataDelegate, @unchecked Sendab
     }
 
     /// The maximum number of body bytes to keep; the SDK uses only the first line.
-    private static let mostBytes = 4 * TransportResult.longestReason
+    private static let maxBytes = 4 * TransportResult.longestReason
 
     // The lock guards the mutable state, so the class can be Sendable. Mutex needs iOS 18.
     private let lock = NSLock()
@@ -86,8 +86,8 @@ final class AnswerCollector: NSObject, URLSessionDataDelegate, @unchecked Sendab
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         lock.withLock {
-            guard let count = exchanges[dataTask.taskIdentifier]?.body.count, count < Self.mostBytes else { return }
-            exchanges[dataTask.taskIdentifier]?.body.append(data.prefix(Self.mostBytes - count))
+            guard let count = exchanges[dataTask.taskIdentifier]?.body.count, count < Self.maxBytes else { return }
+            exchanges[dataTask.taskIdentifier]?.body.append(data.prefix(Self.maxBytes - count))
         }
     }
 

@@ -5,9 +5,9 @@
 /// request.
 struct TrackingMachine: Sendable {
     /// The maximum number of queued hits, more than a user causes offline. Beyond it the oldest is dropped.
-    static let mostHits = 100
+    static let maxHits = 100
     /// The maximum number of failed answers to a hit, so that it does not block the others forever.
-    static let mostRefusals = 10
+    static let maxRefusals = 10
 
     private struct Entry: Sendable {
         var hit: Hit
@@ -39,7 +39,7 @@ struct TrackingMachine: Sendable {
     mutating func handle(_ event: Event) -> [Action] {
         switch event {
         case .started(let hits):
-            entries = hits.suffix(Self.mostHits).map { Entry(hit: $0) } + entries
+            entries = hits.suffix(Self.maxHits).map { Entry(hit: $0) } + entries
             return send()
         case .trackingHost(let text):
             let base = ServerHost.base(text)
@@ -61,7 +61,7 @@ struct TrackingMachine: Sendable {
         guard trackingHost != nil else { return [.report(.trackingHostEmpty, calls: [call])] }
         guard let path else { return [.report(.noIDs, calls: [call])] }
         var actions: [Action] = []
-        if entries.count >= Self.mostHits {
+        if entries.count >= Self.maxHits {
             // The first hit may be in progress.
             let dropped = entries.remove(at: flight == nil ? 0 : 1)
             if let call = dropped.call {
@@ -109,7 +109,7 @@ struct TrackingMachine: Sendable {
         flight = nil
         if case .answer = result, result.isWorthRetrying { entries[0].hit.refusals += 1 }
         var actions: [Action] = []
-        if !result.isWorthRetrying || entries[0].hit.refusals >= Self.mostRefusals {
+        if !result.isWorthRetrying || entries[0].hit.refusals >= Self.maxRefusals {
             let done = entries.removeFirst()
             let outcome: TrackingOutcome = result.isSuccess ? .sent : .refused(reason: result.reason)
             actions = done.call.map { [.report(outcome, calls: [$0])] } ?? []

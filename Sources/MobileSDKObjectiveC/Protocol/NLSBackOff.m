@@ -8,13 +8,13 @@ static const NSTimeInterval first = 5;
 /// The maximum pause in seconds, so that a device that was offline for long is seen within an hour.
 static const NSTimeInterval longest = 3600;
 /// The maximum number of doublings: 5 s doubled 20 times far exceeds an hour.
-static const unsigned mostFailures = 20;
+static const unsigned maxFailures = 20;
 
 @implementation NLSBackOff
 
 - (NSTimeInterval)nextAtLeast:(NSTimeInterval)asked {
     NSTimeInterval doubled = MIN(ldexp(first, (int)_failures), longest);
-    if (_failures < mostFailures) { _failures++; }
+    if (_failures < maxFailures) { _failures++; }
     double chance = 0.5 + 0.5 * (double)arc4random() / UINT32_MAX;
     return MAX(doubled * chance, asked);
 }

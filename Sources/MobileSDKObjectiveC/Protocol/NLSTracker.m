@@ -6,9 +6,9 @@
 #import "NLSForm.h"
 
 /// The maximum number of queued hits, more than a user causes offline. Beyond it the oldest is dropped.
-static const NSUInteger mostHits = 100;
+static const NSUInteger maxHits = 100;
 /// The maximum number of failed answers to a hit, so that it does not block the others forever.
-static const NSUInteger mostRefusals = 10;
+static const NSUInteger maxRefusals = 10;
 
 @interface NLSTracker (Sending)
 - (void)removeHit:(NSUInteger)index;
@@ -34,7 +34,7 @@ static const NSUInteger mostRefusals = 10;
     id refusals = [record objectForKey:@"refusals"];
     if (![paths isKindOfClass:[NSArray class]] || ![refusals isKindOfClass:[NSArray class]]
         || [paths count] != [refusals count]) { return self; }
-    for (NSUInteger index = 0; index < [paths count] && [_paths count] < mostHits; index++) {
+    for (NSUInteger index = 0; index < [paths count] && [_paths count] < maxHits; index++) {
         id path = [paths objectAtIndex:index];
         id count = [refusals objectAtIndex:index];
         if (![path isKindOfClass:[NSString class]] || ![path hasPrefix:@"/r/?id=h"]) { continue; }
@@ -88,7 +88,7 @@ static const NSUInteger mostRefusals = 10;
         return;
     }
     // The first hit may be in progress.
-    if ([_paths count] >= mostHits) { [self removeHit:_flight == nil ? 0 : 1]; }
+    if ([_paths count] >= maxHits) { [self removeHit:_flight == nil ? 0 : 1]; }
     [_paths addObject:path];
     [_refusals addObject:[NSNumber numberWithUnsignedInteger:0]];
     [self store];
@@ -138,7 +138,7 @@ static const NSUInteger mostRefusals = 10;
         refusals++;
         [_refusals replaceObjectAtIndex:0 withObject:[NSNumber numberWithUnsignedInteger:refusals]];
     }
-    if (!retries || refusals >= mostRefusals) { [self removeHit:0]; }
+    if (!retries || refusals >= maxRefusals) { [self removeHit:0]; }
     [self store];
     if (!retries) {
         [_backOff reset];

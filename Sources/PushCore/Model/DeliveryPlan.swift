@@ -16,7 +16,7 @@ package struct DeliveryPlan: Sendable, Hashable {
         case postpone
         /// They are not sent.
         case drop
-        /// They are sent all the same.
+        /// They are sent anyway.
         case ignore
     }
 

@@ -44,7 +44,7 @@ CREATE TABLE pushmta_engine.service (
     time_zone text NOT NULL DEFAULT 'UTC',
     -- What happens to messages outside of its sending hours.
     outside_hours text NOT NULL DEFAULT 'postpone' CHECK (outside_hours IN ('postpone', 'drop')),
-    -- Since when it is kept who was sent its deliveries, received and clicked them; null: it is not.
+    -- When its history of behaviour began; null: it keeps none.
     behaviour_since timestamptz,
     created_at timestamptz NOT NULL DEFAULT now(),
     changed_at timestamptz NOT NULL DEFAULT now()
@@ -90,7 +90,7 @@ CREATE TABLE pushmta_engine.control_group (
     count_at timestamptz
 );
 COMMENT ON TABLE pushmta_engine.control_group IS
-    'The share of each service''s persons that gets no marketing, to see what marketing changes. 34-audiences.sql counts it.';
+    'The share of each service''s persons that gets no marketing, to measure the effect of marketing. 34-audiences.sql counts it.';
 
 CREATE FUNCTION pushmta_engine.service_named(service text) RETURNS integer LANGUAGE plpgsql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$

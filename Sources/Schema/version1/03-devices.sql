@@ -762,7 +762,7 @@ BEGIN
     ELSIF octet_length(person) > 1000 THEN
         -- The limit of registrations: no user has a longer key.
         RAISE EXCEPTION 'The user key has more than 1,000 bytes.'
-            USING ERRCODE = 'PM007', HINT = 'Give the key as the user''s devices register it: none is longer.';
+            USING ERRCODE = 'PM007', HINT = 'Give the key that the user''s devices register: it has at most 1,000 bytes.';
     END IF;
     ids := ARRAY(SELECT s.id FROM subscription s WHERE s.user_key = person AND s.user_key <> '' AND s.application_id = ANY(applications)
         ORDER BY s.id FOR NO KEY UPDATE);

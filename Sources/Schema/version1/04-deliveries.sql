@@ -152,7 +152,7 @@ CREATE TABLE pushmta_engine.delivery (
     changed_at timestamptz NOT NULL DEFAULT now(),
     started_at timestamptz,
     finished_at timestamptz,
-    -- Since when lists leave it out. It changes nothing else.
+    -- When it was archived. Only lists consider it.
     archived_at timestamptz,
     -- Its place in lists.
     listed_at timestamptz NOT NULL GENERATED ALWAYS AS (coalesce(started_at, start_at, created_at)) STORED,
@@ -778,5 +778,5 @@ BEGIN
     ORDER BY x.application_id;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.control_of(bigint) IS
-    'The control groups that get nothing of a delivery, by application: whoever has a person_share below the share is a member. Proofs, '
+    'The control groups that get nothing of a delivery, by application: a person with a person_share below the share is a member. Proofs, '
     'one-time codes, transactional deliveries and those that replace or remove recalled messages go to members, too.';

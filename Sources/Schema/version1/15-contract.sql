@@ -464,7 +464,7 @@ END $$;
 COMMENT ON FUNCTION pushmta.set_target(bigint, text, text[], boolean, text) IS
     'Sets, before its start, which subscribers a delivery goes to: those that the filter matches, except those on the lists. A null '
     'leaves a value unchanged; an empty filter removes it. In place of a filter, a saved audience of the applications'' service may be '
-    'named: its filter is copied, so later changes of the audience do not change the delivery. Whether the columns of a mapping exist is '
+    'named. Its filter is copied: later changes of the audience do not change the delivery. Whether the columns of a mapping exist is '
     'checked when the delivery is prepared.';
 
 CREATE FUNCTION pushmta.set_seeds(delivery bigint, seeds text[] DEFAULT NULL) RETURNS void LANGUAGE plpgsql

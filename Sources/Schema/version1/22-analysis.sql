@@ -199,7 +199,7 @@ BEGIN
     RETURN cardinality(parts);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.release_parts(bigint, integer) IS
-    'Lets up to the given number of held parts of each application of a locked delivery go. Returns how many it released.';
+    'Releases up to the given number of held parts of each application of a locked delivery. Returns how many.';
 
 CREATE FUNCTION pushmta.analyze_delivery(delivery bigint) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

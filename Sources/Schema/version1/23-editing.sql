@@ -1,4 +1,4 @@
--- Changes of a delivery of which nothing has left: edit it, copy it, move its start.
+-- Changes of a delivery that has sent nothing: edit it, copy it, move its start.
 
 CREATE FUNCTION pushmta_engine.open_for_change(delivery bigint) RETURNS text LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -15,7 +15,7 @@ BEGIN
         USING ERRCODE = 'PM006', HINT = 'Change a copy of it: pushmta.copy_delivery makes one.';
 END $$;
 COMMENT ON FUNCTION pushmta_engine.open_for_change(bigint) IS
-    'Locks a delivery of which nothing has left, and returns its state. Refuses any other.';
+    'Locks a delivery that has sent nothing, and returns its state. Refuses any other.';
 
 CREATE FUNCTION pushmta_engine.keep_content(delivery bigint, label text, content text) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -109,7 +109,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta.update_delivery(
     bigint, text, text, text, text[], integer, interval, timestamptz, boolean, text, integer, integer, text, text, text) IS
-    'Changes a delivery of which nothing has left. A null leaves a value unchanged; an empty filter removes it; a saved audience '
+    'Changes a delivery that has sent nothing. A null leaves a value unchanged; an empty filter removes it; a saved audience '
     'gives it a copy of its filter. The validity is a length (validity) or a moment (ends_at). An analysis is dropped if its '
     'messages change.';
 
@@ -217,5 +217,5 @@ BEGIN
     PERFORM pg_notify('pushmta_wake', delivery::text);
 END $$;
 COMMENT ON FUNCTION pushmta.reschedule_delivery(bigint, timestamptz) IS
-    'Moves the start of a delivery of which nothing has left, earlier or later; null makes it editing again, and a draft of the console '
+    'Moves the start of a delivery that has sent nothing, earlier or later; null makes it editing again, and a draft of the console '
     'that it came from is its author''s again.';

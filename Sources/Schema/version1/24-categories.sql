@@ -233,7 +233,7 @@ BEGIN
             USING ERRCODE = 'PM072', HINT = 'Give a user key, or a device with pushmta.set_category_opt_out.';
     ELSIF octet_length(person) > 1000 THEN
         RAISE EXCEPTION 'The user key has more than 1,000 bytes.'
-            USING ERRCODE = 'PM007', HINT = 'Give the key as the user''s devices register it: none is longer.';
+            USING ERRCODE = 'PM007', HINT = 'Give the key that the user''s devices register: it has at most 1,000 bytes.';
     END IF;
     wanted := category_named(ARRAY(SELECT a.service_id FROM application a WHERE a.id = ANY(applications)), category);
     IF says_no THEN

@@ -7,7 +7,7 @@ CREATE TABLE pushmta_engine.delivery_look (
     delivery_id bigint NOT NULL,
     -- Whose message is rendered; null: the target is counted.
     subscription_id bigint,
-    -- Of which variant of an experiment; 0: the delivery's own content.
+    -- The variant of an experiment; 0: the delivery's own content.
     cell smallint NOT NULL DEFAULT 0,
     -- What the delivery was: after a change it is looked at again.
     digest text NOT NULL,
@@ -45,7 +45,7 @@ BEGIN
     IF FOUND THEN
         RETURN found_look;
     ELSIF (SELECT count(*) FROM (SELECT FROM delivery_look l WHERE l.answered_at IS NULL LIMIT 1000) o) = 1000 THEN
-        RAISE EXCEPTION 'Supervisors have 1000 looks at deliveries to take.'
+        RAISE EXCEPTION 'Supervisors already have 1000 counts and previews to answer.'
             USING ERRCODE = 'PM010', HINT = 'Try again in a moment. pushmta status shows whether a supervisor runs.';
     END IF;
     INSERT INTO delivery_look AS l (delivery_id, subscription_id, cell, digest)
@@ -109,8 +109,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION pushmta.count_target(bigint) IS
     'How many messages a delivery would make now, and how many people it would exclude, by application, without its seed addresses. It '
-    'does not ask frequency caps. A large target is estimated from a sample (estimate): 19 of 20 times the number of messages is off by '
-    'at most error. Two looks at the same moment have the same result. The first call asks a supervisor and returns the state '
+    'does not ask frequency caps. A large target is estimated from a sample (estimate): the number of messages is off '
+    'by at most error, at 95 % confidence. Two counts at the same moment agree. The first call asks a supervisor and returns the state '
     '''requested''; a later one returns ''answered'' (in psql: \watch 1). problem says why it was not counted; '
     'pushmta.analyze_delivery counts everything.';
 

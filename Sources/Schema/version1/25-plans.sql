@@ -283,8 +283,8 @@ CREATE FUNCTION pushmta_engine.wave_donors(delivery bigint, short smallint, lack
     SELECT d.id, d.wave, d.size, least(d.size, s.n - d.before)::integer
     FROM donor d JOIN share s ON s.wave = d.wave AND s.cell = d.cell AND s.n > d.before ORDER BY d.wave DESC, d.id $$;
 COMMENT ON FUNCTION pushmta_engine.wave_donors(bigint, smallint, bigint) IS
-    'Which parts of later waves give how many messages to a wave that lacks some. Each variant of an experiment gives its share, so that '
-    'a wave does not have more of one than of another.';
+    'The parts of later waves from which a wave that is too small takes messages, and how many. Each variant of an experiment gives its '
+    'share, so the wave keeps the same mix.';
 
 CREATE FUNCTION pushmta_engine.fill_waves(delivery bigint) RETURNS bigint[] LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -372,7 +372,7 @@ BEGIN
     FROM goal g WHERE p.id = g.id AND p.state IN ('held', 'planned', 'waiting');
 END $$;
 COMMENT ON FUNCTION pushmta_engine.let_go(bigint, bigint[], timestamptz) IS
-    'Lets held or planned parts of a locked delivery go: at once, or when their plan says. Parts whose local time is over end. Those that '
+    'Releases held or planned parts of a locked delivery: at once, or when their plan says. Parts whose local time is over end. Those that '
     'wait with a paused delivery go on waiting for it.';
 
 CREATE FUNCTION pushmta_engine.due_planned(enough integer, most integer, moment timestamptz) RETURNS TABLE (
@@ -582,7 +582,7 @@ COMMENT ON FUNCTION pushmta_engine.open_wave(bigint, timestamptz) IS
 CREATE FUNCTION pushmta_engine.next_wave_look(delivery bigint, moment timestamptz) RETURNS timestamptz LANGUAGE sql STABLE
     SET search_path = pushmta_engine, pg_temp AS $$
     SELECT CASE WHEN w.due > moment THEN least(w.due, moment + interval '1 hour')
-        -- It waits for the messages of the one before. The longer these take, the less does a moment matter.
+        -- It waits for the messages of the one before. The longer these take, the less a second matters.
         ELSE moment + least(interval '1 minute', greatest(interval '1 second', (moment - w.since) / 20)) END
     FROM (SELECT coalesce(n.starts_at, l.opened_at + n.starts_after, moment) AS due, l.opened_at AS since
         FROM delivery_wave n
@@ -590,7 +590,7 @@ CREATE FUNCTION pushmta_engine.next_wave_look(delivery bigint, moment timestampt
             ORDER BY o.number DESC LIMIT 1) l ON true
         WHERE n.delivery_id = next_wave_look.delivery AND n.opened_at IS NULL ORDER BY n.number LIMIT 1) w $$;
 COMMENT ON FUNCTION pushmta_engine.next_wave_look(bigint, timestamptz) IS
-    'When the waves of a delivery that were looked at in vain at a moment are looked at next: when the next one is due, or, if it waits '
+    'When to look at a delivery''s waves again after a look that could begin none: when the next one is due, or, if it waits '
     'for the one before, after a second to a minute; null without a wave that waits.';
 
 CREATE FUNCTION pushmta_engine.schedule_waves() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
@@ -601,7 +601,7 @@ BEGIN
     RETURN NULL;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.schedule_waves() IS
-    'Has the waves of a delivery looked at from its begin, and from the end of a pause; not while it is paused, and not after its end.';
+    'Schedules looks at the waves of a delivery when it begins or is resumed, and ends them when it is paused or ends.';
 CREATE TRIGGER delivery_waves AFTER UPDATE OF state ON pushmta_engine.delivery
     FOR EACH ROW WHEN ((NEW.state IN ('preparing', 'in_progress')) <> (OLD.state IN ('preparing', 'in_progress')))
     EXECUTE FUNCTION pushmta_engine.schedule_waves();
@@ -672,7 +672,7 @@ BEGIN
     PERFORM note_maker(delivery);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.open_plan(bigint) IS
-    'Locks a delivery of which nothing has left, for a change of its plan. Its analysis is dropped: its parts will be others.';
+    'Locks a delivery that has sent nothing, for a change of its plan. Its analysis is dropped: its parts will be others.';
 
 CREATE FUNCTION pushmta_engine.close_plan(delivery bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -698,7 +698,7 @@ CREATE FUNCTION pushmta_engine.put_local_time(delivery bigint, local_time timest
 #variable_conflict use_variable
 BEGIN
     IF local_time IS NOT NULL AND (on_past IS NULL OR on_past NOT IN ('now', 'next_day', 'skip')) THEN
-        RAISE EXCEPTION 'Delivery % has a local time, but it is not said what happens where that time has passed.', delivery
+        RAISE EXCEPTION 'Delivery % has a local time, but no rule for places where that time has passed.', delivery
             USING ERRCODE = 'PM007', HINT = 'Give on_past: now, next_day or skip.';
     ELSIF NOT isfinite(local_time) THEN
         RAISE EXCEPTION 'Delivery % cannot have the local time %.', delivery, local_time
@@ -718,7 +718,7 @@ CREATE FUNCTION pushmta_engine.put_hours_rule(delivery bigint, rule text) RETURN
 BEGIN
     IF rule NOT IN ('postpone', 'drop', 'ignore') THEN
         RAISE EXCEPTION '"%" is not a rule for sending hours.', rule
-            USING ERRCODE = 'PM007', HINT = 'Use postpone, drop or ignore, or null for what the service says.';
+            USING ERRCODE = 'PM007', HINT = 'Use postpone, drop or ignore, or null for the rule of the service.';
     END IF;
     PERFORM open_plan(delivery);
     UPDATE delivery_plan p SET hours = rule WHERE p.delivery_id = delivery;
@@ -869,7 +869,7 @@ BEGIN
     SELECT k.key INTO unknown FROM jsonb_object_keys(plan) k(key) WHERE k.key NOT IN ('local_time', 'on_past', 'hours', 'waves') LIMIT 1;
     IF unknown IS NOT NULL THEN
         RAISE EXCEPTION 'The plan of delivery % has the unknown key "%".', delivery, unknown
-            USING ERRCODE = 'PM007', HINT = 'Known are local_time, on_past, hours and waves.';
+            USING ERRCODE = 'PM007', HINT = 'The keys are local_time, on_past, hours and waves.';
     END IF;
     BEGIN
         moment := (plan ->> 'local_time')::timestamp;
@@ -984,7 +984,7 @@ BEGIN
     WHERE k.key NOT IN ('hours', 'days_off', 'outside', 'time_zone') LIMIT 1;
     IF unknown IS NOT NULL THEN
         RAISE EXCEPTION 'The sending hours of service "%" have the unknown key "%".', service, unknown
-            USING ERRCODE = 'PM007', HINT = 'Known are hours, days_off, outside and time_zone.';
+            USING ERRCODE = 'PM007', HINT = 'The keys are hours, days_off, outside and time_zone.';
     ELSIF document ->> 'outside' NOT IN ('postpone', 'drop') THEN
         RAISE EXCEPTION '"%" is not a policy for sending hours.', document ->> 'outside'
             USING ERRCODE = 'PM007', HINT = 'Use postpone or drop.';

@@ -109,7 +109,7 @@ CREATE FUNCTION pushmta_engine.refuse_recurring(delivery bigint) RETURNS void LA
 BEGIN
     IF EXISTS (SELECT FROM recurrence r WHERE r.delivery_id = delivery) THEN
         RAISE EXCEPTION 'Delivery % recurs: its runs are sent, it is not sent itself.', delivery
-            USING ERRCODE = 'PM171', HINT = 'pushmta.run_recurrence makes a run now; pushmta.remove_recurrence ends that it recurs.';
+            USING ERRCODE = 'PM171', HINT = 'pushmta.run_recurrence makes a run now; pushmta.remove_recurrence ends the recurrence.';
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.refuse_recurring(bigint) IS 'Raises an error for a recurring delivery, which is never started itself.';
@@ -280,7 +280,7 @@ BEGIN
         RETURN;
     ELSIF rule.state NOT IN ('active', 'paused') THEN
         RAISE EXCEPTION 'The recurrence of delivery % is % and cannot be paused.', delivery, rule.state
-            USING ERRCODE = 'PM171', HINT = 'Only one that is active can be paused.';
+            USING ERRCODE = 'PM171', HINT = 'Only an active recurrence can be paused.';
     END IF;
     UPDATE recurrence r SET state = 'paused', reason = '', next_run = NULL, look_at = NULL, changed_at = now()
     WHERE r.delivery_id = delivery;
@@ -384,7 +384,7 @@ BEGIN
     END LOOP;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.end_returned_runs(integer, timestamptz) IS
-    'Stops runs that could not be prepared, and pauses their recurrences: what is to be corrected is the recurring delivery.';
+    'Stops runs that could not be prepared, and pauses their recurrences: the recurring delivery is what to correct.';
 
 CREATE FUNCTION pushmta_engine.decide_run(rule pushmta_engine.recurrence, at timestamptz, OUT run bigint, OUT outcome text)
     LANGUAGE plpgsql SET search_path = pushmta_engine, pg_temp AS $$

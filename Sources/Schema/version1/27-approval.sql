@@ -338,8 +338,8 @@ BEGIN
     RETURN opened;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.open_gates(integer) IS
-    'Lets deliveries go that waited for an approval and have it, or no longer need one; notes what the others wait for. One whose validity '
-    'has ended is edited again. Returns how many may go.';
+    'Releases deliveries that waited for an approval and have it, or no longer need one; notes what the others wait for. One whose '
+    'validity has ended is edited again. Returns how many may go.';
 
 -- Approve, reject, withdraw.
 
@@ -373,7 +373,7 @@ BEGIN
         RAISE EXCEPTION 'Delivery % needs no approval.', delivery
             USING ERRCODE = 'PM182', HINT = 'pushmta.delivery_awaiting_approval lists those that need one.';
     ELSIF need.size IS NULL THEN
-        RAISE EXCEPTION 'Delivery % has not been counted, so nobody knows what an approval would be for.', delivery
+        RAISE EXCEPTION 'Delivery % has not been counted, so it cannot be approved.', delivery
             USING ERRCODE = 'PM182', HINT = 'It is counted before its start; try again then, or take it back and analyse it.';
     ELSIF char_length(comment) > 2000 THEN
         RAISE EXCEPTION 'The comment has % characters; the maximum is 2000.', char_length(comment)

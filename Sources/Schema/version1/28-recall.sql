@@ -187,7 +187,7 @@ BEGIN
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.refuse_unlisted(bigint) IS
-    'Raises an error for a delivery of a recall whose targets are not all listed: nobody else starts or analyses it.';
+    'Raises an error for the second delivery of a recall until its targets are listed: until then only the recall may start it.';
 
 CREATE FUNCTION pushmta_engine.begin_recall(child bigint) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp AS $$

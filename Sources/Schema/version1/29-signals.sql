@@ -155,7 +155,7 @@ BEGIN
         RAISE EXCEPTION 'Delivery % has ended.', delivery USING ERRCODE = 'PM291', HINT = 'Only an open delivery follows a signal.';
     ELSIF coalesce(target <= 0 OR target IN ('NaN', 'Infinity'), true) THEN
         RAISE EXCEPTION '%: the target of signal "%" must be a number above 0.', subject, signal
-            USING ERRCODE = 'PM292', HINT = 'It is the value that the signal should just not reach.';
+            USING ERRCODE = 'PM292', HINT = 'The target is the limit that the signal should not reach.';
     ELSIF num_nulls(floor, ceiling) > 0 OR 'Infinity' IN (floor, ceiling) OR floor > ceiling THEN
         RAISE EXCEPTION '%: floor and ceiling must be rates, and the floor not above the ceiling.', subject
             USING ERRCODE = 'PM292', HINT = 'The floor is sent in any case, also while the signal is stale; the ceiling is never exceeded.';

@@ -206,7 +206,7 @@ CREATE TABLE pushmta_engine.event_consumer (
     created_at timestamptz NOT NULL DEFAULT now()
 );
 COMMENT ON TABLE pushmta_engine.event_consumer IS
-    'Who reads events: the kinds that it wants, of one service or all, and how far it may fall behind before it loses events.';
+    'The consumers of events: the kinds that each gets, of one service or all, and how far it may fall behind before it loses events.';
 
 CREATE TABLE pushmta_engine.event_position (
     consumer_id integer PRIMARY KEY REFERENCES pushmta_engine.event_consumer ON DELETE CASCADE,
@@ -266,7 +266,7 @@ BEGIN
         RAISE EXCEPTION 'There is no kind of events "%".', left(coalesce(unknown, ''), 100)
             USING ERRCODE = 'PM161', HINT = 'pushmta.event_kind lists them; message, device and delivery stand for all of theirs.';
     ELSIF found IS NULL THEN
-        RAISE EXCEPTION 'A consumer that wants no kind of events would get none.'
+        RAISE EXCEPTION 'A consumer needs at least one kind of events.'
             USING ERRCODE = 'PM161', HINT = 'Name some kinds of pushmta.event_kind, or give null for all.';
     END IF;
     RETURN found;

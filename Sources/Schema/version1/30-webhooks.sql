@@ -117,7 +117,7 @@ CREATE FUNCTION pushmta_engine.rotate_webhook_secret(consumer text, secret_id bi
 #variable_conflict use_variable
 BEGIN
     IF overlap NOT BETWEEN interval '0' AND interval '30 days' OR overlap IS NULL THEN
-        RAISE EXCEPTION 'Two secrets cannot sign for %.', coalesce(overlap::text, 'ever')
+        RAISE EXCEPTION 'The overlap of two secrets cannot be %.', coalesce(overlap::text, 'ever')
             USING ERRCODE = 'PM165', HINT = 'Give a time from 0 to 30 days.';
     END IF;
     PERFORM set_webhook_secret(webhook_named(consumer), secret_id, key_id, secret, overlap);
@@ -311,7 +311,7 @@ BEGIN
     PERFORM create_webhook(consumer, url, max_events, secret_id, key_id, secret);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_create_webhook(pushmta_engine.console_caller, text, text, integer, bigint, text, bytea) IS
-    'Has the events of a consumer posted to an address, for a signed-in administrator.';
+    'Creates a webhook that posts the events of a consumer to an address, for a signed-in administrator.';
 
 CREATE FUNCTION pushmta_engine.console_rotate_secret(caller pushmta_engine.console_caller, consumer text, secret_id bigint, key_id text,
     secret bytea, overlap interval) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = pushmta_engine, pg_temp AS $$

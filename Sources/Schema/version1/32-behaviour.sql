@@ -117,7 +117,7 @@ BEGIN
     PERFORM note_behaviour(notes);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.note_sent(bigint[], date) IS
-    'Notes whom done parts of one day sent a message to: a gateway has accepted it. The caller reads the same rows to count them.';
+    'Notes who was sent a message by done parts of one day: a gateway has accepted it. The caller reads the same rows to count them.';
 
 CREATE FUNCTION pushmta_engine.forget_behaviour(apps integer[], ids bigint[]) RETURNS void LANGUAGE sql
     SET search_path = pushmta_engine, pg_temp AS $$
@@ -127,7 +127,7 @@ CREATE FUNCTION pushmta_engine.forget_behaviour(apps integer[], ids bigint[]) RE
     WHERE s.id = ANY(forget_behaviour.ids) AND s.application_id = ANY(forget_behaviour.apps)
         AND EXISTS (SELECT FROM behaviour_delivery b WHERE b.service_id = a.service_id) $$;
 COMMENT ON FUNCTION pushmta_engine.forget_behaviour(integer[], bigint[]) IS
-    'Has the persons of subscriptions, which are forgotten now, taken out of the history of behaviour by the feedback worker.';
+    'Marks the persons of forgotten subscriptions. The feedback worker removes them from the history of behaviour.';
 
 CREATE FUNCTION pushmta_engine.clear_forgotten(most integer) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET enable_mergejoin = off SET enable_seqscan = off AS $$
@@ -281,8 +281,8 @@ BEGIN
     END IF;
 END $$;
 COMMENT ON FUNCTION pushmta.keep_behaviour(text, boolean) IS
-    'Has a service keep for 180 days who was sent its deliveries, received and clicked them, so that filters can ask for it; false: has '
-    'that deleted, and no longer kept. The history begins now: what was before is not in it.';
+    'Starts the history of behaviour of a service: who was sent its deliveries, received and clicked them. Filters read it; it is kept for '
+    '180 days. It begins now, without what happened before. false: ends and deletes it.';
 
 CREATE VIEW pushmta.behaviour AS
 SELECT v.name AS service, v.behaviour_since IS NOT NULL AS kept, v.behaviour_since AS since,

@@ -1,4 +1,4 @@
--- Experiments: variants of a delivery's content, who gets which, what one may conclude, and what the rest gets.
+-- Experiments: variants of a delivery's content, who gets which, the conclusion, and what the rest gets.
 --
 -- A message of an experiment has its cell in its number: number = cell x 2^27 + place. Cells 1 to 8 are the variants, cell 9 is the
 -- rest, which gets the winner. So receipts and clicks of a cell are one range of an index, and nothing else has to mark them. Who gets
@@ -8,7 +8,7 @@ CREATE FUNCTION pushmta_engine.cell_of(sequence integer) RETURNS smallint LANGUA
     RETURN (sequence >> 27)::smallint;
 COMMENT ON FUNCTION pushmta_engine.cell_of(integer) IS 'The cell of a message of an experiment, by its number.';
 
--- What one may conclude.
+-- The conclusion.
 
 CREATE FUNCTION pushmta_engine.mixture(a bigint, of_a bigint, b bigint, of_b bigint, OUT difference double precision,
     OUT variance double precision, OUT spread double precision) LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
@@ -77,14 +77,14 @@ BEGIN
         RETURN format('There are too few results to compare %s and %s.', name, other);
     END IF;
     difference := a::double precision / of_a - b::double precision / of_b;
-    RETURN format('%s: %s %%, %s: %s %%. The difference is %s percentage points, and surely between %s and %s%s', name,
+    RETURN format('%s: %s %%, %s: %s %%. The difference is %s percentage points (interval: %s to %s)%s', name,
         round((100.0 * a / of_a)::numeric, 2), other, round((100.0 * b / of_b)::numeric, 2), round((100 * difference)::numeric, 2),
         round((100 * greatest(-1, difference - margin))::numeric, 2), round((100 * least(1, difference + margin))::numeric, 2),
         CASE WHEN difference - margin > 0 THEN format(': %s is better.', name)
             WHEN difference + margin < 0 THEN format(': %s is better.', other) ELSE ': it may be chance.' END);
 END $$;
 COMMENT ON FUNCTION pushmta_engine.difference_words(text, bigint, bigint, text, bigint, bigint, double precision) IS
-    'What one may conclude from the results of two variants, in words, if chance may make a difference look sure so often (error).';
+    'The conclusion from the results of two variants, in words. error: how often chance may make a difference look sure.';
 
 -- Who gets what.
 
@@ -655,7 +655,7 @@ JOIN pushmta_engine.experiment_cell c ON c.delivery_id = e.delivery_id
 LEFT JOIN pushmta_engine.experiment_result r ON r.delivery_id = e.delivery_id AND r.cell = c.cell
 LEFT JOIN pushmta_engine.experiment_result f ON f.delivery_id = e.delivery_id AND f.cell = 1 AND c.cell < 9;
 COMMENT ON VIEW pushmta.experiment_variant IS
-    'The variants of experiments with their results (unique receipts, clicks and conversions), and what one may conclude in comparison '
+    'The variants of experiments with their results (unique receipts, clicks and conversions), and the conclusion in comparison '
     'with the first. Variant 9 is the rest.';
 
 CREATE VIEW pushmta.delivery_conversion AS

@@ -3,8 +3,8 @@
 -- An audience is a filter with a name. A delivery that names one gets a copy of its filter: what was analysed and approved stays what is
 -- sent, whatever happens to the audience later. SQL cannot compile a filter, so a supervisor counts, as for looks at deliveries.
 --
--- The control group is a share of a service's persons. Who is a member is a keyed hash of the person, as in experiments, with a key of
--- the service's own; a larger share keeps the members that it had. The table is in 02-applications.sql, control_of in 04-deliveries.sql.
+-- The control group is a share of a service's persons. Membership is a keyed hash of the person, as in experiments, with a key of the
+-- service's own; a larger share keeps all members. The table is in 02-applications.sql, control_of in 04-deliveries.sql.
 
 CREATE TABLE pushmta_engine.audience (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -376,7 +376,7 @@ BEGIN
     ORDER BY r.name;
 END $$;
 COMMENT ON FUNCTION pushmta.control_result(text, integer) IS
-    'How many users did what in the last days (28 by default), members of the control group against all others, and what one may conclude, '
+    'How many users did what in the last days (28 by default), members of the control group against all others, and the conclusion, '
     'by the names that pushmta.record_user_conversion was given. The time begins at the last change of the group at the earliest: before, '
     'other users were members. Numbers of users are null until they are counted.';
 

@@ -198,7 +198,7 @@ COMMENT ON FUNCTION pushmta.list_deliveries(text, text, text, text, text, text, 
     'the label, in any case; author a login, an API key or a user of the console who made or changed the delivery; since and until limit '
     'the start, or the creation of one without a start. Archived deliveries are listed alone (archived). The next page begins after the '
     'last row: give its listed_at (date) or its value as after_at or after_value, and its delivery as after_id. A last row with is_cut '
-    'says that the search took its time: sorted by date it is where to continue. Sorted by a number, the list has the newest 1,000.';
+    'says that the search ran out of time: sorted by date, the next page begins there. Sorted by a number, the list has the newest 1,000.';
 
 -- Compare.
 

@@ -37,7 +37,7 @@ extension Store {
         }
     }
 
-    /// Has a service keep a history from now on, or has its history deleted.
+    /// Starts the history of a service, or ends and deletes it.
     ///
     /// Throws ``StoreError`` of code `notFound`, or `conflict` while an earlier history is still being deleted.
     package func keepBehaviour(ofService service: String, _ isKept: Bool = true) async throws {

@@ -8,6 +8,6 @@ package struct ControlResult: Sendable, Hashable {
     package let others: Int64?
     package let convertedMembers: Int64
     package let convertedOthers: Int64
-    /// What one may conclude, in words.
+    /// The conclusion, in words.
     package let difference: String
 }

@@ -25,10 +25,10 @@ struct AudienceCounter {
     /// Ids in a window of a sample, and windows of an application in one statement: as much as a step.
     private static let (width, windows): (Int64, Int) = (250, 20)
     /// 95 % of a normal distribution lie within this many standard deviations.
-    private static let deviations = 1.96
-    /// If all windows agree (mostly because none has a match), at most this many of all windows would differ, each by
-    /// one, at the same confidence (the rule of three).
-    private static let mostThatDiffer = 3.0
+    static let deviations = 1.96
+    /// If all windows agree, for example because none has a match, at most this many differ among as many others, at
+    /// the same confidence (the rule of three).
+    static let maxUnseen = 3.0
 
     /// Counts the subscriptions of an application from the first on, until all are counted or the time is over.
     func count(_ application: Int32, until deadline: ContinuousClock.Instant) async throws -> (Sum, isWhole: Bool) {
@@ -84,7 +84,7 @@ struct AudienceCounter {
             // Windows without a match count as 0.
             let spread = max(squares - sum * sum / looked, 0)
             variance += spread / (looked - 1) / looked * all * all
-            if spread == 0 { unseen += Self.mostThatDiffer / looked * all }
+            if spread == 0 { unseen += Self.maxUnseen / looked * all }
         }
         let error = max(Self.deviations * variance.squareRoot() + unseen, 1)
         let unit = Self.unit(error)

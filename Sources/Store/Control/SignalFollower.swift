@@ -3,7 +3,7 @@ import PushCore
 /// A delivery under way that follows a signal, with its controller.
 package struct SignalFollower: Sendable, Hashable {
     package let deliveryID: Int64
-    /// When it began to follow, verbatim: a controller that was set up anew keeps nothing of the old one.
+    /// When it began to follow, verbatim: a new controller keeps nothing of the old one.
     let followedAt: String
     package var controller: SignalController
     /// The messages that its limit has granted so far, and as of the last value.

@@ -1,7 +1,7 @@
 import PostgresClient
 import PushCore
 
-/// What to change of a delivery of which nothing has left; nil leaves a value as it is.
+/// What to change of a delivery that has sent nothing; nil leaves a value as it is.
 package struct DeliveryChanges: Sendable, Hashable {
     package var label: String?
     /// The whole content, JSON.
@@ -32,7 +32,7 @@ package struct DeliveryChanges: Sendable, Hashable {
 }
 
 extension Store {
-    /// Changes a delivery of which nothing has left. If its messages change, an analysis is dropped.
+    /// Changes a delivery that has sent nothing. If its messages change, an analysis is dropped.
     ///
     /// Throws ``StoreError`` of code `notFound`, `conflict` if it has begun, or `invalid` for a value that it cannot
     /// have.
@@ -72,7 +72,7 @@ extension Store {
             .one { try $0.int64() }
     }
 
-    /// Moves the start of a delivery of which nothing has left, to a time given as RFC 3339; nil makes it editing again.
+    /// Moves the start of a delivery that has sent nothing, to a time given as RFC 3339; nil makes it editing again.
     ///
     /// Throws ``StoreError`` of code `notFound`, `conflict` if it has begun or has no start to move, or `invalid` for a
     /// time in the past.

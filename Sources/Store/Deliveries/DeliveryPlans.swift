@@ -57,7 +57,7 @@ extension Store {
     /// The maximum number of such transactions in one second.
     private static let waveLooks = 10
 
-    /// Replaces the plan of a delivery of which nothing has left; an empty one removes it. An analysis is dropped.
+    /// Replaces the plan of a delivery that has sent nothing; an empty one removes it. An analysis is dropped.
     ///
     /// Throws ``StoreError`` of code `notFound`, `conflict` if it has begun, or `invalid` for a plan that it cannot have.
     package func setPlan(ofDelivery id: Int64, _ plan: DeliveryPlan) async throws {

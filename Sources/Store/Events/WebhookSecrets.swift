@@ -5,7 +5,7 @@ extension Store {
     /// Seals a secret under an id.
     package typealias SecretSealing = @Sendable (_ id: Int64) throws -> SealedWebhookSecret
 
-    /// Has the events of a consumer posted to an address, as ``createWebhook(consumer:url:maxEvents:secret:)``.
+    /// Creates a webhook for a consumer, as ``createWebhook(consumer:url:maxEvents:secret:)``.
     package func createWebhook(consumer: String, url: String, maxEvents: Int32, sealing: SecretSealing) async throws {
         try await keepSecret("pushmta_engine.begin_webhook_secret()", [], sealing) { secret in
             Self.statement(

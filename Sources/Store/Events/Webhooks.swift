@@ -26,7 +26,7 @@ package struct DeadLetterRow: Sendable, Hashable {
 
 /// Webhooks: consumers whose events the feedback worker posts.
 extension Store {
-    /// Has the events of a consumer posted to an address.
+    /// Creates a webhook that posts the events of a consumer.
     ///
     /// Throws ``StoreError`` of code `notFound`, `conflict` if it has a webhook, or `invalid`.
     package func createWebhook(

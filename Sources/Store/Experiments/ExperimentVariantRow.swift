@@ -15,7 +15,7 @@ package struct ExperimentVariantRow: Sendable, Hashable {
     package let received: Int64
     package let clicked: Int64
     package let converted: Int64
-    /// What one may conclude in comparison with the first variant, in words; nil for the first and the rest.
+    /// The conclusion in comparison with the first variant, in words; nil for the first and the rest.
     package let againstFirst: String?
     /// Its content, JSON; nil for the delivery's own.
     package let content: String?

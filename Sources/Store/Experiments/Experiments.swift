@@ -2,7 +2,7 @@ import PostgresClient
 import PushCore
 
 extension Store {
-    /// Makes a delivery of which nothing has left an experiment, in place of what it was before. Its analysis is dropped.
+    /// Makes a delivery that has sent nothing an experiment, in place of what it was before. Its analysis is dropped.
     ///
     /// Throws ``StoreError`` of code `notFound`, `conflict` if the delivery was started, or `invalid`.
     package func setExperiment(_ delivery: Int64, _ rule: ExperimentRule) async throws {

@@ -108,7 +108,7 @@ extension Store {
         return try first(result, orThrow: "There is no delivery \(job.deliveryID).") { row in try row.choice() }
     }
 
-    /// Lets deliveries go that waited for an approval and have it, or no longer need one. Returns how many.
+    /// Releases deliveries that waited for an approval and have it, or no longer need one. Returns how many.
     @discardableResult
     package func openGates(limit: Int = 100) async throws -> Int {
         try await change("pushmta_engine.open_gates($1)", [.int32(Int32(clamping: limit))])

@@ -169,7 +169,7 @@ struct PreparationChunk {
         return try await finish(after: chunk, transaction)
     }
 
-    /// Lets the next held parts of a delivery that has started go.
+    /// Releases the next held parts of a delivery that has started.
     private func release(_ transaction: PostgresTransaction) async throws -> ChunkResult {
         let parts = max(1, Int(limit) / max(1, Int(partSize)))
         let released = try await transaction.execute(

@@ -14,7 +14,7 @@ struct TargetSampler {
         var squares = 0.0
         var excluded: Int64 = 0
 
-        /// What a number of windows, of which these are a sample, is estimated to have.
+        /// The estimate for a number of windows from this sample of them.
         func total(_ name: String, of all: Int64) -> TargetCount {
             guard windows < all else { return TargetCount(application: name, messages: messages, excluded: excluded) }
             let factor = Double(all) / Double(max(windows, 1))
@@ -35,9 +35,9 @@ struct TargetSampler {
             let mean = Double(messages) / n
             let variance = max(squares - n * mean * mean, 0) / (n - 1)
             let rest = max(1 - n / whole, 0)
-            // Windows that are all alike, mostly because none has a match, say nothing about rare ones (the rule of three).
-            let unseen = variance == 0 ? 3 / n * whole * rest : 0
-            return max(1.96 * (variance / n * rest).squareRoot() * whole + unseen, 1)
+            // Windows that are all alike, for example because none has a match, say nothing about rare ones.
+            let unseen = variance == 0 ? AudienceCounter.maxUnseen / n * whole * rest : 0
+            return max(AudienceCounter.deviations * (variance / n * rest).squareRoot() * whole + unseen, 1)
         }
 
         /// Whether the error is small enough.
@@ -135,7 +135,7 @@ struct TargetSampler {
         async throws -> Sums
     {
         let rest = max(deadline - ContinuousClock.now, .milliseconds(1))
-        // Those up to the filter's first, of which the last one is not used.
+        // The parameters before the filter's; the last one is unused.
         let own: [PostgresValue] = [
             .int64(delivery), .int64Array(lows), .int64(width), .int32(application), .int64(first), .int64(0),
         ]

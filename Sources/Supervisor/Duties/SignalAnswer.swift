@@ -31,7 +31,7 @@ struct SignalAnswer: Sendable {
         }
     }
 
-    /// Prometheus answers with a scalar, or with a list of series, of which there must be one.
+    /// Prometheus answers with a scalar, or with a list that must have exactly one series.
     private func prometheus() -> SignalReading {
         guard let json = try? JSONValue(parsing: response.body), let result = Self.value(at: "/data/result", in: json),
             case .array(let elements) = result

@@ -64,7 +64,7 @@ extension OpenAPISchemas {
           },
           "ControlGroup": {
             "type": "object",
-            "examples": [{"percent": 5.0, "categories": null, "since": "2026-11-01T08:00:00.000000Z", "persons": 200000, "members": 10043, "countedAt": "2026-11-29T08:00:00.000000Z", "results": [{"name": "order", "since": "2026-11-01T08:00:00.000000Z", "members": 9011, "convertedMembers": 370, "others": 171200, "convertedOthers": 8560, "difference": "With marketing: 5.00 %, control group: 4.11 %. The difference is 0.89 percentage points, and surely between 0.17 and 1.61: With marketing is better."}]}],
+            "examples": [{"percent": 5.0, "categories": null, "since": "2026-11-01T08:00:00.000000Z", "persons": 200000, "members": 10043, "countedAt": "2026-11-29T08:00:00.000000Z", "results": [{"name": "order", "since": "2026-11-01T08:00:00.000000Z", "members": 9011, "convertedMembers": 370, "others": 171200, "convertedOthers": 8560, "difference": "With marketing: 5.00 %, control group: 4.11 %. The difference is 0.89 percentage points (interval: 0.17 to 1.61): With marketing is better."}]}],
             "required": ["percent", "categories", "since", "persons", "members", "countedAt", "results"],
             "properties": {
               "percent": {"type": "number", "minimum": 0, "maximum": 50, "description": "0: there is none."},
@@ -83,7 +83,7 @@ extension OpenAPISchemas {
                   "convertedMembers": {"type": "integer", "minimum": 0},
                   "others": {"type": ["integer", "null"], "minimum": 0},
                   "convertedOthers": {"type": "integer", "minimum": 0},
-                  "difference": {"type": "string", "description": "What one may conclude, in words."}
+                  "difference": {"type": "string", "description": "The conclusion, in words."}
                 }
               }}
             }

@@ -45,7 +45,7 @@ extension OpenAPISchemas {
           },
           "Experiment": {
             "type": "object",
-            "examples": [{"deliveryId": 100, "state": "decided", "metric": "clicks", "decideAfterSeconds": 14400, "early": true, "certaintyPercent": 95.0, "leastSample": 1000, "holdOutPercent": 0.0, "ifUndecided": "first", "winner": 2, "decidesAt": null, "decidedAt": "2026-11-30T08:00:00.000000Z", "decision": "surely the best by clicks", "countedAt": "2026-11-30T09:00:00.000000Z", "variants": [{"variant": 1, "label": "plain", "percent": 10.0, "messages": 5000, "sent": 4980, "received": 4100, "clicked": 250, "converted": 0, "againstFirst": null, "content": null}, {"variant": 2, "label": "emoji", "percent": 10.0, "messages": 5000, "sent": 4975, "received": 4120, "clicked": 400, "converted": 0, "againstFirst": "emoji: 8.04 %, plain: 5.02 %. The difference is 3.02 percentage points, and surely between 1.52 and 4.52: emoji is better.", "content": {"ios": {"title": "Sale!"}}}], "rest": {"variant": null, "label": "rest", "percent": 80.0, "messages": 40000, "sent": 0, "received": 0, "clicked": 0, "converted": 0, "againstFirst": null, "content": null}}],
+            "examples": [{"deliveryId": 100, "state": "decided", "metric": "clicks", "decideAfterSeconds": 14400, "early": true, "certaintyPercent": 95.0, "leastSample": 1000, "holdOutPercent": 0.0, "ifUndecided": "first", "winner": 2, "decidesAt": null, "decidedAt": "2026-11-30T08:00:00.000000Z", "decision": "surely the best by clicks", "countedAt": "2026-11-30T09:00:00.000000Z", "variants": [{"variant": 1, "label": "plain", "percent": 10.0, "messages": 5000, "sent": 4980, "received": 4100, "clicked": 250, "converted": 0, "againstFirst": null, "content": null}, {"variant": 2, "label": "emoji", "percent": 10.0, "messages": 5000, "sent": 4975, "received": 4120, "clicked": 400, "converted": 0, "againstFirst": "emoji: 8.04 %, plain: 5.02 %. The difference is 3.02 percentage points (interval: 1.52 to 4.52): emoji is better.", "content": {"ios": {"title": "Sale!"}}}], "rest": {"variant": null, "label": "rest", "percent": 80.0, "messages": 40000, "sent": 0, "received": 0, "clicked": 0, "converted": 0, "againstFirst": null, "content": null}}],
             "required": ["deliveryId", "state", "metric", "decideAfterSeconds", "early", "certaintyPercent", "leastSample", "holdOutPercent",
               "ifUndecided", "winner", "decidesAt", "decidedAt", "decision", "countedAt", "variants", "rest"],
             "properties": {
@@ -75,7 +75,7 @@ extension OpenAPISchemas {
               "received": {"type": "integer", "minimum": 0, "description": "Messages that devices have received, each counted once."},
               "clicked": {"type": "integer", "minimum": 0},
               "converted": {"type": "integer", "minimum": 0},
-              "againstFirst": {"$ref": "#/components/schemas/TextOrNull", "description": "What one may conclude in comparison with the first variant, in words."},
+              "againstFirst": {"$ref": "#/components/schemas/TextOrNull", "description": "The conclusion in comparison with the first variant, in words."},
               "content": {"type": ["object", "null"], "additionalProperties": true, "description": "null for the content of the delivery."}
             }
           },

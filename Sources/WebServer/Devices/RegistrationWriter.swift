@@ -28,7 +28,7 @@ final class RegistrationWriter: Sendable {
     /// The pause before a device whose row is locked is tried again, after others. The retries take 2 s in total, like
     /// all lock waits of the engine.
     private static let busyPause = Duration.milliseconds(250)
-    private static let mostBusy = 8
+    private static let maxBusyTries = 8
     /// The pause between retries while the database is unreachable.
     private static let retryPause = Duration.milliseconds(50)
 
@@ -67,7 +67,7 @@ final class RegistrationWriter: Sendable {
     func submit(_ registration: PlacedRegistration, answer: @escaping @Sendable (RegistrationDecision) -> Void) {
         guard let committer = group.withLock({ $0 }) else { return answer(.unavailable) }
         if registration.dropped > 0 { counters.add { $0.cut += 1 } }
-        submit(registration, to: committer, triesLeft: Self.mostBusy, answer: answer)
+        submit(registration, to: committer, triesLeft: Self.maxBusyTries, answer: answer)
     }
 
     private func submit(

@@ -40,7 +40,7 @@ struct AnalysisRoutes: Sendable {
                 operation: "countTarget",
                 summary: "How many messages a delivery would make now",
                 details:
-                    "A supervisor counts, within ten seconds. It estimates a large target from a sample: estimate is true, and error says how far messages may be off, mostly at most 2 %. The answer holds for a minute, unless the delivery changes. Until it is there, answeredAt is null: ask again in a second. Seed addresses are not counted, and frequency caps are not asked. What only an analysis can count is in problem.",
+                    "A supervisor counts, within ten seconds. It estimates a large target from a sample: estimate is true, and error says how far messages may be off, at most 2 % unless it ran out of time. The answer holds for a minute, unless the delivery changes. Until it is there, answeredAt is null: ask again in a second. Seed addresses are not counted, and frequency caps are not asked. What only an analysis can count is in problem.",
                 scope: .readDeliveries,
                 parameters: [APIRoute.idParameter],
                 answers: [200: "TargetCount"],

@@ -77,9 +77,7 @@ struct ApprovalRoutes: Sendable {
             answers: [200: "DeliveryApproval"],
             problems: [.notFound, .conflict],
             handle: { call in
-                var query = call.query
-                try query.close()
-                let id = try call.id("delivery")
+                let id = try call.delivery()
                 let approval = try await database.run { store in
                     _ = try await store.apiDelivery(id, for: call)
                     try await act(store, id, call)

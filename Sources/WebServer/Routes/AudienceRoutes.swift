@@ -180,17 +180,3 @@ struct AudienceRoutes: Sendable {
         )
     }
 }
-
-extension Store {
-    /// Refuses a service none of whose applications the request's key allows, as if it did not exist.
-    ///
-    /// - Parameter isWhole: whether the key must allow all of its applications.
-    func requireService(_ name: String, for call: APICall, asWhole isWhole: Bool = false) async throws {
-        let applications = try await apiApplications(ofService: name)
-        guard call.applications != nil else { return }
-        let allowed = applications.filter(call.allows)
-        if allowed.isEmpty || isWhole && allowed.count < applications.count {
-            throw APIProblem.notFound("service of this name")
-        }
-    }
-}

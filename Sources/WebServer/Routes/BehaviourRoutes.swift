@@ -27,11 +27,12 @@ struct BehaviourRoutes: Sendable {
     private func read(_ call: APICall) async throws -> APIReply {
         var query = call.query
         try query.close()
-        let name = call.path["name"] ?? ""
+        let name = try call.name("service")
         let row = try await database.run { store in
-            guard try await store.apiApplications().contains(where: { $0.service == name && call.allows($0.id) }),
-                let row = try await store.apiBehaviour(ofService: name).first
-            else { throw APIProblem.notFound("service of this name") }
+            try await store.requireService(name, for: call)
+            guard let row = try await store.apiBehaviour(ofService: name).first else {
+                throw APIProblem.notFound("service of this name")
+            }
             return row
         }
         return APIReply(

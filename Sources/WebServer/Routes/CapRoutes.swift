@@ -61,11 +61,9 @@ struct CapRoutes: Sendable {
     private func list(_ call: APICall) async throws -> APIReply {
         var query = call.query
         try query.close()
-        let name = call.path["name"] ?? ""
+        let name = try call.name("service")
         let caps = try await database.run { store in
-            guard try await store.apiApplications().contains(where: { $0.service == name && call.allows($0.id) }) else {
-                throw APIProblem.notFound("service of this name")
-            }
+            try await store.requireService(name, for: call)
             return try await store.apiFrequencyCaps(ofService: name)
         }
         return APIReply(.ok, .members(("frequencyCaps", .array(caps.map(Self.json)))))
@@ -122,14 +120,14 @@ struct FrequencyCapBody: Sendable {
 
     init(_ body: JSONValue) throws(APIProblem) {
         var reader = JSONReader(body)
-        let most = reader.integer("maxMessages", FrequencyCapRow.counts)
+        let maxMessages = reader.integer("maxMessages", FrequencyCapRow.counts)
         let unit = reader.choice("per", of: FrequencyCapRow.Unit.self)
         let length = reader.integer("length", unit?.lengths ?? FrequencyCapRow.Unit.days.lengths)
         categories = reader.textListOrNull("categories", 1...JSONReader.maxNames, as: .name)
-        if most == nil, reader.faults.isEmpty { reader.note("maxMessages", "it is missing") }
+        if maxMessages == nil, reader.faults.isEmpty { reader.note("maxMessages", "it is missing") }
         if unit == nil, reader.faults.isEmpty { reader.note("per", "it is missing") }
         try reader.close()
-        maxMessages = most ?? 1
+        self.maxMessages = maxMessages ?? 1
         self.unit = unit ?? .days
         self.length = length ?? 1
     }

@@ -2,7 +2,7 @@ import HTTPTypes
 import PushCore
 import Store
 
-/// `/consumers`: who reads events.
+/// `/consumers`: the consumers of events.
 ///
 /// They belong to no application, so a key that is limited to applications has no access.
 struct ConsumerRoutes: Sendable {

@@ -73,7 +73,7 @@ struct DeliveryRoutes: Sendable {
                 method: .patch,
                 path: "/deliveries/{id}",
                 operation: "updateDelivery",
-                summary: "Change a delivery of which nothing has been sent",
+                summary: "Change a delivery that has sent nothing",
                 details:
                     "Only what is named changes. The content is replaced as a whole, and so is the list of exclusion lists; an empty filter or list means none. An analysis is dropped if its messages change. A delivery that has begun is refused with 409: change a copy of it.",
                 scope: .writeDeliveries,
@@ -180,9 +180,7 @@ struct DeliveryRoutes: Sendable {
             answers: [200: "Delivery"],
             problems: [.notFound, .conflict],
             handle: { call in
-                var query = call.query
-                try query.close()
-                let id = try call.id("delivery")
+                let id = try call.delivery()
                 let row = try await database.run { store in
                     _ = try await store.apiDelivery(id, for: call)
                     try await act(store, id, call)

@@ -26,7 +26,7 @@ struct ExperimentRoutes: Sendable {
                 method: .get,
                 path: "/deliveries/{id}/experiment",
                 operation: "readExperiment",
-                summary: "The experiment of a delivery: its variants, their results, and what one may conclude",
+                summary: "The experiment of a delivery: its variants, their results, and the conclusion",
                 details:
                     "Results are counted every few seconds at first, more slowly later, and until seven days after the delivery has ended.",
                 scope: .readDeliveries,

@@ -23,7 +23,7 @@ struct PlanRoutes: Sendable {
                 method: .put,
                 path: "/deliveries/{id}/plan",
                 operation: "replacePlan",
-                summary: "Replace the plan of a delivery of which nothing has been sent",
+                summary: "Replace the plan of a delivery that has sent nothing",
                 details:
                     "Waves, a moment on each recipient's clock, and what happens outside of the sending hours. An empty object removes the plan. An analysis is dropped. A plan that does not fit into the validity is refused here if the delivery is scheduled, otherwise at its start.",
                 scope: .writeDeliveries,
@@ -65,11 +65,9 @@ struct PlanRoutes: Sendable {
     private func readHours(_ call: APICall) async throws -> APIReply {
         var query = call.query
         try query.close()
-        let name = call.path["name"] ?? ""
+        let name = try call.name("service")
         let hours = try await database.run { store in
-            guard try await store.apiApplications().contains(where: { $0.service == name && call.allows($0.id) }) else {
-                throw APIProblem.notFound("service of this name")
-            }
+            try await store.requireService(name, for: call)
             return try await store.sendingHours(ofService: name)
         }
         return APIReply(.ok, Self.hoursJSON(name, hours))

@@ -7,7 +7,7 @@ import Store
 struct BehaviourCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "behaviour",
-        abstract: "The history of what people did, which filters ask.",
+        abstract: "The history of what people did, for filters.",
         subcommands: [BehaviourKeepCommand.self, BehaviourListCommand.self, BehaviourDropCommand.self]
     )
 }
@@ -16,7 +16,7 @@ struct BehaviourCommand: AsyncParsableCommand {
 struct BehaviourKeepCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "keep",
-        abstract: "Have a service keep who was sent its deliveries, received and clicked them.",
+        abstract: "Keep a history of who was sent a service's deliveries, received and clicked them.",
         discussion: """
             For 180 days, from now on: what was before is not in it. Filters then ask for it, such as "sent label 'Spring' \
             within 30 days and not clicked label 'Spring'".
@@ -31,7 +31,7 @@ struct BehaviourKeepCommand: SentenceCommand {
 
     func execute(_ loaded: LoadedSettings) async throws {
         try await StoreSession.run(loaded.values) { try await $0.keepBehaviour(ofService: service) }
-        StandardOutput.line("Service \(service) keeps a history of what people did, from now on.")
+        StandardOutput.line("Service \(service) keeps a history of what people did from now on.")
     }
 }
 
@@ -62,7 +62,7 @@ struct BehaviourListCommand: PushMTACommand {
 struct BehaviourDropCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "drop",
-        abstract: "Have the history of a service deleted, and no longer kept.",
+        abstract: "End the history of a service and delete it.",
         discussion: "The feedback worker deletes it. Deliveries whose filter asks for it return to editing."
     )
 

@@ -123,7 +123,7 @@ struct DeliveryExperimentSetCommand: SentenceCommand {
 struct DeliveryExperimentShowCommand: PushMTACommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show the variants of a delivery, their results, and what one may conclude."
+        abstract: "Show the variants of a delivery, their results, and the conclusion."
     )
 
     @OptionGroup var global: GlobalOptions

@@ -15,7 +15,7 @@ struct DeliveryPlanCommand: PushMTACommand {
             Without an option it shows the plan, and how far its waves are. Only what is named changes, and only before the \
             delivery has begun. An analysis is dropped.
 
-            A wave is a size, 5% or 1000 or rest, perhaps with its beginning and its guards: --wave "5% failed 2%" \
+            A wave has a size (5%, 1000 or rest), an optional beginning and optional guards: --wave "5% failed 2%" \
             --wave "1000 after 1h" --wave "rest at 2026-12-01T10:00:00+01:00". A wave without a beginning begins when each \
             message of the one before was tried. If a wave does not keep to its guards, the delivery is paused and says why; \
             `pushmta delivery resume` begins the next wave.
@@ -41,7 +41,7 @@ struct DeliveryPlanCommand: PushMTACommand {
     )
     var hours: HoursArgument?
 
-    @Option(name: .customLong("wave"), help: "A wave, the last of which is the rest; repeat it for each.")
+    @Option(name: .customLong("wave"), help: "A wave; repeat it for each. The last one is the rest.")
     var waves: [WaveArgument] = []
 
     @Flag(help: "No waves.")

@@ -8,7 +8,7 @@ import Store
 struct DeliveryUpdateCommand: SentenceCommand {
     static let configuration = CommandConfiguration(
         commandName: "update",
-        abstract: "Change a delivery of which nothing has been sent.",
+        abstract: "Change a delivery that has sent nothing.",
         discussion: """
             Only what is named changes. An analysis is dropped if its messages change. A delivery that has begun cannot be \
             changed; `pushmta delivery copy` makes one that can. `pushmta delivery rate` and `pushmta delivery weight` \

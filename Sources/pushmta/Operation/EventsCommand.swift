@@ -6,7 +6,7 @@ import Store
 struct EventsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
-        abstract: "Events for other systems: what happened, and who reads it.",
+        abstract: "Events for other systems, and their consumers.",
         discussion: "Nothing is recorded until a consumer wants it. Deploy/guide/events.md describes events.",
         subcommands: [
             EventsCreateCommand.self, EventsDropCommand.self, EventsListCommand.self, EventsKindsCommand.self,

@@ -1,5 +1,4 @@
 import Foundation
-import PostgresClient
 import TestSupport
 import Testing
 
@@ -7,32 +6,10 @@ import Testing
 @testable import Laboratory
 
 /// Approving and rejecting deliveries, as operators type it.
-@Suite struct ApprovalCommandTests {
-    private let folder: TemporaryFolder
-    private let program: Program
-    private let database: TestDatabase
+@Suite struct ApprovalCommandTests: CommandSuite {
+    let site: CommandSite
 
-    init() async throws {
-        folder = try TemporaryFolder()
-        program = try Program.pushmta()
-        database = try await TestDatabase.create(.migrated)
-    }
-
-    @discardableResult
-    private func run(_ arguments: String..., expect status: Int32 = 0) async throws -> Program.Ending {
-        let ending = try await program.run(
-            arguments,
-            environment: ["PUSHMTA_DATABASE_URL": database.connectionString, "PUSHMTA_MTA_WORKING_PATH": folder.path]
-        )
-        #expect(ending.status == status, "\(arguments): \(ending.output) \(ending.errors)")
-        return ending
-    }
-
-    private func sql(_ script: String) async throws {
-        let connection = try await database.connect()
-        try await connection.run(script: script)
-        await connection.close()
-    }
+    init() async throws { site = try await CommandSite() }
 
     /// The id of a delivery that is analysed, with 50 messages.
     private func ready() async throws -> String {

@@ -1,5 +1,4 @@
 import Foundation
-import PostgresClient
 import TestSupport
 import Testing
 
@@ -7,53 +6,19 @@ import Testing
 @testable import Laboratory
 
 /// Saved audiences and control groups, as operators type them.
-@Suite struct AudienceCommandTests {
-    private let folder: TemporaryFolder
-    private let program: Program
-    private let database: TestDatabase
+@Suite struct AudienceCommandTests: CommandSuite {
+    let site: CommandSite
 
-    init() async throws {
-        folder = try TemporaryFolder()
-        program = try Program.pushmta()
-        database = try await TestDatabase.create(.migrated)
-    }
-
-    @discardableResult
-    private func run(_ arguments: String..., expect status: Int32 = 0) async throws -> Program.Ending {
-        let ending = try await program.run(
-            arguments,
-            environment: ["PUSHMTA_DATABASE_URL": database.connectionString, "PUSHMTA_MTA_WORKING_PATH": folder.path]
-        )
-        #expect(ending.status == status, "\(arguments): \(ending.output) \(ending.errors)")
-        return ending
-    }
+    init() async throws { site = try await CommandSite() }
 
     private func fill() async throws {
-        try await run("service", "add", "shop")
-        try await run("account", "add", "apns", "--connector", "ios-http2")
-        try await run(
-            "app",
-            "add",
-            "shop-ios",
-            "--service",
-            "shop",
-            "--platform",
-            "ios",
-            "--account",
-            "apns",
-            "--message-id-format",
-            "uuid",
-            "--bundle-id",
-            "com.shop"
+        try await addShop()
+        try await sql(
+            """
+            INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key, locale)
+            SELECT 1, repeat('a' || n, 32), 'user-' || n, CASE WHEN n > 3 THEN 'fr' ELSE 'de' END FROM generate_series(1, 5) n
+            """
         )
-        let connection = try await database.connect()
-        try await connection.run(
-            script: """
-                INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key, locale)
-                SELECT 1, repeat('a' || n, 32), 'user-' || n, CASE WHEN n > 3 THEN 'fr' ELSE 'de' END FROM generate_series(1, 5) n
-                """
-        )
-        await connection.close()
     }
 
     @Test func anAudienceFromItsFilterToADelivery() async throws {
@@ -69,7 +34,7 @@ import Testing
         ]
         let made = try await program.run(
             create + ["--audience", "german"],
-            environment: ["PUSHMTA_DATABASE_URL": database.connectionString, "PUSHMTA_MTA_WORKING_PATH": folder.path]
+            environment: environment
         )
         #expect(made.status == 0, "\(made.errors)")
         let id = made.output.trimmingCharacters(in: .whitespacesAndNewlines)

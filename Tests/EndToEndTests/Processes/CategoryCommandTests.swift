@@ -1,5 +1,4 @@
 import Foundation
-import PostgresClient
 import TestSupport
 import Testing
 
@@ -7,50 +6,19 @@ import Testing
 @testable import Laboratory
 
 /// Categories and opt-outs, as operators type them.
-@Suite struct CategoryCommandTests {
-    private let folder: TemporaryFolder
-    private let program: Program
-    private let database: TestDatabase
+@Suite struct CategoryCommandTests: CommandSuite {
+    let site: CommandSite
 
-    init() async throws {
-        folder = try TemporaryFolder()
-        program = try Program.pushmta()
-        database = try await TestDatabase.create(.migrated)
-    }
-
-    @discardableResult
-    private func run(_ arguments: String..., expect status: Int32 = 0) async throws -> Program.Ending {
-        let ending = try await program.run(
-            arguments,
-            environment: ["PUSHMTA_DATABASE_URL": database.connectionString, "PUSHMTA_MTA_WORKING_PATH": folder.path]
-        )
-        #expect(ending.status == status, "\(arguments): \(ending.output) \(ending.errors)")
-        return ending
-    }
-
-    private func value(_ sql: String) async throws -> String? {
-        let connection = try await database.connect()
-        defer { Task { await connection.close() } }
-        return try await connection.execute(PostgresStatement("SELECT (\(sql))::text", prepare: false)).textOrNil(0, 0)
-    }
+    init() async throws { site = try await CommandSite() }
 
     private func fill() async throws {
-        try await run("service", "add", "shop")
-        try await run("account", "add", "apns", "--connector", "ios-http2")
-        let application = ["app", "add", "shop-ios", "--service", "shop", "--platform", "ios", "--account", "apns"]
-        let added = try await program.run(
-            application + ["--message-id-format", "uuid", "--bundle-id", "com.shop"],
-            environment: ["PUSHMTA_DATABASE_URL": database.connectionString, "PUSHMTA_MTA_WORKING_PATH": folder.path]
+        try await addShop()
+        try await sql(
+            """
+            INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key)
+            SELECT 1, repeat('a' || n, 32), 'ada' FROM generate_series(1, 2) n
+            """
         )
-        #expect(added.status == 0, "\(added.errors)")
-        let connection = try await database.connect()
-        try await connection.run(
-            script: """
-                INSERT INTO pushmta_engine.subscription (application_id, push_token, user_key)
-                SELECT 1, repeat('a' || n, 32), 'ada' FROM generate_series(1, 2) n
-                """
-        )
-        await connection.close()
     }
 
     @Test func aServicesCategories() async throws {
@@ -65,7 +33,7 @@ import Testing
         let create = ["delivery", "create", "--app", "shop-ios", "--content", content, "--label"]
         let made = try await program.run(
             create + ["Receipt", "--category", "orders"],
-            environment: ["PUSHMTA_DATABASE_URL": database.connectionString, "PUSHMTA_MTA_WORKING_PATH": folder.path]
+            environment: environment
         )
         #expect(made.status == 0, "\(made.errors)")
         let id = made.output.trimmingCharacters(in: .whitespacesAndNewlines)

@@ -1,5 +1,4 @@
 import Foundation
-import PostgresClient
 import TestSupport
 import Testing
 
@@ -7,55 +6,22 @@ import Testing
 @testable import Laboratory
 
 /// Changing, copying and moving deliveries, as operators type it.
-@Suite struct EditCommandTests {
-    private let folder: TemporaryFolder
-    private let program: Program
-    private let database: TestDatabase
+@Suite struct EditCommandTests: CommandSuite {
+    let site: CommandSite
 
-    init() async throws {
-        folder = try TemporaryFolder()
-        program = try Program.pushmta()
-        database = try await TestDatabase.create(.migrated)
-    }
-
-    @discardableResult
-    private func run(_ arguments: String..., expect status: Int32 = 0) async throws -> Program.Ending {
-        let ending = try await program.run(
-            arguments,
-            environment: ["PUSHMTA_DATABASE_URL": database.connectionString, "PUSHMTA_MTA_WORKING_PATH": folder.path]
-        )
-        #expect(ending.status == status, "\(arguments): \(ending.output) \(ending.errors)")
-        return ending
-    }
-
-    /// The first column of the first row, as text.
-    private func value(_ sql: String) async throws -> String? {
-        let connection = try await database.connect()
-        defer { Task { await connection.close() } }
-        return try await connection.execute(PostgresStatement("SELECT (\(sql))::text", prepare: false)).textOrNil(0, 0)
-    }
+    init() async throws { site = try await CommandSite() }
 
     private func row(_ id: String, _ columns: String) async throws -> String? {
         try await value("SELECT concat_ws(' ', \(columns)) FROM pushmta_engine.delivery WHERE id = \(id)")
     }
 
     private func start(_ id: String, _ moment: String) async throws {
-        let connection = try await database.connect()
-        try await connection.run(script: "SELECT pushmta.start_delivery(\(id), '\(moment)')")
-        await connection.close()
+        try await sql("SELECT pushmta.start_delivery(\(id), '\(moment)')")
     }
 
     /// The id of a new delivery.
     private func make() async throws -> String {
-        try await run("service", "add", "shop")
-        try await run("account", "add", "apns", "--connector", "ios-http2")
-        let application = ["app", "add", "shop-ios", "--service", "shop", "--platform", "ios", "--account", "apns"]
-        let more = ["--message-id-format", "uuid", "--bundle-id", "com.shop"]
-        let added = try await program.run(
-            application + more,
-            environment: ["PUSHMTA_DATABASE_URL": database.connectionString, "PUSHMTA_MTA_WORKING_PATH": folder.path]
-        )
-        #expect(added.status == 0, "\(added.errors)")
+        try await addShop()
         try await run("exclusion", "create", "control")
         let content = #"{"ios": {"title": "a"}}"#
         let made = try await run(
@@ -165,9 +131,7 @@ import Testing
     @Test func whatHasEndedIsArchivedAndCompared() async throws {
         let id = try await make()
         try await run("delivery", "archive", id, expect: 65)
-        let connection = try await database.connect()
-        try await connection.run(script: "SELECT pushmta.stop_delivery(\(id))")
-        await connection.close()
+        try await sql("SELECT pushmta.stop_delivery(\(id))")
         #expect(try await run("delivery", "archive", id).output.contains("Delivery \(id) is archived."))
         #expect(try await run("delivery", "archive", id).output.contains("is archived already"))
         #expect(try await !run("delivery", "list").output.contains("Sale"))

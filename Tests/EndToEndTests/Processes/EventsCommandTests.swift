@@ -1,47 +1,14 @@
-import PostgresClient
 import TestSupport
 import Testing
 
 /// Consumers and their events, as operators type it.
-@Suite struct EventsCommandTests {
-    private let folder: TemporaryFolder
-    private let program: Program
-    private let database: TestDatabase
+@Suite struct EventsCommandTests: CommandSuite {
+    let site: CommandSite
 
-    init() async throws {
-        folder = try TemporaryFolder()
-        program = try Program.pushmta()
-        database = try await TestDatabase.create(.migrated)
-    }
-
-    @discardableResult
-    private func run(_ arguments: String..., expect status: Int32 = 0) async throws -> Program.Ending {
-        let ending = try await program.run(
-            arguments,
-            environment: ["PUSHMTA_DATABASE_URL": database.connectionString, "PUSHMTA_MTA_WORKING_PATH": folder.path]
-        )
-        #expect(ending.status == status, "\(arguments): \(ending.output) \(ending.errors)")
-        return ending
-    }
+    init() async throws { site = try await CommandSite() }
 
     @Test func consumers() async throws {
-        try await run("service", "add", "shop")
-        try await run("account", "add", "apns", "--connector", "ios-http2")
-        try await run(
-            "app",
-            "add",
-            "shop-ios",
-            "--service",
-            "shop",
-            "--platform",
-            "ios",
-            "--account",
-            "apns",
-            "--bundle-id",
-            "a.b",
-            "--message-id-format",
-            "uuid"
-        )
+        try await addShop()
         #expect(try await run("events", "list").output.contains("no consumers"))
         let kinds = try await run("events", "kinds", "--json").rows()
         #expect(kinds.contains { $0["kind"] as? String == "device.renewed" })
@@ -50,14 +17,12 @@ import Testing
         let unknown = try await run("events", "create", "x", "--kind", "device.sold", expect: 65)
         #expect(unknown.errors.contains("device.sold"))
         try await run("events", "create", "x", "--max-age-hours", "0", expect: 64)
-        let connection = try await database.connect()
-        try await connection.run(
-            script: """
-                SELECT pushmta_engine.register_devices(ARRAY[1], ARRAY[repeat('ab', 32)], ARRAY['ada'], ARRAY[NULL], ARRAY[''],
-                    ARRAY[''], ARRAY[NULL], ARRAY[NULL], ARRAY[NULL], ARRAY[NULL])
-                """
+        try await sql(
+            """
+            SELECT pushmta_engine.register_devices(ARRAY[1], ARRAY[repeat('ab', 32)], ARRAY['ada'], ARRAY[NULL], ARRAY[''],
+                ARRAY[''], ARRAY[NULL], ARRAY[NULL], ARRAY[NULL], ARRAY[NULL])
+            """
         )
-        await connection.close()
         let listed = try #require(try await run("events", "list", "--json").rows().first)
         #expect(listed["consumer"] as? String == "crm" && listed["service"] as? String == "shop")
         let events = try await run("events", "read", "crm", "--json").rows()

@@ -7,26 +7,10 @@ import Testing
 @testable import Laboratory
 
 /// Experiments, as people type them.
-@Suite struct ExperimentCommandTests {
-    private let folder: TemporaryFolder
-    private let program: Program
-    private let database: TestDatabase
+@Suite struct ExperimentCommandTests: CommandSuite {
+    let site: CommandSite
 
-    init() async throws {
-        folder = try TemporaryFolder()
-        program = try Program.pushmta()
-        database = try await TestDatabase.create(.migrated)
-    }
-
-    @discardableResult
-    private func run(_ arguments: String..., expect status: Int32 = 0) async throws -> Program.Ending {
-        let ending = try await program.run(
-            arguments,
-            environment: ["PUSHMTA_DATABASE_URL": database.connectionString, "PUSHMTA_MTA_WORKING_PATH": folder.path]
-        )
-        #expect(ending.status == status, "\(arguments): \(ending.output) \(ending.errors)")
-        return ending
-    }
+    init() async throws { site = try await CommandSite() }
 
     private func delivery() async throws -> String {
         let connection = try await database.connect()

@@ -1,5 +1,4 @@
 import Foundation
-import PostgresClient
 import TestSupport
 import Testing
 
@@ -8,55 +7,13 @@ import Testing
 @testable import pushmta
 
 /// Which names are allowed, and what commands report about changes while deliveries are in progress.
-@Suite struct NameCommandTests {
-    private let program: Program
-    private let folder: TemporaryFolder
-    private let database: TestDatabase
+@Suite struct NameCommandTests: CommandSuite {
+    let site: CommandSite
 
-    init() async throws {
-        program = try Program.pushmta()
-        folder = try TemporaryFolder()
-        database = try await TestDatabase.create(.migrated)
-    }
-
-    @discardableResult
-    private func run(_ arguments: String..., expect status: Int32 = 0) async throws -> Program.Ending {
-        let ending = try await program.run(
-            arguments,
-            environment: ["PUSHMTA_DATABASE_URL": database.connectionString, "PUSHMTA_MTA_WORKING_PATH": folder.path]
-        )
-        #expect(ending.status == status, "\(arguments): \(ending.output) \(ending.errors)")
-        return ending
-    }
-
-    private func sql(_ script: String) async throws {
-        let connection = try await database.connect()
-        try await connection.run(script: script)
-        await connection.close()
-    }
-
-    private func make() async throws {
-        try await run("service", "add", "shop")
-        try await run("account", "add", "apns", "--connector", "ios-http2")
-        try await run(
-            "app",
-            "add",
-            "--message-id-format",
-            "uuid",
-            "shop-ios",
-            "--service",
-            "shop",
-            "--platform",
-            "ios",
-            "--bundle-id",
-            "com.shop",
-            "--account",
-            "apns"
-        )
-    }
+    init() async throws { site = try await CommandSite() }
 
     @Test func namesThatATerminalObeysAreRefusedAndNotRepeated() async throws {
-        try await make()
+        try await addShop()
         let bad = "evil\u{1B}[31mx\nname"
         let content = #"{"ios": {"title": "x"}}"#
         let commands = [
@@ -82,7 +39,7 @@ import Testing
     }
 
     @Test func whatHadSuchANameBeforeIsShownWithoutItsEffect() async throws {
-        try await make()
+        try await addShop()
         try await sql(
             #"""
             ALTER TABLE pushmta_engine.service DROP CONSTRAINT service_name_form, DROP CONSTRAINT service_label_form;
@@ -97,7 +54,7 @@ import Testing
     }
 
     @Test func theBoundsOfAValidityAreSaid() async throws {
-        try await make()
+        try await addShop()
         let content = #"{"ios": {"title": "x"}}"#
         for validity in ["0", "311040001", "9223372036854775807"] {
             let ending = try await run(
@@ -164,7 +121,7 @@ import Testing
     }
 
     @Test func aChangeSaysWhatBecomesOfDeliveriesUnderWay() async throws {
-        try await make()
+        try await addShop()
         let quiet = try await run("account", "set", "apns", "--connections", "2").output
         #expect(quiet.contains("replaced one by one") && !quiet.contains("Under way"))
         let made = try await run(

@@ -18,7 +18,7 @@ struct ConnectionSetSizeTests {
         var maxStreams = Int.max
         var connectMilliseconds = 60.0
         /// The maximum number of connections that succeed.
-        var mostConnections = Int.max
+        var maxConnections = Int.max
         /// The wanted requests a second.
         var demand = Double.infinity
         /// The requests a second that this process can put on free streams.
@@ -99,7 +99,7 @@ struct ConnectionSetSizeTests {
             let done = opening.filter { $0 <= now }.count
             opening.removeAll { $0 <= now }
             sample.ready += done
-            while sample.ready + opening.count < min(size.target, gateway.mostConnections) {
+            while sample.ready + opening.count < min(size.target, gateway.maxConnections) {
                 opening.append(now + .nanoseconds(Int64(gateway.connectMilliseconds * 1e6)))
             }
             sample.ready = min(sample.ready, size.target)
@@ -230,7 +230,7 @@ struct ConnectionSetSizeTests {
 
     @Test("Connections that never succeed are abandoned after a minute or two, except for a few trials")
     func someNeverCome() {
-        var world = World(Gateway(mostConnections: 10))
+        var world = World(Gateway(maxConnections: 10))
         world.run(150)
         #expect(world.size.target <= 13, "\(world.size)")
         #expect(world.rate >= 0.95 * 50_000)
@@ -322,7 +322,7 @@ struct ConnectionSetSizeTests {
 
     @Test("Failing connections are not requested by the dozen")
     func connectionsRefused() {
-        var world = World(Gateway(mostConnections: 1))
+        var world = World(Gateway(maxConnections: 1))
         world.run(60)
         // Nothing is judged while one is being opened.
         #expect(world.size.target <= 32)

@@ -94,7 +94,7 @@ import Testing
         _ = machine.handle(.trackingHost("trackserver"))
         _ = track("/bad", call: 1)
         _ = track("/good", call: 2)
-        let limit = UInt64(TrackingMachine.mostRefusals)
+        let limit = UInt64(TrackingMachine.maxRefusals)
         for attempt in 1...limit {
             let actions = machine.handle(.answered(attempt: attempt, Self.busy))
             #expect(actions.contains { if case .startTimer = $0 { true } else { false } }, "it is left alone each time")
@@ -105,14 +105,14 @@ import Testing
 
     @Test mutating func beyondTheLimitTheOldestGoes() throws {
         _ = machine.handle(.trackingHost("trackserver"))
-        for index in 0..<TrackingMachine.mostHits { _ = track("/\(index)", call: UInt64(index)) }
+        for index in 0..<TrackingMachine.maxHits { _ = track("/\(index)", call: UInt64(index)) }
         let actions = track("/new", call: 1000)
         #expect(actions.contains { if case .report(.refused, calls: [1]) = $0 { true } else { false } })
         guard case .store(let hits) = actions.first(where: { if case .store = $0 { true } else { false } }) else {
             Issue.record("nothing was stored")
             return
         }
-        #expect(hits.count == TrackingMachine.mostHits)
+        #expect(hits.count == TrackingMachine.maxHits)
         #expect(hits.first?.path == "/0", "it is under way")
         #expect(hits.last?.path == "/new")
     }

@@ -29,17 +29,17 @@ import Testing
     @Test mutating func newHitsAreOnlyQueuedAndCostNoTry() throws {
         _ = track("/first", call: 1)
         var actions = machine.handle(.answered(attempt: 1, .status(503, "busy")))
-        for call in 2...UInt64(3 * TrackingMachine.mostRefusals) {
+        for call in 2...UInt64(3 * TrackingMachine.maxRefusals) {
             let queued = track("/\(call)", call: call)
             #expect(queued.last == .report(.queued(reason: "busy"), calls: [call]))
             #expect(queued.count == 2, "stored and told, nothing else: \(queued)")
         }
         // Each try counts once, however many hits came meanwhile.
-        for attempt in 2...UInt64(TrackingMachine.mostRefusals) {
+        for attempt in 2...UInt64(TrackingMachine.maxRefusals) {
             #expect(machine.handle(.timerFired(try timer(actions).number)) == [send(attempt, "/first")])
             actions = machine.handle(.answered(attempt: attempt, .status(503, "busy")))
         }
-        let last = UInt64(TrackingMachine.mostRefusals) + 1
+        let last = UInt64(TrackingMachine.maxRefusals) + 1
         #expect(machine.handle(.timerFired(try timer(actions).number)) == [send(last, "/2")])
     }
 
@@ -71,25 +71,25 @@ import Testing
     @Test mutating func aPauseOutlivesTheHitThatItBeganWith() throws {
         _ = track("/only", call: 1)
         var pause: (number: UInt64, seconds: Double) = (0, 0)
-        for attempt in 1...UInt64(TrackingMachine.mostRefusals) {
+        for attempt in 1...UInt64(TrackingMachine.maxRefusals) {
             let actions = machine.handle(.answered(attempt: attempt, .status(503, "busy", retryAfter: "9000")))
             pause = try timer(actions)
-            if attempt == UInt64(TrackingMachine.mostRefusals) { break }
+            if attempt == UInt64(TrackingMachine.maxRefusals) { break }
             #expect(machine.handle(.timerFired(pause.number)) == [send(attempt + 1, "/only")])
         }
         #expect(pause.seconds == 9000)
         #expect(track("/new", call: 2).last == .report(.queued(reason: "busy"), calls: [2]))
-        let sent = send(UInt64(TrackingMachine.mostRefusals) + 1, "/new")
+        let sent = send(UInt64(TrackingMachine.maxRefusals) + 1, "/new")
         #expect(machine.handle(.timerFired(pause.number)) == [sent])
     }
 
     @Test mutating func anEndedPauseWithoutHitsKeepsNothingBack() throws {
         _ = track("/only", call: 1)
-        for attempt in 1...UInt64(TrackingMachine.mostRefusals) {
+        for attempt in 1...UInt64(TrackingMachine.maxRefusals) {
             let pause = try timer(machine.handle(.answered(attempt: attempt, .status(503, "busy"))))
             _ = machine.handle(.timerFired(pause.number))
         }
-        #expect(track("/new", call: 2).contains(send(UInt64(TrackingMachine.mostRefusals) + 1, "/new")))
+        #expect(track("/new", call: 2).contains(send(UInt64(TrackingMachine.maxRefusals) + 1, "/new")))
     }
 
     @Test mutating func anotherServerIsNotKeptWaiting() throws {

@@ -39,7 +39,7 @@ struct FrequencyCapTests {
         return (id, made.messages, made.excluded)
     }
 
-    @Test("A delivery to three devices of a person counts once, and who had enough is left out on all of them")
+    @Test("A delivery to three devices of a person counts once, and a person at the cap is left out on all of them")
     func devices() async throws {
         let fixture = try await made([
             FrequencyCapRow(service: "shop", name: "day", maxMessages: 2, unit: .hours, length: 24)
@@ -104,7 +104,7 @@ struct FrequencyCapTests {
         #expect(try await deliver(fixture).messages == 4)
     }
 
-    @Test("Whom an experiment holds out may get another message, and so may those whose variant ended unsent")
+    @Test("People in a hold-out may get another message, and so may those whose variant ended unsent")
     func heldOut() async throws {
         let fixture = try await made([Self.daily])
         try await fixture.store.seedSubscriptions(application: "shop-ios", count: 200)

@@ -336,7 +336,7 @@ struct RecurrenceRunTests {
         #expect(try await fixture.store.recurrence(ofDelivery: id)?.rule.times == ["00:00"])
     }
 
-    @Test("After a step back of the clock the next moment is planned anew, and none has a second run")
+    @Test("After a step back of the clock the next moment is planned again, and none has a second run")
     func stepBack() async throws {
         let fixture = try await StoreFixture.make()
         let id = try await started(fixture, rule())

@@ -4,7 +4,7 @@ import Testing
 
 @testable import WebServer
 
-/// Changes of deliveries of which nothing has been sent, through the API.
+/// Changes of deliveries that has sent nothing, through the API.
 @Suite struct APIEditTests {
     private func create(_ site: APISite, _ key: String, _ applications: String = #""shop-ios""#) async throws -> String
     {
