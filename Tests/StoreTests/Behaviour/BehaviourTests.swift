@@ -208,6 +208,25 @@ struct BehaviourTests {
         await #expect(throws: StoreError.self) { try await fixture.store.startDelivery(id) }
     }
 
+    @Test("A saved audience with such a filter is counted, and has a sample")
+    func audience() async throws {
+        let fixture = try await made()
+        let first = try await sent(fixture, failed: "1, 2, 3")
+        let store = fixture.store
+        try await store.saveAudience("missed", ofService: "shop", filter: "not sent delivery \(first)")
+        try await store.askAudienceCount("missed", ofService: "shop")
+        #expect(try await store.countAskedAudience())
+        let row = try required(try await store.audiences().first)
+        #expect(row.problem.isEmpty && row.subscriptions == 3)
+        #expect(try await Set(store.audienceSample("missed", ofService: "shop").map(\.subscriptionID)) == [1, 2, 3])
+        // Without a history it says so.
+        try await store.keepBehaviour(ofService: "shop", false)
+        try await fixture.sql("UPDATE pushmta_engine.audience SET counted_at = NULL")
+        try await store.askAudienceCount("missed", ofService: "shop")
+        #expect(try await store.countAskedAudience())
+        #expect(try await store.audiences().first?.problem.contains("keeps no history") == true)
+    }
+
     @Test("The console and count_target count such a filter as the preparation does")
     func counted() async throws {
         let fixture = try await made()
