@@ -211,14 +211,21 @@ struct CombinedSettingsTests {
         #expect(refused == "PM170")
     }
 
-    @Test("A draft made of a delivery that follows a signal has the signal's ceiling; an experiment is no draft")
+    @Test("A draft made of a delivery follows its signal, in place of a rate, and has its variants")
     func duplicated() async throws {
         let fixture = try await StoreFixture.make()
         try await signal(fixture)
         let id = try await made(fixture, ["follow_signal(ID, 'load', 0.8, 10, 1000)"])
         let actor = try await fixture.actor(.admin)
-        #expect(try await fixture.store.duplicate(ofDelivery: id, by: actor).settings.contains("1000"))
         try await call(fixture, "set_experiment(\(id), '\(Self.variants)', decide_after => '1 hour')")
-        #expect(try await fixture.store.actions(onDelivery: id, by: actor).contains(.duplicate) == false)
+        let settings = try await fixture.store.duplicate(ofDelivery: id, by: actor).settings
+        let parsed = try JSONValue(parsing: settings.utf8)
+        guard case .object(let entries) = parsed else {
+            Issue.record("\(settings)")
+            return
+        }
+        let follow = entries.first { $0.name == "follow" }.flatMap { SignalLimits($0.value) }
+        #expect(follow == SignalLimits(signal: "load", target: 0.8, floor: 10, ceiling: 1_000))
+        #expect(!settings.contains("messages_per_second") && settings.contains("variants"))
     }
 }

@@ -205,6 +205,22 @@ struct ControlGroupTests {
         #expect(await fixture.refusal(receipts, .subscription(member)) == nil)
     }
 
+    @Test("Members get no more messages of a continuous delivery whose category is no longer transactional")
+    func category() async throws {
+        let (fixture, _) = try await StoreFixture.continuous(users: Int64(Self.users))
+        try await fixture.store.setControlGroup(ofService: "shop", percent: 50, categories: nil)
+        try await fixture.store.setCategory("receipts", service: "shop", isTransactional: true)
+        let receipts = try await fixture.startContinuous { $0.category = "receipts" }
+        let member = try required(
+            try await fixture.sql(
+                "SELECT min(s.id) FROM pushmta_engine.subscription s WHERE s.user_key <> '' AND \(Self.memberCondition)"
+            )
+        )
+        #expect(await fixture.refusal(receipts, .subscription(member)) == nil)
+        try await fixture.store.setCategory("receipts", service: "shop", isTransactional: false)
+        #expect(await fixture.refusal(receipts, .subscription(member)) == "PM064")
+    }
+
     @Test("What users did is compared: members against all others, once a user and day")
     func results() async throws {
         let fixture = try await fixture()

@@ -66,6 +66,8 @@ extension Composer {
         composed.draft.applications = composed.offered.map(\.name).filter {
             call.form[Field.application + $0] != nil && mayChoose($0, before)
         }
+        // An audience belongs to a service.
+        if composed.service != before.service { composed.draft.fields[ComposedDraft.Name.audience] = nil }
         return try await save(call, composed, .applications)
     }
 }
@@ -222,17 +224,31 @@ extension Composer {
         guard !composed.chosen.isEmpty else { return (catalogue[.countNobody], "", "") }
         let ids = composed.chosen.map(\.id)
         let isCode = SettingsForm.isOneTimeCode(composed.draft.fields)
-        let count: AudienceCount
+        let category = settings(composed).category
+        let found: (count: AudienceCount, mayLeaveOut: Bool)
         do {
-            count = try await responder.database.run {
-                let filter = try await composed.filter($0)
-                return try await $0.countAudience(filter, applications: ids, isOneTimeCode: isCode, within: limit)
+            found = try await responder.database.run { store in
+                let filter = try await composed.filter(store)
+                return (
+                    count: try await store.countAudience(
+                        filter,
+                        applications: ids,
+                        isOneTimeCode: isCode,
+                        within: limit
+                    ),
+                    mayLeaveOut: try await store.mayLeaveOut(
+                        applications: ids,
+                        category: category,
+                        isOneTimeCode: isCode
+                    )
+                )
             }
         } catch let error as TargetFilterError {
             return ("–", "", "\(error)")
         } catch let error as StoreError where error.code == .invalid {
             return ("–", "", error.message)
         }
+        let count = found.count
         if count.needsMapping { return (catalogue[.countMapping], "", "") }
         var notes = [catalogue[count.error == nil ? .countExact : .countEstimated]]
         if count.excluded > 0 || !composed.excludedLists.isEmpty {
@@ -243,10 +259,13 @@ extension Composer {
         }
         let isOnePerUser = SettingsForm.isOnePerUser(composed.draft.fields)
         if isOnePerUser { notes.append(catalogue[.countDevices]) }
+        let holdOut = (try? experiment(composed).rule())?.holdOutPercent ?? 0
+        let mayLeaveOut = found.mayLeaveOut || holdOut > 0
+        if mayLeaveOut { notes.append(catalogue[.countLeftOut]) }
         let text = Figures.count(count.count)
         var words = count.error.map { catalogue.text(.aboutWithin, text, Figures.count($0)) } ?? text
-        // Only preparation looks up who is on a list, and which of a person's devices gets the message.
-        if isOnePerUser || !composed.excludedLists.isEmpty { words = catalogue.text(.atMost, words) }
+        // Only preparation looks up who is left out, and which of a person's devices gets the message.
+        if isOnePerUser || mayLeaveOut || !composed.excludedLists.isEmpty { words = catalogue.text(.atMost, words) }
         return (words, notes.joined(separator: " "), "")
     }
 }

@@ -23,6 +23,7 @@ struct DeliveryDuplicate: Sendable {
             }
             fields.merge(values) { _, new in new }
         }
+        fields.merge(origin(source.settings)) { _, new in new }
         let all = fields
         let draft = try await responder.database.run {
             try await $0.addConsoleDraft(
@@ -33,5 +34,23 @@ struct DeliveryDuplicate: Sendable {
             )
         }
         return .redirect("\(Composer.path)/\(draft)/\(Composer.Step.applications.rawValue)")
+    }
+
+    /// The saved audience and the signal of the delivery, as values of a draft.
+    private func origin(_ settings: String) -> [String: String] {
+        guard case .object(let entries)? = try? JSONValue(parsing: settings.utf8) else { return [:] }
+        typealias Name = ComposedDraft.Name
+        var fields: [String: String] = [:]
+        for entry in entries {
+            switch (entry.name, entry.value) {
+            case ("audience", .string(let name)): fields[Name.audience] = name
+            case ("follow", let value):
+                guard let limits = SignalLimits(value) else { continue }
+                fields.merge(FollowForm(prefix: Name.follow, catalogue: catalogue).values(limits)) { _, new in new }
+                fields[Name.followSaid] = FormField.yes
+            default: continue
+            }
+        }
+        return fields
     }
 }

@@ -1205,8 +1205,12 @@ BEGIN
                 THEN least(d.ends_at - coalesce(d.start_at, now()), interval '3600 days') ELSE d.validity END),
             'ambiguity_policy', d.ambiguity_policy, 'max_retries', d.max_retries, 'retry_period_seconds', d.retry_period_seconds,
             'retry_schedule', d.retry_schedule, 'one_per_user', d.one_per_user, 'one_time_code', d.one_time_code,
-            -- The copy follows no signal. The highest rate that its delivery may have is as near as it can say.
-            'all_seeds', d.seed_names IS NULL, 'messages_per_second', coalesce(f.ceiling, nullif(r.messages_per_second, 'Infinity')),
+            -- The engine changes a rate that follows a signal.
+            'all_seeds', d.seed_names IS NULL, 'messages_per_second', CASE WHEN f.delivery_id IS NULL
+                THEN nullif(r.messages_per_second, 'Infinity') END,
+            'follow', CASE WHEN f.delivery_id IS NOT NULL THEN jsonb_build_object('signal', h.name, 'target', f.target,
+                'floor', f.floor, 'ceiling', f.ceiling) END,
+            'audience', nullif(d.target_audience, ''),
             'category', (SELECT k.name FROM category k WHERE k.id = d.category_id),
             -- Those that were removed since cannot be named.
             'seeds', (SELECT jsonb_agg(s.name ORDER BY s.name) FROM seed s WHERE s.name = ANY(d.seed_names))))
@@ -1216,7 +1220,7 @@ BEGIN
         coalesce(d.target_filter, ''), ARRAY(SELECT l.name FROM delivery_exclusion_list x JOIN exclusion_list l ON l.id = x.list_id
             WHERE x.delivery_id = d.id ORDER BY l.name)
     FROM pushmta_engine.delivery d LEFT JOIN rate_limit r ON r.delivery_id = d.id LEFT JOIN delivery_signal f ON f.delivery_id = d.id
-    WHERE d.id = console_duplicate.delivery;
+    LEFT JOIN health_signal h ON h.id = f.signal_id WHERE d.id = console_duplicate.delivery;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_duplicate(pushmta_engine.console_caller, bigint) IS
     'What a draft needs to say the same as a delivery, for a signed-in user who may compose.';
