@@ -59,6 +59,32 @@ struct BehaviourTests {
         #expect(try await reached(fixture, "clicked any or subscription_id = 20", onePerUser: true) == [1, 2, 3, 20])
     }
 
+    @Test("A continuous delivery is asked with its days, a recurring one with its runs")
+    func parents() async throws {
+        let fixture = try await made()
+        let first = try await sent(fixture, failed: "1, 2")
+        for change in [
+            "kind = 'continuous', parent_delivery_id", "kind = 'batch', parent_delivery_id = NULL, recurrence_of",
+        ] {
+            let whole = try await fixture.store.createDelivery(
+                NewDelivery(label: "Whole", applications: ["shop-ios"], content: #"{"ios": {"title": "a"}}"#)
+            )
+            #expect(try await reached(fixture, "sent delivery \(whole)") == [])
+            try await fixture.sql("UPDATE pushmta_engine.delivery SET \(change) = \(whole) WHERE id = \(first)")
+            #expect(try await reached(fixture, "not sent delivery \(whole)") == [1, 2], "\(change)")
+        }
+        // Of a recurring delivery whose first run was before the history, half would be missing.
+        try await fixture.sql(
+            "UPDATE pushmta_engine.delivery SET started_at = started_at - interval '1 day' WHERE id = \(first)"
+        )
+        let whole = try required(
+            try await fixture.sql("SELECT recurrence_of FROM pushmta_engine.delivery WHERE id = \(first)")
+        )
+        await #expect(throws: StoreError.self) {
+            _ = try await fixture.filteredDelivery("not sent delivery \(whole)")
+        }
+    }
+
     @Test("A day that is too long ago does not count")
     func days() async throws {
         let fixture = try await made(10)
