@@ -121,6 +121,12 @@ import Testing
             FrequencyCapRow(service: "shop", name: "weekly", maxMessages: 3, unit: .days, length: 7)
         )
         #expect(try await isAtMost())
+        // If fewer are left, nobody has to approve it.
+        for (above, needed) in [(Int64(6), ">depends on the size<"), (7, ">not needed<")] {
+            try await site.admin.setApprovalRule(service: "shop", above: above)
+            let page = try await mia.get("\(draft)/approval").text
+            #expect(page.contains(needed) && page.contains("at most 7"), "\(above): \(page)")
+        }
         await site.close()
     }
 

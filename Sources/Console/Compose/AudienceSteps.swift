@@ -217,11 +217,20 @@ extension Composer {
         return try await save(call, composed, .target, stays: isWrong)
     }
 
+    /// The size of a draft's audience.
+    struct Audience: Sendable {
+        let words: String
+        var note = ""
+        var problem = ""
+        /// Nil if it cannot be counted.
+        var count: AudienceCount?
+        /// Whether preparation may leave out some of these people.
+        var isAtMost = false
+    }
+
     /// The size of a draft's audience, in words.
-    func audience(_ composed: ComposedDraft, within limit: Duration = Self.countingLimit) async throws
-        -> (words: String, note: String, problem: String)
-    {
-        guard !composed.chosen.isEmpty else { return (catalogue[.countNobody], "", "") }
+    func audience(_ composed: ComposedDraft, within limit: Duration = Self.countingLimit) async throws -> Audience {
+        guard !composed.chosen.isEmpty else { return Audience(words: catalogue[.countNobody]) }
         let ids = composed.chosen.map(\.id)
         let isCode = SettingsForm.isOneTimeCode(composed.draft.fields)
         let category = settings(composed).category
@@ -244,12 +253,12 @@ extension Composer {
                 )
             }
         } catch let error as TargetFilterError {
-            return ("–", "", "\(error)")
+            return Audience(words: "–", problem: "\(error)")
         } catch let error as StoreError where error.code == .invalid {
-            return ("–", "", error.message)
+            return Audience(words: "–", problem: error.message)
         }
         let count = found.count
-        if count.needsMapping { return (catalogue[.countMapping], "", "") }
+        if count.needsMapping { return Audience(words: catalogue[.countMapping]) }
         var notes = [catalogue[count.error == nil ? .countExact : .countEstimated]]
         if count.excluded > 0 || !composed.excludedLists.isEmpty {
             let phrase: Phrase = composed.excludedLists.isEmpty ? .countExcluded : .countExcludedLists
@@ -265,8 +274,9 @@ extension Composer {
         let text = Figures.count(count.count)
         var words = count.error.map { catalogue.text(.aboutWithin, text, Figures.count($0)) } ?? text
         // Only preparation looks up who is left out, and which of a person's devices gets the message.
-        if isOnePerUser || mayLeaveOut || !composed.excludedLists.isEmpty { words = catalogue.text(.atMost, words) }
-        return (words, notes.joined(separator: " "), "")
+        let isAtMost = isOnePerUser || mayLeaveOut || !composed.excludedLists.isEmpty
+        if isAtMost { words = catalogue.text(.atMost, words) }
+        return Audience(words: words, note: notes.joined(separator: " "), count: count, isAtMost: isAtMost)
     }
 }
 

@@ -126,19 +126,31 @@ extension Store {
             .oneOrNil { row in (id: try row.int32(), filter: try row.text(), applications: try row.int32Array()) }
         guard let asked else { return false }
         let (count, sample, problem) = try await counted(asked.filter, asked.applications)
-        // Not if its filter was changed meanwhile.
+        try await keep(count, sample: sample, problem: problem, ofAudience: asked.id, filter: asked.filter)
+        return true
+    }
+
+    /// Stores what was counted, unless the filter was changed meanwhile. If another session holds the audience, it is
+    /// counted again after half a minute: nobody waits for that session.
+    func keep(
+        _ count: AudienceCount?,
+        sample: [Int64],
+        problem: String,
+        ofAudience id: Int32,
+        filter: String
+    ) async throws {
         try await query(
             """
             UPDATE pushmta_engine.audience SET asked_at = NULL, taken_at = NULL, counted_at = clock_timestamp(),
                 subscriptions = $3::bigint, excluded = $4::bigint, margin = $5::bigint, problem = $6, sample = $7::bigint[]
-            WHERE id = $1 AND filter = $2 AND asked_at IS NOT NULL
+            WHERE id = (SELECT a.id FROM pushmta_engine.audience a WHERE a.id = $1 AND a.filter = $2 AND a.asked_at IS NOT NULL
+                FOR NO KEY UPDATE SKIP LOCKED)
             """,
             [
-                .int32(asked.id), .text(asked.filter), .int64OrNull(count?.count), .int64OrNull(count?.excluded),
+                .int32(id), .text(filter), .int64OrNull(count?.count), .int64OrNull(count?.excluded),
                 .int64OrNull(count?.error), .text(problem), .int64Array(sample),
             ]
         )
-        return true
     }
 
     private func counted(_ text: String, _ applications: [Int32]) async throws -> (
