@@ -267,6 +267,14 @@ struct ControlGroupTests {
         #expect(try await fixture.sql("SELECT m.element FROM \(call) m WHERE m.reason = 'control_group'") == 1)
         let receipts = try await fixture.startContinuous { $0.category = "transactional" }
         #expect(await fixture.refusal(receipts, .subscription(member)) == nil)
+        // As if the day had been made while the group began.
+        try await fixture.sql(
+            "UPDATE pushmta_engine.delivery SET has_exclusions = false WHERE parent_delivery_id IN (\(sales), \(receipts))"
+        )
+        #expect(await fixture.refusal(sales, .subscription(member)) == nil)
+        try await fixture.sql("SELECT pushmta_engine.maintain_continuous_deliveries(100)")
+        #expect(await fixture.refusal(sales, .subscription(member)) == "PM064")
+        #expect(await fixture.refusal(receipts, .subscription(member)) == nil)
     }
 
     @Test("Members get no more messages of a continuous delivery whose category is no longer transactional")

@@ -194,13 +194,27 @@ COMMENT ON FUNCTION pushmta_engine.take_audience_count() IS
 
 -- Control groups.
 
-CREATE FUNCTION pushmta_engine.ask_for_messages() RETURNS void LANGUAGE sql SET search_path = pushmta_engine, pg_temp AS $$
+CREATE FUNCTION pushmta_engine.ask_for_messages(waits boolean DEFAULT true) RETURNS void LANGUAGE plpgsql
+    SET search_path = pushmta_engine, pg_temp AS $$
+DECLARE
+    days bigint[];
+BEGIN
+    -- Nearly all services have none.
+    IF NOT EXISTS (SELECT FROM control_group g WHERE g.percent > 0) THEN
+        RETURN;
+    END IF;
     -- A day of tomorrow is made with it.
-    UPDATE pushmta_engine.delivery d SET has_exclusions = true
-    WHERE d.state IN ('in_progress', 'paused') AND d.kind = 'continuous' AND d.parent_delivery_id IS NOT NULL AND NOT d.has_exclusions
-        AND EXISTS (SELECT FROM control_of(d.id)) $$;
-COMMENT ON FUNCTION pushmta_engine.ask_for_messages() IS
-    'Closes the quick way to add a message, which asks no control group, for the present days of continuous deliveries that have one.';
+    days := ARRAY(SELECT d.id FROM pushmta_engine.delivery d
+        WHERE d.state IN ('in_progress', 'paused') AND d.kind = 'continuous' AND d.parent_delivery_id IS NOT NULL
+            AND NOT d.has_exclusions AND EXISTS (SELECT FROM control_of(d.id)));
+    IF NOT waits THEN
+        days := ARRAY(SELECT d.id FROM pushmta_engine.delivery d WHERE d.id = ANY(days) ORDER BY d.id FOR NO KEY UPDATE SKIP LOCKED);
+    END IF;
+    UPDATE pushmta_engine.delivery d SET has_exclusions = true WHERE d.id = ANY(days);
+END $$;
+COMMENT ON FUNCTION pushmta_engine.ask_for_messages(boolean) IS
+    'Closes the quick way to add a message, which asks no control group, for the present days of continuous deliveries that have one. '
+    'waits: also for days that another session has locked.';
 
 CREATE FUNCTION pushmta_engine.keep_control_group(service text, percent numeric, categories text[]) RETURNS void LANGUAGE plpgsql
     SET search_path = pushmta_engine, pg_temp SET lock_timeout = '2s' AS $$
