@@ -166,6 +166,19 @@ struct CombinedSettingsTests {
         #expect((75...325).contains(counted.excluded))
     }
 
+    @Test("What was analysed is counted again if its category becomes transactional, so that caps no longer apply")
+    func transactional() async throws {
+        let fixture = try await StoreFixture.make()
+        try await fixture.store.setFrequencyCap(
+            FrequencyCapRow(service: "shop", name: "day", maxMessages: 1, unit: .days)
+        )
+        let id = try await made(fixture, ["update_delivery(ID, category => 'news')"])
+        let digest = "SELECT hashtext(pushmta_engine.preparation_digest(\(id)))"
+        let before = try await fixture.sql(digest)
+        try await fixture.store.setCategory("news", service: "shop", isTransactional: true)
+        #expect(try await fixture.sql(digest) != before)
+    }
+
     @Test("A change that leaves no time for a plan is refused")
     func tooShort() async throws {
         let fixture = try await StoreFixture.make()

@@ -30,7 +30,8 @@ extension Store {
     ///
     /// Half of the time is for counting; what is left then is estimated from a sample in the other half, at least once.
     /// Exclusion lists, duplicate push tokens and what ``mayLeaveOut(applications:category:isOneTimeCode:)`` names are
-    /// left to preparation. Throws ``StoreError`` of code `invalid` for a filter that compares incompatible values, or asks what people did although it is not kept.
+    /// left to preparation. Throws ``StoreError`` of code `invalid` for a filter that compares incompatible values, or
+    /// asks what people did although it is not kept.
     ///
     /// - Parameter isOneTimeCode: whether people who opted out count as reached.
     package func countAudience(
