@@ -14,8 +14,6 @@ struct ComposedDraft: Sendable {
         static let lists = "target.lists"
         /// The prefix of the names of the fields of a signal to follow.
         static let follow = "follow."
-        /// What the draft has if it says which signal it follows, also none.
-        static let followSaid = follow + "said"
         /// The prefix of the names of the preview's sample values.
         static let sample = "sample."
     }

@@ -36,21 +36,13 @@ struct DeliveryDuplicate: Sendable {
         return .redirect("\(Composer.path)/\(draft)/\(Composer.Step.applications.rawValue)")
     }
 
-    /// The saved audience and the signal of the delivery, as values of a draft.
+    /// The saved audience and the signal of the delivery, which are values of a draft already.
     private func origin(_ settings: String) -> [String: String] {
-        guard case .object(let entries)? = try? JSONValue(parsing: settings.utf8) else { return [:] }
-        typealias Name = ComposedDraft.Name
-        var fields: [String: String] = [:]
-        for entry in entries {
-            switch (entry.name, entry.value) {
-            case ("audience", .string(let name)): fields[Name.audience] = name
-            case ("follow", let value):
-                guard let limits = SignalLimits(value) else { continue }
-                fields.merge(FollowForm(prefix: Name.follow, catalogue: catalogue).values(limits)) { _, new in new }
-                fields[Name.followSaid] = FormField.yes
-            default: continue
-            }
+        guard case .object(let entries)? = try? JSONValue(parsing: settings.utf8),
+            case .object(let fields)? = entries.first(where: { $0.name == "fields" })?.value
+        else { return [:] }
+        return fields.reduce(into: [:]) { values, field in
+            if case .string(let text) = field.value { values[field.name] = text }
         }
-        return fields
     }
 }

@@ -20,12 +20,15 @@ extension Composer {
 
     private var followForm: FollowForm { FollowForm(prefix: ComposedDraft.Name.follow, catalogue: catalogue) }
 
+    /// What the draft has if the form of the signal was saved, also without one.
+    private static let followSaid = ComposedDraft.Name.follow + "said"
+
     /// Takes the typed limits of a signal; without a signal there are none.
     private func takeFollow(_ call: ConsoleCall, _ fields: inout [String: String]) {
         let form = followForm
         // The site has no signals.
         guard call.form[form.signal] != nil else { return }
-        fields[ComposedDraft.Name.followSaid] = FormField.yes
+        fields[Self.followSaid] = FormField.yes
         let isFollowed = !call.typed(form.signal).isEmpty
         for name in form.names {
             let text = call.typed(name)
@@ -39,7 +42,7 @@ extension Composer {
     }
 
     /// Whether the draft says what it follows.
-    func saysFollow(_ composed: ComposedDraft) -> Bool { composed.draft.fields[ComposedDraft.Name.followSaid] != nil }
+    func saysFollow(_ composed: ComposedDraft) -> Bool { composed.draft.fields[Self.followSaid] != nil }
 
     /// What is wrong with it, by field.
     private func followProblems(_ composed: ComposedDraft) -> [String: String] {

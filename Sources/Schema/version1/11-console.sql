@@ -1208,19 +1208,17 @@ BEGIN
             -- The engine changes a rate that follows a signal.
             'all_seeds', d.seed_names IS NULL, 'messages_per_second', CASE WHEN f.delivery_id IS NULL
                 THEN nullif(r.messages_per_second, 'Infinity') END,
-            'follow', CASE WHEN f.delivery_id IS NOT NULL THEN jsonb_build_object('signal', h.name, 'target', f.target,
-                'floor', f.floor, 'ceiling', f.ceiling) END,
-            'audience', nullif(d.target_audience, ''),
             'category', (SELECT k.name FROM category k WHERE k.id = d.category_id),
             -- Those that were removed since cannot be named.
             'seeds', (SELECT jsonb_agg(s.name ORDER BY s.name) FROM seed s WHERE s.name = ANY(d.seed_names))))
-            || jsonb_build_object('plan', plan_document(d.id))
+            || jsonb_build_object('plan', plan_document(d.id), 'fields', console_follow_fields(d.id)
+                || jsonb_strip_nulls(jsonb_build_object('target.audience', nullif(d.target_audience, ''))))
             || coalesce((SELECT jsonb_build_object('experiment', x.document) FROM experiment_document(d.id) x(document)
                 WHERE x.document IS NOT NULL), '{}'),
         coalesce(d.target_filter, ''), ARRAY(SELECT l.name FROM delivery_exclusion_list x JOIN exclusion_list l ON l.id = x.list_id
             WHERE x.delivery_id = d.id ORDER BY l.name)
     FROM pushmta_engine.delivery d LEFT JOIN rate_limit r ON r.delivery_id = d.id LEFT JOIN delivery_signal f ON f.delivery_id = d.id
-    LEFT JOIN health_signal h ON h.id = f.signal_id WHERE d.id = console_duplicate.delivery;
+    WHERE d.id = console_duplicate.delivery;
 END $$;
 COMMENT ON FUNCTION pushmta_engine.console_duplicate(pushmta_engine.console_caller, bigint) IS
     'What a draft needs to say the same as a delivery, for a signed-in user who may compose.';

@@ -14,19 +14,6 @@ package struct SignalLimits: Sendable, Hashable {
         self.ceiling = ceiling
     }
 
-    /// What ``json`` says; nil if it is something else.
-    package init?(_ json: JSONValue) {
-        guard case .object(let entries) = json else { return nil }
-        func value(_ name: String) -> JSONValue? { entries.first { $0.name == name }?.value }
-        func number(_ name: String) -> Double? {
-            if case .number(let digits)? = value(name) { Double(digits) } else { nil }
-        }
-        guard case .string(let signal)? = value("signal"), let target = number("target"),
-            let floor = number("floor"), let ceiling = number("ceiling")
-        else { return nil }
-        self.init(signal: signal, target: target, floor: floor, ceiling: ceiling)
-    }
-
     /// As `pushmta_engine.console_make_delivery` reads it.
     var json: JSONValue {
         .object([
